@@ -1,0 +1,375 @@
+"""Every error a user can meet: class, stable code, sentence, hint, and the outcome it ends an invocation with.
+
+    ForgeError
+    ├── RequestError      what was asked cannot be done as asked            exit 2
+    ├── SetupError        the repository or the machine is not ready        exit 5
+    ├── RunError          this run cannot do that now                       exit 5
+    ├── ReportRejected    a report that the engine does not take            exit 5
+    ├── StateError        what lies on disk cannot be trusted               exit 1
+    └── ModelError        a model could not be asked, or did not answer     exit 1
+
+Faces translate these; they do not invent sentences of their own. A code never changes its meaning.
+"""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+
+class ForgeError(Exception):
+    """Base of all errors with a code. Raise a subclass, never this one."""
+
+    code: ClassVar[str] = "ERR-001"
+    hint: ClassVar[str] = "Please report this with the output of the same command and --debug."
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str | None = None, details: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = hint or self.hint
+        self.details = details
+
+    @property
+    def domain(self) -> str:
+        """First half of the code: the room the error comes from."""
+        return self.code.partition("-")[0]
+
+
+def registry() -> dict[str, type[ForgeError]]:
+    """All error classes that can be raised, by code."""
+
+    def below(cls: type[ForgeError]) -> Iterator[type[ForgeError]]:
+        for child in cls.__subclasses__():
+            yield child
+            yield from below(child)
+
+    return {cls.code: cls for cls in below(ForgeError) if "code" in cls.__dict__}
+
+
+# -- what was asked -----------------------------------------------------------------------------------------------
+
+
+class RequestError(ForgeError):
+    """What was asked cannot be done as asked."""
+
+    exit_code = 2
+
+
+class EmptyTask(RequestError):
+    """The task has no words in it."""
+
+    code = "REQUEST-001"
+    hint = 'Say what is to be done, for example: forge-bot run "Fix the timeout in the login handler".'
+
+
+class TaskTooLarge(RequestError):
+    """The task is longer than a model should be given as a request."""
+
+    code = "REQUEST-002"
+    hint = "Put the long part into a file of the repository and name that file in the task."
+
+
+class IssueUnavailable(RequestError):
+    """The issue behind a URL could not be read."""
+
+    code = "REQUEST-003"
+    hint = "Check the address; for a private repository set GITHUB_TOKEN. You can also paste the text of the issue as the task."
+
+
+class UnknownRun(RequestError):
+    """No run of that name, or none to speak of."""
+
+    code = "REQUEST-004"
+    hint = "See `forge-bot list` for the runs of this repository."
+
+
+class AmbiguousRun(RequestError):
+    """More than one run could be meant."""
+
+    code = "REQUEST-005"
+    hint = "Say which one with --run NAME."
+
+
+class UnknownArtifact(RequestError):
+    """The run has no artifact of that name."""
+
+    code = "REQUEST-006"
+    hint = "See `forge-bot status` for the artifacts that exist so far."
+
+
+class BadOption(RequestError):
+    """An option has a value that it cannot have."""
+
+    code = "REQUEST-007"
+    hint = "See `forge-bot COMMAND --help` for what an option takes."
+
+
+# -- is everything ready ------------------------------------------------------------------------------------------
+
+
+class SetupError(ForgeError):
+    """The repository or the machine is not ready for a run."""
+
+    exit_code = 5
+
+
+class NotARepository(SetupError):
+    """The folder is not inside a git work tree."""
+
+    code = "GIT-001"
+    hint = "Go into the repository, or name it with --repo PATH. A new one: git init && git add -A && git commit -m start."
+
+
+class DetachedHead(SetupError):
+    """HEAD names no branch, so there is no base to start from or return to."""
+
+    code = "GIT-002"
+    hint = "Check out a branch first: git switch BRANCH (or git switch -c NEW-BRANCH)."
+
+
+class NoCommits(SetupError):
+    """The repository has no commit yet."""
+
+    code = "GIT-003"
+    hint = "Commit what you have first: git add -A && git commit -m start."
+
+
+class DirtyTree(SetupError):
+    """Uncommitted work stands where the run would have to write."""
+
+    code = "GIT-004"
+    hint = "Commit or stash your changes, or leave --here away: a run uses a work tree of its own."
+
+
+class BranchExists(SetupError):
+    """The branch that was asked for exists already."""
+
+    code = "GIT-005"
+    hint = "Choose another name with --branch NAME."
+
+
+class GitFailed(SetupError):
+    """A git command failed; its own words are in the message."""
+
+    code = "GIT-006"
+    hint = "The command and git's answer are shown above; run it by hand to see more."
+
+
+class GitMissing(SetupError):
+    """git is not installed, or too old."""
+
+    code = "GIT-007"
+    hint = "Install git 2.30 or newer."
+
+
+class BadConfig(SetupError):
+    """A file under .forge/ does not say what it should; every problem is listed with its place."""
+
+    code = "CONFIG-001"
+    hint = "Correct the places named above; docs/configuration.md lists every key."
+
+
+class BadPipeline(SetupError):
+    """A pipeline descriptor contradicts itself or its schema."""
+
+    code = "CONFIG-002"
+    hint = "Correct the places named above, or remove the override under .forge/pipelines/."
+
+
+class PipelineNotRunnable(SetupError):
+    """A descriptor of kind `steps` was asked to run as a pipeline of phases."""
+
+    code = "CONFIG-003"
+    hint = "Runs need a descriptor of kind `phases`, such as `develop`."
+
+
+class BadTemplate(SetupError):
+    """A prompt template cannot be rendered."""
+
+    code = "CONFIG-004"
+    hint = "Correct the template under .forge/prompts/, or remove it to get the one that ships."
+
+
+class NoModelKey(SetupError):
+    """The provider needs a key and none is set."""
+
+    code = "MODEL-001"
+    hint = "Set the provider's key in the environment, for example ANTHROPIC_API_KEY or OPENAI_API_KEY."
+
+
+class UnknownModel(SetupError):
+    """No provider knows a model of that name."""
+
+    code = "MODEL-002"
+    hint = "Write provider:model, for example anthropic:claude-sonnet-5-5, openai:gpt-6-luna or openai-chat:NAME with a base URL."
+
+
+class NoTestCommand(SetupError):
+    """No way to test the repository was found, so nothing could be verified."""
+
+    code = "VERIFY-001"
+    hint = "Set commands.test in .forge/config.yml, or `test: []` there to work without tests: the pull request will say so."
+
+
+class NoSandbox(SetupError):
+    """Project commands cannot be locked in on this machine."""
+
+    code = "SANDBOX-001"
+    hint = (
+        "Install bubblewrap, allow unprivileged user namespaces, or set sandbox: off in .forge/config.yml if you trust the code."
+    )
+
+
+class SandboxFailed(SetupError):
+    """The sandbox was there but a command could not be started in it."""
+
+    code = "SANDBOX-002"
+    hint = "Run `forge-bot status --debug` for the backend's own words."
+
+
+# -- what a run can do now ----------------------------------------------------------------------------------------
+
+
+class RunError(ForgeError):
+    """This run cannot do that now."""
+
+    exit_code = 5
+
+
+class RunBusy(RunError):
+    """Another process holds this run."""
+
+    code = "RUN-001"
+    hint = "Wait for it to stop, or end it; the lock goes with its process."
+
+
+class RunEnded(RunError):
+    """The run is over: done, failed or abandoned."""
+
+    code = "RUN-002"
+    hint = 'Start a new one with forge-bot run "…".'
+
+
+class NothingToRetry(RunError):
+    """There is no such phase to go back to."""
+
+    code = "RUN-003"
+    hint = "Name a phase that has been reached; `forge-bot status` lists them."
+
+
+# -- what the engine takes ----------------------------------------------------------------------------------------
+
+
+class ReportRejected(RunError):
+    """A report that does not fit the state of its run; the state is unchanged."""
+
+    code = "REPORT-001"
+    hint = "Ask for the next action and report on that one."
+
+
+class NotStarted(ReportRejected):
+    """A report came before the one that starts a run."""
+
+    code = "REPORT-002"
+
+
+class WrongAction(ReportRejected):
+    """The report names an action that is not outstanding."""
+
+    code = "REPORT-003"
+
+
+class WrongReport(ReportRejected):
+    """The outstanding action is not answered by a report of this kind."""
+
+    code = "REPORT-004"
+
+
+class NoGateOpen(ReportRejected):
+    """An answer came while nothing was asked."""
+
+    code = "GATE-001"
+    hint = "Nothing waits for an answer; `forge-bot status` says where the run stands."
+
+
+class StaleApproval(ReportRejected):
+    """The approval names another text than the one that waits, or nothing was shown before it."""
+
+    code = "GATE-002"
+    hint = "Read the version that waits now and approve again."
+
+
+class NotesRequired(ReportRejected):
+    """A rejection without a reason helps nobody."""
+
+    code = "GATE-003"
+    hint = 'Say what should be different: forge-bot reject "…".'
+
+
+class AnswerNotOffered(ReportRejected):
+    """The open gate does not take this answer."""
+
+    code = "GATE-004"
+    hint = "The gate says which answers it takes."
+
+
+# -- what lies on disk --------------------------------------------------------------------------------------------
+
+
+class StateError(ForgeError):
+    """What lies on disk cannot be trusted."""
+
+
+class ReportsDamaged(StateError):
+    """reports.jsonl, the truth about a run, cannot be read to its end."""
+
+    code = "STATE-001"
+    hint = "Restore the file from the run's branch: git checkout BRANCH -- .specs/…/reports.jsonl."
+
+
+class OtherSchema(StateError):
+    """The run was written by a version with another state schema."""
+
+    code = "STATE-002"
+    hint = "Use the forge-bot version that wrote it, or start a new run."
+
+
+class PathEscapes(StateError):
+    """A path leads out of the folder it has to stay in."""
+
+    code = "STATE-003"
+    hint = "Name a path inside the repository, without links that lead out of it."
+
+
+class WriteFailed(StateError):
+    """A file could not be written whole; the old one is untouched."""
+
+    code = "STATE-004"
+    hint = "Check free space and permissions, then `forge-bot resume`."
+
+
+# -- the model ----------------------------------------------------------------------------------------------------
+
+
+class ModelError(ForgeError):
+    """A model could not be asked, or did not answer."""
+
+
+class ModelUnavailable(ModelError):
+    """The provider refused or failed after its own retries."""
+
+    code = "MODEL-003"
+    hint = "Check the provider's status and your limits, then `forge-bot resume`; nothing that was answered is asked again."
+
+
+class RecordExhausted(ModelError):
+    """A recorded or scripted model has no answer for this question."""
+
+    code = "MODEL-004"
+    hint = "The record was made for another task or version; record anew with --record FILE."
+
+
+class BadRecord(ModelError):
+    """A record or script cannot be read."""
+
+    code = "MODEL-005"
+    hint = "See docs/models.md for the form of a record."
