@@ -1,0 +1,36 @@
+"""The deterministic pipeline. No files, no network, no clock: asked what comes next, told what happened.
+
+state = start(pipeline, RunStarted(...))
+action = next_action(pipeline, state)
+state = advance(pipeline, state, report)
+"""
+
+from forge_bot.engine.actions import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
+from forge_bot.engine.advance import advance, fold, start
+from forge_bot.engine.decide import next_action
+from forge_bot.engine.drive import drive
+from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
+from forge_bot.engine.reports import REPORT, Report
+from forge_bot.engine.state import SCHEMA_VERSION, State
+
+__all__ = [
+    "REPORT",
+    "SCHEMA_VERSION",
+    "Action",
+    "Checkpoint",
+    "Descriptor",
+    "Done",
+    "Exec",
+    "HumanGate",
+    "Pipeline",
+    "Report",
+    "SpawnAgent",
+    "State",
+    "StepPipeline",
+    "WriteFile",
+    "advance",
+    "drive",
+    "fold",
+    "next_action",
+    "start",
+]

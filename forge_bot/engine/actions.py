@@ -1,0 +1,83 @@
+"""What the engine may ask for: a closed union, each action doable from itself alone."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from forge_bot.engine.state import Reason, Shown
+from forge_bot.engine.values import Finding, Frozen, PhaseId, TaskId, Tier
+
+
+class _Action(Frozen):
+    action_id: str = Field(description="names this action in its report; the same until it is reported on")
+    phase: PhaseId
+
+
+class SpawnAgent(_Action):
+    """Let an agent write an artifact; with `parallel_task_ids`, one agent for each of these tasks."""
+
+    type: Literal["spawn_agent"] = "spawn_agent"
+    agent: str
+    tier: Tier
+    round: int = Field(description="how often this phase (or task) has been asked, from 1")
+    input_files: tuple[str, ...]
+    output_file: str = Field(description="artifact to write; holds {task} when there are parallel_task_ids")
+    headings: tuple[str, ...]
+    parallel_task_ids: tuple[TaskId, ...] | None = None
+
+
+class Checkpoint(_Action):
+    """Ask a person. An approval counts only for `digest`."""
+
+    type: Literal["checkpoint"] = "checkpoint"
+    name: PhaseId
+    options: tuple[str, ...]
+    digest: str
+    files: tuple[Shown, ...]
+    reason: Reason | None
+    subject: str
+    resume_at: PhaseId
+    findings: tuple[Finding, ...]
+    risks: tuple[str, ...]
+
+
+class Exec(_Action):
+    """Run something on the host: its operation says what, `commands` how another host would do it by hand."""
+
+    type: Literal["exec"] = "exec"
+    operation: Literal["prepare", "apply-held", "verify", "pull-request", "post-to-source", "final-commit"]
+    commands: tuple[str, ...]
+    setup_only: bool = False
+    task: TaskId | None = None
+    artifact: str | None = Field(default=None, description="the patch to apply, or the artifact the results go into")
+
+
+class WriteFile(_Action):
+    """Write an artifact that needs no model."""
+
+    type: Literal["write_file"] = "write_file"
+    path: str
+    content: str
+    setup_only: bool = True
+
+
+class HumanGate(_Action):
+    """Wait until a person has done something outside; the answer must name `action_id`."""
+
+    type: Literal["human_gate"] = "human_gate"
+    name: str
+    task: TaskId
+    title: str
+    options: tuple[str, ...] = ("done", "skip", "abandon")
+
+
+class Done(_Action):
+    """Nothing is left to do."""
+
+    type: Literal["done"] = "done"
+    outcome: Literal["done", "abandoned"]
+    summary: str
+    summary_path: str | None
+
+
+Action = Annotated[SpawnAgent | Checkpoint | Exec | WriteFile | HumanGate | Done, Field(discriminator="type")]

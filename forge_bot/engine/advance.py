@@ -1,0 +1,201 @@
+"""(pipeline, state, report) → the next state, or a typed error that leaves everything as it was."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import assert_never
+
+from forge_bot.engine import answers, work
+from forge_bot.engine.budget import Budget
+from forge_bot.engine.gates import refresh
+from forge_bot.engine.moves import go_back, noted
+from forge_bot.engine.pipeline import AgentPhase, DecisionPhase, EndPhase, Pipeline, SetupPhase
+from forge_bot.engine.reports import (
+    Abandoned,
+    ActionFailed,
+    AgentFailed,
+    Answered,
+    ArtifactChanged,
+    ArtifactWritten,
+    BudgetRaised,
+    CommandsRan,
+    GateShown,
+    Prepared,
+    Published,
+    Report,
+    RetryAsked,
+    RunStarted,
+)
+from forge_bot.engine.state import ArtifactRecord, LogEntry, Reason, Showing, State, Status, TaskState, TaskStatus
+from forge_bot.engine.values import PhaseId, Usage
+from forge_bot.errors import NoGateOpen, NothingToRetry, NotStarted, ReportRejected, RunEnded, StaleApproval
+
+
+def start(pipeline: Pipeline, report: RunStarted) -> State:
+    """The state of a run that has just begun."""
+    first = pipeline.phases[0]
+    skipped = pipeline.skipped(report.effort, auto=report.flags.auto)
+    state = State(
+        run=report.run,
+        pipeline=report.pipeline,
+        title=report.title,
+        source=report.source,
+        flags=report.flags,
+        effort=report.effort,
+        effort_reason=report.effort_reason,
+        flow_template=pipeline.flows[report.effort],
+        branch=report.branch,
+        base_branch=report.base_branch,
+        base_commit=report.base_commit,
+        request_hash=report.request_hash,
+        started_at=report.at,
+        updated_at=report.at,
+        current_phase=first.id,
+        skipped_phases=skipped,
+        budget=Budget(cap=report.budget),
+        first_cap=report.budget,
+        artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
+        seen=frozenset({report.key}),
+    )
+    return _logged(state, report.at, first.id, f"started at effort {report.effort}: {report.effort_reason}")
+
+
+def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
+    """The state that a list of reports leads to; the first must start the run."""
+    ordered = iter(reports)
+    first = next(ordered, None)
+    if not isinstance(first, RunStarted):
+        raise NotStarted("The first report of a run must be the one that starts it.")
+    state = start(pipeline, first)
+    for report in ordered:
+        state = advance(pipeline, state, report)
+    return state
+
+
+def advance(pipeline: Pipeline, state: State, report: Report) -> State:
+    """The state after a report. A key that was seen before changes nothing."""
+    if report.key in state.seen:
+        return state
+    reopened = isinstance(report, RetryAsked) and state.current_phase_status is Status.COMPLETED
+    if state.ended and not reopened:
+        raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
+    after = _after(pipeline, state, report)
+    return after.but(seen=after.seen | {report.key}, updated_at=report.at)
+
+
+def _after(pipeline: Pipeline, state: State, report: Report) -> State:
+    match report:
+        case RunStarted():
+            raise ReportRejected("The run has started already.")
+        case Prepared() | ArtifactWritten() | AgentFailed() | CommandsRan() | Published() | ActionFailed():
+            return _worked(pipeline, state, report)
+        case Answered():
+            after = answers.answered(pipeline, state, report)
+            said = f"{report.answer.value} by {report.by} via {report.via}"
+            return _logged(_moved(after), report.at, report.gate, said)
+        case GateShown():
+            return _shown(state, report)
+        case ArtifactChanged():
+            return _changed(pipeline, state, report)
+        case RetryAsked():
+            after = _moved(_retried(pipeline, state, report))
+            return _logged(after, report.at, report.phase, f"retry asked by {report.by} via {report.via}")
+        case BudgetRaised():
+            after = _logged(
+                _raised(pipeline, state, report),
+                report.at,
+                state.current_phase,
+                f"budget raised by {report.by}: +${report.amount}",
+            )
+            return _moved(after) if state.gate is not None and state.gate.reason is Reason.BUDGET else after
+        case Abandoned():
+            after = state.but(current_phase_status=Status.ABANDONED, gate=None, wave=None)
+            return _logged(_moved(after), report.at, state.current_phase, f"abandoned by {report.by} via {report.via}")
+        case _:
+            assert_never(report)
+
+
+def _worked(pipeline: Pipeline, state: State, report: work.OnAction) -> State:
+    after = work.worked(pipeline, state, report)
+    usage = report.usage if isinstance(report, ArtifactWritten | AgentFailed) else None
+    task = report.task if isinstance(report, ArtifactWritten | AgentFailed) else None
+    phase = report.phase if isinstance(report, ArtifactWritten | AgentFailed) else state.current_phase
+    entry = LogEntry(at=report.at, phase=phase, event=work.said(report), task=task, usage=usage)
+    after = _spent(after, usage).but(log=(*after.log, entry)) if usage is not None else after.but(log=(*after.log, entry))
+    outstanding = state.wave is not None and state.wave.remaining and after.wave is not None and _shrunk(state, after)
+    return after if outstanding else _moved(after)
+
+
+def _shrunk(before: State, after: State) -> bool:
+    """Whether the same wave goes on with fewer tasks, so that its action is still outstanding."""
+    return (
+        before.wave is not None
+        and after.wave is not None
+        and before.wave.review == after.wave.review
+        and 0 < len(after.wave.remaining) < len(before.wave.remaining)
+        and set(after.wave.remaining) < set(before.wave.remaining)
+        and after.gate is None
+        and after.current_phase == before.current_phase
+    )
+
+
+def _spent(state: State, usage: Usage) -> State:
+    budget = state.budget.model_copy(update={"spent": state.budget.spent + (usage.cost or 0)})
+    return state.but(usage=state.usage + usage, budget=budget)
+
+
+def _moved(state: State) -> State:
+    return state.but(step=state.step + 1)
+
+
+def _logged(state: State, at: datetime, phase: PhaseId, event: str) -> State:
+    return state.but(log=(*state.log, LogEntry(at=at, phase=phase, event=event)))
+
+
+def _shown(state: State, report: GateShown) -> State:
+    gate = state.gate
+    if gate is None or gate.name != report.gate:
+        raise NoGateOpen(f"{report.gate} was shown, but it is not open.")
+    if gate.digest != report.digest:
+        raise StaleApproval(f"What was shown is {report.digest[:12]}, but {gate.digest[:12]} waits.")
+    showing = Showing(digest=report.digest, at=report.at, via=report.via)
+    return state.but(gate=gate.model_copy(update={"shown": (*gate.shown, showing)}))
+
+
+def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State:
+    record = state.artifacts.get(report.artifact)
+    if record is None:
+        raise ReportRejected(f"{report.artifact} is no artifact of this run.")
+    writers = {phase.writes: phase for phase in pipeline.phases if isinstance(phase, AgentPhase)}
+    writer = writers.get(report.artifact)
+    if report.inspection.fatal:
+        raise ReportRejected(f"{report.artifact} was changed by hand and cannot be used: {report.inspection.problems[0]}")
+    state = state.but(artifacts={**state.artifacts, report.artifact: record.model_copy(update={"blob": report.blob})})
+    untouched = all(task.status is TaskStatus.PENDING and not task.origin for task in state.tasks)
+    if writer is not None and writer.tasks and untouched and state.wave is None:
+        state = state.but(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
+    who = report.by or "somebody"
+    return refresh(_logged(state, report.at, record.phase, f"{report.artifact} was changed by {who}"))
+
+
+def _retried(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
+    reached = {*state.completed_phases, state.current_phase}
+    review = pipeline.task_review
+    # Both task phases are worked off together, so going back to the review is going back to the tasks.
+    target = pipeline.implementation.id if review is not None and report.phase == review.id else report.phase
+    if target not in reached or isinstance(pipeline.phase(target), SetupPhase | EndPhase | DecisionPhase):
+        raise NothingToRetry(f"{report.phase} has not been reached, or cannot be done again.")
+    state = go_back(pipeline, state, target)
+    if report.notes:
+        state = noted(state, target, report.by, report.notes)
+    if target == pipeline.implementation.id:
+        fresh = {"status": TaskStatus.PENDING, "attempts": 0, "rounds": 0, "stuck": None}
+        again = tuple(task if task.status is TaskStatus.SKIPPED else task.model_copy(update=fresh) for task in state.tasks)
+        return work.reopened(pipeline, state.but(tasks=again), report.at)
+    return work.reopened(pipeline, state, report.at)
+
+
+def _raised(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:
+    state = state.but(budget=state.budget.raised(report.amount))
+    if state.gate is None or state.gate.reason is not Reason.BUDGET:
+        return state
+    return answers.past_budget(pipeline, state, report.at)

@@ -1,0 +1,171 @@
+"""Questions to a person: opened with a digest of what is shown, answered only for that digest."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from datetime import datetime
+
+from forge_bot.engine.pipeline import GatePhase, Pipeline
+from forge_bot.engine.reports import Answer, Answered, ArtifactWritten
+from forge_bot.engine.state import Decision, OpenGate, Reason, Shown, State, Status
+from forge_bot.engine.values import Finding, PhaseId, Severity, TaskId, Verdict
+from forge_bot.errors import AnswerNotOffered, NoGateOpen, NotesRequired, StaleApproval, WrongAction
+
+SHORTEST_DIGEST = 7
+"""Characters of a digest that are enough to name it; git's own default for short ids."""
+
+
+AUTO = "auto"
+"""Who approves under --auto."""
+
+
+def digest(gate: PhaseId, round_: int, request_hash: str, base_commit: str, files: Iterable[Shown], subject: str) -> str:
+    """What an approval is bound to, as hexadecimal sha256."""
+    named = [gate, round_, request_hash, base_commit, subject, [[file.name, file.blob] for file in files]]
+    return hashlib.sha256(json.dumps(named, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+
+
+def open_gate(
+    state: State,
+    name: PhaseId,
+    *,
+    resume_at: PhaseId,
+    files: tuple[Shown, ...] = (),
+    options: tuple[str, ...] = ("approve", "reject"),
+    subject: str = "",
+    reason: Reason | None = None,
+    task: TaskId | None = None,
+    findings: tuple[Finding, ...] = (),
+    report: ArtifactWritten | None = None,
+) -> State:
+    """The state with a question open."""
+    round_ = state.rounds.get(name, 0) + 1
+    gate = OpenGate(
+        name=name,
+        round=round_,
+        digest=digest(name, round_, state.request_hash, state.base_commit, files, subject),
+        files=files,
+        options=options,
+        subject=subject,
+        reason=reason,
+        resume_at=resume_at,
+        task=task,
+        findings=findings,
+        report=report,
+    )
+    return state.but(gate=gate, rounds={**state.rounds, name: round_}, current_phase_status=Status.AWAITING_HUMAN)
+
+
+def open_decision(
+    pipeline: Pipeline,
+    state: State,
+    reason: Reason,
+    subject: str,
+    *,
+    files: tuple[Shown, ...] = (),
+    task: TaskId | None = None,
+    report: ArtifactWritten | None = None,
+) -> State:
+    """The state with the exceptional gate open; what can be accepted decides which answers it takes."""
+    unacceptable = reason is Reason.AGENT_FAILED or (report is not None and report.inspection.fatal)
+    options = ("reject",) if unacceptable else ("approve",) if reason is Reason.BUDGET else ("approve", "reject")
+    findings = report.inspection.findings if report is not None else ()
+    shown = (Shown(name=report.artifact, blob=report.blob),) if report is not None else ()
+    return open_gate(
+        state,
+        pipeline.decision.id,
+        resume_at=state.current_phase,
+        files=(*shown, *files),
+        options=options,
+        subject=subject,
+        reason=reason,
+        task=task,
+        findings=findings,
+        report=report,
+    )
+
+
+def refresh(state: State) -> State:
+    """The open gate after artifacts changed: same question, new digest."""
+    gate = state.gate
+    if gate is None:
+        return state
+    files = tuple(
+        Shown(name=file.name, blob=state.artifacts[file.name].blob) if file.name in state.artifacts else file
+        for file in gate.files
+    )
+    fresh = digest(gate.name, gate.round, state.request_hash, state.base_commit, files, gate.subject)
+    return state.but(gate=gate.model_copy(update={"files": files, "digest": fresh}))
+
+
+def passes_by_itself(state: State, gate: GatePhase) -> bool:
+    """Whether `--auto` answers this gate: the reviewer said APPROVE, nothing weighs more than MINOR, nothing is risky."""
+    reviews = [state.artifacts[name] for name in gate.shows if name in state.artifacts and state.artifacts[name].verdict]
+    heavy = any(finding.severity is not Severity.MINOR for review in reviews for finding in review.findings)
+    return (
+        state.flags.auto
+        and bool(reviews)
+        and all(review.verdict is Verdict.APPROVE for review in reviews)
+        and not heavy
+        and not state.risks
+    )
+
+
+def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
+    """The gate that the answer settles; raises when it settles none."""
+    gate = state.gate
+    if gate is None or gate.name != answered.gate:
+        waiting = f"{gate.name} waits" if gate is not None else "no question is open"
+        raise NoGateOpen(f"{answered.gate} was answered, but {waiting}.")
+    if answered.answer is Answer.ABANDON:
+        return gate
+    if answered.answer.value not in gate.options:
+        offered = ", ".join((*gate.options, *(["abandon"] if "abandon" not in gate.options else [])))
+        raise AnswerNotOffered(f"{gate.name} does not take “{answered.answer.value}”; it takes {offered}.")
+    if "done" in gate.options and answered.action_id != action_id:
+        raise WrongAction(f"The answer must name the action it settles, {action_id}.")
+    if answered.answer is Answer.REJECT and not answered.notes.strip():
+        raise NotesRequired("A rejection needs notes.")
+    if answered.answer is Answer.APPROVE:
+        _check_digest(gate, answered)
+    return gate
+
+
+def _check_digest(gate: OpenGate, answered: Answered) -> None:
+    short = gate.digest[:12]
+    if answered.digest is not None:
+        if len(answered.digest) < SHORTEST_DIGEST or not gate.digest.startswith(answered.digest.lower()):
+            raise StaleApproval(f"The approval names {answered.digest[:12]}, but {short} waits.")
+        return
+    before = [showing for showing in gate.shown if showing.at <= answered.at]
+    if not before:
+        raise StaleApproval("Nothing was shown before the approval was given.")
+    if any(showing.digest != before[-1].digest for showing in gate.shown if showing.at > answered.at):
+        raise StaleApproval(f"A newer version, {short}, was shown after the approval was given.")
+    if before[-1].digest != gate.digest:
+        raise StaleApproval(f"What was shown is {before[-1].digest[:12]}, but it has changed since: {short} waits.")
+
+
+def decided(state: State, gate: OpenGate, answered: Answered) -> State:
+    """The state with the answer on record and no question open."""
+    decision = Decision(
+        at=answered.at,
+        gate=gate.name,
+        answer=answered.answer.value,
+        digest=gate.digest,
+        by=answered.by,
+        via=answered.via,
+        notes=answered.notes,
+        reason=gate.reason,
+        task=gate.task,
+    )
+    return state.but(gate=None, decisions=(*state.decisions, decision), current_phase_status=Status.IN_PROGRESS)
+
+
+def decided_by_auto(state: State, gate: GatePhase, at: datetime) -> State:
+    """The state after a gate that passed by itself."""
+    files = tuple(Shown(name=name, blob=state.artifacts[name].blob) for name in gate.shows if name in state.artifacts)
+    round_ = state.rounds.get(gate.id, 0) + 1
+    bound = digest(gate.id, round_, state.request_hash, state.base_commit, files, "")
+    decision = Decision(at=at, gate=gate.id, answer="approve", digest=bound, by=AUTO, via=AUTO)
+    return state.but(decisions=(*state.decisions, decision), rounds={**state.rounds, gate.id: round_})

@@ -1,0 +1,274 @@
+"""The descriptor of a pipeline: everything that is true of one phase stands in one record.
+
+The root is a union. `kind: phases` is what runs take; `kind: steps` describes a sequence of protocol calls and is
+read so that a repository can hold both kinds side by side, but no run is made of it.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from forge_bot.engine.values import Effort, Frozen, PhaseId, Tier, Verdict
+
+
+LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff", "past_runs")
+
+
+class Limits(Frozen):
+    """How often something is tried before a person decides."""
+
+    artifact_attempts: int = Field(
+        default=2, ge=1, description="answers without the required headings, or without a readable verdict"
+    )
+    failure_attempts: int = Field(default=2, ge=1, description="agents that ended without an answer")
+    parallel_tasks: int = Field(default=4, ge=1, le=16, description="tasks in one wave")
+
+
+class Phase(Frozen):
+    """What all phases have."""
+
+    id: PhaseId
+    label: str
+    skip: tuple[Effort, ...] = Field(default=(), description="efforts that leave this phase out")
+
+
+class SetupPhase(Phase):
+    """The work tree is prepared and the project's commands run once, before any model is asked."""
+
+    kind: Literal["setup"]
+    writes: str
+
+
+class Variant(Frozen):
+    """Another agent for one effort, with headings of its own."""
+
+    agent: str
+    headings: tuple[str, ...]
+
+
+class Speaking(Phase):
+    """A phase in which an agent answers with an artifact."""
+
+    agent: str
+    tier: Tier = Tier.STANDARD
+    reads: tuple[str, ...] = ()
+    writes: str
+    headings: tuple[str, ...] = ()
+    providers: tuple[str, ...] = Field(default=LOOKING_AROUND, description="what the agent may ask to be shown")
+
+
+class AgentPhase(Speaking):
+    """An agent writes a document."""
+
+    kind: Literal["agent"]
+    variants: dict[Effort, Variant] = Field(default_factory=dict[Effort, Variant])
+    tasks: bool = Field(default=False, description="the artifact is the task list")
+    stand_in: Literal["one-task"] | None = Field(default=None, description="what is written when the phase is left out")
+    debug_headings: tuple[str, ...] = Field(default=(), description="headings asked for with --debug only")
+
+
+class ReviewPhase(Speaking):
+    """An agent judges; a negative verdict sends back to a phase, or adds a task."""
+
+    kind: Literal["review"]
+    verdicts: tuple[Verdict, ...]
+    rounds: int = Field(default=2, ge=1, description="negative verdicts that are worked off without asking a person")
+    sends_back_to: PhaseId | None = None
+    adds_task: bool = False
+    restored_by_auto: bool = Field(default=False, description="--auto brings the phase back where an effort leaves it out")
+
+
+class GatePhase(Phase):
+    """A person decides."""
+
+    kind: Literal["gate"]
+    shows: tuple[str, ...]
+    sends_back_to: PhaseId
+
+
+class TasksPhase(Speaking):
+    """An agent implements each task."""
+
+    kind: Literal["tasks"]
+
+
+class TaskReviewPhase(Speaking):
+    """An agent reviews each implemented task."""
+
+    kind: Literal["task-review"]
+    verdicts: tuple[Verdict, ...]
+    rounds: int = Field(default=2, ge=1)
+
+
+class VerifyPhase(Speaking):
+    """Our own process runs the project's commands, then an agent explains what they showed."""
+
+    kind: Literal["verify"]
+    rounds: int = Field(default=2, ge=0, description="red results that are worked off without asking a person")
+
+
+class PublishPhase(Phase):
+    """The host makes something visible outside the run."""
+
+    kind: Literal["publish"]
+    operation: Literal["pull-request", "post-to-source", "final-commit"]
+    skip_when: Literal["no-pull-request", "no-source"] | None = None
+
+
+class EndPhase(Phase):
+    """The run is over."""
+
+    kind: Literal["end"]
+
+
+class DecisionPhase(Phase):
+    """The one exceptional gate, entered from anywhere."""
+
+    kind: Literal["decision"]
+
+
+AnyPhase = Annotated[
+    SetupPhase
+    | AgentPhase
+    | ReviewPhase
+    | GatePhase
+    | TasksPhase
+    | TaskReviewPhase
+    | VerifyPhase
+    | PublishPhase
+    | EndPhase
+    | DecisionPhase,
+    Field(discriminator="kind"),
+]
+
+
+class Pipeline(Frozen):
+    """A pipeline of phases. The order of the list is the order of the run."""
+
+    kind: Literal["phases"]
+    id: str
+    title: str
+    flows: dict[Effort, str]
+    limits: Limits = Limits()
+    phases: tuple[AnyPhase, ...]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if problems := [*_structure(self), *_references(self)]:
+            raise ValueError("; ".join(problems))
+        return self
+
+    def phase(self, phase_id: PhaseId) -> AnyPhase:
+        """The phase of that id; KeyError if there is none."""
+        for phase in self.phases:
+            if phase.id == phase_id:
+                return phase
+        raise KeyError(phase_id)
+
+    def position(self, phase_id: PhaseId) -> int:
+        """Where the phase stands in the run; KeyError if there is none."""
+        for position, phase in enumerate(self.phases):
+            if phase.id == phase_id:
+                return position
+        raise KeyError(phase_id)
+
+    def skipped(self, effort: Effort, *, auto: bool) -> tuple[PhaseId, ...]:
+        """Phases that the effort leaves out."""
+        return tuple(
+            phase.id
+            for phase in self.phases
+            if effort in phase.skip and not (auto and isinstance(phase, ReviewPhase) and phase.restored_by_auto)
+        )
+
+    @property
+    def decision(self) -> DecisionPhase:
+        """The exceptional gate."""
+        return next(phase for phase in self.phases if isinstance(phase, DecisionPhase))
+
+    @property
+    def implementation(self) -> TasksPhase:
+        """The phase that works off the tasks."""
+        return next(phase for phase in self.phases if isinstance(phase, TasksPhase))
+
+    @property
+    def task_review(self) -> TaskReviewPhase | None:
+        """The phase that reviews each task, if the pipeline has one."""
+        return next((phase for phase in self.phases if isinstance(phase, TaskReviewPhase)), None)
+
+
+class Step(Frozen):
+    """One call of a step pipeline."""
+
+    step: str
+    kind: Literal["resource", "elicitation", "tool", "fs_write", "llm"]
+    required: bool = True
+    gate: bool = False
+    resource: str | None = None
+    tool: str | None = None
+    elicitation_schema: str | None = None
+    input_map: dict[str, str] = Field(default_factory=dict[str, str])
+
+
+class StepPipeline(Frozen):
+    """A sequence of protocol calls. Read and listed; runs are made of pipelines of phases."""
+
+    kind: Literal["steps"]
+    pipeline_id: str
+    steps: tuple[Step, ...]
+
+
+Descriptor = Annotated[Pipeline | StepPipeline, Field(discriminator="kind")]
+
+
+def _structure(pipeline: Pipeline) -> list[str]:
+    kinds = [phase.kind for phase in pipeline.phases]
+    ids = [phase.id for phase in pipeline.phases]
+    problems = [f"phase id {name!r} stands twice" for name in sorted({name for name in ids if ids.count(name) > 1})]
+    problems += [
+        f"there must be exactly one phase of kind {kind!r}, not {kinds.count(kind)}"
+        for kind in ("setup", "tasks", "decision", "end")
+        if kinds.count(kind) != 1
+    ]
+    if kinds.count("task-review") > 1:
+        problems.append("there can be only one phase of kind 'task-review'")
+    if not problems:
+        if kinds[0] != "setup":
+            problems.append("the first phase must be of kind 'setup'")
+        if [kind for kind in kinds if kind != "decision"][-1] != "end":
+            problems.append("the last phase must be of kind 'end'")
+        if "task-review" in kinds and kinds.index("task-review") != kinds.index("tasks") + 1:
+            problems.append("the phase of kind 'task-review' must follow the one of kind 'tasks'")
+    problems += [f"flows must name {effort}" for effort in Effort if effort not in pipeline.flows]
+    return problems
+
+
+def _references(pipeline: Pipeline) -> list[str]:
+    problems: list[str] = []
+    written: set[str] = set()
+    agents: set[str] = set()
+    for phase in pipeline.phases:
+        wanted = phase.reads if isinstance(phase, Speaking) else phase.shows if isinstance(phase, GatePhase) else ()
+        problems += [
+            f"{phase.id} reads {name!r}, which no earlier phase writes" for name in wanted if _plain(name) not in written
+        ]
+        target = phase.sends_back_to if isinstance(phase, ReviewPhase | GatePhase) else None
+        if target is not None and target not in agents:
+            problems.append(f"{phase.id} sends back to {target!r}, which is no earlier phase of kind 'agent'")
+        if isinstance(phase, ReviewPhase) and (target is None) != phase.adds_task:
+            problems.append(f"{phase.id} must either send back to a phase or add a task")
+        if isinstance(phase, ReviewPhase | TaskReviewPhase) and not _judges(phase.verdicts):
+            problems.append(f"{phase.id} needs at least one positive and one negative verdict")
+        if isinstance(phase, AgentPhase):
+            agents.add(phase.id)
+        if isinstance(phase, SetupPhase | Speaking):
+            written.add(_plain(phase.writes))
+    return problems
+
+
+def _judges(verdicts: tuple[Verdict, ...]) -> bool:
+    readable = [verdict for verdict in verdicts if verdict is not Verdict.UNREADABLE]
+    return any(verdict.positive for verdict in readable) and any(not verdict.positive for verdict in readable)
+
+
+def _plain(name: str) -> str:
+    return name.replace("{each}", "{task}")

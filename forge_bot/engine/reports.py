@@ -1,0 +1,216 @@
+"""What a host may tell the engine: a closed union. Time and idempotency key come with each report."""
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, Field, TypeAdapter
+
+from forge_bot.engine.values import CommandResult, Effort, Frozen, Inspection, PhaseId, TaskId, Usage
+
+
+class _Report(Frozen):
+    key: str = Field(min_length=1, description="a report with a key that was seen before changes nothing")
+    at: AwareDatetime
+
+
+class Source(Frozen):
+    """Where the request came from."""
+
+    type: Literal["text", "github_issue", "jira_issue", "linear_issue", "workspace"] = "text"
+    id: str = ""
+    url: str = ""
+    author: str = ""
+
+
+class Flags(Frozen):
+    """What was asked for beside the request."""
+
+    auto: bool = False
+    skip_pr: bool = False
+    debug: bool = False
+    discuss: bool = False
+
+
+class RunStarted(_Report):
+    """The first report of every run."""
+
+    type: Literal["run_started"] = "run_started"
+    run: str = Field(description="the workspace's name")
+    pipeline: str
+    title: str
+    effort: Effort
+    effort_reason: str
+    source: Source = Source()
+    flags: Flags = Flags()
+    branch: str
+    base_branch: str
+    base_commit: str
+    request_blob: str
+    request_hash: str
+    budget: Decimal | None = None
+    by: str = ""
+
+
+class _OnAction(_Report):
+    action_id: str = Field(description="the action this report is about")
+
+
+class Prepared(_OnAction):
+    """Setup and the baseline have run."""
+
+    type: Literal["prepared"] = "prepared"
+    results: tuple[CommandResult, ...]
+    risks: tuple[str, ...] = ()
+
+
+class ArtifactWritten(_OnAction):
+    """An artifact lies in the workspace; what can be read off it comes along."""
+
+    type: Literal["artifact_written"] = "artifact_written"
+    phase: PhaseId
+    task: TaskId | None = None
+    artifact: str
+    blob: str = Field(description="git's id of its bytes")
+    inspection: Inspection = Inspection()
+    usage: Usage = Usage()
+    risks: tuple[str, ...] = ()
+    held: str | None = Field(default=None, description="patch that touches protected paths and is not applied yet")
+    held_blob: str = ""
+    held_paths: tuple[str, ...] = ()
+
+
+class FailureReason(StrEnum):
+    """Why an agent ended without an answer."""
+
+    LIMIT = "limit"
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+    MALFORMED = "malformed"
+    UNFIT = "unfit"
+    BUDGET = "budget"
+
+
+class AgentFailed(_OnAction):
+    """An agent ended without an answer."""
+
+    type: Literal["agent_failed"] = "agent_failed"
+    phase: PhaseId
+    task: TaskId | None = None
+    reason: FailureReason
+    message: str
+    usage: Usage = Usage()
+
+
+class CommandsRan(_OnAction):
+    """The project's commands ran after the work, in our own process."""
+
+    type: Literal["commands_ran"] = "commands_ran"
+    results: tuple[CommandResult, ...]
+    artifact: str
+    blob: str
+
+
+class Published(_OnAction):
+    """Something became visible outside the run, or there was a reason not to."""
+
+    type: Literal["published"] = "published"
+    detail: str
+    url: str = ""
+
+
+class ActionFailed(_OnAction):
+    """The host could not do what was asked."""
+
+    type: Literal["action_failed"] = "action_failed"
+    message: str
+
+
+class ArtifactChanged(_Report):
+    """Somebody changed an artifact by hand."""
+
+    type: Literal["artifact_changed"] = "artifact_changed"
+    artifact: str
+    blob: str
+    inspection: Inspection = Inspection()
+    by: str = ""
+
+
+class GateShown(_Report):
+    """A person was shown what the open gate asks."""
+
+    type: Literal["gate_shown"] = "gate_shown"
+    gate: PhaseId
+    digest: str
+    via: str
+
+
+class Answer(StrEnum):
+    """What a person can say at a gate."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    DONE = "done"
+    SKIP = "skip"
+    ABANDON = "abandon"
+
+
+class Answered(_Report):
+    """A person answered. Without a digest, the answer means what was shown last."""
+
+    type: Literal["answered"] = "answered"
+    gate: PhaseId
+    answer: Answer
+    digest: str | None = None
+    notes: str = ""
+    by: str
+    via: str
+    action_id: str | None = None
+
+
+class RetryAsked(_Report):
+    """A person sends the run back to a phase."""
+
+    type: Literal["retry_asked"] = "retry_asked"
+    phase: PhaseId
+    notes: str = ""
+    by: str
+    via: str
+
+
+class BudgetRaised(_Report):
+    """A person allows more money."""
+
+    type: Literal["budget_raised"] = "budget_raised"
+    amount: Decimal = Field(gt=0)
+    by: str
+    via: str
+
+
+class Abandoned(_Report):
+    """A person ends the run."""
+
+    type: Literal["abandoned"] = "abandoned"
+    by: str
+    via: str
+    notes: str = ""
+
+
+Report = Annotated[
+    RunStarted
+    | Prepared
+    | ArtifactWritten
+    | AgentFailed
+    | CommandsRan
+    | Published
+    | ActionFailed
+    | ArtifactChanged
+    | GateShown
+    | Answered
+    | RetryAsked
+    | BudgetRaised
+    | Abandoned,
+    Field(discriminator="type"),
+]
+
+REPORT: TypeAdapter[Report] = TypeAdapter(Report)

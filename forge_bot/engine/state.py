@@ -1,0 +1,232 @@
+"""Where one run stands: the fold of its reports, and what state.json shows."""
+
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Self
+
+from pydantic import Field, field_serializer
+
+from forge_bot.engine.budget import Budget
+from forge_bot.engine.reports import ArtifactWritten, Flags, Source
+from forge_bot.engine.values import CommandResult, Effort, Finding, PhaseId, Recorded, TaskId, TaskSpec, Usage, Verdict
+
+SCHEMA_VERSION = 1
+
+
+class Status(StrEnum):
+    """How the current phase stands."""
+
+    IN_PROGRESS = "in_progress"
+    AWAITING_HUMAN = "awaiting_human"
+    COMPLETED = "completed"
+    ABANDONED = "abandoned"
+
+
+class TaskStatus(StrEnum):
+    """How one task stands."""
+
+    PENDING = "pending"
+    CLEARED = "cleared"  # its held patch was approved and waits to be applied
+    IMPLEMENTED = "implemented"
+    PASSED = "passed"
+    SKIPPED = "skipped"
+
+
+class Reason(StrEnum):
+    """Why the exceptional gate is open."""
+
+    ROUNDS_EXHAUSTED = "rounds_exhausted"
+    INVALID_ARTIFACT = "invalid_artifact"
+    UNREADABLE_VERDICT = "unreadable_verdict"
+    VERIFICATION_RED = "verification_red"
+    PROTECTED_PATHS = "protected_paths"
+    BUDGET = "budget"
+    AGENT_FAILED = "agent_failed"
+    SETUP_FAILED = "setup_failed"
+    ACTION_FAILED = "action_failed"
+
+
+class Shown(Recorded):
+    """A file at a gate, by name and git blob."""
+
+    name: str
+    blob: str
+
+
+class ArtifactRecord(Recorded):
+    """What is known of an artifact without reading it."""
+
+    blob: str
+    phase: PhaseId
+    round: int
+    verdict: Verdict | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+class Stuck(Recorded):
+    """Why a task waits for a person."""
+
+    reason: Reason
+    subject: str
+    review: bool = Field(default=False, description="it stuck in its review, not in its implementation")
+    files: tuple[Shown, ...] = ()
+    report: ArtifactWritten | None = Field(default=None, description="what approval would accept")
+
+
+class TaskState(Recorded):
+    """A task and how it stands."""
+
+    spec: TaskSpec
+    status: TaskStatus = TaskStatus.PENDING
+    origin: str = Field(default="", description="artifact that asked for it; empty for planned tasks")
+    attempts: int = 0
+    rounds: int = 0
+    verdict: Verdict | None = None
+    stuck: Stuck | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether tasks that depend on it may start."""
+        return self.status in {TaskStatus.PASSED, TaskStatus.SKIPPED}
+
+
+class Wave(Recorded):
+    """Tasks handed out together and not reported yet."""
+
+    review: bool
+    remaining: tuple[TaskId, ...]
+
+
+class Note(Recorded):
+    """Something the next round of a phase (or task) has to know."""
+
+    phase: PhaseId
+    task: TaskId | None = None
+    by: str = Field(description="a login, or `forge-bot` for what our own process found")
+    text: str
+
+
+class Showing(Recorded):
+    """When which version of a gate was shown."""
+
+    digest: str
+    at: datetime
+    via: str
+
+
+class OpenGate(Recorded):
+    """A question to a person, and what it is bound to."""
+
+    name: PhaseId
+    round: int
+    digest: str
+    files: tuple[Shown, ...] = ()
+    options: tuple[str, ...]
+    subject: str = ""
+    reason: Reason | None = None
+    resume_at: PhaseId
+    task: TaskId | None = None
+    findings: tuple[Finding, ...] = ()
+    report: ArtifactWritten | None = None
+    shown: tuple[Showing, ...] = ()
+
+
+class Decision(Recorded):
+    """An answer that counted."""
+
+    at: datetime
+    gate: PhaseId
+    answer: str
+    digest: str
+    by: str
+    via: str
+    notes: str = ""
+    reason: Reason | None = None
+    task: TaskId | None = None
+
+
+class LogEntry(Recorded):
+    """One thing that happened, for people."""
+
+    at: datetime
+    phase: PhaseId
+    event: str
+    task: TaskId | None = None
+    usage: Usage | None = None
+
+
+class Verification(Recorded):
+    """The project's commands after the work."""
+
+    results: tuple[CommandResult, ...]
+    red: bool
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    accepted: bool = Field(default=False, description="a person accepted a red result")
+
+
+class State(Recorded):
+    """One run. Built only by `start` and `advance`."""
+
+    schema_version: int = SCHEMA_VERSION
+    run: str
+    pipeline: str
+    title: str
+    source: Source
+    flags: Flags
+    effort: Effort
+    effort_reason: str
+    flow_template: str
+    branch: str
+    base_branch: str
+    base_commit: str
+    request_hash: str
+    started_at: datetime
+    updated_at: datetime
+    current_phase: PhaseId
+    current_phase_status: Status = Status.IN_PROGRESS
+    completed_phases: tuple[PhaseId, ...] = ()
+    skipped_phases: tuple[PhaseId, ...] = ()
+    step: int = Field(default=1, description="grows with every move; part of action ids")
+    attempts: int = Field(default=0, description="tries at the current phase")
+    visits: dict[str, int] = Field(default_factory=dict[str, int], description="answers so far, by phase or phase/task")
+    rounds: dict[str, int] = Field(
+        default_factory=dict[str, int], description="negative verdicts so far, by phase; shown gates, by gate"
+    )
+    artifacts: dict[str, ArtifactRecord] = Field(default_factory=dict[str, ArtifactRecord])
+    tasks: tuple[TaskState, ...] = ()
+    wave: Wave | None = None
+    notes: tuple[Note, ...] = ()
+    gate: OpenGate | None = None
+    decisions: tuple[Decision, ...] = ()
+    risks: tuple[str, ...] = ()
+    baseline: tuple[CommandResult, ...] = ()
+    verification: Verification | None = None
+    budget: Budget = Budget()
+    first_cap: Decimal | None = None
+    usage: Usage = Usage()
+    pull_request: str = ""
+    log: tuple[LogEntry, ...] = ()
+    seen: frozenset[str] = Field(default=frozenset(), description="keys of the reports folded so far")
+
+    @field_serializer("seen")
+    def _sorted(self, seen: frozenset[str]) -> list[str]:
+        return sorted(seen)
+
+    def but(self, **changes: Any) -> Self:
+        """This state with some fields replaced."""
+        return self.model_copy(update=changes)
+
+    def task(self, task_id: TaskId) -> TaskState | None:
+        """The task of that id, if there is one."""
+        return next((task for task in self.tasks if task.spec.id == task_id), None)
+
+    def with_task(self, changed: TaskState) -> Self:
+        """This state with one task replaced."""
+        return self.but(tasks=tuple(changed if task.spec.id == changed.spec.id else task for task in self.tasks))
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.current_phase_status in {Status.COMPLETED, Status.ABANDONED}

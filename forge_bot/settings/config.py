@@ -1,0 +1,97 @@
+""".forge/config.yml: every key, its default, and what it does."""
+
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, TypeAdapter
+
+from forge_bot.engine.values import Frozen, Tier
+from forge_bot.errors import BadConfig
+from forge_bot.settings.yaml_file import read_yaml
+
+CONFIG = ".forge/config.yml"
+DEFAULT_MODEL = "anthropic:claude-sonnet-5-5"
+
+
+_YAML_LIST: TypeAdapter[list[str | list[str]]] = TypeAdapter(list[str | list[str]])
+
+
+def _argv_lists(value: object) -> object:
+    """Commands may be written as strings, split as a shell would split them, or as lists of words."""
+    if isinstance(value, str):
+        return [shlex.split(value)]
+    if not isinstance(value, list):
+        return value
+    entries = _YAML_LIST.validate_python(value)
+    if any(isinstance(entry, str) and entry.startswith("-") for entry in entries):
+        raise ValueError("a command is one string, or a list of words inside the list: [[python, -m, pytest]]")
+    return [shlex.split(entry) if isinstance(entry, str) else entry for entry in entries]
+
+
+Argv = Annotated[tuple[str, ...], Field(min_length=1)]
+CommandList = Annotated[tuple[Argv, ...], BeforeValidator(_argv_lists)]
+
+
+class CommandSettings(Frozen):
+    """The project's own commands. A key that is missing is detected; an empty list means none, on purpose."""
+
+    setup: CommandList | None = None
+    build: CommandList | None = None
+    test: CommandList | None = None
+    lint: CommandList | None = None
+
+    def overrides(self) -> dict[str, tuple[Argv, ...]]:
+        """The kinds that are set, for the detection to respect."""
+        given = {"setup": self.setup, "build": self.build, "test": self.test, "lint": self.lint}
+        return {name: commands for name, commands in given.items() if commands is not None}
+
+
+class AgentSettings(Frozen):
+    """Limits on one agent's work."""
+
+    turns: int = Field(default=10, ge=1, le=100, description="answers of the model, looking around included")
+    requests_per_turn: int = Field(default=10, ge=1, le=50)
+    output_tokens: int = Field(default=16_000, ge=256, description="of one answer")
+    input_tokens: int = Field(default=2_000_000, ge=1_000, description="of all turns together")
+    seconds: float = Field(default=3_600, gt=0, description="deadline of one agent")
+    prompt_tokens: int = Field(default=60_000, ge=4_000, description="of the first message")
+
+
+class Config(Frozen):
+    """What .forge/config.yml may say."""
+
+    model: str = Field(default="", description="provider:model for all tiers")
+    models: dict[Tier, str] = Field(default_factory=dict[Tier, str], description="provider:model by tier")
+    base_url: str = ""
+    model_timeout_seconds: float = Field(default=600, gt=0)
+    model_retries: int = Field(default=4, ge=0, le=20)
+    pipeline: str = "develop"
+    budget: Decimal | None = Field(default=None, gt=0, description="US dollars a run may cost")
+    commands: CommandSettings = CommandSettings()
+    command_seconds: float = Field(default=900, gt=0)
+    environment: dict[str, str] = Field(default_factory=dict[str, str], description="variables for project commands")
+    sandbox: Literal["auto", "bubblewrap", "landlock", "off"] = "auto"
+    agent: AgentSettings = AgentSettings()
+    protected: tuple[str, ...] = Field(default=(), description="more paths that only a person may let change")
+
+    def model_for(self, tier: Tier) -> str:
+        """The model of a tier: its own, else the one for all, else the default."""
+        return self.models.get(tier) or self.model or DEFAULT_MODEL
+
+
+_CONFIG: TypeAdapter[Config] = TypeAdapter(Config)
+
+
+def load_config(read: Callable[[str], str | None], environ: Mapping[str, str] = os.environ) -> Config:
+    """The configuration; `read` gives a repository's file by its path, or None.
+
+    $FORGE_BOT_MODEL replaces `model`. Raises BadConfig with all problems and their lines.
+    """
+    text = read(CONFIG)
+    config = read_yaml(text, CONFIG, _CONFIG, BadConfig) if text is not None else Config()
+    if model := environ.get("FORGE_BOT_MODEL", "").strip():
+        return config.model_copy(update={"model": model, "models": {}})
+    return config

@@ -1,0 +1,29 @@
+"""Pipelines: those that ship, and a repository's own from .forge/pipelines/."""
+
+from collections.abc import Callable
+
+from pydantic import TypeAdapter
+
+from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
+from forge_bot.errors import BadPipeline, PipelineNotRunnable
+from forge_bot.resources import templates
+from forge_bot.settings.yaml_file import read_yaml
+
+_DESCRIPTOR: TypeAdapter[Pipeline | StepPipeline] = TypeAdapter(Descriptor)
+
+
+def load_pipeline(name: str, read: Callable[[str], str | None]) -> Pipeline:
+    """The pipeline of that name; `read` gives a repository's file by its path, or None.
+
+    Raises BadPipeline with all problems and their lines, PipelineNotRunnable for a pipeline of steps.
+    """
+    own = f".forge/pipelines/{name}.yaml"
+    text = read(own)
+    shipped = templates() / "pipelines" / f"{name}.yaml"
+    if text is None and ("/" in name or not shipped.is_file()):
+        raise BadPipeline(f"There is no pipeline {name!r}.", details=(f"neither {own} nor a shipped one",))
+    place = own if text is not None else f"pipelines/{name}.yaml"
+    descriptor = read_yaml(text if text is not None else shipped.read_text(encoding="utf-8"), place, _DESCRIPTOR, BadPipeline)
+    if isinstance(descriptor, StepPipeline):
+        raise PipelineNotRunnable(f"{place} describes steps, not phases.")
+    return descriptor

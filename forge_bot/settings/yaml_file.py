@@ -1,0 +1,83 @@
+"""YAML into a model, with every problem named by its line."""
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from forge_bot.errors import SetupError
+
+T = TypeVar("T")
+Place = tuple[int | str, ...]
+
+
+def read_yaml(text: str, name: str, adapter: TypeAdapter[T], error: type[SetupError]) -> T:
+    """The value of a YAML text; raises `error` with all problems, each as `name:line: what`."""
+    try:
+        root = _composed(text)
+        lines = dict(_lines(root, ())) if root is not None else {}
+        twice = list(_duplicates(root))
+        value: object = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as problem:
+        line = (problem.problem_mark.line + 1) if problem.problem_mark is not None else 1
+        raise error(f"{name} is not YAML.", details=(f"{name}:{line}: {problem.problem}",)) from problem
+    except (yaml.YAMLError, ValueError) as problem:
+        raise error(f"{name} is not YAML.", details=(f"{name}: {problem}",)) from problem
+    details = [f"{name}:{line}: the key {key!r} stands twice" for key, line in twice]
+    try:
+        parsed = adapter.validate_python(value if value is not None else {})
+    except ValidationError as problem:
+        details += [_said(name, lines, entry["loc"], entry["msg"]) for entry in problem.errors()]
+        raise _invalid(name, details, error) from problem
+    if details:
+        raise _invalid(name, details, error)
+    return parsed
+
+
+def _composed(text: str) -> yaml.Node | None:
+    loader = yaml.SafeLoader(text)
+    try:
+        return loader.get_single_node()
+    finally:
+        loader.dispose()
+
+
+def _invalid(name: str, details: list[str], error: type[SetupError]) -> SetupError:
+    many = "one problem" if len(details) == 1 else f"{len(details)} problems"
+    return error(f"{name} has {many}.", details=tuple(details))
+
+
+def _said(name: str, lines: dict[Place, int], loc: Place, message: str) -> str:
+    # pydantic names the union member it tried; such steps are not in the file.
+    known: Place = ()
+    for step in loc:
+        if (*known, step) in lines:
+            known = (*known, step)
+    key = ".".join(str(step) for step in loc)
+    return f"{name}:{lines.get(known, 1)}: {key or 'file'}: {message}"
+
+
+def _lines(node: yaml.Node, place: Place) -> Iterator[tuple[Place, int]]:
+    yield place, node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            inner = (*place, str(key.value))
+            yield from _lines(value, inner)
+            yield inner, key.start_mark.line + 1
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            yield from _lines(value, (*place, number))
+
+
+def _duplicates(node: yaml.Node | None) -> Iterator[tuple[str, int]]:
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if str(key.value) in seen:
+                yield str(key.value), key.start_mark.line + 1
+            seen.add(str(key.value))
+            yield from _duplicates(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            yield from _duplicates(value)

@@ -1,0 +1,77 @@
+"""Files: written whole or not at all, and only inside the folder they belong to."""
+
+import os
+import tempfile
+from pathlib import Path, PurePosixPath
+
+from forge_bot.errors import PathEscapes, WriteFailed
+
+
+def inside(root: Path, relative: str) -> Path:
+    """The path of `relative` under `root`; raises PathEscapes if it is absolute, climbs out, or a link leads out."""
+    pure = PurePosixPath(relative)
+    if not relative or "\0" in relative or "\\" in relative or pure.is_absolute() or ".." in pure.parts:
+        raise PathEscapes(f"{relative!r} does not stay inside {root.name}.")
+    path = root / pure
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise PathEscapes(f"{relative!r} leads out of {root.name} through a link.")
+    return path
+
+
+def write_whole(path: Path, data: str | bytes) -> None:
+    """Replace a file in one step: after a crash there is the old content or the new, never a part of it."""
+    raw = data.encode("utf-8") if isinstance(data, str) else data
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(raw)
+                file.flush()
+                os.fchmod(file.fileno(), mode)
+                os.fsync(file.fileno())
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise WriteFailed(f"{path.name} could not be written: {error.strerror or error}.") from error
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add one line and have it on disk before returning. A torn last line, left by a crash, is taken away first."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab+") as file:
+            end = _whole_lines(path.read_bytes())
+            file.truncate(end)
+            try:
+                file.write(line.encode("utf-8") + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError:
+                # Disk full: a line that was added in part would be read as damage.
+                os.ftruncate(file.fileno(), end)
+                raise
+    except OSError as error:
+        raise WriteFailed(f"{path.name} could not be written: {error.strerror or error}.") from error
+
+
+def _whole_lines(data: bytes) -> int:
+    return data.rfind(b"\n") + 1
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

@@ -1,0 +1,44 @@
+"""Names: slugs, workspaces, branches. Pure."""
+
+import hashlib
+import unicodedata
+from datetime import date
+
+SPECS = ".specs"
+LONGEST_SLUG = 48
+
+
+def slug(title: str) -> str:
+    """A short name for a title, safe in paths and branch names.
+
+    Latin letters lose their accents, other scripts keep their letters (git and file systems take them); a title
+    without a letter or digit gets a name from its hash, so that it is never empty.
+    """
+    words: list[str] = []
+    for character in unicodedata.normalize("NFKD", title.casefold()):
+        if unicodedata.combining(character):
+            continue
+        words.append(character if character.isalnum() else " ")
+    name = unicodedata.normalize("NFC", "-".join("".join(words).split()))
+    if not name:
+        return f"task-{hashlib.sha256(title.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return _shortened(name)
+
+
+def _shortened(name: str) -> str:
+    if len(name) <= LONGEST_SLUG:
+        return name
+    cut, _, rest = name[:LONGEST_SLUG].rpartition("-")
+    # A name without a hyphen in reach, as Japanese titles make, is cut where it is too long.
+    return cut if cut and len(rest) < LONGEST_SLUG // 2 else name[:LONGEST_SLUG].rstrip("-")
+
+
+def workspace_name(day: date, source_id: str, name: str) -> str:
+    """`<YYYYMMDD>-[<source id>-]<slug>`."""
+    parts = [day.strftime("%Y%m%d"), *([slug(source_id)] if source_id else []), name]
+    return "-".join(parts)
+
+
+def branch_name(kind: str, source_id: str, name: str) -> str:
+    """`<type>/[<source id>-]<slug>`, for example `fix/42-login-timeout`."""
+    return f"{kind}/{slug(source_id)}-{name}" if source_id else f"{kind}/{name}"

@@ -1,0 +1,125 @@
+"""A run's folder: reports.jsonl is the truth, state.json its fold, the rest are artifacts."""
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from forge_bot.engine import REPORT, SCHEMA_VERSION, Pipeline, Report, State, fold
+from forge_bot.engine.values import Frozen
+from forge_bot.errors import OtherSchema, ReportRejected, ReportsDamaged, RunEnded, UnknownArtifact
+from forge_bot.workspace.files import append_line, inside, write_whole
+from forge_bot.workspace.layout import SPECS
+
+REPORTS = "reports.jsonl"
+STATE = "state.json"
+
+
+class Loaded(Frozen):
+    """A run as read from disk, and whether state.json had to be made anew."""
+
+    state: State
+    refolded: str = ""
+
+
+class Workspace:
+    """One folder under .specs of one work tree."""
+
+    def __init__(self, tree: Path, name: str) -> None:
+        self.tree = tree
+        self.name = name
+        self.path = inside(tree, f"{SPECS}/{name}")
+
+    @property
+    def relative(self) -> str:
+        """The folder's path inside the work tree, with forward slashes."""
+        return f"{SPECS}/{self.name}"
+
+    # -- the truth and its fold ------------------------------------------------------------------------------------
+
+    def reports(self) -> tuple[Report, ...]:
+        """All reports in order; a torn last line, left by a crash, was never recorded and is passed over."""
+        path = self.path / REPORTS
+        if not path.is_file():
+            raise ReportsDamaged(f"{self.relative}/{REPORTS} is missing.")
+        lines = path.read_bytes().split(b"\n")
+        reports: list[Report] = []
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                reports.append(REPORT.validate_json(line))
+            except ValidationError as error:
+                if number == len(lines):
+                    break
+                raise _unreadable(f"{self.relative}/{REPORTS}", number, line, error) from error
+        return tuple(reports)
+
+    def load(self, pipeline: Pipeline) -> Loaded:
+        """The state, folded from the reports; says so when state.json was broken, missing or behind."""
+        try:
+            state = fold(pipeline, self.reports())
+        except (ReportRejected, RunEnded) as error:
+            raise ReportsDamaged(f"{self.relative}/{REPORTS} contradicts itself: {error.message}") from error
+        why = self._stale(state)
+        if why:
+            self.save(state)
+        return Loaded(state=state, refolded=why)
+
+    def _stale(self, state: State) -> str:
+        path = self.path / STATE
+        if not path.is_file():
+            return f"{STATE} was missing and has been made anew from {REPORTS}"
+        text = path.read_text(encoding="utf-8", errors="replace")
+        try:
+            seen = State.model_validate_json(text)
+        except ValidationError:
+            _refuse_other_schema(text, self.relative)
+            return f"{STATE} was broken and has been made anew from {REPORTS}"
+        return "" if seen == state else f"{STATE} was behind and has been made anew from {REPORTS}"
+
+    def record(self, report: Report, state: State) -> None:
+        """Make a report part of the truth; the fold follows."""
+        append_line(self.path / REPORTS, REPORT.dump_json(report, exclude_defaults=False).decode())
+        self.save(state)
+
+    def save(self, state: State) -> None:
+        """Write state.json."""
+        write_whole(self.path / STATE, state.model_dump_json(indent=2) + "\n")
+
+    # -- artifacts -------------------------------------------------------------------------------------------------
+
+    def write(self, artifact: str, text: str) -> bytes:
+        """Write an artifact whole; returns its bytes."""
+        raw = text.encode("utf-8", "replace")
+        write_whole(inside(self.path, artifact), raw)
+        return raw
+
+    def read(self, artifact: str) -> str:
+        """An artifact's text; raises UnknownArtifact."""
+        raw = self.read_bytes(artifact)
+        if raw is None:
+            raise UnknownArtifact(f"There is no {artifact} in {self.relative}.")
+        return raw.decode("utf-8", "replace")
+
+    def read_bytes(self, artifact: str) -> bytes | None:
+        """An artifact's bytes, or None."""
+        path = inside(self.path, artifact)
+        return path.read_bytes() if path.is_file() else None
+
+    def artifacts(self) -> tuple[str, ...]:
+        """Names of all files in the folder, sorted."""
+        return tuple(sorted(path.name for path in self.path.iterdir() if path.is_file())) if self.path.is_dir() else ()
+
+
+def _refuse_other_schema(text: str, where: str) -> None:
+    marker = '"schemaVersion":'
+    _, found, rest = text.partition(marker)
+    number = rest.strip().split(",")[0].split("}")[0].strip() if found else ""
+    if number.isdigit() and int(number) != SCHEMA_VERSION:
+        raise OtherSchema(f"{where} was written with state schema {number}; this version reads {SCHEMA_VERSION}.")
+
+
+def _unreadable(name: str, number: int, line: bytes, error: ValidationError) -> ReportsDamaged:
+    first = error.errors()[0]
+    what = f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}"
+    return ReportsDamaged(f"{name}, line {number} cannot be read: {what}.", details=(line[:200].decode("utf-8", "replace"),))
