@@ -203,6 +203,13 @@ class UnknownModel(SetupError):
     hint = "Write provider:model, for example anthropic:claude-sonnet-5-5, openai:gpt-6-luna or openai-chat:NAME with a base URL."
 
 
+class KeyRefused(SetupError):
+    """The provider does not accept the key, or the key may not use this model."""
+
+    code = "MODEL-008"
+    hint = "Check the key in the environment, its account, and that it may use the model that is configured."
+
+
 class NoTestCommand(SetupError):
     """No way to test the repository was found, so nothing could be verified."""
 
@@ -373,3 +380,17 @@ class BadRecord(ModelError):
 
     code = "MODEL-005"
     hint = "See docs/models.md for the form of a record."
+
+
+class ContextTooLong(ModelError):
+    """The question is longer than the model's context window."""
+
+    code = "MODEL-006"
+    hint = "Configure a model with a larger context window for this tier, or lower the limits of what is read."
+
+
+class QuestionRejected(ModelError):
+    """The provider does not take the question as it was put; asking again would not help."""
+
+    code = "MODEL-007"
+    hint = "The provider's own words are above; `output: prompted` helps with servers that know no JSON schemas."

@@ -5,19 +5,46 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from forge_bot.engine.values import Frozen
 
-# Two rules of CommonMark are off. A text line above `---` stays a text line: models put rules under paragraphs without a
-# blank line, and nobody means a heading by it. And `[MAJOR]: leak` is a finding, not the definition of a link.
-_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["lheading", "reference"])
+# Inline markup is looked for only in blocks of a size that people write: a hostile line of brackets takes time that grows
+# with the square of its length.
+_LONGEST_INLINE = 8_000
 
+
+def _inline(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type == "inline" and len(token.content) <= _LONGEST_INLINE:
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+        elif token.type == "inline":
+            token.children = [Token("text", "", 0, content=token.content)]
+
+
+def _parser() -> MarkdownIt:
+    """CommonMark with tables and struck-out words, and without two rules that misread what models write.
+
+    A text line above `---` stays a text line: rules are put under paragraphs without a blank line, and nobody means a heading
+    by it. And `[MAJOR]: leak` is a finding, not the definition of a link.
+    """
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["lheading", "reference"])
+    parser.core.ruler.at("inline", _inline)
+    return parser
+
+
+_PARSER = _parser()
 _BREAKS = {"softbreak", "hardbreak"}
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 # Characters that show nothing: a file of them is empty to a reader.
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"))
+
+
+# Stand for "bold from here" and "plain from here" in marked lines; taken out of what comes in.
+BOLD, PLAIN = "\x02", "\x03"
+MARKS = BOLD + PLAIN
 
 
 class Kind(Enum):
@@ -64,11 +91,10 @@ class Block(Frozen):
         return tuple(line.strip() for line in self.text.split("\n") if line.strip())
 
     @property
-    def bold_lead(self) -> str:
-        """The bold words a text starts with; empty if it starts otherwise."""
-        spans = [span for span in self.spans if span.text.strip()]
-        lead = next((place for place, span in enumerate(spans) if not span.strong), len(spans))
-        return "".join(span.text for span in spans[:lead]).strip()
+    def marked_lines(self) -> tuple[str, ...]:
+        """The lines with each bold run between `BOLD` and `PLAIN`, so that a pattern can see where a title ends."""
+        marked = "".join(map(_marked, self.spans)).replace(PLAIN + BOLD, "")
+        return tuple(one_line(line) for line in marked.split("\n") if line.strip(MARKS + " \t"))
 
     @property
     def empty(self) -> bool:
@@ -81,12 +107,16 @@ def read_blocks(markdown: str) -> tuple[Block, ...]:
 
     Struck-out words, comments and pictures are left out of the text; code spans are text.
     """
-    return tuple(_blocks(_PARSER.parse(markdown)))
+    return tuple(_blocks(_PARSER.parse(markdown.translate(dict.fromkeys(map(ord, MARKS))))))
 
 
 def one_line(text: str) -> str:
     """The text with every run of white space made one blank."""
     return " ".join(text.translate(_INVISIBLE).split())
+
+
+def _marked(span: Span) -> str:
+    return span.text.join(MARKS).replace("\n", f"{PLAIN}\n{BOLD}") if span.strong else span.text
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
@@ -127,11 +157,11 @@ def _leaf(token: Token, tokens: Sequence[Token], after: int) -> Block | None:
 
 
 def _row(tokens: Sequence[Token], start: int) -> Iterator[Token]:
-    for token in tokens[start:]:
-        if token.type == "tr_close":
-            return
-        if token.type == "inline":
-            yield token
+    place = start
+    while tokens[place].type != "tr_close":
+        if tokens[place].type == "inline":
+            yield tokens[place]
+        place += 1
 
 
 def _spans(inline: Token) -> tuple[Span, ...]:
@@ -140,13 +170,14 @@ def _spans(inline: Token) -> tuple[Span, ...]:
     for child in inline.children or ():
         strong += child.nesting * child.type.startswith("strong")
         struck += child.nesting * (child.type in {"s_open", "s_close"})
-        text = "\n" if child.type in _BREAKS or _is_break(child) else child.content
-        if struck or child.type in {"html_inline", "image"} and text != "\n":
-            continue
-        if text:
+        text = _text(child)
+        if text and not struck:
             spans.append(Span(text=text, strong=strong > 0))
     return tuple(spans)
 
 
-def _is_break(child: Token) -> bool:
-    return child.type == "html_inline" and child.content.lower().startswith("<br")
+def _text(child: Token) -> str:
+    """What a reader sees of an inline token; nothing of tags and pictures."""
+    if child.type in _BREAKS or (child.type == "html_inline" and child.content.lower().startswith("<br")):
+        return "\n"
+    return "" if child.type in {"html_inline", "image"} else child.content

@@ -14,15 +14,19 @@ def slug(title: str) -> str:
     Latin letters lose their accents, other scripts keep their letters (git and file systems take them); a title
     without a letter or digit gets a name from its hash, so that it is never empty.
     """
-    words: list[str] = []
-    for character in unicodedata.normalize("NFKD", title.casefold()):
-        if unicodedata.combining(character):
-            continue
-        words.append(character if character.isalnum() else " ")
-    name = unicodedata.normalize("NFC", "-".join("".join(words).split()))
+    letters = (_plain(character) for character in unicodedata.normalize("NFKC", title.casefold()))
+    name = "-".join("".join(letters).split())
     if not name:
         return f"task-{hashlib.sha256(title.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
     return _shortened(name)
+
+
+def _plain(character: str) -> str:
+    """A Latin letter without its accent; any other letter or digit as it is; a gap for everything else."""
+    base = unicodedata.normalize("NFKD", character)[:1]
+    if base.isascii() and base.isalnum():
+        return base.lower()
+    return character if character.isalnum() or unicodedata.category(character) in {"Mn", "Mc"} else " "
 
 
 def _shortened(name: str) -> str:

@@ -70,10 +70,10 @@ class Workspace:
         if not path.is_file():
             return f"{STATE} was missing and has been made anew from {REPORTS}"
         text = path.read_text(encoding="utf-8", errors="replace")
+        _refuse_other_schema(text, self.relative)
         try:
             seen = State.model_validate_json(text)
         except ValidationError:
-            _refuse_other_schema(text, self.relative)
             return f"{STATE} was broken and has been made anew from {REPORTS}"
         return "" if seen == state else f"{STATE} was behind and has been made anew from {REPORTS}"
 

@@ -1,0 +1,221 @@
+"""What a model answers: a wish to look around, or the finished work. Parsed here, once, from any form models write it in."""
+
+import json
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+JsonObject = dict[str, Any]
+
+
+class AnswerKind(StrEnum):
+    """Which finished work a phase wants."""
+
+    DOCUMENT = "document"
+    CHANGE = "change"
+
+
+class Wire(BaseModel):
+    """A part of an answer. Docstrings and descriptions of these classes are read by the model.
+
+    No defaults, no dicts, no discriminators: each of them makes a provider drop its strict mode without a word.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ContextRequest(Wire):
+    """Ask to be shown something of the repository."""
+
+    provider: str = Field(description="name of a capability from the list")
+    params_json: str = Field(description='its parameters as the text of one JSON object, for example {"path": "src/app.py"}')
+    reasoning: str = Field(description="what you want to learn from it, in a few words")
+
+
+class ActionRequest(Wire):
+    """Ask for a tool or a skill to be run for you."""
+
+    capability: str = Field(description="name of a capability from the list")
+    capability_type: Literal["provider", "mcp_tool", "skill"]
+    params_json: str = Field(description="its parameters as the text of one JSON object")
+    reasoning: str = Field(description="what you want to learn from it, in a few words")
+
+
+class Explore(Wire):
+    """Look around before you answer: the results come with the next message. Two empty lists mean: ready to answer."""
+
+    requests: tuple[ContextRequest, ...] = Field(description="may be empty")
+    actions: tuple[ActionRequest, ...] = Field(description="may be empty")
+
+
+class Document(Wire):
+    """The finished document."""
+
+    artifact_markdown: str = Field(description="the whole document in Markdown, from its first heading to its last line")
+
+
+class Edit(Wire):
+    """One edit of one file."""
+
+    path: str = Field(description="path from the root of the repository, with forward slashes")
+    operation: Literal["replace", "write", "delete"] = Field(
+        description="replace one passage of an existing file; write a whole file, new or not; delete a file"
+    )
+    old: str = Field(
+        description="replace: the passage as it stands in the file now, long enough to occur only once; otherwise empty"
+    )
+    new: str = Field(description="replace: what stands there instead; write: the whole file; delete: empty")
+
+
+class Change(Wire):
+    """The finished change: edits, applied in order, and the report about them."""
+
+    artifact_markdown: str = Field(description="the report in Markdown")
+    edits: tuple[Edit, ...] = Field(description="empty only if nothing has to change")
+
+
+Work = Document | Change
+Answer = Explore | Document | Change
+
+
+class _Looking(Wire):
+    kind: Literal["Explore"]
+    data: Explore
+
+
+class _Written(Wire):
+    kind: Literal["Document"]
+    data: Document
+
+
+class _Changed(Wire):
+    kind: Literal["Change"]
+    data: Change
+
+
+class _DocumentTurn(Wire):
+    result: _Looking | _Written
+
+
+class _ChangeTurn(Wire):
+    result: _Looking | _Changed
+
+
+class Malformed(Exception):
+    """The text is not an answer; the message tells the model what to do instead."""
+
+
+def answer_schema(kind: AnswerKind) -> JsonObject:
+    """JSON schema of one answer, in the form providers can enforce."""
+    turn = _ChangeTurn if kind is AnswerKind.CHANGE else _DocumentTurn
+    return turn.model_json_schema()
+
+
+def parse_answer(text: str, kind: AnswerKind) -> Answer:
+    """The answer in `text`: `{"result": {"kind": …, "data": …}}` or the bare object, alone, fenced, or amid prose.
+
+    Raises Malformed with a sentence for the model.
+    """
+    name, body = _named(_only_object(text))
+    final = Change if kind is AnswerKind.CHANGE else Document
+    wanted: dict[str, type[Answer]] = {"Explore": Explore, final.__name__: final}
+    if name not in wanted:
+        raise Malformed(f"An answer here is either Explore or {final.__name__}, but this is {name}.")
+    try:
+        return wanted[name].model_validate(_forgiven(body))
+    except ValidationError as error:
+        found = [f"{'.'.join(str(part) for part in item['loc']) or name}: {item['msg']}" for item in error.errors()[:5]]
+        raise Malformed(f"This {name} does not fit its schema: {'; '.join(found)}.") from error
+
+
+_FENCED = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*)\n[ \t]*```\Z", re.DOTALL)
+_MARKS = frozenset({"result", "requests", "actions", "artifact_markdown", "kind"})
+_BRACES_TRIED = 200
+
+
+def _only_object(text: str) -> JsonObject:
+    stripped = text.strip().removeprefix("\ufeff")
+    fenced = _FENCED.match(stripped)
+    for candidate in (stripped, fenced.group(1) if fenced else ""):
+        try:
+            whole = _DECODER.decode(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(whole, dict):
+            return _storable(cast("JsonObject", whole))
+        raise Malformed("The answer is JSON, but not one object with named fields.")
+    amid = list(_objects_amid(stripped))
+    if len(amid) == 1:
+        return _storable(amid[0])
+    said = "no readable JSON object" if not amid else f"{len(amid)} JSON objects"
+    raise Malformed(f"The answer contains {said}. Answer with exactly one JSON object and nothing around it.")
+
+
+# Not strict about line breaks inside strings: small models write them raw, and nothing else can be meant.
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def _objects_amid(text: str) -> Iterator[JsonObject]:
+    """Answers that stand in prose. Objects without any field of an answer are examples, not answers."""
+    start = text.find("{")
+    for _ in range(_BRACES_TRIED):
+        if start < 0:
+            return
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+        else:
+            if isinstance(value, dict) and _MARKS & cast("JsonObject", value).keys():
+                yield cast("JsonObject", value)
+        start = text.find("{", end)
+
+
+def _storable(data: JsonObject) -> JsonObject:
+    """The data, if every string of it can be written to a file: JSON can spell halves of characters that UTF-8 cannot."""
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise Malformed("A string of the answer holds half of a surrogate pair; write the character itself.") from error
+    return data
+
+
+def _named(data: JsonObject) -> tuple[str, JsonObject]:
+    inner = data.get("result")
+    if len(data) == 1 and isinstance(inner, dict):
+        data = cast("JsonObject", inner)
+    body = data.get("data")
+    if data.keys() == {"kind", "data"} and isinstance(body, dict):
+        return str(data["kind"]), cast("JsonObject", body)
+    if "artifact_markdown" in data:
+        return ("Change" if "edits" in data else "Document"), data
+    if "requests" in data or "actions" in data:
+        return "Explore", data
+    raise Malformed(f"The JSON object has the fields {sorted(data)}, which are those of no answer.")
+
+
+def _forgiven(body: JsonObject) -> JsonObject:
+    """The body with what can be meant in one way only: absent lists are empty, parameters given as an object are written out."""
+    if "artifact_markdown" in body:
+        return {**body, "edits": [_full_edit(item) for item in _list(body["edits"])]} if "edits" in body else body
+    whole: JsonObject = {"requests": [], "actions": [], **body}
+    return {**whole, **{name: [_full_request(item) for item in _list(whole[name])] for name in ("requests", "actions")}}
+
+
+def _list(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else [value]
+
+
+def _full_edit(item: object) -> object:
+    return {"old": "", "new": "", **cast("JsonObject", item)} if isinstance(item, dict) else item
+
+
+def _full_request(item: object) -> object:
+    if not isinstance(item, dict):
+        return item
+    given: JsonObject = {"reasoning": "", **cast("JsonObject", item)}
+    params = given.pop("params", None) if "params_json" not in given else given["params_json"]
+    return {**given, "params_json": params if isinstance(params, str) else json.dumps(params or {})}

@@ -1,0 +1,62 @@
+"""One piece of work for a model, and how it ended."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from forge_bot.agent.answers import AnswerKind, Change, Document
+from forge_bot.agent.limits import Limits
+from forge_bot.engine.values import Frozen, PhaseId, TaskId, Tier, Usage
+
+
+class Assignment(Frozen):
+    """What a model is to write. `system` and `user` are sent as they stand, nothing is added to `system`."""
+
+    action_id: str
+    agent: str
+    phase: PhaseId
+    task: TaskId | None = None
+    round: int = Field(default=1, ge=1)
+    tier: Tier = Tier.STANDARD
+    system: str
+    user: str
+    kind: AnswerKind = AnswerKind.DOCUMENT
+    providers: tuple[str, ...] = Field(default=(), description="names of the capabilities this agent may ask for")
+    limits: Limits = Limits()
+
+    @property
+    def prefix(self) -> str:
+        """What all keys of this work in the journal begin with."""
+        return f"{self.action_id}/{self.task}#" if self.task else f"{self.action_id}#"
+
+    def round_text(self, step: str) -> str:
+        """The round of a replay key: `[task/]round.turn`, with `~try` behind it from the second try on."""
+        return f"{self.task}/{self.round}.{step}" if self.task else f"{self.round}.{step}"
+
+
+class StopReason(StrEnum):
+    """Why the work ended. Only `answered` brings an answer."""
+
+    ANSWERED = "answered"
+    ROUND_LIMIT = "round_limit"
+    TOKEN_BUDGET = "token_budget"  # noqa: S105 - tokens of text, not a password
+    DEADLINE = "deadline"
+    NO_PROGRESS = "no_progress"
+    MODEL_REFUSED = "model_refused"
+    MODEL_TRUNCATED = "model_truncated"
+    MODEL_MALFORMED = "model_malformed"
+    MODEL_UNAVAILABLE = "model_unavailable"
+    BUDGET = "budget"
+    CONTEXT_WINDOW = "context_window"
+
+
+class Finished(Frozen):
+    """How the work ended, and what it cost, calls found in the journal included."""
+
+    stop: StopReason
+    answer: Document | Change | None = None
+    rejected: Document | Change | None = Field(default=None, description="the last answer that did not pass its check")
+    usage: Usage = Usage()
+    turns: int = 0
+    complaints: tuple[str, ...] = Field(default=(), description="what was wrong with the last answer that was sent back")
+    message: str = Field(default="", description="one sentence for people, unless answered")

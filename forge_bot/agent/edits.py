@@ -1,0 +1,199 @@
+"""A model's edits, worked out in memory: what every file would be afterwards, or what is wrong, in words for the model."""
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from forge_bot.agent import matching
+from forge_bot.agent.answers import Edit
+from forge_bot.agent.paths import inside, plain
+from forge_bot.agent.telling import fenced
+from forge_bot.agent.text_files import NotText, TextFile, flat
+from forge_bot.engine.values import Frozen
+from forge_bot.errors import PathEscapes
+
+Read = Callable[[str], bytes | None]
+
+_MOST_BYTES = 2_000_000
+_MOST_LINES_NAMED = 8
+
+
+class Planned(Frozen):
+    """The files as they are to be, None for those that go; empty if there is any problem, since half a change helps nobody."""
+
+    files: tuple[tuple[str, bytes | None], ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class Folder:
+    """Reads files of a work tree for `plan_edits`, and refuses what an edit must not touch."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a file, None if there is none. Raises PathEscapes for links, folders, and names that another file
+        has but for upper and lower case.
+        """
+        place = self._root / plain(path)
+        if place.is_symlink() or inside(self._root, path) != self._root.resolve() / plain(path):
+            raise PathEscapes(f"{path} is, or lies behind, a symbolic link.")
+        if place.is_dir():
+            raise PathEscapes(f"{path} is a folder.")
+        if place.is_file():
+            return place.read_bytes()
+        if place.exists():
+            raise PathEscapes(f"{path} is not an ordinary file.")
+        self._refuse_double(plain(path))
+        return None
+
+    def _refuse_double(self, path: str) -> None:
+        here = self._root
+        for part in path.split("/"):
+            if here.is_file():
+                raise PathEscapes(f"{here.relative_to(self._root)} is a file, so nothing can lie below it.")
+            if not here.is_dir():
+                return
+            same = [item.name for item in here.iterdir() if item.name != part and _one_case(item.name) == _one_case(part)]
+            if same and not (here / part).exists():
+                raise PathEscapes(f"{path} differs only in upper and lower case from {here.relative_to(self._root) / same[0]}.")
+            here /= part
+
+
+def plan_edits(read: Read, edits: Sequence[Edit]) -> Planned:
+    """Apply the edits in order, each to what the ones before it left.
+
+    `read` gives the bytes of a file now, None if there is none, and may raise PathEscapes. An edit that has been applied
+    already changes nothing. Files that end up as they were are not in the plan.
+    """
+    tree = _Tree(read)
+    problems: list[str] = []
+    for number, edit in enumerate(edits, 1):
+        try:
+            tree.apply(edit)
+        except (_Problem, PathEscapes) as problem:
+            problems.append(f"Edit {number}, {edit.operation} {edit.path}: {problem}")
+    problems += tree.collisions()
+    return Planned(problems=tuple(problems)) if problems else Planned(files=tree.changed())
+
+
+class _Problem(Exception):
+    """Why one edit cannot be applied."""
+
+
+class _Tree:
+    """The files an edit list touches: as they were, and as they are by now."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._before: dict[str, bytes | None] = {}
+        self._now: dict[str, bytes | None] = {}
+
+    def apply(self, edit: Edit) -> None:
+        path = _editable(edit.path)
+        if path not in self._before:
+            self._before[path] = self._now[path] = self._read(path)
+        there = self._now[path]
+        match edit.operation:
+            case "write":
+                self._now[path] = _written(there, edit.new)
+            case "delete":
+                if there is None:
+                    raise _Problem("there is no such file, so it cannot be deleted.")
+                self._now[path] = None
+            case "replace":
+                if there is None:
+                    raise _Problem("there is no such file; `write` makes a new one.")
+                self._now[path] = _replaced(_text(there), edit).data
+        if len(self._now[path] or b"") > _MOST_BYTES:
+            raise _Problem(f"the file would be larger than {_MOST_BYTES:,} bytes.")
+
+    def changed(self) -> tuple[tuple[str, bytes | None], ...]:
+        return tuple((path, data) for path, data in sorted(self._now.items()) if data != self._before[path])
+
+    def collisions(self) -> list[str]:
+        there = sorted(path for path, data in self._now.items() if data is not None)
+        found = [
+            f"{inner} cannot be written: {outer} would be a file and a folder at once."
+            for outer in there
+            for inner in there
+            if inner.startswith(f"{outer}/")
+        ]
+        seen: dict[str, str] = {}
+        for path in there:
+            other = seen.setdefault(_one_case(path), path)
+            if other != path:
+                found.append(f"{other} and {path} differ only in upper and lower case; some file systems take them for one file.")
+        return found
+
+
+def _editable(path: str) -> str:
+    """The path of a file that could exist on every system."""
+    name = plain(path)
+    if not name or path.endswith("/"):
+        raise _Problem("this names no file.")
+    if "\\" in name:
+        raise _Problem("folders in a path are separated by forward slashes.")
+    if any(part != part.strip() or part.endswith(".") for part in name.split("/")):
+        raise _Problem("no part of a path may begin or end with a space, or end with a dot.")
+    return name
+
+
+def _text(data: bytes) -> TextFile:
+    try:
+        return TextFile.read(data)
+    except NotText as error:
+        raise _Problem(f"{error}, which cannot be edited.") from None
+
+
+def _written(there: bytes | None, new: str) -> bytes:
+    return new.encode("utf-8") if there is None else _text(there).rewritten(new).data
+
+
+def _replaced(file: TextFile, edit: Edit) -> TextFile:
+    old, new = flat(edit.old), flat(edit.new)
+    if not old:
+        raise _Problem("`old` is empty; `write` makes whole files.")
+    if old == new:
+        raise _Problem("`old` and `new` are the same.")
+    found = matching.occurrences(file.flat, old)
+    if _applied(file.flat, old, new, found):
+        return file
+    if len(found) == 1:
+        return file.replaced(found[0], found[0] + len(old), new)
+    raise _Problem(_ambiguous(file.flat, found) if found else _absent(file.flat, old))
+
+
+def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
+    """Whether this edit has been made before: `new` stands in the text once, `old` nowhere but inside it, and no other place
+    resembles `old` more than `new` does. The last part tells a repeated edit from one that misquotes the file.
+    """
+    places = matching.occurrences(text, new)
+    if len(places) != 1:
+        return False
+    start, end = places[0], places[0] + len(new)
+    if any(at < start or at + len(old) > end for at in found):
+        return False
+    if found:
+        return True
+    nearest = matching.closest(text, old)
+    there = nearest is None or (nearest.start < end and nearest.start + len(nearest.text) > start)
+    return there or (nearest is not None and nearest.alike <= matching.alike(old, new))
+
+
+def _ambiguous(text: str, found: tuple[int, ...]) -> str:
+    lines = [str(matching.line_of(text, at)) for at in found[:_MOST_LINES_NAMED]]
+    more = " and more" if len(found) > _MOST_LINES_NAMED else ""
+    return f"`old` occurs {len(found)} times, at lines {', '.join(lines)}{more}. Quote more of the lines around the one you mean."
+
+
+def _absent(text: str, old: str) -> str:
+    nearest = matching.closest(text, old)
+    if nearest is None:
+        return "`old` does not occur in the file, and nothing in it resembles it. Read the file again."
+    place = f"Lines {nearest.first}-{nearest.last} come nearest ({nearest.alike:.0%} alike)"
+    return f"`old` does not occur in the file. {place}; quote them exactly as they stand:\n{fenced(matching.shown(nearest))}"
+
+
+def _one_case(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

@@ -1,0 +1,18 @@
+"""How long one piece of work may go on, and how much of it may be read and written."""
+
+from pydantic import Field
+
+from forge_bot.engine.values import Frozen
+
+
+class Limits(Frozen):
+    """Bounds of one assignment; each of them ends it with a reason of its own."""
+
+    turns: int = Field(default=8, ge=1, description="answers that may ask for something, the last excepted")
+    requests_per_turn: int = Field(default=8, ge=1, description="things looked up for one answer")
+    corrections: int = Field(default=3, ge=0, description="answers in a row that may go back to the model")
+    result_chars: int = Field(default=8_000, ge=200, description="characters of one result")
+    file_chars: int = Field(default=40_000, ge=200, description="characters of one result of read_file")
+    total_input_tokens: int = Field(default=1_000_000, ge=1, description="tokens sent to the model, all turns together")
+    output_tokens: int = Field(default=16_000, ge=1, description="tokens one answer may have")
+    seconds: float = Field(default=1_800.0, gt=0, description="time for all of it, in this process")

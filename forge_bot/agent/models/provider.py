@@ -1,0 +1,248 @@
+"""Any model behind a provider's API, through pydantic-ai: the only module that knows that library.
+
+One question is one request. Retries are the provider SDK's own and nobody else's, so they never multiply.
+"""
+
+import json
+import os
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from pydantic import Field
+
+from forge_bot.agent.answers import answer_schema
+from forge_bot.agent.models.base import Finish, Message, ModelCall, PerhapsPaid, Reply, Role
+from forge_bot.engine.values import Frozen, Usage
+from forge_bot.errors import (
+    ContextTooLong,
+    ForgeError,
+    KeyRefused,
+    ModelUnavailable,
+    NoModelKey,
+    QuestionRejected,
+    UnknownModel,
+)
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model as LibraryModel
+    from pydantic_ai.models import ModelRequestParameters
+
+OutputForm = Literal["auto", "native", "prompted"]
+
+# Servers that stand in for a provider constrain what the model writes without showing it the schema.
+_SCHEMA_TOLD = "Answer with one JSON object that fits this JSON schema, and nothing around it:\n\n{schema}"
+_BASE_URLS = {
+    "openai": "OPENAI_BASE_URL",
+    "openai-chat": "OPENAI_BASE_URL",
+    "openai-responses": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+}
+
+
+class ProviderSettings(Frozen):
+    """How a provider is spoken to."""
+
+    base_url: str = Field(default="", description="another address than the provider's own, or than its environment variable's")
+    seconds: float = Field(default=600.0, gt=0, description="time for one attempt; large models think for minutes")
+    retries: int = Field(default=4, ge=0, description="further attempts after 408, 409, 429, 5xx and lost connections")
+    output: OutputForm = Field(
+        default="auto",
+        description="native: the provider enforces the schema; prompted: the model is only told it; auto: what the model is known to "
+        "do, and on other servers than the provider's own both",
+    )
+
+
+def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
+    """The model `provider:model`. Raises UnknownModel with a suggestion, or NoModelKey naming the variable to set."""
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+    from pydantic_ai.providers import infer_provider, infer_provider_class
+
+    def provider(name: str) -> Any:
+        if not settings.base_url:
+            return infer_provider(name)
+        its_class: Any = infer_provider_class(name)
+        return its_class(base_url=settings.base_url)
+
+    if not all(spec.partition(":")[::2]):
+        raise UnknownModel(f"{spec!r} does not name a provider and a model.")
+    try:
+        return ProviderModel(spec, infer_model(spec, provider), settings)
+    except (UserError, ValueError, TypeError, ImportError) as error:
+        raise _unopened(spec, settings, error) from error
+
+
+def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeError:
+    said = str(error)
+    variable = re.search(r"`?\b([A-Z][A-Z0-9_]*(?:_KEY|_TOKEN))\b`?", said)
+    if variable:
+        name = variable.group(1)
+        return NoModelKey(f"{spec} needs a key, and {name} is not set.", hint=f"Set {name} in the environment.")
+    if isinstance(error, ImportError):
+        return UnknownModel(f"The provider of {spec} needs a package that is not installed: {said}")
+    if isinstance(error, TypeError) and settings.base_url:
+        return UnknownModel(f"The provider of {spec} takes no base URL.", hint="Use openai-chat:NAME for a compatible server.")
+    return UnknownModel(f"{spec} is not a model that can be asked: {said}{_alike(spec)}")
+
+
+def _alike(spec: str) -> str:
+    from difflib import get_close_matches
+
+    from pydantic_ai.models import known_model_names
+
+    known = [name for name in known_model_names() if not name.startswith("gateway/")]
+    near = get_close_matches(spec, known, n=3, cutoff=0.6)
+    return f" Names that come near: {', '.join(near)}." if near else ""
+
+
+class ProviderModel:
+    """One model of one provider."""
+
+    def __init__(self, spec: str, model: "LibraryModel", settings: ProviderSettings) -> None:
+        self.name = spec
+        self._model = model
+        self._settings = settings
+
+    async def ask(self, call: ModelCall) -> Reply:
+        """The reply, or an error in our words after the SDK's retries."""
+        from pydantic_ai.direct import model_request
+        from pydantic_ai.exceptions import AgentRunError, UserError
+
+        try:
+            # Entered for each question: the connection belongs to the event loop that runs now.
+            async with self._model as model:
+                response = await model_request(
+                    model,
+                    _history(call.messages),
+                    model_settings=self._request_settings(call),  # pyright: ignore[reportArgumentType]
+                    model_request_parameters=self._parameters(call),
+                )
+        except (AgentRunError, UserError) as error:
+            raise _in_our_words(self.name, error, self._settings) from error
+        except (TypeError, AttributeError, LookupError, ValueError) as error:
+            # The library trusts a provider's body to have its documented fields and falls over one that has not.
+            raise PerhapsPaid(f"The answer of {self.name} is not what its API promises.", details=_said(error)) from error
+        return _reply(self.name, response)
+
+    def _request_settings(self, call: ModelCall) -> dict[str, object]:
+        wanted: dict[str, object] = {
+            "max_tokens": call.output_tokens,
+            "cache": True,
+            "timeout": self._settings.seconds,
+            "max_retries": self._settings.retries,
+        }
+        return {name: value for name, value in wanted.items() if name not in self._model.unsupported_settings}
+
+    def _parameters(self, call: ModelCall) -> "ModelRequestParameters":
+        from pydantic_ai.messages import InstructionPart
+        from pydantic_ai.models import ModelRequestParameters
+        from pydantic_ai.output import OutputObjectDefinition
+
+        form, schema = self._settings.output, answer_schema(call.kind)
+        enforced = form == "native" or (form == "auto" and self._model.profile.get("supports_json_schema_output", False))
+        told = not enforced or (form == "auto" and self._elsewhere())
+        # One text, not two: there are servers that take a single system message only.
+        system = [item.text for item in call.messages if item.role is Role.SYSTEM]
+        system += [_SCHEMA_TOLD.format(schema=json.dumps(schema))] if told else []
+        return ModelRequestParameters(
+            output_mode="native" if enforced else "prompted",
+            output_object=OutputObjectDefinition(json_schema=schema, name="turn", description="Your answer."),
+            prompted_output_template="",
+            instruction_parts=[InstructionPart(content="\n\n".join(system))],
+            allow_text_output=True,
+        )
+
+    def _elsewhere(self) -> bool:
+        """Whether another server than the provider's own answers."""
+        variable = _BASE_URLS.get(self.name.partition(":")[0], "")
+        return bool(self._settings.base_url or os.environ.get(variable))
+
+
+def _history(messages: tuple[Message, ...]) -> "list[ModelMessage]":
+    """What was said after the system's words, in the library's classes."""
+    from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
+
+    return [
+        ModelResponse(parts=[TextPart(item.text)]) if item.role is Role.ASSISTANT else ModelRequest.user_text_prompt(item.text)
+        for item in messages
+        if item.role is not Role.SYSTEM
+    ]
+
+
+_FINISH = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
+
+
+def _reply(name: str, response: "ModelResponse") -> Reply:
+    if response.finish_reason == "error" or response.state not in {"complete", "incomplete"}:
+        raise PerhapsPaid(f"{name} broke off before its answer was complete.")
+    details = response.provider_details or {}
+    usage = Usage(
+        calls=1,
+        input_tokens=response.usage.input_tokens,
+        cached_tokens=response.usage.cache_read_tokens,
+        output_tokens=response.usage.output_tokens,
+        cost=_cost(response),
+        model=response.model_name or name,
+    )
+    finish = _FINISH.get(response.finish_reason or "stop", Finish.STOP)
+    return Reply(text=response.text or str(details.get("refusal", "")), usage=usage, finish=finish)
+
+
+def _cost(response: "ModelResponse") -> Decimal | None:
+    try:
+        return response.cost().total_price
+    except (LookupError, ValueError):
+        return None
+
+
+def _in_our_words(name: str, error: Exception, settings: ProviderSettings) -> ForgeError:
+    """What went wrong, as one of our errors. Each provider's own errors are sorted by the library."""
+    from pydantic_ai import exceptions as theirs
+
+    match error:
+        case theirs.ModelContextWindowExceededError():
+            return ContextTooLong(f"The question is longer than {name} can read.", details=_said(error))
+        case theirs.ModelAuthenticationError():
+            return KeyRefused(f"The provider of {name} does not accept the key.", details=_said(error))
+        case theirs.ModelNotFoundError():
+            return UnknownModel(f"The provider knows no model {name}.{_alike(name)}", details=_said(error))
+        case theirs.ModelQuotaExceededError():
+            return ModelUnavailable(f"The account for {name} has used up its quota or credit.", details=_said(error))
+        case theirs.ModelRequestRejectedError():
+            return QuestionRejected(f"The provider of {name} rejects the question: {_sentence(error)}", details=_said(error))
+        case theirs.ModelRateLimitError():
+            return ModelUnavailable(f"The rate limit of {name} is reached, after {_times(settings)}.", details=_said(error))
+        case theirs.ModelTimeoutError() | theirs.ModelRequestTimeout():
+            return PerhapsPaid(
+                f"{name} did not answer within {settings.seconds:g} seconds, after {_times(settings)}.", details=_said(error)
+            )
+        case theirs.ModelConnectionError():
+            lost = ModelUnavailable if error.phase in {"pool", "connect"} else PerhapsPaid
+            return lost(f"The connection to {name} failed, after {_times(settings)}.", details=_said(error))
+        case theirs.ModelHTTPError():
+            return ModelUnavailable(f"The provider of {name} failed, after {_times(settings)}.", details=_said(error))
+        case theirs.AgentRunError():
+            return PerhapsPaid(f"The answer of {name} is not what its API promises.", details=_said(error))
+        case _:
+            return QuestionRejected(f"{name} cannot be asked this way: {_sentence(error)}", details=_said(error))
+
+
+def _times(settings: ProviderSettings) -> str:
+    return "one attempt" if not settings.retries else f"{settings.retries + 1} attempts"
+
+
+def _said(error: Exception) -> tuple[str, ...]:
+    return (str(error)[:2_000],)
+
+
+def _sentence(error: Exception) -> str:
+    """The provider's own message, where its error has one."""
+    body = _fields(getattr(error, "body", None))
+    message = (_fields(body.get("error")) or body).get("message")
+    return str(message or error)[:300]
+
+
+def _fields(value: object) -> dict[str, object]:
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}

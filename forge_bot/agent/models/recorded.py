@@ -1,0 +1,73 @@
+"""Record what a model says, and let the record answer later."""
+
+import json
+import os
+from decimal import Decimal
+from pathlib import Path
+
+from forge_bot.agent.models.base import Model, ModelCall, ReplayKey, Reply, prompt_digest
+from forge_bot.agent.models.records import Exchange, Exchanges
+from forge_bot.errors import ModelUnavailable, RecordExhausted
+
+
+class Recorder:
+    """The model behind it, with every exchange appended to a file. What the file held before stays."""
+
+    def __init__(self, model: Model, path: Path) -> None:
+        self.name = model.name
+        self._model = model
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+    async def ask(self, call: ModelCall) -> Reply:
+        """The model's own reply; failures are not recorded, since they are nobody's answer."""
+        reply = await self._model.ask(call)
+        exchange = Exchange(
+            agent=call.key.agent,
+            phase=call.key.phase,
+            round=call.key.round,
+            schema=call.key.schema,
+            prompt_sha256=prompt_digest(call),
+            answer=reply.text,
+            finish=reply.finish,
+            usage=reply.usage,
+        )
+        # One write of one line: recorders of parallel tasks share the file.
+        line = json.dumps(exchange.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False) + "\n"
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, line.encode("utf-8", "replace"))
+        finally:
+            os.close(descriptor)
+        return reply
+
+
+class Replayer:
+    """Answers from a record, by the whole key of the question. Costs nothing.
+
+    A question whose text is no longer the recorded one is answered all the same, and listed in `drifted`: the answer may
+    not fit any more.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.name = f"replay:{path}"
+        self._exchanges = Exchanges.read(path)
+        self._answers = {exchange.key: exchange for exchange in self._exchanges}
+        self._drifted: dict[ReplayKey, None] = {}
+
+    @property
+    def drifted(self) -> tuple[ReplayKey, ...]:
+        """Questions so far that were asked in other words than when the record was made."""
+        return tuple(self._drifted)
+
+    async def ask(self, call: ModelCall) -> Reply:
+        """The recorded reply. Raises RecordExhausted, naming the key and what the record has."""
+        found = self._answers.get(call.key)
+        if found is None:
+            said = f"{self.name} has no answer for {call.key}."
+            raise RecordExhausted(said, details=("It has answers for:", *self._exchanges.listed()))
+        if found.prompt_sha256 != prompt_digest(call):
+            self._drifted[call.key] = None
+        if found.unavailable:
+            raise ModelUnavailable(found.unavailable)
+        return Reply(text=found.text, usage=found.usage.model_copy(update={"cost": Decimal(0)}), finish=found.finish)

@@ -1,0 +1,29 @@
+"""A model that answers from a script: for demonstrations, dry runs and tests. Costs nothing and knows nothing."""
+
+from decimal import Decimal
+from pathlib import Path
+
+from forge_bot.agent.models.base import ModelCall, Reply
+from forge_bot.agent.models.records import Exchanges
+from forge_bot.errors import ModelUnavailable, RecordExhausted
+
+
+class Scripted:
+    """Answers each question with the exchange that fits its key best; the same question gets the same answer for ever.
+
+    Nothing is used up, so a run that was interrupted goes on with the same script.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.name = f"scripted:{path}"
+        self._exchanges = Exchanges.read(path)
+
+    async def ask(self, call: ModelCall) -> Reply:
+        """The scripted reply. Raises RecordExhausted if none fits."""
+        found = self._exchanges.best(call.key)
+        if found is None:
+            said = f"{self.name} has no answer for {call.key}."
+            raise RecordExhausted(said, details=("It has answers for:", *self._exchanges.listed()))
+        if found.unavailable:
+            raise ModelUnavailable(found.unavailable)
+        return Reply(text=found.text, usage=found.usage.model_copy(update={"cost": Decimal(0)}), finish=found.finish)

@@ -1,0 +1,66 @@
+"""What was asked for and what was found: one value each, the same for every capability."""
+
+import hashlib
+import json
+from enum import StrEnum
+
+from forge_bot.engine.values import Frozen
+
+
+class Status(StrEnum):
+    """How looking something up went."""
+
+    OK = "ok"
+    TOOL_ERROR = "tool_error"
+    TIMEOUT = "timeout"
+    INVALID_PARAMS = "invalid_params"
+    UNKNOWN_CAPABILITY = "unknown_capability"
+    DENIED = "denied"
+    SKIPPED_DUPLICATE = "skipped_duplicate"
+
+
+class Wanted(Frozen):
+    """One request of the model, with the key its result is known by.
+
+    `params` is canonical JSON, so two ways of writing the same request are equal; it is what the model wrote if that is no
+    JSON object.
+    """
+
+    key: str
+    capability: str
+    params: str
+
+
+class Observation(Frozen):
+    """What one request brought. `note` is for its heading: line ranges, and what was left out."""
+
+    key: str
+    capability: str
+    params: str
+    status: Status
+    content: str
+    truncated: bool = False
+    note: str = ""
+
+
+def canonical(params_json: str) -> str | None:
+    """The parameters in one spelling, without those that are null; None if the text is not a JSON object."""
+    try:
+        value: object = json.loads(params_json or "{}", strict=False)
+        if not isinstance(value, dict):
+            return None
+        given = {name: item for name, item in value.items() if item is not None}  # pyright: ignore[reportUnknownVariableType]
+        return json.dumps(given, sort_keys=True, ensure_ascii=False, separators=(", ", ": "))
+    except (ValueError, RecursionError):
+        return None
+
+
+def effect_key(turn: int, index: int, capability: str, params: str) -> str:
+    """`<turn>.<index>-<hash>`: the same request at the same place has the same key in every process."""
+    said = hashlib.sha256(f"{capability}\n{params}".encode("utf-8", "replace")).hexdigest()[:10]
+    return f"{turn}.{index}-{said}"
+
+
+def place(key: str) -> int:
+    """Where in its turn a request stood, from 1."""
+    return int(key.partition("-")[0].partition(".")[2])

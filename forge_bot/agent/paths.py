@@ -1,0 +1,43 @@
+"""Paths a model names, held inside the work tree: nothing above it, nothing of git's own, no link that leads out."""
+
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from forge_bot.errors import PathEscapes
+
+# Names under which file systems of other machines reach git's own folder too.
+_GITS_OWN = frozenset({".git", "git~1"})
+
+
+def inside(root: Path, path: str) -> Path:
+    """The real place of `path` below `root`, links followed. Raises PathEscapes if it leads anywhere else."""
+    wanted = plain(path)
+    place = root.resolve()
+    try:
+        real = (place / wanted).resolve()
+    except RuntimeError:  # before Python 3.13, links that lead to each other
+        raise PathEscapes(f"{path} is a link that leads nowhere.") from None
+    if not real.is_relative_to(place):
+        raise PathEscapes(f"{path} leads out of the repository.")
+    if gits_own(real.relative_to(place).parts):
+        raise PathEscapes(f"{path} is git's own.")
+    return real
+
+
+def plain(path: str) -> str:
+    """`path` without detours, from the root; empty for the root itself. Looks at the words only. Raises PathEscapes."""
+    if any(not char.isprintable() for char in path):
+        raise PathEscapes(f"{path!r} has characters that no path should have.")
+    pure = PurePosixPath(path)
+    windows = PureWindowsPath(path)
+    if pure.is_absolute() or windows.drive or windows.root or path.startswith("~"):
+        raise PathEscapes(f"{path} is not a path from the root of the repository, such as src/app.py.")
+    if ".." in pure.parts or ".." in windows.parts:
+        raise PathEscapes(f"{path} leads out of the repository.")
+    if gits_own(pure.parts) or gits_own(windows.parts):
+        raise PathEscapes(f"{path} is git's own.")
+    return "" if str(pure) == "." else str(pure)
+
+
+def gits_own(parts: tuple[str, ...]) -> bool:
+    """Whether any part is git's folder, as any file system would read it."""
+    return any(part.casefold().rstrip(". ") in _GITS_OWN for part in parts)

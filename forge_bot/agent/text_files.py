@@ -1,0 +1,73 @@
+"""Text of a file, changed in one place and kept byte for byte everywhere else."""
+
+import re
+from bisect import bisect_left
+from functools import cached_property
+
+from forge_bot.engine.values import Frozen
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class NotText(Exception):
+    """The file is no UTF-8 text."""
+
+
+class TextFile(Frozen):
+    """A text with its own line ends. `flat` is the same text with every CRLF as LF, which is how models see and quote it."""
+
+    text: str
+    bom: bool = False
+
+    @classmethod
+    def read(cls, data: bytes) -> "TextFile":
+        """The text in `data`. Raises NotText for binary files and other encodings."""
+        bom = data.startswith(_BOM)
+        body = data[len(_BOM) :] if bom else data
+        if b"\0" in body:
+            raise NotText("it is a binary file")
+        try:
+            return cls(text=body.decode("utf-8"), bom=bom)
+        except UnicodeDecodeError:
+            raise NotText("it is not UTF-8 text") from None
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        return (_BOM if self.bom else b"") + self.text.encode("utf-8")
+
+    @cached_property
+    def flat(self) -> str:
+        """The text as models see it."""
+        return flat(self.text)
+
+    @cached_property
+    def _dropped(self) -> list[int]:
+        """Where in `flat` a line end was CRLF."""
+        return [match.start() - count for count, match in enumerate(re.finditer("\r\n", self.text))]
+
+    def replaced(self, start: int, end: int, new: str) -> "TextFile":
+        """The file with `new` in place of `flat[start:end]`, in the line ends of that place."""
+        first, last = (at + bisect_left(self._dropped, at) for at in (start, end))
+        there = self.text[first:last]
+        ends = self._line_end(there) or self._line_end(self.text) or "\n"
+        return TextFile(text=self.text[:first] + flat(new).replace("\n", ends) + self.text[last:], bom=self.bom)
+
+    def rewritten(self, new: str) -> "TextFile":
+        """A wholly new text in the line ends and with the byte order mark of this file."""
+        ends = self._line_end(self.text)
+        kept = flat(new).replace("\n", ends) if ends else new
+        return TextFile(text=kept.removeprefix("\ufeff"), bom=self.bom)
+
+    @staticmethod
+    def _line_end(text: str) -> str:
+        """The line end most used in `text`; empty if it has none."""
+        crlf = text.count("\r\n")
+        if "\n" not in text:
+            return ""
+        return "\r\n" if crlf * 2 > text.count("\n") else "\n"
+
+
+def flat(text: str) -> str:
+    """The text with every CRLF as LF."""
+    return text.replace("\r\n", "\n")

@@ -1,0 +1,174 @@
+"""One call of git: an argument list, a closed environment, a time limit, and git's own words when it fails."""
+
+import contextlib
+import os
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from forge_bot.errors import ForgeError, GitFailed, GitMissing, NotARepository
+
+QUICK = 60.0
+LONG = 900.0
+
+# Options given with -c win over every configuration file and over GIT_CONFIG_COUNT.
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "commit.gpgsign=false",
+    "protocol.ext.allow=never",
+    # With submodule.recurse a reset would reach into submodules, whose work nothing here saves.
+    "submodule.recurse=false",
+    # safecrlf=true makes `git add` die over line ends; what is stored stays as autocrlf and the attributes say.
+    "core.safecrlf=false",
+    "core.quotePath=false",
+    "diff.suppressBlankEmpty=false",
+    # An order file that is missing here makes even `git status` fail.
+    "diff.orderFile=/dev/null",
+    # An automatic gc goes on in the background after the call and holds locks.
+    "gc.auto=0",
+    "maintenance.auto=false",
+)
+# What a user or a CI job sets on purpose: identity, transport, and where the configuration lies. All other GIT_*
+# (GIT_DIR, GIT_INDEX_FILE, GIT_TRACE, …) come from a hook or an alias that happens to run us and speak of another call.
+_KEPT = frozenset(
+    {
+        "GIT_AUTHOR_NAME",
+        "GIT_AUTHOR_EMAIL",
+        "GIT_COMMITTER_NAME",
+        "GIT_COMMITTER_EMAIL",
+        "GIT_ASKPASS",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+        "GIT_SSH_VARIANT",
+        "GIT_EXEC_PATH",
+        "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_COUNT",
+    }
+)
+_KEPT_STARTS = ("GIT_SSL_", "GIT_HTTP_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
+_CREDENTIALS = re.compile(r"\b(https?://)[^/\s']+@", re.IGNORECASE)
+_WORDS_SHOWN = 4_000
+
+# What git says, and what a person can do about it. The first that is found counts.
+_ADVICE = (
+    ("index.lock", "Another git process is at work there, or one has died: wait, or remove the lock file named above."),
+    ("dubious ownership", "The folder belongs to somebody else; if you trust it: git config --global --add safe.directory PATH."),
+    ("No space left", "Make room on the disk, then `forge-bot resume`."),
+    ("not a git repository", "The work tree has lost its link: run `git worktree repair` in the main repository."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a git call gave back."""
+
+    code: int
+    out: bytes
+
+    @property
+    def line(self) -> str:
+        """The output as one line, without the line end that git adds. Other bytes than UTF-8 survive (os.fsdecode)."""
+        return os.fsdecode(self.out.removesuffix(b"\n"))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parts of an output made with -z."""
+        return tuple(os.fsdecode(part) for part in self.out.split(b"\0") if part)
+
+
+def git(
+    folder: Path,
+    *args: str,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    seconds: float = QUICK,
+    ok: Collection[int] = (0,),
+    into: IO[bytes] | None = None,
+    upwards: bool = False,
+) -> Answer:
+    """Run git in `folder`, the top of a work tree (or any folder inside one, with `upwards`).
+
+    `env` adds to the environment, `ok` lists the exit codes that are an answer, `into` takes the output instead of memory.
+    Raises GitFailed (also after `seconds`), GitMissing, and NotARepository when the folder is not there.
+    """
+    if not folder.is_dir():
+        raise NotARepository(f"There is no folder {folder}.")
+    fence = {} if upwards else {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
+    process = _start(folder, args, {**_environment(), **fence, **(env or {})}, into)
+    try:
+        out, words = process.communicate(stdin, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        raise GitFailed(
+            f"{_shown(args)} was stopped: it had not ended after {seconds:g} seconds.",
+            hint="Run the command by hand to see what it waits for: a slow disk, the network, a question.",
+        ) from None
+    except BaseException:
+        _end(process)
+        raise
+    if process.returncode not in ok:
+        raise _failure(args, process.returncode, words)
+    return Answer(process.returncode, out or b"")
+
+
+def without_credentials(text: str) -> str:
+    """The text with user names, passwords and tokens struck out of its web addresses."""
+    return _CREDENTIALS.sub(r"\1", text)
+
+
+def _environment() -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT or k.startswith(_KEPT_STARTS)}
+    # Literal pathspecs: a file may be called `*` or `:(top)`. No optional locks: looking at a tree must not disturb its user.
+    return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_OPTIONAL_LOCKS": "0"}
+
+
+def _start(folder: Path, args: tuple[str, ...], env: dict[str, str], into: IO[bytes] | None) -> "subprocess.Popen[bytes]":
+    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+    try:
+        return subprocess.Popen(
+            ["git", *settings, *args],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=into or subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            # A session of its own: ssh and filters end with git, and nothing asks questions on the user's terminal.
+            start_new_session=True,
+        )
+    except (FileNotFoundError, PermissionError) as error:
+        if error.filename == str(folder):
+            raise NotARepository(f"{folder} cannot be entered: {error.strerror}.") from None
+        raise GitMissing(f"git could not be started: {error.strerror}.") from None
+    except (OSError, ValueError) as error:
+        # ValueError: a NUL byte or a lone surrogate, which no name in git can have.
+        raise GitFailed(f"{_shown(args)} could not be started: {error}.") from None
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Stop git and its children: politely, so that it takes its lock files away, then for certain."""
+    for sign, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, None)):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, sign)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=patience)
+            return
+
+
+def _shown(args: tuple[str, ...]) -> str:
+    return f"`{without_credentials(shlex.join(('git', *args)))[:300]}`"
+
+
+def _failure(args: tuple[str, ...], code: int, words: bytes) -> ForgeError:
+    said = [line.rstrip() for line in without_credentials(words.decode(errors="replace")).splitlines()]
+    text = "\n".join(line for line in said if line and not line.startswith("hint:"))[-_WORDS_SHOWN:]
+    advice = next((way for sign, way in _ADVICE if sign in text), None)
+    return GitFailed(f"{_shown(args)} failed: {text or f'exit code {code}, without a word'}", hint=advice)

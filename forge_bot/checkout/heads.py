@@ -1,0 +1,29 @@
+"""Where a work tree stands: its branch and the commit on it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge_bot.checkout.git import git
+from forge_bot.checkout.naming import HEADS, ref_target
+from forge_bot.errors import DetachedHead, NoCommits
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A branch and the id of its newest commit."""
+
+    branch: str
+    commit: str
+
+
+def head(folder: Path) -> Head:
+    """The branch that is checked out in `folder`. Raises DetachedHead or NoCommits."""
+    # The full ref, since the short form says `heads/x` when a tag is called x too.
+    ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
+    if not ref.startswith(HEADS):
+        raise DetachedHead(f"No branch is checked out in {folder}.")
+    branch = ref.removeprefix(HEADS)
+    commit = ref_target(folder, ref)
+    if commit is None:
+        raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
+    return Head(branch, commit)

@@ -1,0 +1,118 @@
+"""A repository, found from any folder inside one of its work trees."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge_bot.checkout import heads, naming, pushing, reading, worktrees
+from forge_bot.checkout.git import git
+from forge_bot.checkout.tree import Tree
+from forge_bot.errors import GitFailed, GitMissing, NotARepository
+
+_OLDEST = (2, 30)
+_ORIGIN_HEAD = "refs/remotes/origin/"
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository seen from one of its work trees.
+
+    `root` is the top of that work tree; `common_dir` is git's own folder, which all work trees share.
+    """
+
+    root: Path
+    common_dir: Path
+
+    @staticmethod
+    def find(path: Path) -> "Repository":
+        """The repository around a folder or file. Raises NotARepository, also for a bare one, and GitMissing."""
+        start = path.parent if path.is_file() else path
+        _check_version(start)
+        answer = _look(start, path)
+        if answer != "true":
+            what = "a bare repository, without" if _ask(start, "--is-bare-repository") == "true" else "git's own folder, not"
+            raise NotARepository(
+                f"{path} is {what} a work tree.", hint="Clone it, or name a folder with its files by --repo PATH."
+            )
+        common = Path(start, _ask(start, "--git-common-dir"))
+        return Repository(Path(_ask(start, "--show-toplevel")).resolve(), common.resolve())
+
+    def head(self) -> heads.Head:
+        """Branch and newest commit of the work tree. Raises DetachedHead or NoCommits."""
+        return heads.head(self.root)
+
+    def default_branch(self) -> str | None:
+        """What origin calls its default branch; without that the first of init.defaultBranch, main and master that exists."""
+        answer = git(self.root, "symbolic-ref", "--quiet", f"{_ORIGIN_HEAD}HEAD", ok=(0, 1, 128))
+        if answer.code == 0 and answer.line.startswith(_ORIGIN_HEAD):
+            return answer.line.removeprefix(_ORIGIN_HEAD)
+        wished = git(self.root, "config", "--get", "init.defaultBranch", ok=(0, 1)).line
+        return next((name for name in (wished, "main", "master") if self.branch_exists(name)), None)
+
+    def branches(self) -> tuple[str, ...]:
+        """Names of the local branches, in git's order of refs."""
+        refs = git(self.root, "for-each-ref", "--format=%(refname)", naming.HEADS).line
+        return tuple(ref.removeprefix(naming.HEADS) for ref in refs.split("\n") if ref)
+
+    def branch_exists(self, name: str) -> bool:
+        """Whether there is a local branch of exactly that name; what cannot be a name is none."""
+        return naming.is_branch_name(self.root, name) and naming.ref_target(self.root, naming.HEADS + name) is not None
+
+    def remote_url(self, name: str = "origin") -> str | None:
+        """Address of a remote, without credentials. None when there is no such remote."""
+        return pushing.remote_url(self.root, name)
+
+    def read(self, ref: str, path: str) -> bytes | None:
+        """Bytes of a file as committed at `ref`, None when there is none. Raises GitFailed for an unknown ref."""
+        return reading.read(self.root, ref, path)
+
+    def list_files(self, ref: str, under: str = "") -> tuple[str, ...]:
+        """Names of the files committed at `ref`, or of those in one folder. Raises GitFailed for an unknown ref."""
+        return reading.list_files(self.root, ref, under)
+
+    def worktrees(self) -> tuple[worktrees.WorktreeInfo, ...]:
+        """All work trees of the repository, the main one first."""
+        return worktrees.listed(self.root)
+
+    def add_worktree(self, path: Path, branch: str, base: str | None) -> Tree:
+        """A new work tree: on a new branch that begins at `base`, or on an existing branch when `base` is None.
+
+        Raises BranchExists, BadOption and GitFailed; a failed try leaves nothing behind.
+        """
+        return worktrees.add(self.root, path, branch, base)
+
+    def tree_of(self, branch: str) -> Tree | None:
+        """The work tree in which this branch is checked out, None when there is none or its folder is gone."""
+        return worktrees.tree_of(self.root, branch)
+
+    def exclude(self, pattern: str) -> None:
+        """Ignore a pattern in this clone only, once (info/exclude, gitignore(5)). ValueError for more than one line."""
+        if "\n" in pattern or not pattern.strip():
+            raise ValueError(f"{pattern!r} is not one pattern")
+        file = self.common_dir / "info" / "exclude"
+        text = file.read_bytes() if file.exists() else b""
+        line = pattern.encode(errors="surrogateescape")
+        if line not in (known.rstrip(b"\r") for known in text.split(b"\n")):
+            file.parent.mkdir(exist_ok=True)
+            with file.open("ab") as end:
+                end.write((b"" if not text or text.endswith(b"\n") else b"\n") + line + b"\n")
+
+
+def _ask(folder: Path, question: str) -> str:
+    return git(folder, "rev-parse", question, upwards=True).line
+
+
+def _look(start: Path, path: Path) -> str:
+    try:
+        return _ask(start, "--is-inside-work-tree")
+    except GitFailed as error:
+        if "not a git repository" in error.message:
+            raise NotARepository(f"{path} is not inside a git repository.") from None
+        raise
+
+
+def _check_version(folder: Path) -> None:
+    said = git(folder, "version", upwards=True).line
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found and (int(found[1]), int(found[2])) < _OLDEST:
+        raise GitMissing(f"{said} is too old.")

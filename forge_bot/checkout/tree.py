@@ -1,0 +1,83 @@
+"""One work tree on one branch: what stands in it, what was committed, and how it changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge_bot.checkout import commits, differences, discarding, heads, pushing, rescue, snapshot, status
+
+MAX_DIFF = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A work tree, by its top folder. All paths given or returned count from there."""
+
+    path: Path
+
+    def head(self) -> heads.Head:
+        """Branch and newest commit. Raises DetachedHead or NoCommits."""
+        return heads.head(self.path)
+
+    def status(self) -> tuple[status.Change, ...]:
+        """Uncommitted changes, untracked files included, ignored ones not."""
+        return status.changes(self.path)
+
+    def is_clean(self) -> bool:
+        """Whether `status` is empty."""
+        return not self.status()
+
+    def commit(
+        self, message: str, trailers: Sequence[tuple[str, str]], paths: Sequence[str] | None = None, *, when: str | None = None
+    ) -> str | None:
+        """Commit all changes, or exactly those of the named files and folders (even ignored ones). None when there are none.
+
+        The author is the user, or forge-bot where git knows no name and address. Hooks do not run; nothing is signed.
+        `when` is an ISO 8601 time. Raises DetachedHead, NoCommits, GitFailed; ValueError for no message or a bad key.
+        """
+        return commits.commit(self.path, message, trailers, paths, when=when)
+
+    def commits(self, since: str | None = None) -> tuple[commits.Commit, ...]:
+        """Commits of the branch, or those that came after `since`, newest first."""
+        return commits.log(self.path, since)
+
+    def rescue(self, name: str) -> str | None:
+        """Put uncommitted work aside under refs/forge-bot/rescued/<name> and clean the tree; the ref, or None if it was clean."""
+        return rescue.rescue(self.path, name)
+
+    def diff(
+        self, base: str, head: str = "HEAD", paths: Sequence[str] = (), *, stat: bool = False, max_bytes: int = MAX_DIFF
+    ) -> str:
+        """Unified diff (or table of changed lines) from one commit to another; give `merge_base` as base for what a branch did.
+
+        Text for reading: longer than `max_bytes` it is cut, and a last line says so.
+        """
+        return differences.diff(self.path, base, head, paths, stat=stat, max_bytes=max_bytes)
+
+    def changed(self, base: str, head: str = "HEAD") -> tuple[str, ...]:
+        """Names of the files in which two commits differ."""
+        return differences.changed(self.path, base, head)
+
+    def working_diff(self, max_bytes: int = MAX_DIFF) -> str:
+        """Uncommitted changes as a diff for reading, new files included; cut like `diff`."""
+        return snapshot.working_diff(self.path, max_bytes)
+
+    def patch(self, paths: Sequence[str] = ()) -> str:
+        """Uncommitted changes, or those of named files, as a whole patch for `apply` in another tree at the same commit."""
+        return snapshot.patch(self.path, paths)
+
+    def apply(self, patch: str) -> None:
+        """Change the files as a patch says, all or none. Raises GitFailed when it does not fit."""
+        snapshot.apply(self.path, patch)
+
+    def push(self, remote: str = "origin") -> None:
+        """Push the branch, never by force, and set its upstream. Raises GitFailed, whose hint says what to do."""
+        pushing.push(self.path, remote)
+
+    def merge_base(self, a: str, b: str) -> str:
+        """Id of the commit where two branches parted. Raises GitFailed when they have none in common."""
+        return differences.merge_base(self.path, a, b)
+
+    def discard(self, paths: Sequence[str]) -> None:
+        """Put named files back to the last commit; those it does not have are removed. What they held is gone."""
+        discarding.discard(self.path, paths)

@@ -1,0 +1,10 @@
+"""The command line: the one place where parts are put together."""
+
+import sys
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    from forge_bot.cli.app import run
+
+    sys.exit(run())

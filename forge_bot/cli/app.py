@@ -1,0 +1,238 @@
+"""The commands. Each parses its options and hands over; what is heavy is imported when a command needs it."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from forge_bot import __version__
+
+app = typer.Typer(
+    name="forge-bot",
+    help="From a task to a reviewed branch. A person is asked before it matters.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Repo = Annotated[Path, typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder")]
+RunName = Annotated[str | None, typer.Option("--run", help="Name or branch of the run, if there is more than one.")]
+Model = Annotated[str | None, typer.Option(help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME")]
+Record = Annotated[
+    Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")
+]
+Push = Annotated[bool, typer.Option("--push", help="Push the branch when the pull request's text is ready, and at the end.")]
+HERE = Path()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"forge-bot {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    _ = version
+
+
+@app.command("run")
+def run_task(
+    task: Annotated[
+        str, typer.Argument(help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with a run.")
+    ],
+    repo: Repo = HERE,
+    effort: Annotated[str | None, typer.Option(help="S, M or L; guessed from the request if left out.", metavar="S|M|L")] = None,
+    auto: Annotated[
+        bool, typer.Option("--auto", help="Pass a checkpoint if the reviewer said APPROVE and nothing is risky.")
+    ] = False,
+    nopr: Annotated[bool, typer.Option("--nopr", help="Prepare no pull request.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Add a debug report to the summary, and tracebacks to errors.")] = False,
+    discuss: Annotated[bool, typer.Option("--discuss", help="Answer three questions about the request first.")] = False,
+    model: Model = None,
+    budget: Annotated[float | None, typer.Option(help="US dollars the run may cost.", min=0.01)] = None,
+    branch: Annotated[str | None, typer.Option(help="Name of the new branch.", metavar="NAME")] = None,
+    here: Annotated[bool, typer.Option("--here", help="Work on the branch and in the folder that is checked out.")] = False,
+    record: Record = None,
+    push: Push = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")] = False,
+) -> int:
+    """Take a task to a reviewed branch, stopping for you at the checkpoints."""
+    from forge_bot.cli.starting import Wanted, start
+
+    wanted = Wanted(
+        task=task,
+        effort=effort,
+        auto=auto,
+        skip_pr=nopr,
+        debug=debug,
+        discuss=discuss,
+        budget=budget,
+        branch=branch,
+        here=here,
+        push=push,
+        yes=yes,
+    )
+    return start(repo, wanted, model, record)
+
+
+@app.command()
+def approve(
+    digest: Annotated[str | None, typer.Argument(help="Version you read, as shown; left out, the one shown last.")] = None,
+    repo: Repo = HERE,
+    run: RunName = None,
+    model: Model = None,
+    record: Record = None,
+    push: Push = False,
+) -> int:
+    """Say yes to what waits, and go on."""
+    return _answer("approve", repo, run, model, record, digest=digest, push=push)
+
+
+@app.command()
+def reject(
+    notes: Annotated[str, typer.Argument(help="What should be different.")],
+    repo: Repo = HERE,
+    run: RunName = None,
+    model: Model = None,
+    record: Record = None,
+    push: Push = False,
+) -> int:
+    """Send what waits back with your notes, and go on."""
+    return _answer("reject", repo, run, model, record, notes=notes, push=push)
+
+
+@app.command()
+def abandon(repo: Repo = HERE, run: RunName = None) -> int:
+    """End a run. Its branch stays."""
+    return _answer("abandon", repo, run, None, None)
+
+
+@app.command()
+def done(repo: Repo = HERE, run: RunName = None, model: Model = None, record: Record = None, push: Push = False) -> int:
+    """Say that you did what a task asked of a person, and go on."""
+    return _answer("done", repo, run, model, record, push=push)
+
+
+@app.command()
+def skip(repo: Repo = HERE, run: RunName = None, model: Model = None, record: Record = None, push: Push = False) -> int:
+    """Go on without what a task asked of a person."""
+    return _answer("skip", repo, run, model, record, push=push)
+
+
+@app.command()
+def resume(repo: Repo = HERE, run: RunName = None, model: Model = None, record: Record = None, push: Push = False) -> int:
+    """Go on with a run that stopped, for whatever reason."""
+    from forge_bot.cli.going import resume as go
+
+    return go(repo, run, model, record, push=push)
+
+
+@app.command()
+def retry(
+    phase: Annotated[str | None, typer.Argument(help="Phase to go back to, such as phase-3; left out, the current one.")] = None,
+    notes: Annotated[str, typer.Option(help="What should be different this time.")] = "",
+    repo: Repo = HERE,
+    run: RunName = None,
+    model: Model = None,
+    record: Record = None,
+    push: Push = False,
+) -> int:
+    """Do a phase again, and everything after it."""
+    from forge_bot.cli.going import retry as go
+
+    return go(repo, run, model, record, phase=phase, notes=notes, push=push)
+
+
+@app.command("continue")
+def continue_(
+    amount: Annotated[str, typer.Argument(help="US dollars more, such as +$5.")],
+    repo: Repo = HERE,
+    run: RunName = None,
+    model: Model = None,
+    record: Record = None,
+    push: Push = False,
+) -> int:
+    """Allow a run more money, and go on."""
+    from forge_bot.cli.going import raise_budget as go
+
+    return go(repo, run, model, record, amount=amount, push=push)
+
+
+@app.command()
+def status(
+    repo: Repo = HERE, run: RunName = None, as_json: Annotated[bool, typer.Option("--json", help="Print state.json.")] = False
+) -> int:
+    """Show where a run stands."""
+    from forge_bot.cli.looking import status as look
+
+    return look(repo, run, as_json=as_json)
+
+
+@app.command()
+def show(
+    artifact: Annotated[str, typer.Argument(help="Name of an artifact, such as design.md.")],
+    repo: Repo = HERE,
+    run: RunName = None,
+) -> int:
+    """Print an artifact of a run."""
+    from forge_bot.cli.looking import show as look
+
+    return look(repo, run, artifact)
+
+
+@app.command("list")
+def list_(repo: Repo = HERE) -> int:
+    """List the runs of the repository."""
+    from forge_bot.cli.looking import list_runs as look
+
+    return look(repo)
+
+
+@app.command()
+def demo(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder for the sample repository; a new temporary one if left out.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve at the checkpoints instead of asking you.")] = False,
+) -> int:
+    """Watch a recorded run on a small sample repository: real git, real tests, recorded words."""
+    from forge_bot.cli.demo import demo as show_it
+
+    return show_it(folder, yes=yes)
+
+
+def _answer(
+    answer: Literal["approve", "reject", "abandon", "done", "skip"],
+    repo: Path,
+    run: str | None,
+    model: str | None,
+    record: Path | None,
+    *,
+    notes: str = "",
+    digest: str | None = None,
+    push: bool = False,
+) -> int:
+    from forge_bot.cli.going import give
+
+    return give(repo, run, model, record, answer=answer, notes=notes, digest=digest, push=push)
+
+
+def run() -> int:
+    """Run the command line; the exit code. The one door at which every error is told."""
+    from forge_bot.cli import failing
+
+    try:
+        code: object = app(standalone_mode=False)
+    except KeyboardInterrupt:
+        return failing.interrupted()
+    except typer.Abort:
+        return failing.interrupted()
+    except Exception as error:  # noqa: BLE001 - the door: whatever comes is told, and the exit code says that it failed
+        return failing.told(error)
+    return code if isinstance(code, int) else 0

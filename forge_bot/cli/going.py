@@ -1,0 +1,104 @@
+"""Commands that go on with a run: answers, resume, retry, more money."""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from uuid import uuid4
+
+from rich.console import Console
+
+from forge_bot.checkout import Repository
+from forge_bot.cli.ending import ended
+from forge_bot.cli.opening import configured, models_for, session
+from forge_bot.cli.progress import Progress
+from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
+from forge_bot.engine.values import PhaseId
+from forge_bot.errors import BadOption, RunEnded
+from forge_bot.runs.clock import now
+from forge_bot.runs.find import choose
+from forge_bot.runs.run import Run
+from forge_bot.runs.session import VIA, Reply, answer, person
+
+
+def give(
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    *,
+    answer: str,
+    notes: str = "",
+    digest: str | None = None,
+    push: bool = False,
+) -> int:
+    """Answer the open question, and go on."""
+    reply = Reply(answer=Answer(answer), notes=notes)
+    return _go(folder, name, model, record, lambda run: _answered(run, reply, digest), push=push)
+
+
+def resume(folder: Path, name: str | None, model: str | None, record: Path | None, *, push: bool) -> int:
+    """Go on where the run stands."""
+    return _go(folder, name, model, record, _nothing_to_say, push=push)
+
+
+def retry(
+    folder: Path, name: str | None, model: str | None, record: Path | None, *, phase: str | None, notes: str, push: bool
+) -> int:
+    """Send the run back to a phase, and go on from there."""
+
+    def asked(run: Run) -> Report:
+        target = PhaseId(phase or run.state.current_phase)
+        return RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=notes, by=person(), via=VIA)
+
+    return _go(folder, name, model, record, asked, push=push)
+
+
+def raise_budget(folder: Path, name: str | None, model: str | None, record: Path | None, *, amount: str, push: bool) -> int:
+    """Allow more money, and go on."""
+    more = dollars(amount)
+    return _go(
+        folder,
+        name,
+        model,
+        record,
+        lambda _run: BudgetRaised(key=f"budget-{uuid4().hex}", at=now(), amount=more, by=person(), via=VIA),
+        push=push,
+    )
+
+
+def dollars(text: str) -> Decimal:
+    """`+$5`, `$5`, `5` or `+5.50` as an amount. Raises BadOption."""
+    try:
+        amount = Decimal(re.sub(r"^\+?\s*\$?\s*", "", text.strip()))
+    except InvalidOperation:
+        amount = Decimal(0)
+    if not amount.is_finite() or amount <= 0:
+        raise BadOption(f"{text!r} is no amount of money.", hint="Write for example: forge-bot continue +$5")
+    return amount
+
+
+def _nothing_to_say(run: Run) -> None:
+    if run.state.ended:
+        raise RunEnded(f"The run {run.name} is over: {run.state.current_phase_status.value}.")
+
+
+def _answered(run: Run, reply: Reply, digest: str | None) -> Report:
+    return answer(run, reply, VIA, digest)
+
+
+def _go(
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    first: Callable[[Run], Report | None],
+    *,
+    push: bool,
+) -> int:
+    repository = Repository.find(folder)
+    config = configured(repository)
+    info = choose(repository, name)
+    progress = Progress(Console())
+    models = models_for(config, model, record)
+    return ended(*session(repository, config, models, progress, push=push).go_on(info, first), progress)

@@ -1,0 +1,108 @@
+"""Commands that only look: status, show, list."""
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.markup import escape
+from rich.table import Table
+
+from forge_bot.checkout import Repository
+from forge_bot.cli.opening import configured
+from forge_bot.cli.progress import money, tokens
+from forge_bot.engine.progress import Row, rows
+from forge_bot.engine.state import State
+from forge_bot.errors import UnknownArtifact
+from forge_bot.runs.find import RunInfo, choose, runs
+from forge_bot.runs.reading import Reading, reading
+
+_MARKS = {
+    "done": "[green]✓[/]",
+    "current": "[cyan]●[/]",
+    "waiting": "[yellow]?[/]",
+    "skipped": "[dim]–[/]",
+    "open": "[dim]○[/]",
+}
+
+
+def status(folder: Path, name: str | None, *, as_json: bool) -> int:
+    """Where a run stands, phase by phase, and what is the next move."""
+    found = _read(folder, name)
+    if as_json:
+        sys.stdout.write(found.state.model_dump_json(indent=2) + "\n")
+        return 0
+    console = Console(soft_wrap=True)
+    _head(found, console)
+    console.print(_phases(rows(found.pipeline, found.state)))
+    _tail(found.state, console)
+    return 0
+
+
+def show(folder: Path, name: str | None, artifact: str) -> int:
+    """An artifact: rendered for a terminal, as it is for a pipe."""
+    found = _read(folder, name)
+    text = found.artifact(artifact) or found.artifact(f"{artifact}.md")
+    if text is None:
+        known = ", ".join(("request.md", *(name for name in found.state.artifacts if name != "request.md")))
+        raise UnknownArtifact(f"The run {found.info.name} has no {artifact}.", hint=f"It has: {known}.")
+    if sys.stdout.isatty() and not artifact.endswith(".patch"):
+        Console().print(Markdown(text, hyperlinks=False))
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+def list_runs(folder: Path) -> int:
+    """All runs of the repository, newest first."""
+    repository = Repository.find(folder)
+    console = Console(soft_wrap=True)
+    known = runs(repository)
+    if not known:
+        console.print('No run yet. Start one: [bold]forge-bot run "what is to be done"[/]', highlight=False)
+        return 0
+    table = Table(box=None, pad_edge=False)
+    for title in ("run", "effort", "phase", "status", "branch", "last change"):
+        table.add_column(title, style="bold" if title == "run" else None, header_style="dim")
+    for info in known:
+        status_ = "[yellow]waits for you[/]" if info.waiting else escape(info.status.replace("_", " "))
+        table.add_row(
+            escape(info.name), info.effort, info.phase, status_, escape(info.branch), f"{info.updated_at:%Y-%m-%d %H:%M}"
+        )
+    console.print(table)
+    return 0
+
+
+def _read(folder: Path, name: str | None) -> Reading:
+    repository = Repository.find(folder)
+    info: RunInfo = choose(repository, name)
+    return reading(repository, info, configured(repository))
+
+
+def _head(found: Reading, console: Console) -> None:
+    state = found.state
+    console.print(f"[bold]{escape(state.title)}[/]")
+    where = f" · work tree {escape(str(found.info.tree))}" if found.info.tree is not None else " · no work tree here"
+    console.print(f"[dim]run {escape(state.run)} · effort {state.effort} ({escape(state.effort_reason)})[/]", highlight=False)
+    console.print(f"[dim]branch {escape(state.branch)}{where}[/]\n", highlight=False)
+
+
+def _phases(shown: tuple[Row, ...]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for row in shown:
+        style = "dim" if row.standing in {"skipped", "open"} else None
+        used = f"{tokens(row.usage)} · {money(row.usage.cost)}" if row.usage.calls else ""
+        table.add_row(_MARKS[row.standing], row.phase, row.label, f"[dim]{escape(row.note)}[/]", f"[dim]{used}[/]", style=style)
+    return table
+
+
+def _tail(state: State, console: Console) -> None:
+    cap = f" of {money(state.budget.cap)}" if state.budget.cap is not None else ""
+    console.print(f"\n[dim]so far: {tokens(state.usage)} · {money(state.usage.cost)}{cap}[/]", highlight=False)
+    if state.gate is not None:
+        answers = ", ".join((*state.gate.options, *(() if "abandon" in state.gate.options else ("abandon",))))
+        console.print(f"[yellow]?[/] [bold]{state.gate.name} waits for you[/]: forge-bot {escape(answers)}", highlight=False)
+        for file in state.gate.files:
+            console.print(f"    forge-bot show {escape(file.name)}", highlight=False)
+    elif not state.ended:
+        console.print("  [bold]forge-bot resume[/] goes on", highlight=False)

@@ -1,0 +1,65 @@
+"""What every command needs first: the repository, its configuration, models, and a voice."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forge_bot.checkout import Repository
+from forge_bot.cli.asking import ask_at_terminal, say_how_to_answer
+from forge_bot.cli.progress import Progress
+from forge_bot.engine.values import Tier
+from forge_bot.runs.session import Asker, Session
+from forge_bot.settings import Config, load_config
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.base import Model
+
+
+def configured(repository: Repository) -> Config:
+    """The configuration in the work tree the user is in."""
+
+    def read(path: str) -> str | None:
+        file = repository.root / path
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+
+    return load_config(read)
+
+
+def models_for(config: Config, model: str | None, record: Path | None) -> Callable[[], "Mapping[Tier, Model]"]:
+    """How to open the models, once, when they are first needed; or now, to learn early that a key is missing."""
+    opened: dict[Tier, Model] = {}
+
+    def open_them() -> "Mapping[Tier, Model]":
+        from forge_bot.agent.models.opening import open_tiers
+        from forge_bot.agent.models.provider import ProviderSettings
+
+        if not opened:
+            settings = ProviderSettings(
+                base_url=config.base_url, seconds=config.model_timeout_seconds, retries=config.model_retries
+            )
+            specs = {tier: model or config.model_for(tier) for tier in Tier}
+            opened.update(open_tiers(specs, settings, record=record))
+        return opened
+
+    return open_them
+
+
+def at_terminal() -> bool:
+    """Whether a person can be asked here."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and "CI" not in os.environ
+
+
+def session(
+    repository: Repository,
+    config: Config,
+    models: "Callable[[], Mapping[Tier, Model]]",
+    progress: Progress,
+    *,
+    ask: Asker | None = None,
+    push: bool = False,
+) -> Session:
+    """A session that asks at the terminal if there is one."""
+    usual: Asker = ask_at_terminal(progress) if at_terminal() else say_how_to_answer
+    return Session(repository, config, models, progress, ask or usual, push=push)

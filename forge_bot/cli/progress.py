@@ -1,0 +1,163 @@
+"""What a person sees while a run works: one line for each thing done, one living line for what is under way."""
+
+import time
+from decimal import Decimal
+from types import TracebackType
+from typing import TYPE_CHECKING, assert_never
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.text import Text
+
+from forge_bot.agent.notices import Answered, Asking, Complaint, Looking
+from forge_bot.engine.values import CommandResult, Usage
+from forge_bot.runs.notices import CommandBegan, CommandEnded, Notice, PhaseBegan, PhaseEnded, PromptSent, Said, Thinking
+
+if TYPE_CHECKING:
+    from forge_bot.runs.find import RunInfo
+    from forge_bot.runs.start import Plan
+
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+class Progress:
+    """Call it with notices. At a terminal the present moment is one line that moves; elsewhere only finished things are printed."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._live: Live | None = None
+        self._label = ""
+        self._doing = ""
+        self._began = time.monotonic()
+        self._usage = Usage()
+
+    def __call__(self, notice: Notice) -> None:
+        match notice:
+            case PhaseBegan():
+                self._start(notice)
+            case PhaseEnded():
+                self._ended(notice)
+            case PromptSent():
+                self._sent(notice)
+            case CommandBegan():
+                self._do(f"running {' '.join(notice.argv)}")
+            case CommandEnded():
+                self._ran(notice.result)
+            case Said():
+                mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"
+                self.line(f"  {mark} {escape(notice.text)}")
+            case Thinking():
+                self._thinking(notice.notice)
+            case _:
+                assert_never(notice)
+
+    # -- notices ---------------------------------------------------------------------------------------------------
+
+    def _start(self, notice: PhaseBegan) -> None:
+        again = f", round {notice.round}" if notice.round > 1 else ""
+        task = f" · task {notice.task}" if notice.task is not None else ""
+        self._label, self._doing, self._began, self._usage = (
+            f"{notice.label}{task}{again}",
+            notice.agent,
+            time.monotonic(),
+            Usage(),
+        )
+        self._lively()
+
+    def _sent(self, notice: PromptSent) -> None:
+        self._do(f"reading {', '.join(notice.inputs)} ({notice.tokens:,} tokens)")
+        for sentence in (*notice.dropped, notice.removed):
+            if sentence:
+                self.line(f"  [dim]· {escape(sentence)}[/]")
+
+    def _thinking(self, notice: Asking | Answered | Looking | Complaint) -> None:
+        match notice:
+            case Asking():
+                self._do(f"turn {notice.turn}: waiting for {notice.model}")
+            case Answered():
+                self._usage = self._usage + notice.usage
+            case Looking():
+                self._do(f"looking: {notice.capability} {notice.params}")
+            case Complaint():
+                self._do(f"sent back: {notice.text}")
+            case _:
+                assert_never(notice)
+
+    def _ended(self, notice: PhaseEnded) -> None:
+        mark = "[green]✓[/]" if notice.good else "[yellow]↻[/]"
+        task = f" task {notice.task}" if notice.task is not None else ""
+        verdict = f" [bold]{notice.verdict.value}[/]" if notice.verdict is not None else ""
+        cost = (
+            f" · {tokens(notice.usage)} · {money(notice.usage.cost)} · {clock(notice.usage.duration_ms / 1000)}"
+            if notice.usage.calls
+            else ""
+        )
+        self.line(f"{mark} {escape(notice.label)}{escape(task)}{verdict} [dim]→ {escape(notice.result)}{cost}[/]")
+
+    def _ran(self, result: CommandResult) -> None:
+        good = result.exit_code == 0
+        mark = "[green]✓[/]" if good else "[red]✗[/]"
+        count = f", {result.tests} tests" if result.tests is not None else ""
+        exit_ = "" if good else f" exit code {result.exit_code}"
+        self.line(f"  {mark} [dim]{escape(' '.join(result.argv))}[/]{exit_}[dim]{count} · {clock(result.duration_ms / 1000)}[/]")
+
+    # -- lines -----------------------------------------------------------------------------------------------------
+
+    def line(self, markup: str) -> None:
+        """Print a line above the living one."""
+        self.console.print(markup, highlight=False, soft_wrap=True)
+
+    def began(self, info: "RunInfo", plan: "Plan") -> None:
+        """Say what has begun, and where."""
+        self.line(f"[bold]{escape(info.title)}[/]")
+        self.line(f"[dim]run {escape(info.name)} · effort {plan.effort} ({escape(plan.effort_reason)})[/]")
+        self.line(f"[dim]branch {escape(info.branch)} · work tree {escape(str(info.tree))}[/]\n")
+
+    def _do(self, what: str) -> None:
+        self._doing = what
+        self._lively()
+
+    def _lively(self) -> None:
+        if not self.console.is_terminal:
+            return
+        if self._live is None:
+            self._live = Live(get_renderable=self._now, console=self.console, transient=True, refresh_per_second=8)
+            self._live.start()
+
+    def _now(self) -> Text:
+        elapsed = time.monotonic() - self._began
+        spin = _SPINNER[int(elapsed * 8) % len(_SPINNER)]
+        spent = f" · {tokens(self._usage)} · {money(self._usage.cost)}" if self._usage.calls else ""
+        text = Text(f"{spin} {self._label} ", style="bold", no_wrap=True, overflow="ellipsis")
+        return text.append(f"{clock(elapsed)}{spent} · {self._doing}", style="dim not bold")
+
+    def stop(self) -> None:
+        """Take the living line away: a person is asked, or it is over."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+
+def money(cost: Decimal | None) -> str:
+    """US dollars for people."""
+    if cost is None:
+        return "price unknown"
+    return f"${cost:.2f}" if cost >= Decimal("0.01") or cost == 0 else f"${cost:.4f}"
+
+
+def tokens(usage: Usage) -> str:
+    """Tokens in and out for people."""
+    return f"{usage.input_tokens + usage.output_tokens:,} tokens"
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds; seconds alone when there are few."""
+    whole = int(seconds)
+    return f"{whole // 60}:{whole % 60:02d}" if whole >= 60 else f"{seconds:.1f} s"  # noqa: PLR2004 - a minute

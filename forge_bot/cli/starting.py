@@ -1,0 +1,105 @@
+"""`forge-bot run`: from the words on the command line to a run that goes on."""
+
+import os
+from decimal import Decimal
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.prompt import Prompt
+
+from forge_bot.checkout import Repository
+from forge_bot.cli.ending import ended
+from forge_bot.cli.opening import at_terminal, configured, models_for, session
+from forge_bot.cli.progress import Progress
+from forge_bot.engine.reports import Flags
+from forge_bot.engine.values import Effort, Frozen
+from forge_bot.runs.find import choose
+from forge_bot.runs.project import check_testable, profile_at
+from forge_bot.runs.session import person
+from forge_bot.runs.start import Beginning, Draft, Plan, begin, draft_of, plan_for
+from forge_bot.settings import load_pipeline
+from forge_bot.workspace import SPECS
+
+QUESTIONS = (
+    "What is the main goal of this change?",
+    "Are there constraints or things that must not change?",
+    "How will you know that it is done?",
+)
+
+
+class Wanted(Frozen):
+    """The options of `run`."""
+
+    task: str
+    effort: str | None = None
+    auto: bool = False
+    skip_pr: bool = False
+    debug: bool = False
+    discuss: bool = False
+    budget: float | None = None
+    branch: str | None = None
+    here: bool = False
+    push: bool = False
+    yes: bool = False
+
+
+def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) -> int:
+    """Begin a run, or go on with the one that is named, and work until a person is needed."""
+    if wanted.debug:
+        os.environ["FORGE_BOT_DEBUG"] = "1"
+    repository = Repository.find(folder)
+    config = configured(repository)
+    models = models_for(config, model, record)
+    progress = Progress(Console())
+    if wanted.task.strip().startswith(f"{SPECS}/"):
+        info = choose(repository, wanted.task.strip())
+        return ended(*session(repository, config, models, progress, push=wanted.push).go_on(info), progress)
+    draft = draft_of(wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL"))
+    plan = plan_for(repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here)
+    check_testable(profile_at(repository, repository.head().commit, config), config)
+    models()
+    answers = _discussed(wanted)
+    plan = _confirmed(repository, draft, plan, wanted)
+    beginning = Beginning(
+        draft=draft,
+        plan=plan,
+        flags=Flags(auto=wanted.auto, skip_pr=wanted.skip_pr, debug=wanted.debug, discuss=wanted.discuss),
+        budget=Decimal(str(wanted.budget)) if wanted.budget is not None else config.budget,
+        by=person(),
+        answers=answers,
+    )
+    info = begin(repository, beginning, load_pipeline(config.pipeline, lambda path: _read(repository, path)))
+    progress.began(info, plan)
+    return ended(*session(repository, config, models, progress, push=wanted.push).go_on(info), progress)
+
+
+def _read(repository: Repository, path: str) -> str | None:
+    file = repository.root / path
+    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+
+
+def _discussed(wanted: Wanted) -> str:
+    if not wanted.discuss or not at_terminal():
+        return ""
+    console = Console()
+    console.print("\n[bold]Three questions first[/] (Enter leaves one out)")
+    answers = [(question, Prompt.ask(f"  {question}", default="", show_default=False, console=console)) for question in QUESTIONS]
+    return "\n\n".join(f"**{question}**\n{answer}" for question, answer in answers if answer.strip())
+
+
+def _confirmed(repository: Repository, draft: Draft, plan: Plan, wanted: Wanted) -> Plan:
+    """The one question before a run begins; without a terminal the plan stands as it is."""
+    if wanted.yes or not at_terminal():
+        return plan
+    console = Console()
+    console.print(f"\n[bold]{escape(draft.title)}[/]")
+    console.print(f"  effort [bold]{plan.effort}[/] ({escape(plan.effort_reason)}) · branch [bold]{escape(plan.branch)}[/]")
+    said = Prompt.ask(
+        "  Enter to begin, or S, M, L for another effort, or a word for another slug", default="", show_default=False
+    )
+    if not said.strip():
+        return plan
+    if said.strip().upper() in set(Effort):
+        return plan.model_copy(update={"effort": Effort(said.strip().upper()), "effort_reason": "you chose it"})
+    return plan_for(repository, draft, effort=plan.effort.value, name=said.strip(), branch=wanted.branch, here=wanted.here)

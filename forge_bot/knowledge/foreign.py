@@ -1,0 +1,55 @@
+"""Configuration that others wrote, taken as far as its shape allows: what is not as expected counts as absent."""
+
+import configparser
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import cast
+
+
+def toml(text: str) -> Mapping[str, object]:
+    """The table a TOML text describes; empty when it is none."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def json_object(text: str) -> Mapping[str, object]:
+    """The object a JSON text describes; empty when it is none."""
+    try:
+        return table(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def ini(text: str) -> Mapping[str, Mapping[str, str]]:
+    """The sections of an INI text; empty when it is none."""
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return {}
+    return {name: {key: value or "" for key, value in parser.items(name)} for name in parser.sections()}
+
+
+def table(value: object, *path: str) -> Mapping[str, object]:
+    """The table at the end of a path of keys; empty when something on the way is none."""
+    for key in path:
+        value = table(value).get(key)
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+
+
+def items(value: object) -> tuple[object, ...]:
+    """The elements of a list; none when it is no list."""
+    return tuple(cast("list[object]", value)) if isinstance(value, list) else ()
+
+
+def strings(value: object) -> tuple[str, ...]:
+    """The strings in a list; a lone string counts as a list of one."""
+    return (value,) if isinstance(value, str) else tuple(each for each in items(value) if isinstance(each, str))
+
+
+def string(value: object) -> str:
+    """The value when it is a string, else the empty one."""
+    return value if isinstance(value, str) else ""

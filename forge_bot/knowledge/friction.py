@@ -1,0 +1,41 @@
+"""Where earlier runs got stuck: the points under `## Improvement Report` of their summaries."""
+
+import re
+from collections.abc import Iterator
+
+from forge_bot.engine.markdown import Block, Kind, read_blocks
+from forge_bot.knowledge.words import one_line
+
+_HEADING = "improvement report"
+_NOTHING = re.compile(
+    r"\W*(?:none|nothing|n/?a|no (?:\w+ )?(?:friction|issues?|problems?|points?|suggestions?|improvements?))"
+    r"(?: (?:(?:was|were) )?(?:observed|found|noted|identified|reported|to report|needed))?\W*",
+    re.IGNORECASE,
+)
+
+
+def read_friction(summary: str) -> tuple[str, ...]:
+    """The bullets of a summary's improvement report, each on one line with what is indented below it.
+
+    What only says that there is nothing to say is left out, and so is text that is no bullet.
+    """
+    points: list[str] = []
+    for block in _section(summary):
+        if block.kind is not Kind.TEXT or not block.depth or block.quoted:
+            continue
+        if block.depth == 1 and block.starts_item:
+            points.append(block.text)
+        elif points:
+            points[-1] += f" {block.text}"
+    kept = (one_line(point) for point in points if not _NOTHING.fullmatch(point))
+    return tuple(dict.fromkeys(point for point in kept if point))
+
+
+def _section(summary: str) -> Iterator[Block]:
+    """The blocks below the heading, up to the next one of its level or above."""
+    level = 0
+    for block in read_blocks(summary):
+        if block.kind is Kind.HEADING and (not level or block.level <= level):
+            level = block.level if block.text.strip().casefold() == _HEADING else 0
+        elif level:
+            yield block

@@ -1,0 +1,73 @@
+"""All past runs of a repository, indexed at the first question and asked many times."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from forge_bot.engine.values import Severity
+from forge_bot.knowledge.past_runs import PastRun
+from forge_bot.knowledge.patterns import Pattern, finding_themes, pattern
+from forge_bot.knowledge.ranking import Ranking
+from forge_bot.knowledge.recall import Recall, Similar
+from forge_bot.knowledge.remarks import Remark, Themes
+from forge_bot.knowledge.words import one_line, words
+
+_REQUEST_READ = 2_000
+_QUESTION_READ = 4_000
+_SUMMARY_SHOWN = 200
+
+
+class History:
+    """Past runs. The answers depend on the runs alone, not on the order in which they were given."""
+
+    def __init__(self, runs: Sequence[PastRun]) -> None:
+        by_name = sorted({run.name: run for run in runs}.values(), key=lambda run: run.name)
+        self._runs = sorted(by_name, key=lambda run: run.date, reverse=True)
+
+    def similar(self, text: str, limit: int = 3, exclude: str = "") -> tuple[Similar, ...]:
+        """The runs most like a text, best first, then newest, then by name; none without a word in common.
+
+        `exclude` is the name of a run to leave out: the one that asks.
+        """
+        best = self._ranking.best(words(text[:_QUESTION_READ]), limit + 1)
+        found = [_similar(self._runs[place], score) for place, score in best if self._runs[place].name != exclude]
+        return tuple(found[:limit])
+
+    def patterns(self, text: str, files: Sequence[str], limit: int = 8) -> tuple[Pattern, ...]:
+        """What reviewers keep finding, the most frequent and newest first; what concerns the text or files counts for more."""
+        return tuple(pattern(theme) for theme in self._findings.about(text[:_QUESTION_READ], files, limit))
+
+    def friction(self, text: str, limit: int = 5) -> tuple[str, ...]:
+        """Where runs got stuck, the most frequent and newest first; what concerns the text counts for more."""
+        return tuple(theme.text for theme in self._friction.about(text[:_QUESTION_READ], (), limit))
+
+    def recall(self, text: str, files: Sequence[str] = (), exclude: str = "") -> Recall:
+        """All of it for one task. `files` are those the task is about, as far as they are known."""
+        return Recall(
+            similar=self.similar(" ".join((text[:_QUESTION_READ], *files)), exclude=exclude),
+            patterns=self.patterns(text, files),
+            friction=self.friction(text),
+        )
+
+    @cached_property
+    def _ranking(self) -> Ranking:
+        return Ranking([_words_of(run) for run in self._runs])
+
+    @cached_property
+    def _findings(self) -> Themes:
+        return finding_themes(self._runs)
+
+    @cached_property
+    def _friction(self) -> Themes:
+        points = ((place, one_line(point)) for place, run in enumerate(self._runs) for point in run.friction)
+        return Themes(Remark(place, "", Severity.MINOR, point) for place, point in points)
+
+
+def _words_of(run: PastRun) -> list[str]:
+    """A run's words; those of its title count twice."""
+    return words(" ".join((run.title, run.title, run.request[:_REQUEST_READ], run.summary, *run.files)))
+
+
+def _similar(run: PastRun, score: float) -> Similar:
+    told = one_line(run.summary or run.request, _SUMMARY_SHOWN)
+    ending = "" if run.outcome == "done" else f" ({run.outcome})"
+    return Similar(name=run.name, title=one_line(run.title), summary=f"{told}{ending}".strip(), score=score)

@@ -1,0 +1,79 @@
+"""Which languages a repository is written in, by its files."""
+
+from collections import Counter
+from collections.abc import Iterable
+from posixpath import basename, splitext
+
+from forge_bot.engine.values import Frozen
+
+_SHOWN = 6
+_BY_ENDING = {
+    "C": ".c .h",
+    "C#": ".cs",
+    "C++": ".cc .cpp .cxx .hh .hpp",
+    "CSS": ".css .less .scss",
+    "Clojure": ".clj .cljc .cljs",
+    "Dart": ".dart",
+    "Elixir": ".ex .exs",
+    "Erlang": ".erl .hrl",
+    "Go": ".go",
+    "HTML": ".htm .html",
+    "Haskell": ".hs",
+    "Java": ".java",
+    "JavaScript": ".cjs .js .jsx .mjs",
+    "Julia": ".jl",
+    "Kotlin": ".kt .kts",
+    "Lua": ".lua",
+    "Nix": ".nix",
+    "OCaml": ".ml .mli",
+    "Objective-C": ".m .mm",
+    "PHP": ".php",
+    "Perl": ".pl .pm",
+    "Python": ".py .pyi .pyx",
+    "R": ".r",
+    "Ruby": ".rake .rb",
+    "Rust": ".rs",
+    "SQL": ".sql",
+    "Scala": ".sbt .scala",
+    "Shell": ".bash .fish .sh .zsh",
+    "Svelte": ".svelte",
+    "Swift": ".swift",
+    "Terraform": ".tf",
+    "TypeScript": ".cts .mts .ts .tsx",
+    "Vue": ".vue",
+    "Zig": ".zig",
+}
+_LANGUAGES = {ending: name for name, endings in _BY_ENDING.items() for ending in endings.split()}
+_GENERATED = (".min.js", ".min.css", "_pb2.py", ".pb.go", ".d.ts")
+
+
+class Language(Frozen):
+    """A language and its share of the files whose language is known."""
+
+    name: str
+    percent: int
+
+
+def language_of(path: str) -> str:
+    """Name of the language a file is written in; empty when its ending tells none."""
+    name = basename(path).lower()
+    return "" if name.endswith(_GENERATED) else _LANGUAGES.get(splitext(name)[1], "")
+
+
+def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
+    """The most used languages, largest share first; the shares of all add up to 100, those below one percent are left out."""
+    counts = Counter(name for path in files if (name := language_of(path)))
+    ranked = sorted(counts, key=lambda name: (-counts[name], name))
+    shares = _shares([counts[name] for name in ranked])
+    return tuple(Language(name=name, percent=share) for name, share in zip(ranked, shares, strict=True) if share)[:_SHOWN]
+
+
+def _shares(counts: list[int]) -> list[int]:
+    """Whole percentages by largest remainder, so that they add up."""
+    total = sum(counts)
+    shares = [count * 100 // total for count in counts]
+    owed = 100 - sum(shares)
+    by_remainder = sorted(range(len(counts)), key=lambda at: (-(counts[at] * 100 % total), at))
+    for at in by_remainder[:owed]:
+        shares[at] += 1
+    return shares

@@ -1,0 +1,135 @@
+"""A run that is over, or stopped, as far as its workspace still tells: nothing in it is taken for granted."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+
+from pydantic.alias_generators import to_camel
+
+from forge_bot.engine.findings import read_findings
+from forge_bot.engine.markdown import Kind, read_blocks
+from forge_bot.engine.values import Finding, Frozen, Severity, Usage
+from forge_bot.knowledge.foreign import items, json_object, string, strings, table
+from forge_bot.knowledge.friction import read_friction
+from forge_bot.knowledge.words import one_line
+
+_FIXED_REVIEWS = {"review-design.md": "phase-3b", "review-tasks.md": "phase-4b", "comprehensive-review.md": "phase-7"}
+_FIRST_TASKS = tuple(f"review-{number}.md" for number in range(1, 21))
+_DATED = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
+_ENDED = {"completed": "done", "in_progress": "unfinished", "pending": "unfinished", "awaiting_human": "waiting"}
+_LONGEST_REQUEST = 4_000
+_COUNTS = ("calls", "input_tokens", "cached_tokens", "output_tokens", "duration_ms")
+
+
+class PastRun(Frozen):
+    """What one run was about, what became of it and what its reviewers said. All texts but `request` are single lines."""
+
+    name: str
+    title: str
+    request: str
+    summary: str
+    files: tuple[str, ...]
+    outcome: str
+    effort: str
+    date: str
+    findings: tuple[tuple[str, Finding], ...]
+    friction: tuple[str, ...]
+    usage: Usage
+
+
+def read_past_run(name: str, read: Callable[[str], str | None]) -> PastRun | None:
+    """The run in a workspace folder of that name; `read` gives the text of a file in it.
+
+    None when neither its state nor its request is there; whatever else is missing or broken is left empty.
+    """
+    request, written = read("request.md"), read("state.json")
+    if request is None and written is None:
+        return None
+    state = json_object(written or "")
+    summary = read("summary.md") or ""
+    heading, body = _request(request or "")
+    status = string(state.get("currentPhaseStatus")) or string(state.get("status"))
+    return PastRun(
+        name=name,
+        title=one_line(string(state.get("title")) or heading or name),
+        request=body[:_LONGEST_REQUEST],
+        summary=one_line(_first_paragraph(summary)),
+        files=tuple(dict.fromkeys(one_line(path) for task in _tasks(state) for path in strings(task.get("files")))),
+        outcome=_ENDED.get(status, one_line(status)) or "unknown",
+        effort=one_line(string(state.get("effort"))),
+        date=_date(state, name),
+        findings=tuple(dict.fromkeys(_findings(state, read))),
+        friction=read_friction(summary),
+        usage=_usage(table(state, "usage")),
+    )
+
+
+def _request(text: str) -> tuple[str, str]:
+    """Title and text, without the front matter; an unfinished front matter leaves nothing."""
+    text = text.replace("\r\n", "\n")
+    if text.startswith("---\n"):
+        text = text[4:].partition("\n---\n")[2]
+    first, _, rest = text.strip().partition("\n")
+    return first.lstrip("#").strip(), rest.strip() or first
+
+
+def _tasks(state: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    listed = items(state.get("tasks")) or tuple(table(state, "tasks").values())
+    for task in listed:
+        yield table(task, "spec") or table(task)
+
+
+def _date(state: Mapping[str, object], name: str) -> str:
+    """The day the run began, as YYYY-MM-DD; from its name when the state does not say it."""
+    for text in (string(state.get("startedAt")), string(table(state, "timestamps").get("created")), name):
+        if found := _DATED.match(text):
+            return "-".join(found.groups())
+    return ""
+
+
+def _first_paragraph(summary: str) -> str:
+    """The first text under `## Summary`, or of the whole document when it has no such heading."""
+    blocks = read_blocks(summary)
+    start = next((place for place, each in enumerate(blocks) if each.kind is Kind.HEADING and each.text.strip() == "Summary"), -1)
+    return next((each.text for each in blocks[start + 1 :] if each.kind is Kind.TEXT and not each.empty), "")
+
+
+def _findings(state: Mapping[str, object], read: Callable[[str], str | None]) -> Iterator[tuple[str, Finding]]:
+    """Findings by the phase or agent that made them: those the state records, and those in reviews of which it records none."""
+    artifacts = table(state, "artifacts")
+    for record in (*artifacts.values(), *items(state.get("findings"))):
+        by = string(table(record).get("phase")) or string(table(record).get("agent"))
+        for finding in _recorded(record):
+            yield one_line(by), finding
+    of_tasks = [f"review-{task_id}.md" for task in _tasks(state) if (task_id := string(task.get("id")))]
+    for name in dict.fromkeys((*_FIXED_REVIEWS, *(of_tasks or _FIRST_TASKS))):
+        if not _recorded(artifacts.get(name)) and (text := read(name)):
+            for finding in read_findings(text):
+                yield _FIXED_REVIEWS.get(name, "phase-6"), _finding(finding.severity, finding.description)
+
+
+def _recorded(record: object) -> tuple[Finding, ...]:
+    """The findings in a record, or the record itself where it is one; those without a known severity are left out."""
+    listed = items(table(record).get("findings")) or (record,)
+    found = ((string(table(each).get("severity")).upper(), string(table(each).get("description"))) for each in listed)
+    return tuple(_finding(Severity(severity), text) for severity, text in found if severity in set(Severity) and text.strip())
+
+
+def _finding(severity: Severity, description: str) -> Finding:
+    return Finding(severity=severity, description=one_line(description))
+
+
+def _usage(written: Mapping[str, object]) -> Usage:
+    """What the run cost; a number that is none counts as zero, and an unreadable price as unknown."""
+    counts = {name: value for name in _COUNTS if isinstance(value := written.get(to_camel(name)), int) and value > 0}
+    return Usage.model_validate(
+        {**counts, "cost": _cost(written.get("cost", 0)), "model": one_line(string(written.get("model")))}
+    )
+
+
+def _cost(value: object) -> Decimal | None:
+    try:
+        cost = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return cost if cost.is_finite() and cost >= 0 else None

@@ -1,0 +1,121 @@
+"""What kind of repository this is: languages, its own commands with reasons, conventions, layout."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from posixpath import basename
+
+from forge_bot.engine.values import Frozen
+from forge_bot.knowledge.commands import Commands, Found, overridden, together
+from forge_bot.knowledge.languages import Language, language_of, read_languages
+from forge_bot.knowledge.listing import Listing
+from forge_bot.knowledge.toolchains import go, jvm, make, node, python, ruby, rust
+from forge_bot.knowledge.words import one_line
+from forge_bot.settings.config import CONFIG
+
+_CONVENTIONS = (
+    "AGENTS.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    ".cursorrules",
+    ".github/copilot-instructions.md",
+    "CONTRIBUTING.md",
+    "CONTRIBUTING.rst",
+    ".github/CONTRIBUTING.md",
+    "docs/CONTRIBUTING.md",
+    "HACKING.md",
+    "DEVELOPMENT.md",
+    "STYLE.md",
+    "STYLEGUIDE.md",
+    "ARCHITECTURE.md",
+    "docs/architecture.md",
+    ".editorconfig",
+)
+_CI = (
+    (".github/workflows/", "GitHub Actions"),
+    (".gitlab-ci.yml", "GitLab CI"),
+    (".circleci/", "CircleCI"),
+    (".travis.yml", "Travis CI"),
+    ("Jenkinsfile", "Jenkins"),
+    ("azure-pipelines.yml", "Azure Pipelines"),
+    (".buildkite/", "Buildkite"),
+    (".woodpecker", "Woodpecker"),
+    (".drone.yml", "Drone"),
+    ("bitbucket-pipelines.yml", "Bitbucket Pipelines"),
+    (".forgejo/workflows/", "Forgejo Actions"),
+)
+_UNKNOWN_TOOLS = {
+    "CMakeLists.txt": "CMake",
+    "meson.build": "Meson",
+    "composer.json": "Composer",
+    "mix.exs": "Mix",
+    "deno.json": "Deno",
+}
+_LAYOUT_LINES = 12
+
+
+class Profile(Frozen):
+    """A repository as the prompts and the verification need to know it."""
+
+    languages: tuple[Language, ...]
+    commands: Commands
+    conventions: tuple[str, ...]
+    ci: str
+    layout: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def read_profile(
+    files: Sequence[str],
+    read: Callable[[str], str | None],
+    overrides: Mapping[str, Sequence[Sequence[str]]] | None = None,
+) -> Profile:
+    """What can be read off a listing of tracked files and their text, the same for the same input.
+
+    `overrides` is `commands:` of `.forge/config.yml`: each kind it names replaces what was found for that kind.
+    """
+    listing = Listing(files, read)
+    found = _find(listing)
+    commands = overridden(found.commands, overrides or {})
+    return Profile(
+        languages=read_languages(listing.own()),
+        commands=commands,
+        conventions=tuple(path for path in _CONVENTIONS if listing.has(path)),
+        ci=", ".join(name for sign, name in _CI if any(path.startswith(sign) for path in listing.files)),
+        layout=tuple(_layout(listing)),
+        notes=tuple(one_line(note) for note in (*found.notes, *_gaps(listing, commands))),
+    )
+
+
+def _find(listing: Listing) -> Found:
+    """Each language's own toolchain first; Make only for what they leave open, since it takes its tools from wherever it runs."""
+    native = together(
+        [python.find(listing), node.find(listing), go.find(listing), rust.find(listing), jvm.find(listing), ruby.find(listing)]
+    )
+    return together([native, make.find(listing, native.commands)])
+
+
+def _gaps(listing: Listing, commands: Commands) -> Iterator[str]:
+    if not commands.test:
+        for name, tool in _UNKNOWN_TOOLS.items():
+            if listing.has(name):
+                yield f"{name} is there, but how {tool} runs the tests was not guessed; set commands.test in {CONFIG}."
+
+
+def _layout(listing: Listing) -> Iterator[str]:
+    """The top folders with the number of their files and the language most of them are in, then the files at the root."""
+    inside = [path for path in listing.files if "/" in path]
+    counts = Counter(path.split("/", 1)[0] for path in inside)
+    largest = sorted(counts, key=lambda folder: (-counts[folder], folder))
+    shown = sorted(largest[: _LAYOUT_LINES - 2])
+    for folder in shown:
+        languages = read_languages(path for path in listing.below(folder) if language_of(path))
+        mostly = f", mostly {languages[0].name}" if languages else ""
+        yield one_line(f"{folder}/ ({_files(counts[folder])}{mostly})")
+    if hidden := largest[_LAYOUT_LINES - 2 :]:
+        yield f"{len(hidden)} more folders ({_files(sum(counts[folder] for folder in hidden))})"
+    if root := [basename(path) for path in listing.files if "/" not in path]:
+        yield one_line(f"at the root ({_files(len(root))}): {', '.join(root)}")
+
+
+def _files(count: int) -> str:
+    return f"{count} file" if count == 1 else f"{count} files"

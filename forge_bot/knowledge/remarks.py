@@ -1,0 +1,140 @@
+"""What was said more than once, by many runs: remarks merged, counted and ranked."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from posixpath import basename
+from typing import NamedTuple
+
+from forge_bot.engine.values import Severity
+from forge_bot.knowledge.fingerprints import ALIKE, ALIKE_IN_A_FILE, Fingerprint, fingerprint, same_file, stem
+from forge_bot.knowledge.words import words
+
+_MOST_COMPARED = 16
+_MOST_HITS = 128
+_MOST_WORDS = 24
+_WORDS_IN_COMMON = 2
+
+
+class Remark(NamedTuple):
+    """One thing that was said: in which run, counted from the newest; by whom; how bad it is; and the words, on one line."""
+
+    run: int
+    by: str
+    severity: Severity
+    text: str
+
+
+class Theme(NamedTuple):
+    """Remarks that say the same thing: newest wording, worst severity, number of runs, the newest run, by whom, about what."""
+
+    text: str
+    severity: Severity
+    seen: int
+    newest: int
+    by: tuple[str, ...]
+    said: Fingerprint
+
+
+class Themes:
+    """All that was said, most often and most recently said first."""
+
+    def __init__(self, remarks: Iterable[Remark]) -> None:
+        themes = (_theme(group) for group in _merged(sorted(remarks, key=lambda remark: remark.run)))
+        self._ranked = sorted(themes, key=lambda each: (-each.seen, each.newest, _badness(each.severity), each.text))
+        self._by_word: dict[str, list[int]] = {}
+        self._by_file: dict[str, list[int]] = {}
+        for rank, theme in enumerate(self._ranked):
+            for word in theme.said.words:
+                self._by_word.setdefault(word, []).append(rank)
+            for name in {basename(path) for path in theme.said.files}:
+                self._by_file.setdefault(name, []).append(rank)
+
+    def about(self, text: str, files: Sequence[str], limit: int) -> list[Theme]:
+        """The themes that weigh most for a task: how often they came up, times 3 on one of its files, times 2 in its words.
+
+        A theme shares the words when it has two of them, or all of its own. With equal weight the more frequent, then the newer
+        one comes first.
+        """
+        weights = dict.fromkeys(range(min(limit, len(self._ranked))), 1)
+        weights |= dict.fromkeys(self._in_words(text), 2)
+        weights |= dict.fromkeys(self._in_files(files), 3)
+        best = sorted(weights, key=lambda rank: (-weights[rank] * self._ranked[rank].seen, rank))
+        return [self._ranked[rank] for rank in best[:limit]]
+
+    def _in_words(self, text: str) -> Iterator[int]:
+        asked = {stem(word) for word in words(text)} & self._by_word.keys()
+        rarest = sorted(asked, key=lambda word: (len(self._by_word[word]), word))[:_MOST_WORDS]
+        hits = Counter(rank for word in rarest for rank in islice(self._by_word[word], _MOST_HITS))
+        for rank, count in hits.items():
+            if count >= min(_WORDS_IN_COMMON, len(self._ranked[rank].said.words)):
+                yield rank
+
+    def _in_files(self, files: Sequence[str]) -> Iterator[int]:
+        for path in files:
+            for rank in islice(self._by_file.get(basename(path), ()), _MOST_HITS):
+                if any(same_file(path, named) for named in self._ranked[rank].said.files):
+                    yield rank
+
+
+class _Said(NamedTuple):
+    remark: Remark
+    print: Fingerprint
+
+
+def _merged(remarks: Sequence[Remark]) -> list[list[_Said]]:
+    """Remarks, given newest first, in groups that say the same as the group's first member.
+
+    No remark is compared with all others: only with groups that stand under one of its own keys, the newest where there are many.
+    """
+    everything = [_Said(remark, fingerprint(remark.text)) for remark in remarks]
+    common = Counter(word for said in everything for word in said.print.words)
+    groups: list[list[_Said]] = []
+    exact: dict[Fingerprint, int] = {}
+    under: dict[tuple[str, str], list[int]] = {}
+    for said in everything:
+        place = exact.get(said.print)
+        if place is None:
+            keys = _keys(said.print, common)
+            near = {each for key in keys for each in islice(under.get(key, ()), _MOST_COMPARED)}
+            place = next((each for each in sorted(near) if groups[each][0].print.says_the_same(said.print)), len(groups))
+            exact[said.print] = place
+            if place == len(groups):
+                groups.append([])
+                for key in keys:
+                    under.setdefault(key, []).append(place)
+        groups[place].append(said)
+    return groups
+
+
+def _keys(print_: Fingerprint, common: Counter[str]) -> list[tuple[str, str]]:
+    """Where to look for what says the same: two sets that share a part of their words share one of the rarest few of each.
+
+    With `n` words of which at least the part `t` is shared, these few are `n - ceil(t * n) + 1` (the prefix filter of similarity
+    joins: Chaudhuri, Ganti, Kaushik, 2006). Remarks on files stand under the file's name as well.
+    """
+    rarest = sorted(print_.words, key=lambda word: (common[word], word)) or [""]
+    part = ALIKE_IN_A_FILE if print_.files else ALIKE
+    few = rarest[: len(rarest) - math.ceil(part * len(rarest)) + 1]
+    names = sorted({basename(path) for path in print_.files}) or [""]
+    return [(name, word) for name in names for word in few]
+
+
+def _theme(group: Sequence[_Said]) -> Theme:
+    first = group[0]
+    remarks = [said.remark for said in group]
+    files = frozenset(path for said in group for path in said.print.files)
+    return Theme(
+        text=first.remark.text,
+        severity=min((remark.severity for remark in remarks), key=_badness),
+        seen=len({remark.run for remark in remarks}),
+        newest=first.remark.run,
+        by=tuple(by for by, _ in Counter(remark.by for remark in remarks if remark.by).most_common()),
+        said=first.print._replace(files=files),
+    )
+
+
+def _badness(severity: Severity) -> int:
+    """0 for the worst."""
+    return list(Severity).index(severity)

@@ -1,0 +1,18 @@
+"""Projects at the root, or else in the folders of a repository that holds several."""
+
+from collections.abc import Callable, Collection
+
+from forge_bot.knowledge.commands import Found, together
+from forge_bot.knowledge.listing import Listing
+
+_MOST = 8
+
+
+def find_in(listing: Listing, manifests: Collection[str], read: Callable[[Listing, str], Found], kind: str) -> Found:
+    """What the project at the root says, and, when it says nothing about tests, what those in folders say."""
+    root = read(listing, "") if listing.first("", tuple(manifests)) else Found()
+    if root.commands.test:
+        return root
+    folders = listing.projects(manifests)
+    left = (f"{len(folders)} {kind} projects; only the first {_MOST} are run.",) if len(folders) > _MOST else ()
+    return together([root, *(read(listing, folder) for folder in folders[:_MOST]), Found(notes=left)])

@@ -1,0 +1,43 @@
+"""Go: modules and workspaces, and golangci-lint where the repository configures it."""
+
+import re
+
+from forge_bot.knowledge.commands import Commands, Found, command
+from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.toolchains.folders import find_in
+
+_REQUIRES = re.compile(r"^\s*require\b", re.MULTILINE)
+_USES = re.compile(r"^\s*use\s*(?:\((?P<many>[^)]*)\)|(?P<one>\S+))", re.MULTILINE)
+_LINT_CONFIGS = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
+
+
+def find(listing: Listing) -> Found:
+    """The commands of the workspace or module at the root, or else of the modules in folders."""
+    return find_in(listing, ("go.work", "go.mod"), _read, "Go")
+
+
+def _read(listing: Listing, folder: str) -> Found:
+    place = ("-C", folder) if folder else ()
+    manifest = listing.first(folder, ("go.work", "go.mod")) or ""
+    modules = _modules(listing, manifest)
+    packages = tuple("./..." if module == "." else f"./{module}/..." for module in modules)
+    fetch = any(_REQUIRES.search(listing.text(join(folder, f"{module}/go.mod".removeprefix("./")))) for module in modules)
+    vendored = listing.has_folder(join(folder, "vendor"))
+    config = listing.first(folder, _LINT_CONFIGS)
+    lint = command(config or "", "golangci-lint", "run", *packages)
+    return Found(
+        commands=Commands(
+            setup=(command(manifest, "go", *place, "mod", "download"),) if fetch and not vendored else (),
+            build=(command(manifest, "go", *place, "build", *packages),),
+            test=(command(manifest, "go", *place, "test", *packages),),
+            lint=(lint,) if config and not folder else (),
+        )
+    )
+
+
+def _modules(listing: Listing, manifest: str) -> tuple[str, ...]:
+    """Folders of the modules, relative to the manifest's own; a go.mod is its only one."""
+    if not manifest.endswith("go.work"):
+        return (".",)
+    found = (name for match in _USES.finditer(listing.text(manifest)) for name in (match["many"] or match["one"]).split())
+    return tuple(name.removeprefix("./").rstrip("/") or "." for name in found) or (".",)

@@ -1,0 +1,116 @@
+"""JavaScript and TypeScript: the scripts of package.json, run by the package manager that the repository is kept with."""
+
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
+from posixpath import dirname
+
+from forge_bot.engine.values import Frozen
+from forge_bot.knowledge.commands import Command, Commands, Found, command
+from forge_bot.knowledge.foreign import json_object, string, strings, table
+from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.toolchains.folders import find_in
+from forge_bot.knowledge.toolchains.node_packages import Manager, read_manager
+
+_MANIFEST = "package.json"
+_NEEDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+_TEST_FILE = re.compile(r"(?:^|/)(?:test-[^/]+|[^/]+[.\-_]test|test/.+)\.[cm]?js$")
+_NODE_TEST = re.compile(r"""(?:from|require\(|import)\s*\(?["']node:test["']""")
+_CHANGES_FILES = re.compile(r"(?<!\S)(?:--fix|--write|--apply(?:-unsafe)?)(?!\S)")
+_OWN_CONFIG = re.compile(r"(?<!\S)(?:-c|--config)(?!\S)")
+_ESLINT_CONFIGS = tuple(f"eslint.config.{ending}" for ending in ("js", "mjs", "cjs", "ts", "mts", "cts")) + tuple(
+    f".eslintrc{ending}" for ending in ("", ".js", ".cjs", ".json", ".yml", ".yaml")
+)
+
+
+class _Package(Frozen):
+    """A folder with a package.json: what it says, and the packages of its workspace."""
+
+    folder: str
+    manifest: str
+    scripts: dict[str, str]
+    needs: bool
+    eslint: bool
+    members: tuple[dict[str, str], ...]
+    manager: Manager
+
+
+def find(listing: Listing) -> Found:
+    """The commands of the package at the root, or of those in folders when the root's has no tests."""
+    return find_in(listing, (_MANIFEST,), _read, "JavaScript")
+
+
+def _read(listing: Listing, folder: str) -> Found:
+    package = _package(listing, folder)
+    notes: list[str] = []
+    build = tuple(_script(package, "build"))
+    test = tuple(_tests(listing, package))
+    lint = tuple(_lint(package, notes))
+    setup: tuple[Command, ...] = ()
+    if package.needs and (build or test or lint):
+        setup = (command(package.manager.reason, *package.manager.install()),)
+    return Found(commands=Commands(setup=setup, build=build, test=test, lint=lint), notes=tuple(notes))
+
+
+def _package(listing: Listing, folder: str) -> _Package:
+    manifest = join(folder, _MANIFEST)
+    content = json_object(listing.text(manifest))
+    members = tuple(json_object(listing.text(path)) for path in _members(listing, folder, content))
+    eslint = "eslintConfig" in content or listing.first(folder, _ESLINT_CONFIGS) or listing.first("", _ESLINT_CONFIGS)
+    return _Package(
+        folder=folder,
+        manifest=manifest,
+        scripts=_scripts(content),
+        needs=bool(members) or any(table(content.get(key)) for key in _NEEDS),
+        eslint=bool(eslint),
+        members=tuple(_scripts(member) for member in members),
+        manager=read_manager(listing, folder, content),
+    )
+
+
+def _scripts(content: Mapping[str, object]) -> dict[str, str]:
+    """The scripts that do something: what `npm init` writes in place of a test does not."""
+    named = {name: string(line) for name, line in table(content.get("scripts")).items()}
+    return {name: line for name, line in named.items() if line.strip() and "no test specified" not in line}
+
+
+def _members(listing: Listing, folder: str, content: Mapping[str, object]) -> Iterator[str]:
+    """Manifests of the packages in a workspace (npm, Yarn, Bun in package.json; pnpm in a file of its own)."""
+    workspaces = content.get("workspaces")
+    patterns = strings(workspaces) or strings(table(workspaces).get("packages"))
+    pnpm = listing.text(join(folder, "pnpm-workspace.yaml"))
+    patterns += tuple(match[1] for match in re.finditer(r"""^\s*-\s*["']?([^"'#\s!]+)""", pnpm, re.MULTILINE))
+    for path in listing.own(folder):
+        inner = dirname(path)[len(folder) + 1 if folder else 0 :]
+        if path.endswith(f"/{_MANIFEST}") and any(fnmatch(inner, pattern.removeprefix("./").rstrip("/")) for pattern in patterns):
+            yield path
+
+
+def _script(package: _Package, name: str) -> Iterator[Command]:
+    """A script of the package, or of the packages in its workspace where the package itself has none."""
+    if name in package.scripts:
+        yield command(f"{package.manifest} has a {name} script", *package.manager.script(name))
+    elif any(name in scripts for scripts in package.members):
+        yield command(f"packages of the workspace have a {name} script", *package.manager.everywhere(name))
+
+
+def _tests(listing: Listing, package: _Package) -> Iterator[Command]:
+    if found := tuple(_script(package, "test")):
+        yield from found
+        return
+    files = (path for path in listing.own(package.folder) if _TEST_FILE.search(path))
+    if path := next((path for path in files if _NODE_TEST.search(listing.text(path))), ""):
+        place = (f"{package.folder}/",) if package.folder else ()
+        yield command(f"{path} imports node:test", "node", "--test", "--test-reporter=tap", *place)
+
+
+def _lint(package: _Package, notes: list[str]) -> Iterator[Command]:
+    """The lint script, unless it would change files or misses the configuration of the linter it calls."""
+    for each in _script(package, "lint"):
+        line = package.scripts.get("lint", "")
+        if _CHANGES_FILES.search(line):
+            notes.append(f"{package.manifest}: its lint script changes files, so it is not used to check.")
+        elif re.search(r"\beslint\b", line) and not package.eslint and not _OWN_CONFIG.search(line):
+            notes.append(f"{package.manifest}: its lint script calls eslint, which is not configured, so it is not used.")
+        else:
+            yield each

@@ -1,0 +1,81 @@
+"""The package manager a JavaScript project is kept with, and how it is told to install and to run."""
+
+from collections.abc import Mapping
+
+from forge_bot.engine.values import Frozen
+from forge_bot.knowledge.foreign import string
+from forge_bot.knowledge.listing import Listing, join
+
+_LOCKS = (
+    ("pnpm-lock.yaml", "pnpm"),
+    ("yarn.lock", "yarn"),
+    ("bun.lock", "bun"),
+    ("bun.lockb", "bun"),
+    ("package-lock.json", "npm"),
+    ("npm-shrinkwrap.json", "npm"),
+)
+
+
+class Manager(Frozen):
+    """A package manager in a folder: its name, what says so, and the lock file, if there is one."""
+
+    name: str
+    folder: str
+    reason: str
+    lock: str
+    berry: bool = False
+
+    def install(self) -> tuple[str, ...]:
+        """Installs what the lock file pins, or else what package.json asks for, and writes no lock file of its own."""
+        match self.name, bool(self.lock):
+            case "pnpm", True:
+                return self._run("install", "--frozen-lockfile")
+            case "pnpm", False:
+                return self._run("install", "--no-lockfile")
+            case "yarn", True:
+                return self._run("install", "--immutable" if self.berry else "--frozen-lockfile")
+            case "yarn", False:
+                return self._run("install") if self.berry else self._run("install", "--no-lockfile")
+            case "bun", True:
+                return self._run("install", "--frozen-lockfile")
+            case "bun", False:
+                return self._run("install", "--no-save")
+            case _, True:
+                return self._run("ci", "--no-audit", "--no-fund")
+            case _:
+                return self._run("install", "--no-audit", "--no-fund", "--no-package-lock")
+
+    def script(self, name: str) -> tuple[str, ...]:
+        """Runs a script of package.json."""
+        return self._run("test") if name == "test" and self.name != "bun" else self._run("run", name)
+
+    def everywhere(self, name: str) -> tuple[str, ...]:
+        """Runs a script in each package of the workspace that has it."""
+        match self.name:
+            case "pnpm":
+                return self._run("-r", "--if-present", "run", name)
+            case "yarn":
+                return (
+                    self._run("workspaces", "foreach", "-A", "run", name) if self.berry else self._run("workspaces", "run", name)
+                )
+            case "bun":
+                return self._run("run", "--filter", "*", name)
+            case _:
+                return self._run("run", name, "--workspaces", "--if-present")
+
+    def _run(self, *arguments: str) -> tuple[str, ...]:
+        place = {"npm": "--prefix", "pnpm": "--dir", "yarn": "--cwd", "bun": "--cwd"}[self.name]
+        return (self.name, *((place, self.folder) if self.folder else ()), *arguments)
+
+
+def read_manager(listing: Listing, folder: str, package: Mapping[str, object]) -> Manager:
+    """The manager that package.json names, else the one whose lock file is there, else npm."""
+    named, _, version = string(package.get("packageManager")).partition("@")
+    known = {manager for _, manager in _LOCKS}
+    locks = [(join(folder, file), manager) for file, manager in _LOCKS if listing.has(join(folder, file))]
+    name = named if named in known else locks[0][1] if locks else "npm"
+    lock = next((file for file, manager in locks if manager == name), "")
+    manifest = join(folder, "package.json")
+    reason = lock or (f"{manifest} names {name}" if named == name else manifest)
+    berry = name == "yarn" and (listing.has(join(folder, ".yarnrc.yml")) or version.split(".")[0] not in {"", "1"})
+    return Manager(name=name, folder=folder, reason=reason, lock=lock, berry=berry)

@@ -1,0 +1,140 @@
+"""Python: an environment by venv and pip, tests by pytest, unittest or Django, linters that the repository configures."""
+
+from collections.abc import Iterator
+from posixpath import basename
+
+from forge_bot.engine.values import Frozen
+from forge_bot.knowledge.commands import Command, Commands, Found, command
+from forge_bot.knowledge.foreign import ini, table, toml
+from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.toolchains.python_install import PYTHON, Order, order, pip_commands
+from forge_bot.knowledge.toolchains.python_needs import Needs, read_needs
+from forge_bot.knowledge.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
+from forge_bot.settings.config import CONFIG
+
+_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini", "Pipfile")
+_MANAGERS = {
+    "uv.lock": "uv",
+    "poetry.lock": "Poetry",
+    "pdm.lock": "PDM",
+    "Pipfile.lock": "Pipenv",
+    "noxfile.py": "nox",
+    "tox.ini": "tox",
+}
+_MOST_PROJECTS = 8
+
+
+class _Project(Frozen):
+    """One Python project in the repository: what it needs, how it is tested, which linters it configures."""
+
+    folder: str
+    needs: Needs
+    tests: Tests
+    linters: tuple[Command, ...]
+
+    @property
+    def declares(self) -> bool:
+        """Whether the folder holds a project, and not only a tool's settings for the projects below it."""
+        return self.needs.installable or bool(self.needs.dependencies or self.needs.sources)
+
+
+def find(listing: Listing) -> Found:
+    """The commands of the Python project at the root, or of those in folders when the root holds none."""
+    if not listing.has("pyproject.toml") and not any(path.endswith(".py") for path in listing.own()):
+        return Found()
+    root = _read(listing, "")
+    folders = listing.projects(_MANIFESTS)
+    projects = [root]
+    notes = tuple(_manager_notes(listing))
+    if folders and not root.declares:
+        projects = [_read(listing, folder) for folder in folders[:_MOST_PROJECTS]]
+        projects += [root.model_copy(update={"tests": Tests(runner=Runner.NONE)})]
+        if len(folders) > _MOST_PROJECTS:
+            notes += (f"{len(folders)} Python projects; only the first {_MOST_PROJECTS} are tested.",)
+    orders = [_order(listing, project) for project in projects]
+    return Found(
+        commands=Commands(
+            setup=pip_commands(listing, orders),
+            test=tuple(each for project in projects for each in _tests(listing, project)),
+            lint=tuple(each for project in projects for each in project.linters),
+        ),
+        notes=notes,
+    )
+
+
+def _read(listing: Listing, folder: str) -> _Project:
+    needs = read_needs(listing, folder)
+    tests = read_tests(listing, folder, needs)
+    return _Project(folder=folder, needs=needs, tests=tests, linters=tuple(_linters(listing, folder)))
+
+
+def _order(listing: Listing, project: _Project) -> Order:
+    """What to install. Tests by unittest need nothing when the project has no dependencies and lies where Python finds it."""
+    linters = [each.argv[2] for each in project.linters]
+    match project.tests.runner:
+        case Runner.PYTEST:
+            return order(listing, project.needs, ["pytest", *linters], with_tests=True)
+        case Runner.DJANGO:
+            return order(listing, project.needs, linters, with_tests=True)
+        case Runner.UNITTEST:
+            return order(listing, project.needs, linters, with_tests=_must_install(listing, project))
+        case Runner.NONE:
+            return order(listing, project.needs, linters, with_tests=False)
+
+
+def _must_install(listing: Listing, project: _Project) -> bool:
+    needs = project.needs
+    named = any(
+        source.requirements and (source.for_tests or source.for_development or source.for_running) for source in needs.sources
+    )
+    built = needs.installable and (needs.compiled or listing.has_folder(join(project.folder, "src")))
+    return bool(needs.dependencies or needs.beside or named or built)
+
+
+def _tests(listing: Listing, project: _Project) -> Iterator[Command]:
+    tests, folder = project.tests, project.folder
+    around = _import_paths(listing, project)
+    if tests.runner is Runner.PYTEST:
+        quiet = () if tests.quiet else ("-q",)
+        yield command(tests.reason, *around, PYTHON, "-m", "pytest", *quiet, "-rfE", *([folder] if folder else []))
+    elif tests.runner is Runner.DJANGO:
+        yield command(tests.reason, PYTHON, join(folder, "manage.py"), "test", "-v", "2", *([folder] if folder else []))
+    elif tests.runner is Runner.UNITTEST:
+        python = PYTHON if _must_install(listing, project) else "python3"
+        for start in unittest_starts(listing, tests.files):
+            top = () if start.top == start.folder else ("-t", start.top)
+            names = () if start.pattern == "test*.py" else ("-p", start.pattern)
+            yield command(tests.reason, *around, python, "-m", "unittest", "discover", "-v", "-s", start.folder, *top, *names)
+
+
+def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:
+    """A prefix that lets Python find modules which are not installed and do not lie where the command runs."""
+    if project.needs.installable:
+        return ()
+    source = join(project.folder, "src")
+    in_source = any(path.endswith(".py") and not basename(path).startswith("test") for path in listing.below(source))
+    paths = [project.folder] if project.folder else []
+    paths += [source] if in_source else []
+    return ("env", "PYTHONPATH=" + ":".join(paths)) if paths else ()
+
+
+def _linters(listing: Listing, folder: str) -> Iterator[Command]:
+    """Ruff where it is configured, else flake8 where that is: who moved to the one often left the other's settings behind."""
+    target = folder or "."
+    manifest = join(folder, "pyproject.toml")
+    ruff = listing.first(folder, ("ruff.toml", ".ruff.toml"))
+    if ruff or "ruff" in table(toml(listing.text(manifest)), "tool"):
+        reason = f"{ruff or manifest} configures ruff"
+        yield command(reason, PYTHON, "-m", "ruff", "check", "--output-format=concise", target)
+        return
+    for name in (".flake8", "setup.cfg", "tox.ini"):
+        if "flake8" in ini(listing.text(join(folder, name))):
+            config = () if not folder else ("--config", join(folder, name))
+            yield command(f"{join(folder, name)} configures flake8", PYTHON, "-m", "flake8", *config, target)
+            return
+
+
+def _manager_notes(listing: Listing) -> Iterator[str]:
+    for name, manager in _MANAGERS.items():
+        if listing.has(name) and (name != "tox.ini" or "testenv" in ini(listing.text(name))):
+            yield f"{name} is there, but plain pip is used, not {manager}; set commands in {CONFIG} to change that."

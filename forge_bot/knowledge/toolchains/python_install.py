@@ -1,0 +1,112 @@
+"""What to hand to pip so that a Python project's tests and linters can run."""
+
+from collections.abc import Iterator, Sequence
+
+from forge_bot.engine.values import Frozen
+from forge_bot.knowledge.commands import ENV, Command, command
+from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.toolchains.python_needs import Needs, Source
+from forge_bot.knowledge.toolchains.requirements import includes
+from forge_bot.knowledge.words import one_line
+
+PYTHON = f"{ENV}/bin/python"
+_PIP = (PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check")
+
+
+class Order(Frozen):
+    """What one project asks of pip: folders to install as editable, requirements, requirements files; and all that in words."""
+
+    editable: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to install."""
+        return not (self.editable or self.requirements or self.files)
+
+
+def order(listing: Listing, needs: Needs, tools: Sequence[str], *, with_tests: bool) -> Order:
+    """What to install for a project, so that the tools can be run and, if asked, its tests.
+
+    The project itself is installed as editable, so that later edits count without another installation.
+    """
+    chosen = _chosen(needs, tools) if with_tests else ()
+    extras = [source for source in chosen if source.kind == "extra"]
+    lists = [source for source in chosen if source.kind == "group" or (source.kind == "extra" and not needs.installable)]
+    files = [source.name for source in chosen if source.kind == "file"]
+    base = [path for path in _base_files(needs) if not any(includes(listing, file, path) for file in files)] if with_tests else []
+    own = () if needs.installable or not with_tests else needs.dependencies
+    missing = [tool for tool in tools if not any(source.names(tool) for source in chosen)]
+    return Order(
+        editable=tuple(_editable(needs, extras)) if with_tests else (),
+        requirements=(*own, *(each for source in lists for each in source.requirements), *map(needs.declared, missing)),
+        files=(*base, *files),
+        reasons=tuple(_reasons(needs, chosen, base, missing, with_tests=with_tests)),
+    )
+
+
+def pip_commands(listing: Listing, orders: Sequence[Order]) -> tuple[Command, ...]:
+    """A fresh environment and what goes into it; no command at all when nothing is to be installed.
+
+    Pip wants a hash for everything as soon as one requirement has one, so files with hashes are installed by themselves.
+    """
+    wanted = [each for each in orders if not each.empty]
+    if not wanted:
+        return ()
+    files = list(dict.fromkeys(path for each in wanted for path in each.files))
+    hashed = [path for path in files if "--hash=" in listing.text(path)]
+    folders = dict.fromkeys(path for each in wanted for path in each.editable)
+    arguments = [argument for path in folders for argument in ("-e", path)]
+    named = (requirement.strip() for each in wanted for requirement in each.requirements)
+    arguments += dict.fromkeys(requirement for requirement in named if not requirement.startswith("-"))
+    arguments += [argument for path in files if path not in hashed for argument in ("-r", path)]
+    reason = one_line("; ".join(dict.fromkeys(reason for each in wanted for reason in each.reasons)))
+    return (
+        command("an environment outside the worktree", "python3", "-m", "venv", ENV),
+        *(command(f"{path}, which pins by hash", *_PIP, "-r", path) for path in hashed),
+        *([command(reason, *_PIP, *arguments)] if arguments else []),
+    )
+
+
+def _chosen(needs: Needs, tools: Sequence[str]) -> tuple[Source, ...]:
+    """The sources for tests; those for development when there are none for tests, or only they name the tool that runs them."""
+    tests = _preferred([source for source in needs.sources if source.for_tests])
+    development = _preferred([source for source in needs.sources if source.for_development])
+    if not tests:
+        return development
+    lacking = [tool for tool in tools[:1] if not any(source.names(tool) for source in tests)]
+    return tests + tuple(source for source in development if any(source.names(tool) for tool in lacking))
+
+
+def _preferred(sources: Sequence[Source]) -> tuple[Source, ...]:
+    """Extras and groups over requirements files: a project that has both keeps the files for something else, mostly pins."""
+    named = tuple(source for source in sources if source.kind != "file")
+    return named or tuple(sources)
+
+
+def _base_files(needs: Needs) -> list[str]:
+    """Requirements files for running the project, where they are the place that says it."""
+    if needs.dependencies:
+        return []
+    return [source.name for source in needs.sources if source.for_running]
+
+
+def _editable(needs: Needs, extras: Sequence[Source]) -> Iterator[str]:
+    yield from (f"./{path}" for path in needs.beside)
+    if needs.installable:
+        names = ",".join(source.name for source in extras)
+        yield (f"./{needs.folder}" if needs.folder else ".") + (f"[{names}]" if names else "")
+
+
+def _reasons(
+    needs: Needs, chosen: Sequence[Source], base: Sequence[str], missing: Sequence[str], *, with_tests: bool
+) -> Iterator[str]:
+    if with_tests and needs.installable:
+        yield f"the project in {needs.folder}/" if needs.folder else "the project itself"
+    elif with_tests and needs.dependencies:
+        yield f"dependencies of {join(needs.folder, 'pyproject.toml')}"
+    yield from (source.name if source.kind == "file" else f"its {source.kind} {source.name}" for source in chosen)
+    yield from base
+    yield from missing

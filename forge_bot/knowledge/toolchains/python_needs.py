@@ -1,0 +1,185 @@
+"""What a Python project declares that it needs, in any of the places where projects declare it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
+from posixpath import basename, normpath
+from typing import Literal
+
+from forge_bot.engine.values import Frozen
+from forge_bot.knowledge.foreign import ini, string, strings, table, toml
+from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.toolchains import setup_script
+from forge_bot.knowledge.toolchains.requirements import canonical, dependency_group, file_lines, from_tables, name_of
+
+_TEST_NAMES = frozenset({"test", "tests", "testing", "hatch-test"})
+_DEV_NAMES = frozenset({"dev", "develop", "development"})
+_ROOT_FILE = re.compile(r"(?:requirements(?:[-_.](?P<after>\w+))?|(?P<before>\w+)[-_.]requirements)\.txt")
+_COMPILED = re.compile(
+    r"\b(?:ext[-_]modules|maturin|mesonpy|scikit_build_core|setuptools[-_]rust|cffi_modules|rust_extensions)\b"
+)
+
+
+class Source(Frozen):
+    """Requirements that stand together under a name: an extra, a dependency group, a requirements file."""
+
+    kind: Literal["extra", "group", "file"]
+    name: str
+    about: str
+    requirements: tuple[str, ...]
+
+    @property
+    def for_tests(self) -> bool:
+        """Whether the name says that tests need these."""
+        return canonical(self.about) in _TEST_NAMES
+
+    @property
+    def for_development(self) -> bool:
+        """Whether the name says that developers need these."""
+        return canonical(self.about) in _DEV_NAMES
+
+    @property
+    def for_running(self) -> bool:
+        """Whether these are what the project needs in order to run at all."""
+        return self.kind == "file" and self.about in {"", "base"}
+
+    def names(self, project: str) -> bool:
+        """Whether a requirement on that project stands here."""
+        return any(name_of(each) == project for each in self.requirements)
+
+
+class Needs(Frozen):
+    """How a project is installed, what it depends on, and the named sources of further requirements."""
+
+    folder: str
+    installable: bool
+    compiled: bool
+    dependencies: tuple[str, ...]
+    sources: tuple[Source, ...]
+    beside: tuple[str, ...]
+
+    def declared(self, project: str) -> str:
+        """A requirement on a project as it is declared anywhere, else the bare name."""
+        everything = (*self.dependencies, *(each for source in self.sources for each in source.requirements))
+        return next((each for each in everything if name_of(each) == project), project)
+
+    def named_in(self, project: str) -> str:
+        """Where a requirement on a project is declared; empty when nowhere."""
+        found = next((source for source in self.sources if source.names(project)), None)
+        if found is None:
+            return "the project's dependencies" if any(name_of(each) == project for each in self.dependencies) else ""
+        return found.name if found.kind == "file" else f"{found.kind} {found.name}"
+
+
+def read_needs(listing: Listing, folder: str) -> Needs:
+    """What the Python project in a folder declares; nothing of it is executed."""
+    project = toml(listing.text(join(folder, "pyproject.toml")))
+    legacy = ini(listing.text(join(folder, "setup.cfg")))
+    script = setup_script.arguments(listing.text(join(folder, "setup.py")))
+    pipfile = toml(listing.text(join(folder, "Pipfile")))
+    declared = (
+        *strings(table(project, "project").get("dependencies")),
+        *from_tables(table(project, "tool", "poetry", "dependencies")),
+        *legacy.get("options", {}).get("install_requires", "").splitlines(),
+        *script.get("install_requires", {}).get("", ()),
+        *from_tables(table(pipfile, "packages")),
+    )
+    extras = (*_extras(project, legacy), *_sources("extra", script.get("extras_require", {})))
+    groups = (*_groups(project), *_sources("group", {"dev": tuple(from_tables(table(pipfile, "dev-packages")))}))
+    sources = (*extras, *groups, *_files(listing, folder))
+    return Needs(
+        folder=folder,
+        installable=_installable(listing, folder, project, legacy),
+        compiled=bool(_COMPILED.search(listing.text(join(folder, "pyproject.toml")) + listing.text(join(folder, "setup.py")))),
+        dependencies=tuple(each for each in declared if each.strip()),
+        sources=sources
+        if any(source.for_tests or source.for_development for source in sources)
+        else (*sources, *_tox(listing, folder)),
+        beside=tuple(_beside(listing, folder, project)),
+    )
+
+
+def _installable(listing: Listing, folder: str, project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether pip can install the folder.
+
+    A project table without a build system is what uv calls a virtual project: an application to be run where it lies. Setuptools,
+    which pip would fall back to, installs it only if it finds exactly one package, and for that the src layout is the sure sign.
+    """
+    if table(project, "tool", "uv").get("package") is False or table(project, "tool", "poetry").get("package-mode") is False:
+        return False
+    if listing.has(join(folder, "setup.py")):
+        return True
+    named = bool(table(project, "project").get("name"))
+    if "build-system" not in project:
+        return named and listing.has_folder(join(folder, "src"))
+    return named or bool(table(project, "tool", "poetry").get("name")) or "name" in legacy.get("metadata", {})
+
+
+def _extras(project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]]) -> Iterator[Source]:
+    declared = table(project, "project", "optional-dependencies")
+    yield from _sources("extra", {name: strings(value) for name, value in declared.items()})
+    poetry = table(project, "tool", "poetry", "extras")
+    yield from _sources("extra", {name: strings(value) for name, value in poetry.items()})
+    yield from _sources(
+        "extra", {name: tuple(value.splitlines()) for name, value in legacy.get("options.extras_require", {}).items()}
+    )
+
+
+def _groups(project: Mapping[str, object]) -> Iterator[Source]:
+    """Groups that pip cannot install by name: standard ones, and those of uv, Poetry, PDM and Hatch."""
+    standard = table(project, "dependency-groups")
+    yield from _sources("group", {name: tuple(dependency_group(standard, name)) for name in standard})
+    tool = table(project, "tool")
+    yield from _sources("group", {"dev": strings(table(tool, "uv").get("dev-dependencies"))})
+    yield from _sources("group", {"dev": tuple(from_tables(table(tool, "poetry", "dev-dependencies")))})
+    poetry = table(tool, "poetry", "group")
+    yield from _sources("group", {name: tuple(from_tables(table(poetry, name, "dependencies"))) for name in poetry})
+    pdm = table(tool, "pdm", "dev-dependencies")
+    yield from _sources("group", {name: tuple(each for each in strings(pdm[name]) if not each.startswith("-")) for name in pdm})
+    hatch = table(tool, "hatch", "envs")
+    yield from _sources("group", {"dev" if name == "default" else name: _hatch(table(hatch, name)) for name in hatch})
+
+
+def _hatch(environment: Mapping[str, object]) -> tuple[str, ...]:
+    return (*strings(environment.get("dependencies")), *strings(environment.get("extra-dependencies")))
+
+
+def _sources(kind: Literal["extra", "group"], named: Mapping[str, tuple[str, ...]]) -> Iterator[Source]:
+    for name, requirements in named.items():
+        if kept := tuple(each.strip() for each in requirements if each.strip()):
+            yield Source(kind=kind, name=name, about=name, requirements=kept)
+
+
+def _files(listing: Listing, folder: str) -> Iterator[Source]:
+    """Requirements files: `requirements-test.txt` and its spellings, and what lies in `requirements/`."""
+    inside = join(folder, "requirements")
+    for path in listing.below(folder):
+        name = basename(path)
+        if path == join(folder, name) and (found := _ROOT_FILE.fullmatch(name)):
+            about = found["after"] or found["before"] or ""
+        elif path == join(inside, name) and name.endswith(".txt"):
+            about = name.removesuffix(".txt")
+        else:
+            continue
+        yield Source(kind="file", name=path, about=about, requirements=tuple(file_lines(listing, path)))
+
+
+def _tox(listing: Listing, folder: str) -> Iterator[Source]:
+    """The plain dependencies of tox's main environment; those with a condition or a substitution are left to tox."""
+    environment = ini(listing.text(join(folder, "tox.ini"))).get("testenv", {})
+    lines = (line.strip() for line in environment.get("deps", "").splitlines())
+    plain = tuple(line for line in lines if name_of(line) and ":" not in line and "{" not in line)
+    yield from _sources("group", {"testing": plain} if plain else {})
+
+
+def _beside(listing: Listing, folder: str, project: Mapping[str, object]) -> Iterator[str]:
+    """Folders of this repository that the project depends on and no index knows: workspace members and path sources (uv)."""
+    uv = table(project, "tool", "uv")
+    for pattern in strings(table(uv, "workspace").get("members")):
+        for member in listing.projects(("pyproject.toml",)) if not folder else ():
+            if fnmatch(member, pattern):
+                yield member
+    for source in table(uv, "sources").values():
+        path = normpath(join(folder, string(table(source).get("path")) or "."))
+        if listing.has(join(path, "pyproject.toml")) and path != (folder or "."):
+            yield path

@@ -1,0 +1,28 @@
+"""Ruby: Bundler, with RSpec or a Rake task for the tests and RuboCop where the repository configures it."""
+
+import re
+
+from forge_bot.knowledge.commands import Command, Commands, Found, command
+from forge_bot.knowledge.listing import Listing
+
+_TEST_TASK = re.compile(r"Rake::TestTask|Minitest::TestTask|^\s*task\s+:?[\"']?test\b", re.MULTILINE)
+
+
+def find(listing: Listing) -> Found:
+    """The commands of the Ruby project at the root, which has a Gemfile."""
+    if not listing.has("Gemfile"):
+        return Found()
+    test = _tests(listing)
+    gems = listing.text("Gemfile") + "".join(listing.text(path) for path in listing.files if path.endswith(".gemspec"))
+    rubocop = listing.has(".rubocop.yml") and "rubocop" in gems
+    lint = (command(".rubocop.yml", "bundle", "exec", "rubocop", "--format", "emacs"),) if rubocop else ()
+    setup = (command("Gemfile", "bundle", "install", "--quiet"),) if test or lint else ()
+    return Found(commands=Commands(setup=setup, test=test, lint=lint))
+
+
+def _tests(listing: Listing) -> tuple[Command, ...]:
+    if listing.has(".rspec") or any(path.startswith("spec/") and path.endswith("_spec.rb") for path in listing.files):
+        return (command("specs in spec/", "bundle", "exec", "rspec"),)
+    if _TEST_TASK.search(listing.text("Rakefile")):
+        return (command("Rakefile has a test task", "bundle", "exec", "rake", "test"),)
+    return ()

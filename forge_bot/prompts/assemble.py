@@ -1,0 +1,216 @@
+"""Material → prompt: layer 1 as the system part, everything that varies from run to run as the user part."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from forge_bot.engine.markdown import one_line
+from forge_bot.engine.values import Finding, Frozen, TaskSpec
+from forge_bot.prompts.environment import Environment
+from forge_bot.prompts.fitting import Contents, Shown, fitted, left_out
+from forge_bot.prompts.material import Capability, Delivery, Input, Line, Material, Prompt
+from forge_bot.prompts.removals import RemovalKind, removals_of
+from forge_bot.prompts.tokens import characters, estimate
+from forge_bot.prompts.untrusted import clean, fence, sentence
+
+MESSAGE = "_message.md.j2"
+
+_DELIMITER = re.compile(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
+
+
+class Knows(NamedTuple):
+    """Which parts of layer 4 an agent is given."""
+
+    similar: bool = False
+    patterns: bool = False
+    friction: bool = False
+
+
+RECALL = {
+    "situation-analyst": Knows(similar=True),
+    "situation-analyst-investigator": Knows(similar=True),
+    "architect": Knows(similar=True, patterns=True),
+    "task-decomposer": Knows(similar=True, patterns=True),
+    "implementer": Knows(patterns=True, friction=True),
+    "impl-reviewer": Knows(patterns=True, friction=True),
+    "comprehensive-reviewer": Knows(patterns=True, friction=True),
+}
+"""Agents that are not named here get nothing of layer 4."""
+
+
+class LayerOne(Frozen):
+    """All that an agent's template may know. Nothing in it changes from round to round or from run to run."""
+
+    agent: str
+    phase: str
+    delivery: Delivery
+    headings: tuple[str, ...]
+    verdicts: tuple[str, ...]
+    capabilities: tuple[Capability, ...]
+    limits: tuple[int, int]
+
+
+class Message(Frozen):
+    """All that the templates of the user part may know."""
+
+    agent: str
+    phase: str
+    label: str
+    delivery: Delivery
+    workspace: str
+    output_file: str
+    branch: str
+    base: str
+    capabilities: tuple[Capability, ...]
+    paths: tuple[str, ...]
+    change_under_review: bool
+    shown: tuple[Line, ...]
+    repository: tuple[Line, ...]
+    similar: str
+    patterns: str
+    friction: str
+    task: TaskSpec | None
+    round: int
+    previous: bool
+    judges: bool
+    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    problems: tuple[str, ...]
+
+
+def assemble(material: Material, environment: Environment, *, token_budget: int = 60_000) -> Prompt:
+    """The prompt for this material.
+
+    Over the budget, layer 4, the layout and the middles of inputs give way, in the order of `fitting`; `dropped` says what.
+    Raises BadTemplate when a template cannot be rendered.
+    """
+    tally: Counter[RemovalKind] = Counter()
+    whole = _contents(material, tally)
+    notes = tuple(_quoted(_cleaned(note, tally)) for note in material.notes)
+    system = _tidy(environment.render(f"{material.agent}.md.j2", _layer_one(material)))
+
+    def user(contents: Contents, *, texts: bool) -> str:
+        return _tidy(environment.render(MESSAGE, _message(material, contents, notes, texts=texts)))
+
+    def frame(contents: Contents) -> int:
+        return len(system) + len(user(contents, texts=False))
+
+    contents = fitted(whole, characters(token_budget), frame)
+    written = user(contents, texts=True)
+    return Prompt(
+        system=system,
+        user=written,
+        tokens=estimate(len(system) + len(written)),
+        dropped=tuple(left_out(whole, contents)),
+        removed=sentence(removals_of(tally)),
+    )
+
+
+def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
+    knows = RECALL.get(material.agent, Knows())
+    return Contents(
+        shown=tuple(
+            Shown(name=each.name, kind=each.kind, whole=_cleaned(each.text, tally) if each.untrusted else each.text)
+            for each in _in_order(material)
+            if material.delivery == "answer" or each.kind == "output"
+        ),
+        repository=_facts(material.repository),
+        similar=material.similar if knows.similar else (),
+        patterns=material.patterns if knows.patterns else (),
+        friction=material.friction if knows.friction else (),
+    )
+
+
+def _in_order(material: Material) -> list[Input]:
+    """The inputs, what changes least first: artifacts as given, the last version of the output, then what shows the code."""
+    ranks = {"artifact": 0, "file": 2, "diff": 3, "output": 4}
+    return sorted(material.inputs, key=lambda each: 1 if each.name == material.output_file else ranks[each.kind])
+
+
+def _layer_one(material: Material) -> LayerOne:
+    return LayerOne(
+        agent=material.agent,
+        phase=material.phase,
+        delivery=material.delivery,
+        headings=material.headings,
+        verdicts=material.verdicts,
+        capabilities=tuple(
+            each.model_copy(update={"description": one_line(each.description), "parameters": one_line(each.parameters)})
+            for each in material.capabilities
+        ),
+        limits=material.limits,
+    )
+
+
+def _message(material: Material, contents: Contents, notes: tuple[str, ...], *, texts: bool) -> Message:
+    return Message(
+        **material.model_dump(
+            include={"agent", "phase", "label", "delivery", "workspace", "output_file", "branch", "base", "round"}
+        ),
+        capabilities=material.capabilities,
+        paths=tuple(_path(material, each) for each in material.inputs if each.kind in {"artifact", "file"}),
+        change_under_review=any(each.kind == "diff" for each in material.inputs),
+        shown=tuple(Line(label=each.name, text=each.text if texts else "") for each in contents.shown),
+        repository=contents.repository,
+        similar=_bullets(contents.similar, "similar past runs"),
+        patterns=_bullets(contents.patterns, "past review findings"),
+        friction=_bullets(contents.friction, "friction points"),
+        task=_task(material.task),
+        previous=any(each.name == material.output_file for each in material.inputs),
+        judges=bool(material.verdicts),
+        notes=notes,
+        findings=tuple(each.model_copy(update={"description": _open(each.description)}) for each in material.findings),
+        problems=_lines(material.problems),
+    )
+
+
+def _task(task: TaskSpec | None) -> TaskSpec | None:
+    if task is None:
+        return None
+    changes = {"title": _open(task.title), "files": _lines(task.files), "acceptance": _lines(task.acceptance)}
+    return task.model_copy(update=changes)
+
+
+def _path(material: Material, each: Input) -> str:
+    return _open(f"{material.workspace}/{each.name}" if each.kind == "artifact" else each.name)
+
+
+def _cleaned(text: str, tally: Counter[RemovalKind]) -> str:
+    cleaned = clean(text)
+    for removal in cleaned.removals:
+        tally[removal.kind] += removal.count
+    return cleaned.text
+
+
+def _open(text: str) -> str:
+    """One line that stands outside of any fence: it can neither open one nor close one."""
+    return _DELIMITER.sub("&lt;", one_line(text))
+
+
+def _lines(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_open(text) for text in texts)
+
+
+def _bullets(lines: tuple[str, ...], label: str) -> str:
+    """One bullet a line, in a fence: what earlier runs left behind can quote strangers."""
+    return fence("\n".join(f"- {one_line(line)}" for line in lines), label) if lines else ""
+
+
+def _facts(repository: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Layer 3: what fits on a line first, then what needs a fence. Empty facts are none."""
+    short = [line for line in repository if len(line.text.split("\n")) == 1 and line.text.strip()]
+    long = [line for line in repository if line not in short and line.text.strip()]
+    return (
+        *(Line(label=_open(line.label), text=_open(line.text)) for line in short),
+        *(Line(label=_open(line.label), text=f"\n\n{fence(line.text.strip(), line.label)}") for line in long),
+    )
+
+
+def _quoted(note: str) -> str:
+    """A note as a block quote. Each of its lines is marked, so it cannot end the quote."""
+    return "\n".join(f"> {_DELIMITER.sub('&lt;', line)}".rstrip() for line in note.strip().splitlines())
+
+
+def _tidy(text: str) -> str:
+    return text.strip("\n") + "\n"

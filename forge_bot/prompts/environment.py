@@ -1,0 +1,116 @@
+"""Where templates are looked up and how they fail: a repository's own before those that ship, and BadTemplate with the line."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from traceback import walk_tb
+from typing import Any, Literal
+
+from jinja2 import FunctionLoader, TemplateError, TemplateNotFound, TemplateSyntaxError
+
+from forge_bot import resources
+from forge_bot.engine.values import Frozen
+from forge_bot.errors import BadTemplate
+from forge_bot.prompts.bounds import BoundedEnvironment, counted_steps
+
+SUFFIX = ".md.j2"
+SHIPPED = "shipped/"
+"""Prefix by which an override names the template it replaces: `{% extends "shipped/architect.md.j2" %}`."""
+
+_FAILURES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError)
+"""What a template can raise while it is rendered; Jinja lets Python's own errors through."""
+
+
+class Environment:
+    """Templates of one folder, rendered with plain data in a sandbox.
+
+    `overrides` maps names (`architect.md.j2`, `_again.md.j2`, or the template of an agent that only a pipeline of the
+    repository has) to the texts found under `.forge/prompts/`.
+    """
+
+    def __init__(
+        self,
+        overrides: Mapping[str, str] | None = None,
+        *,
+        folder: Literal["prompts", "documents"] = "prompts",
+        filters: Mapping[str, Callable[..., str]] | None = None,
+        finalize: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self._folder = resources.templates() / folder
+        self._overrides = dict(overrides or {})
+        self._jinja = BoundedEnvironment(
+            filters or {}, loader=FunctionLoader(self._find), keep_trailing_newline=True, finalize=finalize
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The templates that ship, partials among them, sorted."""
+        return tuple(sorted(path.name for path in self._folder.glob(f"*{SUFFIX}")))
+
+    def has(self, name: str) -> bool:
+        """Whether `render` would find the template."""
+        return name in self._overrides or self._shipped(name) is not None
+
+    def render(self, name: str, facts: Frozen) -> str:
+        """The template's text for these facts, which go in as JSON data: no object of ours ever meets a template.
+
+        BadTemplate names the template and the line when it cannot be read or rendered.
+        """
+        data = facts.model_dump(mode="json", by_alias=False)
+        with counted_steps():
+            try:
+                return self._jinja.get_template(name).render(data)
+            except _FAILURES as error:
+                raise BadTemplate(_sentence(name, error)) from error
+
+    def check(self, agents: Collection[str]) -> None:
+        """Say at the start, before any money is spent, what would fail later.
+
+        BadTemplate if an agent has no template, if an override belongs to no agent and is no partial (nothing would ever render
+        it), or if the syntax of an override is wrong.
+        """
+        known = {agent + SUFFIX for agent in agents}
+        for name in sorted(known):
+            if not self.has(name):
+                raise BadTemplate(f"{name}: the pipeline has this agent, but it has no template.")
+        for name in sorted(self._overrides):
+            if name not in known and not (name.startswith("_") and name.endswith(SUFFIX)):
+                raise BadTemplate(
+                    f".forge/prompts/{name}: no agent has this name.", details=(f"Expected: {', '.join(sorted(known))}.",)
+                )
+            try:
+                self._jinja.get_template(name)
+            except TemplateError as error:
+                raise BadTemplate(_sentence(name, error)) from error
+
+    def _find(self, name: str) -> tuple[str, str, None] | None:
+        # The file name comes back in tracebacks, which is how an error learns its template and line.
+        if name in self._overrides:
+            return self._overrides[name], f".forge/prompts/{name}", None
+        path = self._shipped(name.removeprefix(SHIPPED))
+        return None if path is None else (path.read_text(encoding="utf-8"), f"{self._folder.name}/{path.name}", None)
+
+    def _shipped(self, name: str) -> Path | None:
+        path = self._folder / name
+        return path if name == path.name and name.endswith(SUFFIX) and path.is_file() else None
+
+
+def _sentence(name: str, error: Exception) -> str:
+    place = _place(error)
+    if isinstance(error, TemplateNotFound):
+        return f"{place or name}: there is no template {error.name!r}."
+    said = "the template calls itself without end" if isinstance(error, RecursionError) else str(error) or type(error).__name__
+    return f"{place or name}: {said.rstrip('.')}."
+
+
+def _place(error: Exception) -> str:
+    if isinstance(error, TemplateSyntaxError):
+        return f"{error.filename or error.name}, line {error.lineno}"
+    places = list(_template_frames(error))
+    return f"{places[-1][0]}, line {places[-1][1]}" if places else ""
+
+
+def _template_frames(error: Exception) -> Iterator[tuple[str, int]]:
+    # Jinja rewrites tracebacks so that frames of a template carry its file name and line.
+    for frame, line in walk_tb(error.__traceback__):
+        if frame.f_code.co_filename.endswith(SUFFIX):
+            yield frame.f_code.co_filename, line

@@ -1,0 +1,203 @@
+"""Inline Markdown of one block, read for what is hidden in it and for the HTML between its words.
+
+Code spans, autolinks, escapes, entities and tags are read by markdown-it's own rules. Links and images are found with the
+stack of brackets of the CommonMark specification (appendix, "An algorithm for parsing nested emphasis and links"): markdown-
+it looks ahead by recursion, with a limit on nesting that hides a link from it and not from GitHub. Emphasis hides nothing
+and is not read.
+"""
+
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from markdown_it.common.utils import normalizeReference
+from markdown_it.helpers import parseLinkDestination, parseLinkTitle
+from markdown_it.rules_inline import StateInline, autolink, backtick, entity, escape, html_inline, text
+from markdown_it.token import Token
+
+from forge_bot.prompts.blocks import footnote_key, reader
+from forge_bot.prompts.invisible import hides
+from forge_bot.prompts.links import LONGEST_LABEL, Bracket, Target, alt, is_plain_word, label_end, spaced_address
+from forge_bot.prompts.removals import RemovalKind, Span
+
+_DECLARATIONS = (
+    ("<!--", None),
+    ("<![CDATA[", RemovalKind.CDATA),
+    ("<?", RemovalKind.PROCESSING_INSTRUCTION),
+    ("<!", RemovalKind.DECLARATION),
+)
+
+
+@dataclass
+class Inlines:
+    """What one block's text holds. All offsets count within that text."""
+
+    hidden: list[Span] = field(default_factory=list[Span])
+    markup: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    rendered: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    labels: set[str] = field(default_factory=set[str])
+    footnotes: set[str] = field(default_factory=set[str])
+
+
+def read_inlines(source: str, labels: Collection[str], footnotes: Collection[str]) -> Inlines:
+    """Read the text of one block. `labels` and `footnotes` are those that are defined anywhere, in normalised form."""
+    return _Scan(source, labels, footnotes).run()
+
+
+class _Scan:
+    def __init__(self, source: str, labels: Collection[str], footnotes: Collection[str]) -> None:
+        self._source = source
+        self._state = StateInline(source, reader(), {}, [])
+        self._labels = labels
+        self._footnotes = footnotes
+        self._brackets: list[Bracket] = []
+        self._dead_below = 0  # links may not hold links: openers below this index can only become images
+        self._read = Inlines()
+
+    def run(self) -> Inlines:
+        state = self._state
+        while state.pos < state.posMax:
+            start = state.pos
+            if text(state, False):
+                continue
+            match self._source[start]:
+                case "\\":
+                    found = escape(state, False)
+                case "`":
+                    found = backtick(state, False)
+                case "<":
+                    found = self._angle(start)
+                case "&":
+                    found = self._entity(start)
+                case "[" | "!" | "]":
+                    found = self._bracket(start)
+                case _:
+                    found = False
+            if not found:
+                state.pos = start + 1
+        return self._read
+
+    def _angle(self, start: int) -> bool:
+        state = self._state
+        if end := self._comment_end(start):
+            state.pos = end
+        elif autolink(state, False):
+            return True
+        elif not html_inline(state, False):
+            return False
+        kind = next((kind for opening, kind in _DECLARATIONS if self._source.startswith(opening, start)), None)
+        if kind:
+            self._read.hidden.append(Span(start, state.pos, kind))
+        self._read.markup.append((start, state.pos))
+        return True
+
+    def _comment_end(self, start: int) -> int:
+        """End of a comment as browsers see it, which also ends with `--!>`; 0 when it is never closed and so is shown as text."""
+        source, last = self._source, self._state.html_terminator_last
+        if not source.startswith("<!--", start) or max(last("-->"), last("--!>")) < start + 2:
+            return 0
+        plain = source.find("-->", start + 2)
+        bang = source.find("--!>", start + 4, plain if plain >= 0 else len(source))
+        if bang >= 0:
+            return bang + 4
+        return plain + 3 if plain >= 0 else 0
+
+    def _entity(self, start: int) -> bool:
+        state = self._state
+        if not entity(state, False):
+            return False
+        after = self._source[state.pos : state.pos + 2]
+        if hides(_meant(state.tokens[-1]), self._source[max(0, start - 2) : start], after):
+            self._read.hidden.append(Span(start, state.pos, RemovalKind.INVISIBLE_CHARACTER))
+        return True
+
+    def _bracket(self, start: int) -> bool:
+        if self._source[start] == "]":
+            return self._close(start)
+        image = self._source[start] == "!"
+        if image and not self._source.startswith("[", start + 1):
+            return False
+        if self._brackets:
+            self._brackets[-1].bracket_after = True
+        self._brackets.append(Bracket(start, image))
+        self._state.pos = start + (2 if image else 1)
+        return True
+
+    def _close(self, at: int) -> bool:
+        if not self._brackets:
+            return False
+        dead = len(self._brackets) <= self._dead_below
+        opener = self._brackets.pop()
+        self._dead_below = min(self._dead_below, len(self._brackets))
+        if dead and not opener.image:
+            return False
+        target = self._inline_target(at + 1) or self._reference(opener, at)
+        if target is None:
+            self._note_footnote(opener, at)
+            return False
+        self._take(opener, at, target)
+        return True
+
+    def _take(self, opener: Bracket, at: int, target: Target) -> None:
+        read = self._read
+        self._state.pos = target.end
+        read.hidden.extend(target.hidden)
+        if target.label is not None:
+            read.labels.add(target.label)
+        if opener.image:
+            read.rendered.append((opener.at, '<img src="" alt="" />'))
+            read.hidden.extend(alt(opener, at, target))
+            return
+        self._dead_below = len(self._brackets)
+        read.rendered += [(opener.at, '<a href="">'), (target.end, "</a>")]
+        if not self._source[opener.inside : at].strip():
+            read.hidden.append(Span(opener.at, target.end, RemovalKind.EMPTY_LINK))
+
+    def _inline_target(self, at: int) -> Target | None:
+        """`(address "title")` at this place."""
+        source, end = self._source, len(self._source)
+        if not source.startswith("(", at):
+            return None
+        start = self._past_space(at + 1)
+        address = parseLinkDestination(source, start, end)
+        reached = address.pos if address.ok else start
+        hidden = spaced_address(source, start, reached)
+        after = self._past_space(reached)
+        if after > reached and (title := parseLinkTitle(source, after, end)).ok:
+            hidden = (*hidden, Span(reached, title.pos, RemovalKind.LINK_TITLE))
+            after = self._past_space(title.pos)
+        return Target(after + 1, hidden) if source.startswith(")", after) else None
+
+    def _reference(self, opener: Bracket, at: int) -> Target | None:
+        """`[label]`, `[]` or nothing at this place, when the label is a defined one."""
+        end, label = at + 1, ""
+        if (close := label_end(self._source, at + 1)) > 0:
+            end, label = close + 1, self._source[at + 2 : close]
+        by_text = not label
+        if by_text and (opener.bracket_after or at - opener.inside > LONGEST_LABEL):
+            return None
+        shown = self._source[opener.inside : min(at, opener.inside + LONGEST_LABEL)]
+        key = normalizeReference(label or shown)
+        if key not in self._labels:
+            return None
+        if by_text or is_plain_word(label) or (key == normalizeReference(shown) and not opener.image):
+            return Target(end, (), key, by_text)
+        return Target(end, (Span(at + 1, end, RemovalKind.LINK_LABEL),))
+
+    def _note_footnote(self, opener: Bracket, at: int) -> None:
+        if self._source.startswith("[^", opener.at) and at - opener.at <= LONGEST_LABEL:
+            key = footnote_key(self._source[opener.at + 2 : at])
+            if key in self._footnotes:
+                self._read.footnotes.add(key)
+
+    def _past_space(self, at: int) -> int:
+        while at < len(self._source) and self._source[at] in " \t\n":
+            at += 1
+        return at
+
+
+def _meant(token: Token) -> str:
+    """What an entity stands for. markdown-it shows U+FFFD for a control; GitHub puts the control itself on the page."""
+    number = token.markup.strip("&#;").lower() if token.markup.startswith("&#") else ""
+    code = int(number.removeprefix("x"), 16 if number.startswith("x") else 10) if number else 0
+    return chr(code) if 0 < code <= sys.maxunicode else token.content

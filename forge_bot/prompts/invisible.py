@@ -1,0 +1,97 @@
+"""Characters nobody sees, found where they have no work to do.
+
+Removed: controls except newline and tab, format characters (zero-width, bidirectional, soft hyphen, tags, musical …), variation
+selectors, fillers, private use, lone surrogates, code points that are no characters. Only the character goes: of a terminal's
+colour sequence the escape is removed and `[31m`, which GitHub shows, stays.
+
+Kept, because what is seen depends on them:
+- U+200C and U+200D between letters of a joining script (Persian, Hindi …), or after a virama; U+200D between emoji;
+- one U+FE0F or U+FE0E after an emoji, and after a digit, # or * only when the keycap sign follows;
+- the tags of the flags of England, Scotland and Wales;
+- Mongolian variation selectors and vowel separators after Mongolian letters, hieroglyph joiners after hieroglyphs, and the blank
+  braille cell in a line with other braille.
+
+Variation selectors of CJK ideographs (U+E0100 to U+E01EF) go although some names use them: 240 per letter carry any text unseen,
+and the letter itself stays. Direction marks go; letters of right-to-left scripts stay and keep their order.
+"""
+
+import unicodedata
+
+from forge_bot.prompts import characters as chars
+from forge_bot.prompts.removals import RemovalKind, Span
+
+_KINDS = {"Cc": RemovalKind.CONTROL_CHARACTER, "Co": RemovalKind.PRIVATE_USE_CHARACTER}
+
+
+def invisible_spans(text: str) -> list[Span]:
+    """Every unseen character that does nothing where it stands, one span each; time grows with the length of the text."""
+    return [] if text.isascii() and text.isprintable() else _Reader(text).spans()
+
+
+def hides(content: str, before: str, after: str) -> bool:
+    """True when all of `content` would be removed between these neighbours. For characters that are written as entities."""
+    here = range(len(before), len(before) + len(content))
+    gone = {span.start for span in invisible_spans(before + content + after)}
+    return bool(content) and gone.issuperset(here)
+
+
+class _Reader:
+    """One walk over the suspects of a text, with what was decided about the ones before."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._flag_end = 0
+        self._line_end = -1
+        self._line_has_dots = False
+
+    def spans(self) -> list[Span]:
+        found: list[Span] = []
+        dropped = -1  # the last dropped character
+        seen = -1  # the last kept character before it
+        for index in [index for index, char in enumerate(self._text) if chars.is_suspect(char)]:
+            before = seen if dropped == index - 1 else index - 1
+            if not self._is_needed(before, index):
+                kind = _KINDS.get(unicodedata.category(self._text[index]), RemovalKind.INVISIBLE_CHARACTER)
+                found.append(Span(index, index + 1, kind))
+                dropped, seen = index, before
+        return found
+
+    def _is_needed(self, before: int, index: int) -> bool:
+        """True when the character at `index`, with the one at `before` in front of it, changes what is seen."""
+        char = self._text[index]
+        left = self._text[before] if before >= 0 else "\n"
+        right = self._text[index + 1] if index + 1 < len(self._text) else "\n"
+        if char in (chars.EMOJI_STYLE, chars.TEXT_STYLE):
+            return left in chars.EMOJI or (left in "0123456789#*" and right == chars.KEYCAP)
+        if char in (chars.ZWJ, chars.ZWNJ):
+            return self._joiner_is_needed(before, char, right)
+        if char in chars.TAGS:
+            return self._is_of_a_flag(left, index)
+        if char in chars.MONGOLIAN_CONTROLS:
+            return left in chars.MONGOLIAN
+        if char in chars.HIEROGLYPH_CONTROLS:
+            return left in chars.HIEROGLYPHS
+        return char == "\u2800" and self._stands_with_dots(index)
+
+    def _joiner_is_needed(self, before: int, char: str, right: str) -> bool:
+        left = self._text[before] if before >= 0 else "\n"
+        if chars.joins(left):
+            return chars.is_virama(left) or chars.joins(right)
+        if char == chars.ZWJ and right in chars.EMOJI:
+            base = self._text[before - 1] if left == chars.EMOJI_STYLE and before > 0 else left
+            return base in chars.EMOJI
+        return False
+
+    def _is_of_a_flag(self, left: str, index: int) -> bool:
+        if index >= self._flag_end and left == chars.BLACK_FLAG:
+            self._flag_end = next((index + len(tags) for tags in chars.FLAG_TAGS if self._text.startswith(tags, index)), 0)
+        return index < self._flag_end
+
+    def _stands_with_dots(self, index: int) -> bool:
+        """True in a line that has a braille cell with dots: there the blank one is a space, or part of a picture."""
+        if index > self._line_end:
+            start = self._text.rfind("\n", 0, index) + 1
+            end = self._text.find("\n", index)
+            self._line_end = end if end >= 0 else len(self._text)
+            self._line_has_dots = any(char in chars.BRAILLE for char in self._text[start : self._line_end])
+        return self._line_has_dots

@@ -1,0 +1,64 @@
+"""Links and images in the making: an open bracket, what may follow its closing one, and which unseen labels may stay."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from forge_bot.prompts.removals import RemovalKind, Span
+
+LONGEST_LABEL = 999  # CommonMark: a link label has at most 999 characters between its brackets
+LONGEST_HIDDEN_WORD = 30  # a label or language that is not shown stays when it is one word up to this length
+
+
+@dataclass
+class Bracket:
+    """A `[` or `![` that waits for its `]`."""
+
+    at: int
+    image: bool
+    bracket_after: bool = False
+
+    @property
+    def inside(self) -> int:
+        """Where the text between the brackets begins."""
+        return self.at + (2 if self.image else 1)
+
+
+class Target(NamedTuple):
+    """What makes a link of a pair of brackets: where it ends, what is hidden in it, and the label it was found by."""
+
+    end: int
+    hidden: tuple[Span, ...] = ()
+    label: str | None = None
+    by_text: bool = False
+
+
+def is_plain_word(label: str) -> bool:
+    """True for one short word: a label or language like this stays although it is not shown."""
+    return len(label) <= LONGEST_HIDDEN_WORD and label.split() == [label]
+
+
+def label_end(source: str, at: int) -> int:
+    """Place of the `]` that ends the label beginning with the `[` at `at`, or -1."""
+    if not source.startswith("[", at):
+        return -1
+    place = at + 1
+    while place < min(len(source), at + LONGEST_LABEL + 2) and source[place] != "[":
+        if source[place] == "]":
+            return place
+        place += 2 if source[place] == "\\" else 1
+    return -1
+
+
+def alt(opener: Bracket, at: int, target: Target) -> list[Span]:
+    """The description of an image that closes at `at`. Where the description is also the label, the image goes with it."""
+    if target.by_text:
+        return [Span(opener.at, target.end, RemovalKind.IMAGE_ALT)]
+    return [Span(opener.inside, at, RemovalKind.IMAGE_ALT)] if at > opener.inside else []
+
+
+def spaced_address(source: str, start: int, end: int) -> tuple[Span, ...]:
+    """The inside of `<an address with spaces>` between two offsets: no address needs them, words do."""
+    inside = source[start + 1 : end - 1]
+    if source.startswith("<", start) and any(char.isspace() for char in inside):
+        return (Span(start + 1, end - 1, RemovalKind.LINK_TARGET),)
+    return ()

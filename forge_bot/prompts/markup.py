@@ -1,0 +1,186 @@
+"""A text's blocks laid out as a page, and what Markdown itself hides on the way."""
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import chain
+
+from markdown_it.helpers import parseLinkDestination
+from markdown_it.token import Token
+
+from forge_bot.prompts.blocks import Blocks, Definition
+from forge_bot.prompts.inlines import Inlines, read_inlines
+from forge_bot.prompts.links import is_plain_word, label_end, spaced_address
+from forge_bot.prompts.page import FRAMES, Page
+from forge_bot.prompts.removals import RemovalKind, Span
+from forge_bot.prompts.rows import NO_CELL, Cell, read_row
+
+# What ends an HTML block that is no element. Browsers end it at the first ">"; its author meant the whole of it to be unseen.
+_SECTIONS = (("<?", "?>", RemovalKind.PROCESSING_INSTRUCTION), ("<![CDATA[", "]]>", RemovalKind.CDATA))
+
+
+def lay_out(blocks: Blocks) -> tuple[Page, list[Span]]:
+    """The page of these blocks, and the spans of the source that are hidden whatever the page's HTML says."""
+    layout = _Layout(blocks)
+    for token in blocks.tokens:
+        layout.add(token)
+    return layout.page, layout.hidden()
+
+
+class _Layout:
+    def __init__(self, blocks: Blocks) -> None:
+        self.page = Page()
+        self._blocks = blocks
+        self._hidden: list[Span] = []
+        self._labels = {definition.label for definition in blocks.definitions}
+        self._notes = {token.meta["label"] for token in blocks.tokens if token.type == "footnote_open"}
+        self._used_labels: set[str] = set()
+        self._used_notes: set[str] = set()
+        self._row: deque[Cell] = deque()
+        self._columns = 0
+        self._hashes = ""
+
+    def add(self, token: Token) -> None:
+        match token.type:
+            case "inline":
+                self._add_inline(token)
+            case "html_block":
+                self._add_html(token)
+            case "fence" | "code_block":
+                self._add_code(token)
+            case "too_deep":
+                self._hide(*self._stretch(token), RemovalKind.TOO_DEEP)
+            case "hr":
+                self.page.render("<hr />")
+            case _:
+                self._add_tag(token)
+
+    def hidden(self) -> list[Span]:
+        """All spans found, when every block is laid out and all uses of labels are known."""
+        definitions = chain.from_iterable(self._definition_spans(definition) for definition in self._blocks.definitions)
+        return [*self._hidden, *definitions, *self._footnote_spans()]
+
+    def _add_tag(self, token: Token) -> None:
+        match token.type:
+            case "table_open" | "table_close":
+                self._columns = 0
+            case "tr_open":
+                self._row = deque(read_row(self._blocks.text, *self._stretch(token)))
+            case "th_open":
+                self._columns += 1
+            case "tr_close":
+                self._hide_surplus()
+            case "heading_open":
+                self._hashes = token.markup if token.markup.startswith("#") else ""
+            case "heading_close":
+                self._hashes = ""
+            case _:
+                pass
+        if token.tag in FRAMES and not token.hidden:
+            slash, attributes = ("/", "") if token.nesting < 0 else ("", ' x=""' if token.attrs else "")
+            self.page.render(f"<{slash}{FRAMES[token.tag]}{attributes}>")
+
+    def _add_inline(self, token: Token) -> None:
+        if self._columns:
+            text, places, *_ = self._row.popleft() if self._row else NO_CELL
+        elif self._hashes:
+            start = self._blocks.text.find(token.content, self._stretch(token)[0] + len(self._hashes))
+            text, places = token.content, list(range(start, start + len(token.content)))
+        else:
+            text, places = self._lines(token)
+        inlines = read_inlines(text, self._labels, self._notes)
+        self._used_labels |= inlines.labels
+        self._used_notes |= inlines.footnotes
+        for start, end, kind in inlines.hidden:
+            self._hide(places[start], places[end - 1] + 1, kind)
+        self._lay_inlines(text, places, inlines)
+        self.page.end_block()
+
+    def _lay_inlines(self, text: str, places: Sequence[int], inlines: Inlines) -> None:
+        reached = 0
+        markup = [(start, end, "") for start, end in inlines.markup]
+        for start, end, html in sorted([*markup, *((at, at, html) for at, html in inlines.rendered)]):
+            self.page.words(text[reached:start], places[reached:start])
+            if html:
+                self.page.render(html)
+            self.page.raw(text[start:end], places[start:end])
+            reached = end
+        self.page.words(text[reached:], places[reached:])
+
+    def _add_html(self, token: Token) -> None:
+        text, places = self._lines(token)
+        text += "\n"
+        places.append(places[-1] + 1 if places else self._stretch(token)[1])
+        for opening, closing, kind in _SECTIONS:
+            if text.startswith(opening) and (end := text.find(closing, len(opening))) >= 0:
+                self._hide(places[0], places[end + len(closing) - 1] + 1, kind)
+        self.page.raw(text, places)
+        self.page.end_block()
+
+    def _add_code(self, token: Token) -> None:
+        info = token.info.strip()
+        self.page.render('<pre lang="">' if info else "<pre>")
+        self.page.words(*self._lines(token))
+        self.page.render("</pre>")
+        if not info:
+            return
+        start = self._blocks.text.find(info, self._stretch(token)[0] + len(token.markup))
+        language = info.split(maxsplit=1)[0]
+        kept = len(language) if is_plain_word(language) and all(char.isalnum() or char in "+#.-_,:{}" for char in language) else 0
+        if len(info) > kept:
+            self._hide(start + kept, start + len(info), RemovalKind.FENCE_INFO)
+
+    def _hide_surplus(self) -> None:
+        """Cells beyond the header's columns are not shown."""
+        if any(cell.text.strip() for cell in self._row):
+            self._hide(self._row[0].start, self._row[-1].end, RemovalKind.TABLE_CELL)
+        self._row.clear()
+
+    def _definition_spans(self, definition: Definition) -> list[Span]:
+        """All of a definition that no link uses; of the others the title, and an address that is made of words."""
+        text, places = self._joined(definition.first_line, definition.end_line)
+        if not definition.counts or definition.label not in self._used_labels:
+            return [Span(places[0], places[-1] + 1, RemovalKind.LINK_REFERENCE_DEFINITION)]
+        start = label_end(text, 0) + 2
+        while text[start : start + 1].isspace():
+            start += 1
+        end = parseLinkDestination(text, start, len(text)).pos
+        title_end = len(text.rstrip())
+        spans: list[Span] = []
+        if title_end > end:
+            spans.append(Span(places[end], places[title_end - 1] + 1, RemovalKind.LINK_TITLE))
+        return spans + [Span(places[span.start], places[span.end], span.kind) for span in spaced_address(text, start, end)]
+
+    def _footnote_spans(self) -> list[Span]:
+        """Footnotes that nothing refers to, and second ones of the same label, are not shown."""
+        spans: list[Span] = []
+        seen: set[str] = set()
+        for token in self._blocks.tokens:
+            if token.type != "footnote_open":
+                continue
+            label, start = token.meta["label"], token.meta["start"]
+            if label in seen or label not in self._used_notes:
+                length = len(self._blocks.text[start : self._stretch(token)[1]].rstrip())
+                spans.append(Span(start, start + length, RemovalKind.FOOTNOTE))
+            seen.add(label)
+        return spans
+
+    def _lines(self, token: Token) -> tuple[str, list[int]]:
+        first, end = token.map or (0, 0)
+        return self._joined(first, end)
+
+    def _joined(self, first: int, end: int) -> tuple[str, list[int]]:
+        """The content of these lines, joined by newlines, and the place of each character."""
+        places: list[int] = []
+        for line in range(first, end):
+            places.extend(range(self._blocks.starts[line], self._blocks.ends[line] + 1))
+        places = places[:-1]
+        text = "\n".join(self._blocks.text[self._blocks.starts[line] : self._blocks.ends[line]] for line in range(first, end))
+        return text, places
+
+    def _stretch(self, token: Token) -> tuple[int, int]:
+        first, end = token.map or (0, 1)
+        return self._blocks.starts[first], self._blocks.ends[end - 1]
+
+    def _hide(self, start: int, end: int, kind: RemovalKind) -> None:
+        if end > start:
+            self._hidden.append(Span(start, end, kind))

@@ -1,0 +1,79 @@
+"""What a prompt is made of, and the prompt: plain values, filled by whoever runs an agent."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from forge_bot.engine.values import Finding, Frozen, TaskSpec
+
+Delivery = Literal["answer", "files"]
+"""`answer`: our own loop shows the inputs and takes a structured answer. `files`: a client's agent reads and writes itself."""
+
+
+class Input(Frozen):
+    """Something the agent has to read."""
+
+    name: str = Field(description="artifact name, path from the root of the repository, or what the output is of")
+    text: str
+    untrusted: bool = Field(default=False, description="strangers wrote it: hidden text is taken out before a model sees it")
+    kind: Literal["artifact", "diff", "file", "output"] = "artifact"
+
+
+class Capability(Frozen):
+    """Something the model may ask for with `Explore`."""
+
+    name: str
+    description: str
+    parameters: str = Field(description="one line: a JSON object that shows its parameters")
+    kind: Literal["provider", "mcp_tool", "skill"] = "provider"
+
+
+class Line(Frozen):
+    """One fact about the repository, such as `Test command` and `pytest`."""
+
+    label: str
+    text: str
+
+
+class Material(Frozen):
+    """Everything that goes into one prompt. Equal material makes an equal prompt, byte for byte."""
+
+    agent: str
+    phase: str
+    label: str = Field(description="the phase's name for people")
+    delivery: Delivery
+    workspace: str = Field(description="the run's folder, relative to the root of the repository")
+    output_file: str = Field(description="name of the artifact to write, within the workspace")
+    branch: str
+    base: str
+    inputs: tuple[Input, ...] = ()
+    headings: tuple[str, ...] = ()
+    verdicts: tuple[str, ...] = Field(
+        default=(), description="positive, positive with notes, negative; empty if nothing is judged"
+    )
+    task: TaskSpec | None = None
+    round: int = Field(default=1, ge=1)
+    notes: tuple[str, ...] = Field(default=(), description="what a maintainer who may decide has said")
+    findings: tuple[Finding, ...] = Field(default=(), description="what a review found, if no input tells it")
+    problems: tuple[str, ...] = Field(default=(), description="why the last answer could not be used")
+    repository: tuple[Line, ...] = Field(default=(), description="layer 3")
+    similar: tuple[str, ...] = Field(default=(), description="layer 4: past runs like this one, one line each, best first")
+    patterns: tuple[str, ...] = Field(default=(), description="layer 4: what reviews keep finding, most frequent first")
+    friction: tuple[str, ...] = Field(default=(), description="layer 4: where runs got stuck, most important first")
+    capabilities: tuple[Capability, ...] = ()
+    limits: tuple[int, int] = Field(default=(8, 8), description="turns, and requests and actions a turn")
+
+
+class Prompt(Frozen):
+    """What is sent. `system` is equal for all rounds and runs with the same agent and settings; `user` is the rest."""
+
+    system: str
+    user: str
+    tokens: int = Field(description="estimated, both parts together")
+    dropped: tuple[str, ...] = Field(default=(), description="what was left out to keep within the budget, a sentence each")
+    removed: str = Field(default="", description="what hidden text was taken out of untrusted inputs; empty if there was none")
+
+    @property
+    def text(self) -> str:
+        """Both parts as one text, for a client's agent that takes a single prompt."""
+        return f"{self.system}\n{self.user}"

@@ -1,0 +1,86 @@
+"""Strangers' text made fit for a model: what nobody sees is removed, what is seen is not touched, and what was removed is said.
+
+The measure is what GitHub shows of a comment, and in doubt what a browser shows of its HTML. Spans are found in the source by
+reading it as Markdown and as HTML and are cut out; nothing is ever put in or rewritten, except that line ends become newlines.
+A cut can bring new markup together, so the text is read again until nothing is found: cleaning a cleaned text changes nothing.
+
+Not removed, though unseen: addresses of links and images, one-word link labels and languages of code blocks, whatever a diagram
+or formula in a code block leaves undrawn.
+"""
+
+from collections import Counter
+
+from pydantic import BaseModel, ConfigDict
+
+from forge_bot.prompts.blocks import read_blocks
+from forge_bot.prompts.elements import hidden_in
+from forge_bot.prompts.fence import fence
+from forge_bot.prompts.invisible import invisible_spans
+from forge_bot.prompts.markup import lay_out
+from forge_bot.prompts.removals import Removal, RemovalKind, Span, cut, removals_of, sentence
+
+__all__ = ["LONGEST_TEXT", "Cleaned", "Removal", "RemovalKind", "clean", "clean_plain", "fence", "sentence"]
+
+# GitHub takes 65,536 characters for an issue or a comment.
+LONGEST_TEXT = 200_000
+# How much text may be read for one cleaning, all rounds together: a bound on time. Markup that needs more rounds was made to.
+_MOST_READ = 1_000_000
+_MOST_ROUNDS = 50
+
+
+class Cleaned(BaseModel):
+    """A text without its hidden parts, and what they were. `removals` is empty when nothing was removed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    removals: tuple[Removal, ...]
+
+
+def clean(markdown: str) -> Cleaned:
+    """`markdown` without what GitHub would not show of it. For bodies and comments; never raises.
+
+    Characters beyond LONGEST_TEXT are removed, and all of a text whose markup was nested to be unreadable; both are said.
+    """
+    text, tally = _without_unseen(_newlines(markdown))
+    if len(text) > LONGEST_TEXT:
+        tally[RemovalKind.TOO_LONG] += len(text) - LONGEST_TEXT
+        text = text[:LONGEST_TEXT]
+    read = 0
+    for _ in range(_MOST_ROUNDS):
+        read += len(text)
+        spans = _hidden(text)
+        if not spans:
+            return Cleaned(text=text, removals=removals_of(tally))
+        text, found = cut(text, spans)
+        tally += found
+        if read > _MOST_READ:
+            break
+    tally[RemovalKind.TANGLED] += len(text)
+    return Cleaned(text="", removals=removals_of(tally))
+
+
+def clean_plain(text: str) -> Cleaned:
+    """`text` without unseen characters. For what is shown as it stands: titles, file names, labels, branches. Never raises."""
+    seen, tally = _without_unseen(_newlines(text))
+    return Cleaned(text=seen, removals=removals_of(tally))
+
+
+def _newlines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _hidden(text: str) -> list[Span]:
+    """Unseen characters first: as long as there are any, Markdown is not what it looks like."""
+    if spans := invisible_spans(text):
+        return spans
+    page, hidden = lay_out(read_blocks(text))
+    return hidden + hidden_in(page)
+
+
+def _without_unseen(text: str) -> tuple[str, Counter[RemovalKind]]:
+    tally: Counter[RemovalKind] = Counter()
+    while spans := invisible_spans(text):
+        text, found = cut(text, spans)
+        tally += found
+    return text, tally

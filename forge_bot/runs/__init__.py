@@ -1,0 +1,1 @@
+"""One run on disk, for every host: begun, found, gone on with, told."""

@@ -1,0 +1,190 @@
+"""From an action to a prompt: artifacts, diff, files, profile and what earlier runs teach."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from forge_bot.engine import Exec, SpawnAgent
+from forge_bot.engine.moves import PROCESS
+from forge_bot.engine.pipeline import ReviewPhase, Speaking, TaskReviewPhase, VerifyPhase
+from forge_bot.engine.state import Note, TaskState
+from forge_bot.engine.values import PhaseId, TaskId
+from forge_bot.knowledge import Profile
+from forge_bot.knowledge.history import History
+from forge_bot.knowledge.past_runs import read_past_run
+from forge_bot.knowledge.recall import Recall
+from forge_bot.prompts.assemble import assemble
+from forge_bot.prompts.environment import Environment
+from forge_bot.prompts.material import Capability, Input, Line, Material, Prompt
+from forge_bot.runs.run import Run
+from forge_bot.runs.verification_report import commands_section
+from forge_bot.workspace import SPECS
+
+_FILE_SHOWN = 24_000
+"""Characters of one declared file that an implementer sees from the start; longer ones it asks for in parts."""
+
+_DIFF_SHOWN = 120_000
+_RUNS_READ = 10_000
+
+
+class Briefing:
+    """Makes the prompts of one run."""
+
+    def __init__(self, run: Run, profile: Profile, environment: Environment, capabilities: Sequence[Capability]) -> None:
+        self.run = run
+        self.profile = profile
+        self.environment = environment
+        self.capabilities = tuple(capabilities)
+
+    def prompt(self, action: SpawnAgent, task: TaskId | None, turns: tuple[int, int], budget: int) -> tuple[Prompt, Material]:
+        """The prompt for an action (and one task of it), and what it was made from."""
+        material = self._material(action, task, turns)
+        return assemble(material, self.environment, token_budget=budget), material
+
+    def _material(self, action: SpawnAgent, task_id: TaskId | None, turns: tuple[int, int]) -> Material:
+        state = self.run.state
+        phase = self.run.pipeline.phase(action.phase)
+        task = state.task(task_id) if task_id is not None else None
+        notes = [note for note in state.notes if note.phase == action.phase and note.task in {None, task_id}]
+        recall = self._recall(task)
+        wanted = phase.providers if isinstance(phase, Speaking) else ()
+        return Material(
+            agent=action.agent,
+            phase=action.phase,
+            label=phase.label,
+            delivery="answer",
+            workspace=self.run.workspace.relative,
+            output_file=self.output_file(action, task_id),
+            branch=state.branch,
+            base=state.base_branch,
+            inputs=self._inputs(action, task, phase),
+            headings=action.headings,
+            verdicts=tuple(verdict.value for verdict in phase.verdicts)
+            if isinstance(phase, ReviewPhase | TaskReviewPhase)
+            else (),
+            task=task.spec if task is not None else None,
+            round=self.round(action, task_id),
+            notes=tuple(note.text for note in notes if self._from_person(note)),
+            problems=tuple(note.text for note in notes if note.by == PROCESS),
+            repository=layer_three(self.profile),
+            similar=tuple(f"{entry.name}: {entry.title}. {entry.summary}" for entry in recall.similar),
+            patterns=tuple(f"[{entry.severity.value}] {entry.text} (seen {entry.seen} times)" for entry in recall.patterns),
+            friction=recall.friction,
+            capabilities=tuple(entry for entry in self.capabilities if entry.name in wanted),
+            limits=turns,
+        )
+
+    def output_file(self, action: SpawnAgent, task: TaskId | None) -> str:
+        """The artifact the agent writes."""
+        return action.output_file.replace("{task}", task or "")
+
+    def round(self, action: SpawnAgent, task: TaskId | None) -> int:
+        """How often this phase, or this task in it, has been asked, from 1."""
+        place = f"{action.phase}/{task}" if task is not None else action.phase
+        return self.run.state.visits.get(place, 0) + 1
+
+    def _from_person(self, note: Note) -> bool:
+        agents = {phase.agent for phase in self.run.pipeline.phases if isinstance(phase, Speaking)}
+        return note.by != PROCESS and note.by not in agents
+
+    # -- inputs ----------------------------------------------------------------------------------------------------
+
+    def _inputs(self, action: SpawnAgent, task: TaskState | None, phase: object) -> tuple[Input, ...]:
+        names = action.input_files
+        if action.parallel_task_ids is not None and task is not None:
+            names = self._task_inputs(action, task)
+        shown = [self._artifact(name) for name in names]
+        if task is not None and action.phase == self.run.pipeline.implementation.id:
+            shown += self._declared_files(task.spec.files)
+        if isinstance(phase, TaskReviewPhase) and task is not None:
+            shown.append(self._diff(f"changes of task {task.spec.id}", self._task_base(task.spec.id)))
+        elif (isinstance(phase, ReviewPhase) and phase.adds_task) or isinstance(phase, VerifyPhase):
+            shown.append(self._diff("all changes of the run", self.run.state.base_commit))
+        if isinstance(phase, VerifyPhase) and self.run.state.verification is not None:
+            shown.append(Input(name="what the project's commands did", text=commands_section(self.run.state), kind="output"))
+        return tuple(shown)
+
+    def _task_inputs(self, action: SpawnAgent, task: TaskState) -> tuple[str, ...]:
+        from forge_bot.engine.decide import inputs
+
+        phase = self.run.pipeline.phase(action.phase)
+        return inputs(self.run.pipeline, self.run.state, phase, task) if isinstance(phase, Speaking) else ()
+
+    def _artifact(self, name: str) -> Input:
+        if name == "request.md":
+            request = self.run.request
+            labels = f"\n\nLabels: {', '.join(request.labels)}" if request.labels else ""
+            return Input(name=name, text=f"# {request.title}\n\n{request.text}{labels}", untrusted=True)
+        return Input(name=name, text=self.run.workspace.read(name))
+
+    def _declared_files(self, files: Sequence[str]) -> list[Input]:
+        shown: list[Input] = []
+        for name in files:
+            raw = self.run.repository.read(self.run.state.branch, name)
+            if raw is not None and b"\0" not in raw and len(raw) <= _FILE_SHOWN:
+                shown.append(Input(name=name, text=raw.decode("utf-8", "replace"), kind="file"))
+        return shown
+
+    def _diff(self, name: str, base: str) -> Input:
+        tree = self.run.tree
+        changed = [path for path in tree.changed(base) if not path.startswith(f"{SPECS}/")]
+        text = (
+            tree.diff(base, paths=changed, max_bytes=_DIFF_SHOWN)
+            if changed
+            else "Nothing was changed outside the run's own record."
+        )
+        return Input(name=name, text=text, kind="diff")
+
+    def _task_base(self, task: TaskId) -> str:
+        """The commit before the first one that implemented the task."""
+        mine = [commit for commit in self.run.tree.commits(self.run.state.base_commit) if ("Forge-Task", task) in commit.trailers]
+        return f"{mine[-1].id}^" if mine else self.run.state.base_commit
+
+    # -- knowledge -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def history(self) -> History:
+        """What earlier runs left in the base commit."""
+        base = self.run.state.base_commit
+        names = sorted({path.split("/")[1] for path in self.run.repository.list_files(base, SPECS) if path.count("/") > 1})
+
+        def reader(name: str, path: str) -> str | None:
+            raw = self.run.repository.read(base, f"{SPECS}/{name}/{path}")
+            return raw.decode("utf-8", "replace") if raw is not None else None
+
+        found = (read_past_run(name, lambda path, name=name: reader(name, path)) for name in names[-_RUNS_READ:])
+        return History([past for past in found if past is not None])
+
+    def _recall(self, task: TaskState | None) -> Recall:
+        request = self.run.request
+        text = f"{request.title}\n{request.text}"
+        files = task.spec.files if task is not None else ()
+        return self.history.recall(text if task is None else f"{task.spec.title}\n{text}", files, exclude=self.run.name)
+
+    def past_runs(self, query: str) -> str:
+        """Past runs like a query, as text for a model."""
+        found = self.history.similar(query, exclude=self.run.name)
+        return "\n".join(f"- {entry.name}: {entry.title}. {entry.summary}" for entry in found) or "No past run is like this."
+
+
+def layer_three(profile: Profile) -> tuple[Line, ...]:
+    """What a prompt says of the repository."""
+    commands = profile.commands
+
+    def words(kind: str) -> str:
+        return "; ".join(" ".join(command.argv) for command in getattr(commands, kind))
+
+    facts = (
+        ("Languages", ", ".join(f"{language.name} ({language.percent}%)" for language in profile.languages)),
+        ("Build command", words("build")),
+        ("Test command", words("test")),
+        ("Lint command", words("lint")),
+        ("CI", profile.ci),
+        ("Conventions", ", ".join(profile.conventions)),
+        ("Layout", "\n".join(profile.layout)),
+    )
+    return tuple(Line(label=label, text=text) for label, text in facts if text)
+
+
+def label_of(action: SpawnAgent | Exec, run: Run) -> tuple[PhaseId, str]:
+    """Phase and its name for people."""
+    return action.phase, run.pipeline.phase(action.phase).label

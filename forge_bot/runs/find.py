@@ -1,0 +1,128 @@
+"""Which runs a repository has, found by git alone."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from forge_bot.checkout import Repository
+from forge_bot.engine import REPORT, State
+from forge_bot.engine.reports import RunStarted
+from forge_bot.engine.values import Frozen
+from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
+from forge_bot.workspace import SPECS
+
+_LOOKED_AT = 50
+"""Workspaces per branch that are looked at, newest first: merged branches bring those of older runs along."""
+
+Read = Callable[[str], bytes | None]
+
+
+class RunInfo(Frozen):
+    """A run as a list shows it."""
+
+    name: str
+    branch: str
+    title: str
+    tree: Path | None
+    phase: str = "?"
+    status: str = "unreadable"
+    effort: str = "?"
+    gate: str = ""
+    updated_at: datetime
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a person is asked."""
+        return self.status == "awaiting_human"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.status in {"completed", "abandoned"}
+
+
+def runs(repository: Repository) -> tuple[RunInfo, ...]:
+    """The runs of all local branches, newest first. A workspace counts on the branch that its first report names."""
+    trees = {info.branch: info.path for info in repository.worktrees() if info.branch and info.path.is_dir()}
+    found = [info for branch in repository.branches() if (info := _live(repository, branch, trees.get(branch)))]
+    return tuple(sorted(found, key=lambda info: info.updated_at, reverse=True))
+
+
+def choose(repository: Repository, wanted: str | None) -> RunInfo:
+    """The run a person means: by name or branch, else that of the checked-out branch, else the only one that is not over.
+
+    Raises UnknownRun or AmbiguousRun, which lists what could be meant.
+    """
+    known = runs(repository)
+    if wanted:
+        named = wanted.rstrip("/").rpartition("/")[2] if wanted.startswith(SPECS) else wanted
+        if match := [info for info in known if named in {info.name, info.branch}]:
+            return match[0]
+        raise UnknownRun(f"There is no run {wanted!r} in this repository.")
+    here = _current_branch(repository)
+    if mine := [info for info in known if info.branch == here]:
+        return mine[0]
+    alive = [info for info in known if not info.ended]
+    if len(alive) > 1:
+        raise AmbiguousRun("Several runs are under way.", details=tuple(f"{info.name} ({info.phase})" for info in alive))
+    if candidates := alive or list(known[:1]):
+        return candidates[0]
+    raise UnknownRun("This repository has no run yet.", hint='Start one with forge-bot run "…".')
+
+
+def _current_branch(repository: Repository) -> str:
+    try:
+        return repository.head().branch
+    except ForgeError:
+        return ""
+
+
+def _live(repository: Repository, branch: str, tree: Path | None) -> RunInfo | None:
+    read, names = _reader(repository, branch, tree)
+    for name in names:
+        started = _started(read(f"{SPECS}/{name}/reports.jsonl"))
+        if started is not None and started.branch == branch and started.run == name:
+            return _info(started, tree, read(f"{SPECS}/{name}/state.json"))
+    return None
+
+
+def _reader(repository: Repository, branch: str, tree: Path | None) -> tuple[Read, Iterator[str]]:
+    if tree is not None:
+        folder = tree / SPECS
+        names = [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+
+        def read_tree(path: str) -> bytes | None:
+            file = tree / path
+            return file.read_bytes() if file.is_file() else None
+
+        return read_tree, iter(sorted(names, reverse=True)[:_LOOKED_AT])
+    ref = f"refs/heads/{branch}"
+    listed = {path.split("/")[1] for path in repository.list_files(ref, SPECS) if path.count("/") > 1}
+    return (lambda path: repository.read(ref, path)), iter(sorted(listed, reverse=True)[:_LOOKED_AT])
+
+
+def _started(raw: bytes | None) -> RunStarted | None:
+    try:
+        report = REPORT.validate_json((raw or b"").split(b"\n", 1)[0])
+    except ValidationError:
+        return None
+    return report if isinstance(report, RunStarted) else None
+
+
+def _info(started: RunStarted, tree: Path | None, raw: bytes | None) -> RunInfo:
+    plain = RunInfo(name=started.run, branch=started.branch, title=started.title, tree=tree, updated_at=started.at)
+    try:
+        state = State.model_validate_json(raw or b"")
+    except ValidationError:
+        return plain
+    return plain.model_copy(
+        update={
+            "phase": state.gate.name if state.gate is not None else state.current_phase,
+            "status": state.current_phase_status.value,
+            "effort": state.effort.value,
+            "gate": state.gate.name if state.gate is not None else "",
+            "updated_at": state.updated_at,
+        }
+    )

@@ -1,0 +1,126 @@
+"""From a model's answer to files: artifacts into the workspace, edits into the work tree, held back where a person decides."""
+
+from collections.abc import Sequence
+
+from forge_bot.agent.answers import Change, Document
+from forge_bot.agent.edits import Folder, Planned, plan_edits
+from forge_bot.agent.protected import PROTECTED, protected
+from forge_bot.checkout import blob_id
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.artifacts import inspect
+from forge_bot.engine.decide import held_name
+from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, TaskReviewPhase, VerifyPhase
+from forge_bot.engine.reports import ArtifactWritten
+from forge_bot.engine.values import Frozen, Inspection, TaskId, Usage, Verdict
+from forge_bot.runs.clock import now
+from forge_bot.runs.risks import design_risks
+from forge_bot.runs.run import Run
+from forge_bot.runs.verification_report import composed
+from forge_bot.workspace import inside, write_whole
+
+
+class Contract(Frozen):
+    """What an artifact has to be, so that the engine can go on with it."""
+
+    headings: tuple[str, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    tasks: bool = False
+
+    def inspect(self, text: str) -> Inspection:
+        """What can be read off the artifact, and what is wrong with it."""
+        return inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
+
+
+def contract_of(run: Run, action: SpawnAgent) -> Contract:
+    """The contract of the artifact that an action asks for."""
+    phase = run.pipeline.phase(action.phase)
+    return Contract(
+        headings=action.headings,
+        verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
+        tasks=isinstance(phase, AgentPhase) and phase.tasks,
+    )
+
+
+class Landing:
+    """Puts answers of one run where they belong."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def complaints(self, answer: Document | Change, contract: Contract) -> tuple[str, ...]:
+        """Why the answer has to go back to the model; empty if it can be taken."""
+        inspection = contract.inspect(answer.artifact_markdown)
+        found = [str(problem) for problem in inspection.problems]
+        if inspection.verdict is Verdict.UNREADABLE:
+            allowed = ", ".join(verdict.value for verdict in contract.verdicts)
+            found.append(f"there must be exactly one verdict out of {allowed}, and it must agree with the findings")
+        if isinstance(answer, Change):
+            found += self._plan(answer).problems
+        return tuple(found)
+
+    def unplaceable(self, answer: Document | Change) -> tuple[str, ...]:
+        """Why the answer's edits cannot be made at all; a document can always be written."""
+        return self._plan(answer).problems if isinstance(answer, Change) else ()
+
+    def _plan(self, answer: Change) -> Planned:
+        return plan_edits(Folder(self.run.tree.path).read, answer.edits)
+
+    def land(
+        self, action: SpawnAgent, task: TaskId | None, answer: Document | Change, usage: Usage
+    ) -> tuple[ArtifactWritten, tuple[str, ...]]:
+        """Write everything an answer holds; the report on it, and the paths outside the workspace that belong to its commit."""
+        contract = contract_of(self.run, action)
+        artifact = action.output_file.replace("{task}", task or "")
+        inspection = contract.inspect(answer.artifact_markdown)
+        text = answer.artifact_markdown.rstrip() + "\n"
+        if isinstance(self.run.pipeline.phase(action.phase), VerifyPhase):
+            text = composed(text, self.run.state)
+        raw = self.run.workspace.write(artifact, text)
+        report = ArtifactWritten(
+            key=f"{action.action_id}/{task}" if task is not None else action.action_id,
+            at=now(),
+            action_id=action.action_id,
+            phase=action.phase,
+            task=task,
+            artifact=artifact,
+            blob=blob_id(raw),
+            inspection=inspection,
+            usage=usage,
+            risks=design_risks(text) if artifact == "design.md" else (),
+        )
+        if not isinstance(answer, Change) or inspection.problems:
+            return report, ()
+        return self._edited(report, answer, task or TaskId(""))
+
+    def _edited(self, report: ArtifactWritten, answer: Change, task: TaskId) -> tuple[ArtifactWritten, tuple[str, ...]]:
+        planned = self._plan(answer)
+        touched = tuple(path for path, _ in planned.files)
+        risky = protected(touched, (*PROTECTED, *self.run.config.protected))
+        before = {path: self._bytes(path) for path in touched}
+        self._write(planned.files)
+        if not risky:
+            return report, touched
+        # A person has to see it first: the whole answer waits as a patch, and the tree is as it was.
+        patch = self.run.tree.patch(touched)
+        self._write(tuple(before.items()))
+        name = held_name(task)
+        raw = self.run.workspace.write(name, patch)
+        return report.model_copy(update={"held": name, "held_blob": blob_id(raw), "held_paths": risky}), ()
+
+    def _bytes(self, path: str) -> bytes | None:
+        file = inside(self.run.tree.path, path)
+        return file.read_bytes() if file.is_file() else None
+
+    def _write(self, files: Sequence[tuple[str, bytes | None]]) -> None:
+        for path, data in files:
+            file = inside(self.run.tree.path, path)
+            if data is None:
+                file.unlink(missing_ok=True)
+            else:
+                write_whole(file, data)
+
+    def apply_held(self, task: TaskId) -> tuple[str, ...]:
+        """Apply the patch a person approved; the paths it touched. Raises GitFailed when it does not fit any more."""
+        before = {change.path for change in self.run.tree.status()}
+        self.run.tree.apply(self.run.workspace.read(held_name(task)))
+        return tuple(change.path for change in self.run.tree.status() if change.path not in before)

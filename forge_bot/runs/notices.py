@@ -1,0 +1,68 @@
+"""What a face may show while a run goes on."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from forge_bot.agent.notices import Notice as ModelNotice
+from forge_bot.engine.values import CommandName, CommandResult, Frozen, PhaseId, TaskId, Usage, Verdict
+
+
+class PhaseBegan(Frozen):
+    """An action is being performed."""
+
+    phase: PhaseId
+    label: str
+    agent: str = ""
+    task: TaskId | None = None
+    round: int = 1
+
+
+class PhaseEnded(Frozen):
+    """An action was performed and recorded."""
+
+    phase: PhaseId
+    label: str
+    result: str
+    usage: Usage
+    task: TaskId | None = None
+    verdict: Verdict | None = None
+    good: bool = True
+
+
+class PromptSent(Frozen):
+    """What an agent is given to begin with."""
+
+    inputs: tuple[str, ...]
+    tokens: int
+    dropped: tuple[str, ...] = ()
+    removed: str = ""
+
+
+class CommandBegan(Frozen):
+    """One of the project's commands runs."""
+
+    name: CommandName
+    argv: tuple[str, ...]
+
+
+class CommandEnded(Frozen):
+    """It ended."""
+
+    result: CommandResult
+
+
+class Said(Frozen):
+    """Something a person should know."""
+
+    text: str
+    kind: Literal["note", "warning"] = "note"
+
+
+class Thinking(Frozen):
+    """Something about a model at work."""
+
+    notice: ModelNotice
+
+
+Notice = PhaseBegan | PhaseEnded | PromptSent | CommandBegan | CommandEnded | Said | Thinking
+Tell = Callable[[Notice], None]

@@ -1,0 +1,31 @@
+"""Where a run keeps what does not belong into git."""
+
+import hashlib
+from pathlib import Path
+
+from forge_bot.checkout import Repository
+from forge_bot.engine.values import Frozen
+from forge_bot.settings import state_home
+
+
+class Places(Frozen):
+    """Folders and files of one run outside its branch."""
+
+    home: Path
+    tree: Path
+    environment: Path
+    journal: Path
+    lock: Path
+
+
+def places(repository: Repository, run: str) -> Places:
+    """The places of a run: under the user's state folder, apart from those of other repositories; the lock beside git's data."""
+    mark = hashlib.sha256(str(repository.common_dir).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    home = state_home() / f"{run}-{mark}"
+    return Places(
+        home=home,
+        tree=home / "tree",
+        environment=home / "environment",
+        journal=home / "journal.jsonl",
+        lock=repository.common_dir / "forge-bot" / f"{run}.lock",
+    )

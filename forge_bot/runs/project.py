@@ -1,0 +1,152 @@
+"""The project's own commands: found at the base commit, run in the sandbox, judged by their exit codes."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from forge_bot.checkout import Repository, Tree
+from forge_bot.engine.values import CommandName, CommandResult
+from forge_bot.engine.verification import read_outcome
+from forge_bot.errors import NoTestCommand
+from forge_bot.knowledge import ENV, Command, Profile, read_profile
+from forge_bot.runs.notices import CommandBegan, CommandEnded, Said, Tell
+from forge_bot.runs.places import Places
+from forge_bot.sandbox import BackendName, Box, Limits, choose, run
+from forge_bot.settings import Config
+
+_READY = "ready"
+_TESTS_SHOWN = 12_000
+"""Characters of a test run that a model is shown."""
+
+
+def profile_at(repository: Repository, commit: str, config: Config) -> Profile:
+    """The repository's profile at a commit, with the commands that the configuration sets."""
+
+    def read(path: str) -> str | None:
+        raw = repository.read(commit, path)
+        return raw.decode("utf-8", "replace") if raw is not None else None
+
+    return read_profile(repository.list_files(commit), read, config.commands.overrides())
+
+
+def check_testable(profile: Profile, config: Config) -> None:
+    """Raise NoTestCommand if nothing could be verified and nobody said that this is wanted."""
+    if not profile.commands.test and config.commands.test is None:
+        raise NoTestCommand("No way to run tests was found in this repository.", details=profile.notes)
+
+
+class Project:
+    """The commands of one repository in one run's work tree."""
+
+    def __init__(self, repository: Repository, tree: Tree, spots: Places, config: Config, profile: Profile, tell: Tell) -> None:
+        self.repository = repository
+        self.tree = tree
+        self.spots = spots
+        self.config = config
+        self.profile = profile
+        self.tell = tell
+        self._backend: BackendName | None = None
+
+    @property
+    def backend(self) -> BackendName:
+        """How commands are locked in; raises NoSandbox where nothing works and nobody switched it off."""
+        if self._backend is None:
+            self._backend = choose(self.config.sandbox)
+            if self._backend is BackendName.OFF:
+                self.tell(Said(text="Project commands run without a sandbox, as .forge/config.yml says.", kind="warning"))
+        return self._backend
+
+    # -- whole runs ------------------------------------------------------------------------------------------------
+
+    def set_up(self) -> tuple[CommandResult, ...]:
+        """Run the setup commands, with network, into a fresh environment; what succeeded is not repeated for this run."""
+        if (self.spots.environment / _READY).is_file():
+            return ()
+        shutil.rmtree(self.spots.environment, ignore_errors=True)
+        self.spots.environment.mkdir(parents=True)
+        results = self._all(CommandName.SETUP, self.profile.commands.setup, stop_at_failure=True)
+        if all(result.exit_code == 0 for result in results):
+            (self.spots.environment / _READY).touch()
+        return results
+
+    def check(self) -> tuple[CommandResult, ...]:
+        """Build, test and lint, without network."""
+        commands = self.profile.commands
+        return (
+            *self._all(CommandName.BUILD, commands.build),
+            *self._all(CommandName.TEST, commands.test),
+            *self._all(CommandName.LINT, commands.lint),
+        )
+
+    # -- for a model that asks -------------------------------------------------------------------------------------
+
+    def run_tests(self, selectors: Sequence[str]) -> str:
+        """The outcome of the test commands, narrowed to some files where the command allows it, as text for a model."""
+        self.set_up()
+        return self._shown(self.profile.commands.test, CommandName.TEST, selectors)
+
+    def lint(self, paths: Sequence[str]) -> str:
+        """The outcome of the lint commands as text for a model."""
+        self.set_up()
+        return self._shown(self.profile.commands.lint, CommandName.LINT, paths)
+
+    def _shown(self, commands: tuple[Command, ...], name: CommandName, more: Sequence[str]) -> str:
+        if not commands:
+            return f"This repository has no {name.value} command."
+        parts: list[str] = []
+        for command in commands:
+            extra = (
+                tuple(more)
+                if "pytest" in command.argv and all((self.tree.path / item.split("::")[0]).exists() for item in more)
+                else ()
+            )
+            result, output = self._one(name, (*command.argv, *extra))
+            parts.append(f"$ {' '.join(result.argv)}\nexit code {result.exit_code}\n{output[-_TESTS_SHOWN:]}")
+        self.tidy()
+        return "\n\n".join(parts)
+
+    # -- one command -----------------------------------------------------------------------------------------------
+
+    def _all(
+        self, name: CommandName, commands: tuple[Command, ...], *, stop_at_failure: bool = False
+    ) -> tuple[CommandResult, ...]:
+        results: list[CommandResult] = []
+        for command in commands:
+            result, _ = self._one(name, command.argv)
+            results.append(result)
+            if stop_at_failure and result.exit_code != 0:
+                break
+        self.tidy()
+        return tuple(results)
+
+    def _one(self, name: CommandName, argv: tuple[str, ...]) -> tuple[CommandResult, str]:
+        words = tuple(word.replace(ENV, str(self.spots.environment)) for word in argv)
+        # The placeholder is what people and records see: the folder differs from machine to machine.
+        self.tell(CommandBegan(name=name, argv=argv))
+        outcome = run(self.backend, self._box(network=name is CommandName.SETUP), words)
+        output = outcome.output.replace(str(self.spots.environment), ENV).replace(str(self.tree.path), ".")
+        result = read_outcome(name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out)
+        self.tell(CommandEnded(result=result))
+        return result, output
+
+    def _box(self, *, network: bool) -> Box:
+        environment = self.spots.environment
+        environment.mkdir(parents=True, exist_ok=True)
+        return Box(
+            worktree=self.tree.path,
+            network=network,
+            writable=(environment,) if network else (),
+            readable=(self.repository.common_dir,) if network else (environment, self.repository.common_dir),
+            env=self.config.environment,
+            limits=Limits(seconds=self.config.command_seconds),
+        )
+
+    def tidy(self) -> None:
+        """Take away what commands left in the work tree, so that it holds committed files and the run's record only."""
+        specs = ".specs/"
+        self.tree.discard([change.path for change in self.tree.status() if not change.path.startswith(specs)])
+
+
+def shown_path(path: Path, root: Path) -> str:
+    """A path as people read it: relative where that is possible."""
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)

@@ -1,0 +1,127 @@
+"""What becomes visible outside the run: the pull request's text, a push, the last commit."""
+
+from typing import Literal
+
+from forge_bot.engine.state import State
+from forge_bot.engine.pipeline import ReviewPhase
+from forge_bot.engine.values import Verdict
+from forge_bot.prompts.documents import Answered, PullRequest, Requirement, Review, Written, pull_request
+from forge_bot.runs.run import Run
+
+PULL_REQUEST = "pull-request.md"
+_PREFIXES = {"fix": "fix", "docs": "docs", "refactor": "refactor", "chore": "chore"}
+_LONGEST_TITLE = 72
+
+
+class Publisher:
+    """Performs the publications that a local run can do. Nothing leaves the machine unless a push was asked for."""
+
+    def __init__(self, run: Run, *, push: bool = False) -> None:
+        self.run = run
+        self.push = push
+
+    def publish(self, operation: Literal["pull-request", "post-to-source", "final-commit"]) -> tuple[str, str]:
+        """Do it; a sentence on what was done, and the URL it can be seen at, if any. Raises GitFailed when a push fails."""
+        match operation:
+            case "pull-request":
+                written = pull_request_text(self.run)
+                self.run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
+                if self.push:
+                    self.run.tree.push()
+                    return f"pushed {self.run.state.branch}; the pull request's text is {PULL_REQUEST}", ""
+                return f"the pull request's text is {PULL_REQUEST}; nothing was pushed", ""
+            case "post-to-source":
+                return "the result was not posted to the issue: a local run does not write there", ""
+            case "final-commit":
+                if self.push:
+                    self.run.tree.push()
+                    return f"the last commit of {self.run.state.branch} was pushed", ""
+                return f"the work is on the branch {self.run.state.branch}", ""
+
+
+def pull_request_text(run: Run) -> Written:
+    """Title and body of the pull request, from what the state knows."""
+    state = run.state
+    prefix = _PREFIXES.get(state.branch.split("/")[0], "feat")
+    title = f"{prefix}: {state.title[:1].lower()}{state.title[1:]}"
+    issue = int(state.source.id) if state.source.type == "github_issue" and state.source.id.isdigit() else None
+    return pull_request(
+        PullRequest(
+            title=title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 2].rstrip() + " …",
+            why=_why(run),
+            issue=issue,
+            warnings=_warnings(state),
+            requirements=_requirements(run),
+            reviews=_reviews(run),
+            commands=state.verification.results if state.verification is not None else (),
+            answers=_answers(run),
+            usage=state.usage,
+            workspace=run.workspace.relative,
+        )
+    )
+
+
+def _why(run: Run) -> tuple[str, ...]:
+    first = run.request.text.strip().split("\n\n")[0].replace("\n", " ")[:400]
+    return tuple(line for line in (run.state.title, first if first != run.state.title else "") if line)
+
+
+def _warnings(state: State) -> tuple[str, ...]:
+    verification = state.verification
+    found: list[str] = []
+    if verification is not None and verification.red:
+        found.append("The verification is red and was accepted by a person: " + "; ".join(verification.reasons))
+    if verification is not None and not verification.results:
+        found.append("No project command is known, so nothing was verified.")
+    accepted = [decision for decision in state.decisions if decision.reason is not None and decision.answer == "approve"]
+    found += [
+        f"{decision.by} accepted: {decision.reason.value.replace('_', ' ')}"
+        for decision in accepted
+        if decision.reason is not None
+    ]
+    return (*found, *state.risks)
+
+
+def _requirements(run: Run) -> tuple[Requirement, ...]:
+    rows: list[Requirement] = []
+    for task in run.state.tasks:
+        mine = [commit for commit in run.tree.commits(run.state.base_commit) if ("Forge-Task", task.spec.id) in commit.trailers]
+        changed = sorted(
+            {path for commit in mine for path in run.tree.changed(f"{commit.id}^", commit.id) if not path.startswith(".specs/")}
+        )
+        tests = tuple(path for path in changed if "test" in path.lower())
+        rows.append(
+            Requirement(
+                text=task.spec.title,
+                files=tuple(path for path in changed if path not in tests),
+                tests=tests,
+                state=task.status.value,
+            )
+        )
+    return tuple(rows)
+
+
+def _reviews(run: Run) -> tuple[Review, ...]:
+    state = run.state
+    found: list[Review] = []
+    for name, record in state.artifacts.items():
+        if record.verdict is None or record.verdict is Verdict.UNREADABLE:
+            continue
+        phase = run.pipeline.phase(record.phase)
+        label = phase.label if isinstance(phase, ReviewPhase) else f"{phase.label} ({name.removesuffix('.md')})"
+        found.append(Review(label=label, verdict=record.verdict, rounds=record.round, findings=len(record.findings)))
+    return tuple(found)
+
+
+def _answers(run: Run) -> tuple[Answered, ...]:
+    return tuple(
+        Answered(
+            label=run.pipeline.phase(decision.gate).label,
+            answer=decision.answer,
+            by=decision.by,
+            via=decision.via,
+            digest=decision.digest,
+            notes=decision.notes,
+        )
+        for decision in run.state.decisions
+    )

@@ -1,0 +1,156 @@
+"""One invocation: a run is opened, goes on, asks, and ends with one outcome."""
+
+import asyncio
+import getpass
+import os
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from pathlib import Path
+from uuid import uuid4
+
+from forge_bot.agent.models.base import Model
+from forge_bot.checkout import Repository
+from forge_bot.engine import Action, Checkpoint, Done, HumanGate
+from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Report
+from forge_bot.engine.state import Reason
+from forge_bot.engine.values import Frozen, PhaseId, Tier
+from forge_bot.prompts.environment import Environment
+from forge_bot.runs.asking import Question, question
+from forge_bot.runs.clock import now
+from forge_bot.runs.find import RunInfo
+from forge_bot.runs.host import LocalHost
+from forge_bot.runs.notices import Said, Tell
+from forge_bot.runs.project import Project, profile_at
+from forge_bot.runs.run import Run, opened
+from forge_bot.settings import Config
+
+VIA = "terminal"
+
+
+class Outcome(IntEnum):
+    """How an invocation ends; the value is the exit code."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    WAITING = 3
+    BUDGET = 4
+    REFUSED = 5
+    ABANDONED = 6
+
+
+class Reply(Frozen):
+    """What a person said to a question."""
+
+    answer: Answer
+    notes: str = ""
+
+
+Asker = Callable[[Question], Reply | None]
+"""Asks a person; None means that nobody answers now."""
+
+
+class Session:
+    """Everything one invocation works with."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        config: Config,
+        models: Callable[[], Mapping[Tier, Model]],
+        tell: Tell,
+        ask: Asker,
+        *,
+        push: bool = False,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.repository = repository
+        self.config = config
+        self.models = models
+        self.tell = tell
+        self.ask = ask
+        self.push = push
+        self.environ = environ
+
+    def go_on(self, info: RunInfo, first: Callable[[Run], Report | None] | None = None) -> tuple[Outcome, Run]:
+        """Open the run, tell it something first if wanted, and perform until nobody here can do what is asked."""
+        with opened(self.repository, info, self.config) as run:
+            for notice in run.notices:
+                self.tell(Said(text=notice))
+            if first is not None and (report := first(run)) is not None:
+                run.tell(report)
+            return self._performed(run), run
+
+    def _performed(self, run: Run) -> Outcome:
+        while True:
+            action = run.action if _persons_turn(run.action) else self._perform(run)
+            if isinstance(action, Done):
+                return Outcome.ABANDONED if action.outcome == "abandoned" else Outcome.DONE
+            asked = question(run)
+            if asked is None:
+                return Outcome.FAILED
+            if isinstance(action, Checkpoint):
+                self._shown(run, action)
+            reply = self.ask(asked)
+            if reply is None:
+                budget = isinstance(action, Checkpoint) and action.reason is Reason.BUDGET
+                return Outcome.BUDGET if budget else Outcome.WAITING
+            run.tell(answer(run, reply, VIA))
+
+    def _perform(self, run: Run) -> Action:
+        project = Project(
+            self.repository,
+            run.tree,
+            run.places,
+            self.config,
+            profile_at(self.repository, run.state.base_commit, self.config),
+            self.tell,
+        )
+        templates = Environment(overrides=own_prompts(self.repository.root))
+        host = LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push)
+        return asyncio.run(host.go_on())
+
+    def _shown(self, run: Run, action: Checkpoint) -> None:
+        shown = run.state.gate.shown if run.state.gate is not None else ()
+        if not shown or shown[-1].digest != action.digest:
+            run.tell(GateShown(key=f"shown-{uuid4().hex}", at=now(), gate=action.name, digest=action.digest, via=VIA))
+
+
+def _persons_turn(action: Action) -> bool:
+    return isinstance(action, Checkpoint | HumanGate | Done)
+
+
+def answer(run: Run, reply: Reply, via: str, digest: str | None = None) -> Answered | Abandoned:
+    """The report that gives an answer to the open question, for the version that was shown."""
+    action = run.action
+    key, stamp, by = f"answer-{uuid4().hex}", now(), person()
+    if reply.answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
+        return Abandoned(key=key, at=stamp, by=by, via=via, notes=reply.notes)
+    gate = action.name if isinstance(action, Checkpoint) else action.phase
+    return Answered(
+        key=key,
+        at=stamp,
+        gate=PhaseId(gate),
+        answer=reply.answer,
+        digest=digest,
+        notes=reply.notes,
+        by=by,
+        via=via,
+        action_id=action.action_id,
+    )
+
+
+def person() -> str:
+    """Who sits at the terminal, as the system knows them."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "somebody"
+
+
+def own_prompts(root: Path) -> dict[str, str]:
+    """The repository's own prompt templates, by name."""
+    folder = root / ".forge" / "prompts"
+    if not folder.is_dir():
+        return {}
+    return {path.name: path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob("*.j2"))}

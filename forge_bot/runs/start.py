@@ -1,0 +1,170 @@
+"""From what a person asked to a run that has begun: request, effort, branch, work tree, first commit."""
+
+import re
+from datetime import datetime
+from decimal import Decimal
+from uuid import uuid4
+
+from pydantic import Field
+
+from forge_bot.checkout import Repository, Tree, blob_id
+from forge_bot.engine import Pipeline, start
+from forge_bot.engine.effort import EffortGuess, branch_type, guess_effort
+from forge_bot.engine.reports import Flags, RunStarted, Source
+from forge_bot.engine.values import Effort, Frozen
+from forge_bot.errors import BadOption, BranchExists, DirtyTree, EmptyTask, TaskTooLarge
+from forge_bot.runs.clock import now
+from forge_bot.runs.find import RunInfo
+from forge_bot.runs.places import places
+from forge_bot.workspace import Request, Workspace, branch_name, held, render_request, slug, workspace_name
+
+LONGEST_TASK = 100_000
+"""Characters of a request. What is longer belongs into a file of the repository."""
+
+LONGEST_TITLE = 80
+
+
+class Draft(Frozen):
+    """What was asked, before anything is decided about it."""
+
+    title: str
+    text: str
+    source: Source = Source()
+    labels: tuple[str, ...] = ()
+
+
+class Plan(Frozen):
+    """What will be done about a draft; a person may change effort, slug and branch before it begins."""
+
+    effort: Effort
+    effort_reason: str
+    slug: str
+    branch: str
+    here: bool = False
+
+
+class Beginning(Frozen):
+    """Everything a run begins with."""
+
+    draft: Draft
+    plan: Plan
+    flags: Flags = Flags()
+    budget: Decimal | None = None
+    by: str = ""
+    answers: str = Field(default="", description="what --discuss brought up, added to the request")
+
+
+def draft_of(task: str, *, token: str | None, api_url: str | None) -> Draft:
+    """The draft for a task in words, or for an issue by its URL. Raises EmptyTask, TaskTooLarge, IssueUnavailable."""
+    from forge_bot.github_api import fetch_issue, parse_issue_url
+
+    if (ref := parse_issue_url(task.strip())) is not None:
+        issue = fetch_issue(ref, token, api_url)
+        source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author)
+        return _checked(
+            Draft(title=issue.title.strip() or f"Issue {issue.number}", text=issue.body, source=source, labels=issue.labels)
+        )
+    text = task.replace("\r\n", "\n").replace("\0", "").strip()
+    if len(re.sub(r"\W", "", text)) < len("fix"):
+        raise EmptyTask("The task is empty, or too short to mean anything.")
+    return _checked(Draft(title=_title(text), text=text))
+
+
+def _checked(draft: Draft) -> Draft:
+    if len(draft.text) > LONGEST_TASK:
+        raise TaskTooLarge(f"The task has {len(draft.text):,} characters; {LONGEST_TASK:,} are the most.")
+    return draft
+
+
+def _title(text: str) -> str:
+    line = next(line.strip("# ").strip() for line in text.splitlines() if line.strip("# ").strip())
+    if len(line) <= LONGEST_TITLE:
+        return line
+    return line[:LONGEST_TITLE].rsplit(" ", 1)[0].rstrip(",;:") + " …"
+
+
+def plan_for(
+    repository: Repository, draft: Draft, *, effort: str | None, name: str | None, branch: str | None, here: bool
+) -> Plan:
+    """The plan a draft leads to by itself. Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits."""
+    head = repository.head()
+    guess: EffortGuess = guess_effort(flag=effort, labels=draft.labels, story_points=None, text=f"{draft.title}\n{draft.text}")
+    short = slug(name or draft.title)
+    if here:
+        if branch is not None:
+            raise BadOption("--here works on the branch that is checked out; --branch names another one.")
+        if head.branch == repository.default_branch():
+            raise BadOption(f"--here would write to {head.branch}.", hint="git switch -c NAME first, or leave --here away.")
+        if not Tree(repository.root).is_clean():
+            raise DirtyTree("The work tree has uncommitted changes.")
+        return Plan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=head.branch, here=True)
+    kind = branch_type(f"{draft.title}\n{draft.text}")
+    chosen = branch or _free(repository, branch_name(kind, draft.source.id, short))
+    if branch is not None and repository.branch_exists(branch):
+        raise BranchExists(f"The branch {branch} exists already.")
+    return Plan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=chosen)
+
+
+def _free(repository: Repository, wanted: str) -> str:
+    names = (wanted, *(f"{wanted}-{number}" for number in range(2, 1000)))
+    return next(name for name in names if not repository.branch_exists(name))
+
+
+def begin(repository: Repository, beginning: Beginning, pipeline: Pipeline) -> RunInfo:
+    """Make the work tree, write the frozen request and the first report, and commit them on the run's branch."""
+    draft, plan = beginning.draft, beginning.plan
+    stamp = now()
+    head = repository.head()
+    name = _free_name(repository, workspace_name(stamp.date(), draft.source.id, plan.slug))
+    spots = places(repository, name)
+    with held(spots.lock, f"the run {name}"):
+        tree = Tree(repository.root) if plan.here else repository.add_worktree(spots.tree, plan.branch, head.commit)
+        text = draft.text if not beginning.answers else f"{draft.text}\n\n## Answers to questions\n\n{beginning.answers}"
+        request = Request(
+            title=draft.title,
+            text=text,
+            source=draft.source,
+            labels=draft.labels,
+            effort=plan.effort,
+            effort_reason=plan.effort_reason,
+            requested_by=beginning.by,
+        )
+        workspace = Workspace(tree.path, name)
+        raw = workspace.write("request.md", render_request(request))
+        base = head.branch
+        report = _first(beginning, pipeline, request, name=name, base=(base, head.commit), blob=blob_id(raw), stamp=stamp)
+        state = start(pipeline, report)
+        workspace.record(report, state)
+        trailers = [("Forge-Run", name), ("Forge-Phase", state.current_phase)]
+        tree.commit(f"forge-bot: start “{draft.title}”", trailers, (workspace.relative,), when=stamp.isoformat())
+    return RunInfo(name=name, branch=plan.branch, title=draft.title, tree=tree.path, effort=plan.effort.value, updated_at=stamp)
+
+
+def _free_name(repository: Repository, wanted: str) -> str:
+    names = (wanted, *(f"{wanted}-{number}" for number in range(2, 1000)))
+    return next(
+        name for name in names if not places(repository, name).home.exists() and not (repository.root / ".specs" / name).exists()
+    )
+
+
+def _first(
+    beginning: Beginning, pipeline: Pipeline, request: Request, *, name: str, base: tuple[str, str], blob: str, stamp: datetime
+) -> RunStarted:
+    return RunStarted(
+        key=f"start-{uuid4().hex}",
+        at=stamp,
+        run=name,
+        pipeline=pipeline.id,
+        title=request.title,
+        effort=request.effort,
+        effort_reason=request.effort_reason,
+        source=request.source,
+        flags=beginning.flags,
+        branch=beginning.plan.branch,
+        base_branch=base[0],
+        base_commit=base[1],
+        request_blob=blob,
+        request_hash=request.hash,
+        budget=beginning.budget,
+        by=beginning.by,
+    )

@@ -1,0 +1,127 @@
+"""Which backends work on this machine, which one is taken, and a command run by it."""
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Literal, assert_never
+
+from forge_bot.errors import NoSandbox, SandboxFailed
+from forge_bot.sandbox import bubblewrap, unprivileged
+from forge_bot.sandbox.box import BackendName, Box, Limits, Outcome
+from forge_bot.sandbox.commands import Unstartable, checked
+from forge_bot.sandbox.watching import Overrun, Watched
+
+Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
+
+_TIMED_OUT, _KILLED = 124, 137
+_PROBE = Limits(seconds=20)
+_RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+
+
+def available() -> tuple[tuple[BackendName, str], ...]:
+    """Every backend, strongest first, with "" when a command really ran in it just now, or the reason why it did not."""
+    return tuple((name, _trouble(name)) for name in BackendName)
+
+
+def choose(wanted: Wanted) -> BackendName:
+    """The backend to use. `auto` takes the strongest that works and never `off`. Raises NoSandbox with every reason."""
+    if wanted == "off":
+        return BackendName.OFF
+    candidates = [BackendName.BUBBLEWRAP, BackendName.LANDLOCK] if wanted == "auto" else [BackendName(wanted)]
+    reasons: list[str] = []
+    for name in candidates:
+        trouble = _trouble(name)
+        if not trouble:
+            return name
+        reasons.append(f"{name}: {trouble}")
+    raise NoSandbox(f"Project commands cannot be locked in on this machine. {' '.join(reasons)}", details=tuple(reasons))
+
+
+def run(backend: BackendName, box: Box, argv: Sequence[str]) -> Outcome:
+    """Run one command in a box and wait until nothing of it is left.
+
+    A command that cannot be found, started, or held to its limits is an Outcome; SandboxFailed is raised only when the box itself
+    could not be made. argv is a list of words: there is no shell unless it is named.
+    """
+    words = checked(argv)
+    match backend:
+        case BackendName.BUBBLEWRAP:
+            code, seen = bubblewrap.run(_bwrap(), box, words)
+        case BackendName.LANDLOCK:
+            code, seen = unprivileged.run(box, words, walls=True)
+        case BackendName.OFF:
+            code, seen = unprivileged.run(box, words, walls=False)
+        case _:
+            assert_never(backend)
+    return _outcome(backend, box.limits, code, seen)
+
+
+def _outcome(backend: BackendName, limits: Limits, code: int, seen: Watched | Unstartable) -> Outcome:
+    if isinstance(seen, Unstartable):
+        return Outcome(exit_code=code, output=seen.sentence, timed_out=False, truncated=False, duration_ms=0, backend=backend)
+    ended = {
+        None: ("", code),
+        Overrun.TIME: (f"ended after {limits.seconds:g} seconds", _TIMED_OUT),
+        Overrun.MEMORY: (f"ended for using more than {limits.memory_bytes // 2**20} MiB of memory", _KILLED),
+        Overrun.PROCESSES: (f"ended for running more than {limits.processes} processes at a time", _KILLED),
+    }
+    why, exit_code = ended[seen.overrun]
+    return Outcome(
+        exit_code=exit_code,
+        output=seen.kept.text() + (f"\n[{why}]\n" if why else ""),
+        timed_out=seen.overrun is Overrun.TIME,
+        truncated=seen.kept.truncated,
+        duration_ms=round(seen.seconds * 1000),
+        backend=backend,
+    )
+
+
+@cache
+def _bwrap() -> str:
+    """The first bwrap that works here; AppArmor may allow the system's and refuse the one that came with us."""
+    reasons: list[str] = []
+    for binary in bubblewrap.binaries():
+        try:
+            return _probed(binary)
+        except SandboxFailed as error:
+            reasons.append(error.message)
+    raise SandboxFailed(" ".join(dict.fromkeys(reasons)) or "no bwrap program is installed.")
+
+
+def _probed(binary: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        code, seen = bubblewrap.run(binary, Box(worktree=Path(folder), limits=_PROBE), ("true",))
+    _must_have_run(code, seen)
+    return binary
+
+
+def _must_have_run(code: int, seen: Watched | Unstartable) -> None:
+    if isinstance(seen, Unstartable) or code != 0:
+        words = seen.sentence if isinstance(seen, Unstartable) else seen.kept.text()
+        raise SandboxFailed(words.strip() or f"a trial command ended with code {code}.")
+
+
+def _trouble(name: BackendName) -> str:
+    """Why a backend does not work here, found by running a command in it; "" when it does."""
+    try:
+        match name:
+            case BackendName.BUBBLEWRAP:
+                _probed(_bwrap())
+            case BackendName.LANDLOCK:
+                with tempfile.TemporaryDirectory() as folder:
+                    _must_have_run(*unprivileged.run(Box(worktree=Path(folder), limits=_PROBE), ("true",), walls=True))
+            case BackendName.OFF:
+                return ""
+    except SandboxFailed as error:
+        return f"{error.message}{_apparmor() if name is BackendName.BUBBLEWRAP else ''}"
+    return ""
+
+
+def _apparmor() -> str:
+    """Source: Ubuntu 24.04 release notes, "Unprivileged user namespace restrictions"."""
+    with suppress(OSError):
+        if _RESTRICTED.read_text(encoding="ascii").strip() == "1":
+            return " (AppArmor restricts user namespaces here: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0)"
+    return ""

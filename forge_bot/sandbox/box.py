@@ -1,0 +1,59 @@
+"""What a command may do (Box, Limits), by which means it is held (BackendName), and what came of it (Outcome)."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+
+from pydantic import Field, field_validator
+
+from forge_bot.engine.values import Frozen
+
+
+class BackendName(StrEnum):
+    """How a command is held, strongest first."""
+
+    BUBBLEWRAP = "bubblewrap"
+    LANDLOCK = "landlock"
+    OFF = "off"
+
+
+class Limits(Frozen):
+    """What one command may use up. docs/sandbox.md says how each is held."""
+
+    seconds: float = Field(default=600, gt=0, description="until everything that was started is ended; exit code 124")
+    output_bytes: int = Field(default=1_000_000, ge=1_000, description="kept of the output, half of it from the end")
+    memory_bytes: int = Field(default=4 * 2**30, ge=2**20, description="resident, of all processes together; exit code 137")
+    processes: int = Field(default=512, ge=1, description="alive at a time; exit code 137")
+    file_bytes: int = Field(default=2**30, ge=1, description="size of any one file that is written")
+
+
+class Box(Frozen):
+    """Where a command runs and what it may touch. Everything that is not named here is out of its reach."""
+
+    worktree: Path = Field(description="the only project folder that can be written; also where the command starts")
+    network: bool = Field(default=False, description="for the installation of dependencies only")
+    writable: tuple[Path, ...] = Field(default=(), description="further folders it may write; made when missing")
+    readable: tuple[Path, ...] = Field(default=(), description="further folders or files it may read; skipped when missing")
+    env: Mapping[str, str] = Field(default={}, description="added to the clean environment")
+    read_only_inside: tuple[str, ...] = Field(default=(".git", ".github", ".specs", ".forge"), description="inside the work tree")
+    limits: Limits = Limits()
+
+    @field_validator("read_only_inside")
+    @classmethod
+    def _stays_inside(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
+        for entry in entries:
+            path = PurePosixPath(entry)
+            if path.is_absolute() or ".." in path.parts or not path.parts:
+                raise ValueError(f"{entry!r} is not the name of something inside the work tree")
+        return entries
+
+
+class Outcome(Frozen):
+    """How a command ended: its own code, 124 for time, 126 and 127 when it could not be started, 128 + n for signal n."""
+
+    exit_code: int
+    output: str = Field(description="stdout and stderr as they came; when cut, one line says how many bytes are left out")
+    timed_out: bool
+    truncated: bool
+    duration_ms: int
+    backend: BackendName

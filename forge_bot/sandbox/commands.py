@@ -1,0 +1,50 @@
+"""Which file a command name means in a box, or the exit code and the sentence when there is none."""
+
+import errno
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge_bot.errors import SandboxFailed
+
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
+
+
+@dataclass(frozen=True)
+class Unstartable:
+    """A command that cannot be started; the codes are those of POSIX shells (XCU 2.8.2)."""
+
+    exit_code: int
+    sentence: str
+
+
+def checked(argv: Sequence[str]) -> tuple[str, ...]:
+    """The words of a command, when a program can be given them at all."""
+    if not argv or not argv[0]:
+        raise SandboxFailed("A command without words cannot be run.", hint="Name a program in .forge/config.yml.")
+    if any("\0" in word for word in argv):
+        raise SandboxFailed(
+            "A word of the command has a null byte in it.", hint="Write the command without it in .forge/config.yml."
+        )
+    return tuple(argv)
+
+
+def program(name: str, env: Mapping[str, str], folder: Path) -> str | Unstartable:
+    """The file behind the first word of a command: by PATH, or by its path from `folder`."""
+    if "/" in name:
+        places = [folder / name]
+    else:
+        places = [Path(entry) / name for entry in env.get("PATH", "").split(os.pathsep) if entry.startswith("/")]
+    files = [place for place in places if place.is_file()]
+    found = next((str(place) for place in files if os.access(place, os.X_OK)), None)
+    if found is not None:
+        return found
+    return unstartable(name, errno.EACCES if files or any(place.exists() for place in places) else errno.ENOENT)
+
+
+def unstartable(name: str, number: int) -> Unstartable:
+    """The answer for a system error of exec."""
+    if number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
+        return Unstartable(NOT_FOUND, f"{name}: no such command in the sandbox.\n")
+    return Unstartable(NOT_EXECUTABLE, f"{name}: cannot be executed ({os.strerror(number)}).\n")

@@ -1,0 +1,242 @@
+"""A small process that starts one command under limits and walls and ends everything the command started.
+
+It runs as a script of its own (`python -I -S keeper.py FD`), with the standard library alone: what it does between fork and
+exec would be unsafe in a program with threads, and as "child subreaper" it may end every child it has.
+Orders come as one line of JSON on stdin. Stdin stays open as a lifeline: when it closes, everything ends. The answer is one line
+of JSON on descriptor FD.
+"""
+
+import base64
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import select
+import signal
+import stat
+import struct
+import sys
+from typing import Any, NoReturn
+
+_SET_DEATH_SIGNAL, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER, _SET_SECCOMP, _CAPBSET_DROP, _CAP_AMBIENT = 1, 38, 36, 22, 24, 47
+_SECCOMP_FILTER, _CAP_AMBIENT_CLEAR_ALL, _CAPABILITY_VERSION_3 = 2, 4, 0x20080522
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT, _PATH_BENEATH = 444, 445, 446, 1
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_O_PATH = 0o10000000
+_TROUBLE, KILLED = 125, 137
+
+
+def descendants(above: int) -> list[int]:
+    """Process ids of all children of `above`, their children, and so on; what comes and goes meanwhile may be missed."""
+    found: list[int] = []
+    todo = [above]
+    while todo:
+        parent = todo.pop()
+        with contextlib.suppress(OSError), os.scandir(f"/proc/{parent}/task") as tasks:
+            for task in tasks:
+                fresh = [int(word) for word in _content(f"{task.path}/children").split()]
+                todo += fresh
+                found += fresh
+    return found
+
+
+def _content(path: str) -> bytes:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return b"".join(iter(lambda: os.read(file, 65_536), b""))
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
+
+
+# -- walls, inside the child -------------------------------------------------------------------------------------
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def _syscall(what: str, number: int, *arguments: Any) -> int:
+    words = [ctypes.c_long(word) if isinstance(word, int) else word for word in arguments]
+    return _checked(_libc().syscall(ctypes.c_long(number), *words), what)
+
+
+def _landlock(order: dict[str, Any]) -> None:
+    """Source: Documentation/userspace-api/landlock.rst. A rule is [path, rights of a folder, rights of a file]."""
+    attributes = base64.b64decode(order["attributes"])
+    ruleset = _syscall("landlock_create_ruleset", _LANDLOCK_CREATE, ctypes.c_char_p(attributes), len(attributes), 0)
+    for path, folder_rights, file_rights in order["rules"]:
+        try:
+            place = os.open(path, _O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            continue
+        mode = os.fstat(place).st_mode
+        if not stat.S_ISLNK(mode):
+            rights = folder_rights if stat.S_ISDIR(mode) else file_rights
+            rule = struct.pack("<Qi", rights, place)
+            _syscall(f"landlock_add_rule {path}", _LANDLOCK_ADD, ruleset, _PATH_BENEATH, ctypes.c_char_p(rule), 0)
+        os.close(place)
+    _syscall("landlock_restrict_self", _LANDLOCK_RESTRICT, ruleset, 0)
+    os.close(ruleset)
+
+
+def _drop_capabilities() -> None:
+    """Root without the powers of root. Without this a command started by root could undo what follows."""
+    libc = _libc()
+    for capability in range(64):
+        libc.prctl(_CAPBSET_DROP, capability, 0, 0, 0)
+    libc.prctl(_CAP_AMBIENT, _CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    header, nothing = struct.pack("<Ii", _CAPABILITY_VERSION_3, 0), bytes(24)
+    _syscall("capset", _CAPSET[os.uname().machine], ctypes.c_char_p(header), ctypes.c_char_p(nothing))
+
+
+def _seccomp(program: bytes) -> None:
+    instructions = ctypes.create_string_buffer(program, len(program))
+    header = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(instructions)))
+    _checked(_libc().prctl(_SET_SECCOMP, _SECCOMP_FILTER, header, 0, 0), "seccomp")
+
+
+def _limit(limits: dict[str, int]) -> None:
+    import resource
+
+    for name, value in limits.items():
+        which = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(which)[1]
+        held = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(which, (held, held))
+    # When memory is short, the kernel takes the boxed command before anything of the user's.
+    with contextlib.suppress(OSError):
+        score = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+        os.write(score, b"1000")
+        os.close(score)
+
+
+def _become(order: dict[str, Any], trouble: int) -> NoReturn:
+    """Turn this process into the command. What fails is written to `trouble`, which closes by itself when nothing does."""
+    number, words, stage = errno.EPERM, "", "walls"
+    try:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        _limit(order["limits"])
+        with contextlib.suppress(AttributeError):
+            _libc().prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        if walls := order.get("walls"):
+            _drop_capabilities()
+            _checked(_libc().prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+            _landlock(walls)
+            _seccomp(base64.b64decode(walls["seccomp"]))
+        stage = "exec"
+        os.chdir(order["folder"])
+        _exec(order["program"], order["argv"], order["env"])
+    except OSError as error:
+        number, words = error.errno or errno.EPERM, str(error)
+    # The child must never go on as a second keeper, whatever happened.
+    except Exception as error:  # noqa: BLE001
+        words = repr(error)
+    os.write(trouble, json.dumps({"stage": stage, "errno": number, "words": words}).encode())
+    os._exit(_TROUBLE)
+
+
+def _exec(program: str, argv: list[str], env: dict[str, str]) -> None:
+    # Starting the project's command is what this process is for; there is no shell to be had.
+    try:
+        os.execve(program, argv, env)  # noqa: S606
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        # A script without a first line that names its interpreter is the shell's, as execvp(3) has it.
+        os.execve("/bin/sh", ["/bin/sh", program, *argv[1:]], env)  # noqa: S606
+
+
+# -- the end of everything ---------------------------------------------------------------------------------------
+
+
+def _reap(command: int) -> tuple[bool, int | None]:
+    """Bury every child that is dead: (no child is left, wait status of the command if it was among them)."""
+    status = None
+    while True:
+        try:
+            pid, ended = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return True, status
+        if pid == 0:
+            return False, status
+        if pid == command:
+            status = ended
+
+
+def _end_all(command: int) -> None:
+    """End what is left. First everything is stopped, so that nothing starts children faster than they are found."""
+    while True:
+        for what in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in descendants(os.getpid()):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, what)
+        if sys.platform != "linux":
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(command, signal.SIGKILL)
+        if _reap(command)[0]:
+            return
+        select.select([], [], [], 0.002)
+
+
+def _attend(command: int, lifeline: int, news: int) -> int | None:
+    """Wait for the command's end (its wait status) or the end of the lifeline (None)."""
+    while True:
+        ready, _, _ = select.select([lifeline, news], [], [])
+        if news in ready:
+            os.read(news, 512)
+        status = _reap(command)[1]
+        if status is not None:
+            return status
+        if lifeline in ready:
+            return None
+
+
+def _heard(_number: int, _frame: object) -> None:
+    """Exists so that the signal is taken; the wake-up descriptor does the rest."""
+
+
+def main() -> None:
+    """Carry out the order on stdin and answer on the descriptor named by the first argument."""
+    answer = int(sys.argv[1])
+    order = json.loads(sys.stdin.buffer.readline())
+    with contextlib.suppress(AttributeError):
+        _libc().prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    news, bell = os.pipe()
+    os.set_blocking(news, False)
+    os.set_blocking(bell, False)
+    signal.set_wakeup_fd(bell)
+    signal.signal(signal.SIGCHLD, _heard)
+    trouble_read, trouble = os.pipe()
+    command = os.fork()
+    if command == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.close(answer)
+        _become(order, trouble)
+    os.close(trouble)
+    trouble_words = os.read(trouble_read, 65_536)
+    status = _attend(command, 0, news)
+    _end_all(command)
+    report: dict[str, Any] = json.loads(trouble_words) if trouble_words else {}
+    if status is not None:
+        code = os.waitstatus_to_exitcode(status)
+        report["exit_code"] = code if code >= 0 else 128 - code
+    os.write(answer, json.dumps(report).encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""The file system of a box as options of bubblewrap: what is mounted where is the whole promise.
+
+Source of the options: bwrap(1) of bubblewrap 0.8 and later.
+"""
+
+import os
+from pathlib import Path
+
+from forge_bot.sandbox.protected import Protected
+from forge_bot.sandbox.toolchains import ROOTS
+from forge_bot.sandbox.view import View
+
+# Places inside the box, not on this machine.
+TEMPORARY = "/tmp"  # noqa: S108
+_TEMPORARY_TOO = "/var/tmp"  # noqa: S108
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108
+_SHARED_MEMORY_BYTES, _RUN_BYTES = 2**30, 2**24
+# How many processors there are is what build tools ask; NixOS keeps its programs behind the second.
+_MACHINE = tuple(map(Path, ("/sys/devices/system", "/run/current-system")))
+
+
+def mounts(seen: View, holes: Protected) -> list[str]:
+    """From nothing: the system to read, temporary folders, what the box names, the protected places."""
+    words = ["--size", str(_RUN_BYTES), "--tmpfs", "/run"]
+    for root in (*ROOTS, *_MACHINE):
+        if root.is_symlink():
+            words += ["--symlink", str(root.readlink()), str(root)]
+        elif root.exists():
+            words += _bound("--ro-bind", root)
+    for private in seen.hidden:
+        words += _nothing_at(private) if private.is_dir() else ["--ro-bind", os.devnull, str(private)]
+    words += ["--proc", "/proc", *_kernel(), "--dev", "/dev"]
+    words += ["--size", str(_SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", _SHARED_MEMORY, "--remount-ro", "/dev"]
+    for place in (TEMPORARY, _TEMPORARY_TOO):
+        words += ["--bind", str(seen.temporary), place]
+    words += _named(seen, holes)
+    for place, copy in seen.replaced.items():
+        words += ["--ro-bind", str(copy), str(place)]
+    return [*words, "--remount-ro", "/"]
+
+
+def _kernel() -> list[str]:
+    """The kernel's settings and doors in /proc belong to root, and root inside a box is root for them: there, all is read-only.
+
+    Source: proc(5). Through /proc/sys/kernel/core_pattern alone the kernel starts a program outside of every box.
+    """
+    words: list[str] = []
+    for place in sorted(Path("/proc").iterdir()) if os.geteuid() == 0 else ():
+        if place.name.isdigit() or place.is_symlink():
+            continue
+        if place.is_dir():
+            words += _bound("--ro-bind", place)
+        elif place.stat().st_mode & 0o444 != 0o444:
+            words += ["--ro-bind", os.devnull, str(place)]
+        elif place.stat().st_mode & 0o222:
+            words += _bound("--ro-bind", place)
+    return words
+
+
+def environment(seen: View) -> list[str]:
+    """The variables; bwrap itself runs without them, since it is outside the box."""
+    return [word for name, value in seen.env.items() for word in ("--setenv", name, value)]
+
+
+def _named(seen: View, holes: Protected) -> list[str]:
+    """What a box names, outer folders first, so that the most exact word on a place is the last one."""
+    changeable = (seen.worktree, *seen.writable)
+    wanted = [(place, _bound("--bind", place)) for place in (*changeable, *holes.pinned)]
+    for place in seen.readable:
+        inside_changeable = any(place.is_relative_to(folder) and place != folder for folder in changeable)
+        if inside_changeable or not any(place.is_relative_to(root) for root in (*ROOTS, *changeable)):
+            wanted.append((place, _bound("--ro-bind", place)))
+    wanted += [(place, _bound("--ro-bind", place)) for place in holes.locked]
+    wanted += [(place, _nothing_at(place)) for place in holes.covered]
+    return [word for _, words in sorted(wanted, key=lambda pair: len(pair[0].parts)) for word in words]
+
+
+def _bound(option: str, place: Path) -> list[str]:
+    return [option, str(place), str(place)]
+
+
+def _nothing_at(place: Path) -> list[str]:
+    return ["--perms", "0555", "--tmpfs", str(place), "--remount-ro", str(place)]

@@ -1,0 +1,101 @@
+"""Places inside a work tree that a command may read but not change: folders, files, links, and what does not exist yet."""
+
+import shutil
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Protected:
+    """How each protected place is held by mounts."""
+
+    locked: tuple[Path, ...]
+    """Exist: bound read-only."""
+    covered: tuple[Path, ...]
+    """Do not exist: an empty read-only folder is laid over them."""
+    pinned: tuple[Path, ...]
+    """Folders on the way: bound onto themselves, since what is mounted cannot be renamed."""
+
+
+def with_targets(worktree: Path, entries: Sequence[str]) -> tuple[Path, ...]:
+    """The protected places and, where one is a link, also what it points to inside the work tree."""
+    found: list[Path] = []
+    todo = [worktree / entry for entry in entries]
+    while todo:
+        place = todo.pop()
+        if place not in found:
+            found.append(place)
+            real = place.resolve()
+            todo += [real] if real.is_relative_to(worktree) and real != worktree else []
+    return tuple(sorted(found))
+
+
+def parts_without(folder: Path, left_out: Sequence[Path]) -> Iterator[Path]:
+    """The fewest files and folders that make up `folder` without some places in it. Links are left out: they lead elsewhere."""
+    if not any(place.is_relative_to(folder) for place in left_out):
+        yield folder
+    elif folder not in left_out and folder.is_dir():
+        for child in sorted(folder.iterdir()):
+            if not child.is_symlink():
+                yield from parts_without(child, left_out)
+
+
+@contextmanager
+def protected(worktree: Path, entries: Sequence[str]) -> Generator[Protected]:
+    """Prepare the places for mounts, and afterwards take away what was made for it and put back links that were replaced."""
+    links: dict[Path, Path] = {}
+    made: list[Path] = []
+    locked: list[Path] = []
+    covered: list[Path] = []
+    pinned: list[Path] = []
+    for place in with_targets(worktree, entries):
+        step = _first_odd_step(worktree, place, pinned)
+        if step.is_symlink():
+            # Nothing can be mounted over a link itself; it is looked after when the command has ended.
+            links[step] = step.readlink()
+        elif step.exists():
+            (locked if step == place else pinned).append(step)
+        else:
+            made += _make(step, place, pinned)
+            covered.append(place)
+    try:
+        yield Protected(tuple(locked), tuple(covered), tuple(dict.fromkeys(pinned)))
+    finally:
+        for folder in reversed(made):
+            with suppress(OSError):
+                folder.rmdir()
+        for link, target in links.items():
+            _put_back(link, target)
+
+
+def _first_odd_step(worktree: Path, place: Path, pinned: list[Path]) -> Path:
+    """The first part of the way that is no plain folder, else the place itself; the folders before it are pinned."""
+    step = worktree
+    for name in place.relative_to(worktree).parts:
+        step /= name
+        if step == place or step.is_symlink() or not step.is_dir():
+            return step
+        pinned.append(step)
+    return step
+
+
+def _make(first: Path, place: Path, pinned: list[Path]) -> list[Path]:
+    made: list[Path] = []
+    for step in (*reversed([parent for parent in place.parents if parent.is_relative_to(first)]), place):
+        step.mkdir()
+        made.append(step)
+    pinned += made[:-1]
+    return made
+
+
+def _put_back(link: Path, target: Path) -> None:
+    if link.is_symlink() and link.readlink() == target:
+        return
+    if link.is_dir() and not link.is_symlink():
+        shutil.rmtree(link)
+    else:
+        link.unlink(missing_ok=True)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target)

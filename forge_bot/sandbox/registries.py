@@ -1,0 +1,87 @@
+"""What package clients need to reach their registries from a box with network: variables, files, folders, certificates.
+
+Everything goes through `secrets`: an install may use a mirror, never somebody's account.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from forge_bot.sandbox.secrets import secret_name, secret_value, without_secrets
+from forge_bot.sandbox.toolchains import may_be_shown
+
+_PREFIXES = ("PIP_", "UV_", "NPM_CONFIG_", "YARN_", "PNPM_", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRIES_")
+_NAMES = (
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NIX_SSL_CERT_FILE"),
+    *("GIT_SSL_CAINFO", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
+)
+# These name a place to write, or a file that is copied without its secrets; the box has places of its own.
+_OWN_PLACES = re.compile(
+    r"CACHE|_DIR$|STORE|PREFIX|TARGET|_ROOT$|CONFIG_FILE|USERCONFIG|GLOBALCONFIG|_LOG$|PROJECT_ENVIRONMENT|USERBASE"
+)
+_READ_PLACES = ("SSL_CERT_DIR", "PIP_FIND_LINKS", "UV_FIND_LINKS")
+
+# Under the user's home, and copied to the same place under the home of the box.
+_CONFIG_FILES = (
+    *(".config/pip/pip.conf", ".pip/pip.conf", ".config/uv/uv.toml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".config/pnpm/rc"),
+    *(".cargo/config.toml", ".config/go/env", ".config/pip/constraints.txt"),
+)
+_FILE_ADDRESS = re.compile(r"file://(/[^\s\"',\]]+)")
+_FIND_LINKS = re.compile(r"find[-_]links\s*[=:]\s*(.+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Registries:
+    """What a box with network gets, besides the network."""
+
+    env: dict[str, str]
+    files: dict[str, str]
+    """Text by place under the home folder of the box."""
+    readable: tuple[Path, ...]
+
+
+def registries(environ: Mapping[str, str], home: Path) -> Registries:
+    """Read this machine's package configuration; what looks like a secret stays behind."""
+    env = {name: value for name, value in environ.items() if _wanted(name.upper(), value)}
+    files = {place: text for place in _CONFIG_FILES if (text := _clean_text(home / place))}
+    texts = [*files.values(), *(_clean_text(Path(name)) for name in ("/etc/pip.conf", "/etc/uv/uv.toml", "/etc/npmrc"))]
+    named = [Path(word) for name, value in env.items() if name != "NO_PROXY" for word in value.split() if word.startswith("/")]
+    folders = [*_folders(" ".join(env.values())), *(folder for text in texts for folder in _folders(text))]
+    readable = (*_name_service(), *(place for place in (*named, *folders) if _to_show(place)))
+    return Registries(env, files, tuple(dict.fromkeys(readable)))
+
+
+def _wanted(name: str, value: str) -> bool:
+    if secret_name(name) or secret_value(value):
+        return False
+    return name in _NAMES or (name.startswith(_PREFIXES) and (name in _READ_PLACES or not _OWN_PLACES.search(name)))
+
+
+def _clean_text(file: Path) -> str:
+    try:
+        return without_secrets(file.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return ""
+
+
+def _folders(text: str) -> Iterator[Path]:
+    """Folders that are named as an index or as a place for wheels."""
+    for found in _FILE_ADDRESS.findall(text):
+        folder = Path(unquote(found))
+        # A simple index (PEP 503) links to files that lie beside it.
+        yield folder.parent if folder.name == "simple" else folder
+    for found in _FIND_LINKS.findall(text):
+        yield from (Path(word) for word in found.strip("[]").replace(",", " ").replace('"', " ").split() if word.startswith("/"))
+
+
+def _to_show(place: Path) -> bool:
+    return place.exists() and may_be_shown(place) and may_be_shown(place.resolve())
+
+
+def _name_service() -> Iterator[Path]:
+    """/etc/resolv.conf is often a link into /run, which a box does not see."""
+    real = Path("/etc/resolv.conf").resolve()
+    if real.is_file() and not real.is_relative_to("/etc"):
+        yield real

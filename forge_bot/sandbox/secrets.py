@@ -1,0 +1,34 @@
+"""What looks like a secret: names of variables and settings, and addresses with a user, a password or a token in them."""
+
+import re
+
+_NAME = re.compile(
+    r"token|secret|passw|passphrase|credential|auth|api_?key|_key\b|keyfile|client_?cert|username|extraheader|_pat\b",
+    re.IGNORECASE,
+)
+_ADDRESS_WITH_SECRET = re.compile(r"[a-z][a-z0-9+.-]*://([^/\s@]*@|\S*[?&](token|key|auth|sig|password)=)", re.IGNORECASE)
+_REPLACED_SECTION = "[hidden]\n"
+
+
+def secret_name(name: str) -> bool:
+    """Whether a variable or setting of this name usually holds a secret."""
+    return bool(_NAME.search(name))
+
+
+def secret_value(value: str) -> bool:
+    """Whether a value carries a user, password or token in an address."""
+    return bool(_ADDRESS_WITH_SECRET.search(value))
+
+
+def without_secrets(text: str) -> str:
+    """A configuration file of the forms `name = value` and `name: value` without the lines that hold a secret.
+
+    A section named by a secret (git's `[url "https://user:token@host/"]`) keeps its lines under a name that means nothing.
+    """
+    kept: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if line.lstrip().startswith("["):
+            kept.append(_REPLACED_SECTION if secret_value(line) else line)
+        elif not secret_value(line) and not secret_name(line.partition("=" if "=" in line else ":")[0]):
+            kept.append(line)
+    return "".join(kept)

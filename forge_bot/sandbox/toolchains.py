@@ -1,0 +1,154 @@
+"""Interpreters and package tools that lie outside the system's folders: what of them a box must see, and the PATH to them."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOTS = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store")))
+
+_INSTALLED_WHOLE = ("python3", "python", "node")
+_SINGLE_FILES = ("uv", "uvx")
+# A folder with one of these at its top is somebody's home or keeps keys; it is never shown, whatever else lies in it.
+_PRIVATE = (
+    *(".ssh", ".aws", ".gnupg", ".netrc", ".git-credentials", ".docker", ".kube", ".npmrc", ".pypirc", ".env", ".config"),
+    *(".bash_history", ".profile", ".password-store", "credentials", "credentials.toml", "keyrings"),
+)
+_VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a box needs to see of the tools of this machine."""
+
+    readable: tuple[Path, ...]
+    path: str
+    env: dict[str, str]
+
+
+def find_tools(path: str, worktree: Path, visible: Sequence[Path]) -> Tools:
+    """Tools of a PATH, for a box that already sees the folders `visible`. Entries it could not use are dropped."""
+    readable: list[Path] = []
+    entries: list[Path] = []
+    pyenv = _pyenv()
+    _show(Path(sys.base_prefix), readable)
+    for entry in _absolute(path):
+        if pyenv and entry.name == "shims" and entry.is_relative_to(pyenv):
+            _show(pyenv / "versions", readable)
+            entries += _pyenv_folders(pyenv, worktree)
+        elif _seen(entry, visible):
+            entries.append(entry)
+        else:
+            entries += _from_elsewhere(entry, readable)
+    rust = _rust(entries, readable)
+    kept = [entry for entry in dict.fromkeys(entries) if _seen(entry, (*visible, *readable)) or _has_single_file(entry, readable)]
+    return Tools(tuple(dict.fromkeys(readable)), os.pathsep.join(map(str, kept)), rust)
+
+
+def may_be_shown(folder: Path) -> bool:
+    """Whether a folder can be shown to untrusted code: no home, nothing above one, nothing that keeps keys."""
+    home = Path.home()
+    private_by_place = (home / ".local", home / ".local" / "share", home / ".cache", home / ".config", Path("/home"))
+    if not folder.is_absolute() or folder in private_by_place or home == folder or folder in home.parents:
+        return False
+    if not set(_PRIVATE).isdisjoint(folder.parts):
+        return False
+    return folder.parent != Path("/home") and not any((folder / name).exists() for name in _PRIVATE)
+
+
+def _absolute(path: str) -> list[Path]:
+    return [Path(entry) for entry in path.split(os.pathsep) if entry.startswith("/")]
+
+
+def _seen(entry: Path, folders: Sequence[Path]) -> bool:
+    return any(entry.is_relative_to(folder) for folder in folders)
+
+
+def _show(prefix: Path, readable: list[Path]) -> bool:
+    if _seen(prefix, (*ROOTS, *readable)):
+        return True
+    if prefix.is_dir() and may_be_shown(prefix):
+        readable.append(prefix)
+        return True
+    return False
+
+
+def _from_elsewhere(entry: Path, readable: list[Path]) -> Iterator[Path]:
+    """What to put in the place of an entry outside the system's folders: itself, and where its interpreters really lie."""
+    if (entry.parent / "pyvenv.cfg").is_file() and _show(entry.parent, readable):
+        yield entry
+    for name in _INSTALLED_WHOLE:
+        tool = entry / name
+        real = tool.resolve()
+        if os.access(tool, os.X_OK) and real.parent.name == "bin" and _show(real.parent.parent, readable):
+            yield entry
+            yield real.parent
+    if os.access(entry / "cargo", os.X_OK):
+        yield entry
+    for name in _SINGLE_FILES:
+        tool = entry / name
+        if os.access(tool, os.X_OK):
+            readable += [tool, *([tool.resolve()] if tool.is_symlink() else [])]
+            yield entry
+
+
+def _has_single_file(entry: Path, readable: Sequence[Path]) -> bool:
+    return any(entry / name in readable for name in _SINGLE_FILES)
+
+
+# -- pyenv: its shims are scripts that need the whole of it; the interpreters they would choose are put on PATH instead ---------
+
+
+def _pyenv() -> Path | None:
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    return root if (root / "versions").is_dir() else None
+
+
+def _pyenv_folders(root: Path, worktree: Path) -> Iterator[Path]:
+    """Source: pyenv README, "Choosing the Python version": PYENV_VERSION, then .python-version, then the global file."""
+    for names in (os.environ.get("PYENV_VERSION", "").split(":"), _words(worktree / ".python-version"), _words(root / "version")):
+        chosen = [folder for name in names if (folder := _pyenv_version(root / "versions", name))]
+        if chosen:
+            yield from (folder / "bin" for folder in chosen)
+            return
+    yield Path(sys.base_prefix) / "bin"
+
+
+def _pyenv_version(versions: Path, name: str) -> Path | None:
+    """The installed version of that name, or the newest that begins with it."""
+    if not _VERSION_NAME.fullmatch(name):
+        return None
+    if (versions / name).is_dir():
+        return versions / name
+    matching = [folder for folder in versions.iterdir() if folder.name.startswith(f"{name}.")]
+    return max(matching, key=lambda folder: [int(digits) for digits in re.findall(r"\d+", folder.name)], default=None)
+
+
+def _words(file: Path) -> list[str]:
+    """Words of a small file; nothing for what is no file, since the work tree may hold a pipe of that name."""
+    if not file.is_file():
+        return []
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        return lines.read(4096).split()
+
+
+# -- Rust: ~/.cargo also keeps credentials, so only parts of it are shown ---------------------------------------------
+
+
+def _rust(entries: Sequence[Path], readable: list[Path]) -> dict[str, str]:
+    cargo = next((entry / "cargo" for entry in entries if os.access(entry / "cargo", os.X_OK)), None)
+    if cargo is None or _seen(cargo, ROOTS):
+        return {}
+    cargo_home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+    rustup_home = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
+    parts = (
+        cargo_home / "bin",
+        cargo_home / "registry",
+        cargo_home / "git",
+        rustup_home / "toolchains",
+        rustup_home / "settings.toml",
+    )
+    readable += [part for part in parts if part.exists()]
+    return {"CARGO_HOME": str(cargo_home), "RUSTUP_HOME": str(rustup_home), "RUSTUP_AUTO_INSTALL": "0"}

@@ -1,0 +1,175 @@
+"""The second choice, and none: a keeper process starts the command, behind Landlock and seccomp (`walls`) or behind nothing.
+
+Landlock can only allow, and what it allows for a folder holds for all below it. So the work tree's root itself takes no new
+files: its unprotected entries are allowed one by one. Source: Documentation/userspace-api/landlock.rst.
+"""
+
+import base64
+import ctypes
+import json
+import os
+import platform
+import struct
+import subprocess
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from forge_bot.errors import SandboxFailed
+from forge_bot.sandbox import keeper, seccomp
+from forge_bot.sandbox.box import Box, Limits
+from forge_bot.sandbox.bubblewrap import THREADS_EACH
+from forge_bot.sandbox.commands import Unstartable, program, unstartable
+from forge_bot.sandbox.protected import parts_without, with_targets
+from forge_bot.sandbox.toolchains import ROOTS
+from forge_bot.sandbox.view import View, view
+from forge_bot.sandbox.watching import Watched, watch
+
+# Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
+_NEEDED_VERSION = 6
+_CREATE_RULESET, _VERSION_FLAG = 444, 1
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER, _REMOVE_FILE, _MAKE_FILE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 5, 1 << 8
+_MAKE_CHARACTER_DEVICE, _MAKE_BLOCK_DEVICE, _REFER, _TRUNCATE, _DEVICE_CONTROL = 1 << 6, 1 << 11, 1 << 13, 1 << 14, 1 << 15
+_ALL = (1 << 16) - 1
+_READ = _EXECUTE | _READ_FILE | _READ_FOLDER
+_WRITE = _ALL & ~(_MAKE_CHARACTER_DEVICE | _MAKE_BLOCK_DEVICE)
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE_CONTROL
+_DEVICE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _DEVICE_CONTROL
+# Named semaphores and shared memory of this user; without the right to list, others' names have to be guessed.
+_SHARED_MEMORY = _READ_FILE | _WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _REFER | _TRUNCATE
+_TCP, _SIGNALS_AND_ABSTRACT_SOCKETS = 3, 3
+
+_READABLE_SYSTEM = ("/proc", "/sys/devices/system", "/run/current-system")
+_READABLE_DEVICES = ("/dev/random", "/dev/urandom")
+_WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty")
+_GONE_SECONDS = 10
+
+
+def run(box: Box, argv: Sequence[str], *, walls: bool) -> tuple[int, Watched | Unstartable]:
+    """Run a command under a keeper: its exit code, and what was seen of it."""
+    if walls:
+        _check_machine()
+    with view(box) as seen:
+        found = program(argv[0], seen.env, seen.worktree)
+        if isinstance(found, Unstartable):
+            return found.exit_code, found
+        order = {
+            "program": found,
+            "argv": list(argv),
+            "env": seen.env,
+            "folder": str(seen.worktree),
+            "limits": _limits(box.limits),
+            "walls": _walls(box, seen) if walls else None,
+        }
+        with _keeper(order) as started:
+            watched = watch(started.output, started.process.pid, started.stop, box.limits)
+            return _ending(started, argv[0], watched)
+
+
+def _check_machine() -> None:
+    if not seccomp.supported():
+        raise SandboxFailed(f"the system calls of {platform.machine()} are not known here.")
+    found = ctypes.CDLL(None).syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_VERSION_FLAG))
+    if found < _NEEDED_VERSION:
+        has = f"has version {found}" if found > 0 else "has no Landlock"
+        raise SandboxFailed(f"the kernel {has}; version {_NEEDED_VERSION} (Linux 6.12) is needed, so that signals stay inside.")
+
+
+def _walls(box: Box, seen: View) -> dict[str, Any]:
+    private = (*seen.hidden, *seen.replaced)
+    protected = with_targets(seen.worktree, box.read_only_inside)
+    readable = [part for root in (*ROOTS, *seen.readable, seen.worktree) for part in parts_without(root, private)]
+    rules = [
+        *_rules([*readable, *map(Path, (*_READABLE_SYSTEM, *_READABLE_DEVICES))], _READ),
+        *_rules([*parts_without(seen.worktree, protected), *seen.writable, seen.temporary], _WRITE),
+        *_rules(map(Path, _WRITABLE_DEVICES), _DEVICE),
+        *_rules([Path("/dev/shm")], _SHARED_MEMORY),  # noqa: S108
+    ]
+    attributes = struct.pack("<QQQ", _ALL, 0 if box.network else _TCP, _SIGNALS_AND_ABSTRACT_SOCKETS)
+    return {
+        "attributes": base64.b64encode(attributes).decode(),
+        "rules": rules,
+        "seccomp": base64.b64encode(seccomp.program(namespaces=False, network=box.network)).decode(),
+    }
+
+
+def _rules(places: Any, rights: int) -> Iterator[tuple[str, int, int]]:
+    """Rules for the keeper: place, rights if it is a folder, rights if it is a file."""
+    yield from ((str(place), rights, rights & _OF_FILES) for place in places)
+
+
+def _limits(limits: Limits) -> dict[str, int]:
+    """RLIMIT_NPROC counts every thread of the user, so the room is added to what runs already; it is not held for root."""
+    running = sum(_tasks(process) for process in Path("/proc").glob("[0-9]*"))
+    return {"CORE": 0, "FSIZE": limits.file_bytes, "NPROC": running + limits.processes * THREADS_EACH}
+
+
+def _tasks(process: Path) -> int:
+    try:
+        return len(list((process / "task").iterdir())) if process.stat().st_uid == os.getuid() else 0
+    except OSError:
+        return 0
+
+
+# -- the keeper ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Started:
+    process: subprocess.Popen[bytes]
+    output: int
+    answer: int
+
+    def stop(self) -> None:
+        """Let go of the lifeline; the keeper ends everything and then itself."""
+        if self.process.stdin:
+            self.process.stdin.close()
+
+
+@contextmanager
+def _keeper(order: dict[str, Any]) -> Generator[_Started]:
+    answer, answer_end = os.pipe()
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", keeper.__file__, str(answer_end)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={},
+            pass_fds=(answer_end,),
+            start_new_session=True,
+        )
+    finally:
+        os.close(answer_end)
+    started = _Started(process, process.stdout.fileno() if process.stdout else -1, answer)
+    try:
+        if process.stdin:
+            process.stdin.write(json.dumps(order).encode() + b"\n")
+            process.stdin.flush()
+        yield started
+    finally:
+        started.stop()
+        try:
+            process.wait(_GONE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout:
+            process.stdout.close()
+        os.close(answer)
+
+
+def _ending(started: _Started, name: str, watched: Watched) -> tuple[int, Watched | Unstartable]:
+    started.process.wait(_GONE_SECONDS)
+    report = json.loads(os.read(started.answer, 65_536) or "{}")
+    if report.get("stage") == "exec":
+        reason = unstartable(name, report["errno"])
+        return reason.exit_code, reason
+    if "stage" in report:
+        raise SandboxFailed(f"Landlock could not be set up: {report['words']}")
+    if "exit_code" not in report and watched.overrun is None:
+        raise SandboxFailed(watched.kept.text().strip() or "The process that keeps the command was ended from outside.")
+    return report.get("exit_code", keeper.KILLED), watched

@@ -1,0 +1,118 @@
+"""What one command will see: folders to read, folders to write, its environment; the same for every backend."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge_bot.errors import SandboxFailed
+from forge_bot.sandbox.box import Box
+from forge_bot.sandbox.registries import Registries, registries
+from forge_bot.sandbox.system import private_in_etc, with_passwords
+from forge_bot.sandbox.toolchains import ROOTS, find_tools
+
+_USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True)
+class View:
+    """Everything about a command but the command itself."""
+
+    worktree: Path
+    readable: tuple[Path, ...]
+    writable: tuple[Path, ...]
+    hidden: tuple[Path, ...]
+    """Private files and folders inside readable ones."""
+    replaced: dict[Path, Path]
+    """Files that carry secrets, each with a copy that does not."""
+    temporary: Path
+    """An empty folder of the host for the command's temporary files, gone afterwards."""
+    home: str
+    env: dict[str, str]
+
+
+@contextmanager
+def view(box: Box, temporary_seen: str | None = None) -> Generator[View]:
+    """Prepare a box. `temporary_seen` is where the command will see its temporary folder, when that is another place."""
+    worktree = box.worktree.resolve()
+    if not worktree.is_dir():
+        raise SandboxFailed(f"The work tree {box.worktree} is not a folder.", hint="Check the path, or start the run again.")
+    host = Path(tempfile.mkdtemp(prefix="forge-box-"))
+    try:
+        temporary, copies = host / "tmp", host / "copies"
+        (temporary / "home").mkdir(parents=True)
+        copies.mkdir()
+        yield _view(box, worktree, temporary, copies, temporary_seen or str(temporary))
+    finally:
+        _remove(host)
+
+
+def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) -> View:
+    writable = _existing(box.writable, make=True)
+    readable = _existing(box.readable, make=False)
+    fetching = registries(os.environ, Path.home()) if box.network else Registries({}, {}, ())
+    for place, text in fetching.files.items():
+        file = temporary / "home" / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    path = box.env.get("PATH") or os.environ.get("PATH") or _USUAL_PATH
+    tools = find_tools(path, worktree, (*ROOTS, worktree, *writable, *readable))
+    rust = {name: value for name, value in tools.env.items() if not (box.network and name == "CARGO_HOME")}
+    home = f"{seen}/home"
+    env = {**_clean(home, seen), **rust, **fetching.env, **box.env, "PATH": tools.path}
+    git_folders = tuple(folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file())
+    return View(
+        worktree=worktree,
+        readable=tuple(dict.fromkeys((*tools.readable, *fetching.readable, *readable))),
+        writable=writable,
+        hidden=private_in_etc(),
+        replaced=_copies(with_passwords(git_folders), copies),
+        temporary=temporary,
+        home=home,
+        env=env,
+    )
+
+
+def _clean(home: str, temporary: str) -> dict[str, str]:
+    """The whole environment of a command that declares nothing: no variable of ours but the language and the terminal's name."""
+    kept = {"TERM": os.environ["TERM"]} if "TERM" in os.environ else {}
+    return {
+        **kept,
+        "HOME": home,
+        "TMPDIR": temporary,
+        "LANG": os.environ.get("LANG") or "C.UTF-8",
+        "CI": "true",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+
+
+def _existing(folders: tuple[Path, ...], *, make: bool) -> tuple[Path, ...]:
+    """The folders by the name they were given, and by their real one where a link is on the way."""
+    found: list[Path] = []
+    for folder in folders:
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            found += [folder.absolute(), folder.resolve()]
+    return tuple(dict.fromkeys(found))
+
+
+def _copies(texts: dict[Path, str], folder: Path) -> dict[Path, Path]:
+    placed: dict[Path, Path] = {}
+    for number, (place, text) in enumerate(texts.items()):
+        placed[place] = folder / str(number)
+        placed[place].write_text(text, encoding="utf-8")
+    return placed
+
+
+def _remove(folder: Path) -> None:
+    """A command may have taken its own write permission from what it made (Go's module cache does)."""
+    for parent, folders, _ in os.walk(folder):
+        for inner in (Path(parent) / name for name in folders):
+            if not inner.is_symlink():
+                inner.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)

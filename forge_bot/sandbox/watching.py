@@ -1,0 +1,94 @@
+"""One command from its start to its end: its output is read, its time, memory and processes are watched."""
+
+import os
+import selectors
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from time import monotonic
+
+from forge_bot.sandbox.box import Limits
+from forge_bot.sandbox.keeper import descendants
+from forge_bot.sandbox.output import Kept
+
+_PIECE = 65_536
+_LOOK_SECONDS = 0.1
+# A look at a full box may take a while; it gets at most this share of our time.
+_LOOK_SHARE = 10
+# What was killed is gone at once unless the kernel holds it (a dead network file system); then we do not hang with it.
+_PATIENCE_SECONDS = 10
+
+
+class Overrun(StrEnum):
+    """Which limit a command broke."""
+
+    TIME = "time"
+    MEMORY = "memory"
+    PROCESSES = "processes"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What was seen of one command."""
+
+    kept: Kept
+    overrun: Overrun | None
+    seconds: float
+
+
+def watch(output: int, above: int, stop: Callable[[], None], limits: Limits) -> Watched:
+    """Read the descriptor `output` to its end; call `stop` once when the processes below pid `above` break a limit.
+
+    The end of the output is the end of everything: both backends hold it open until the last process is gone.
+    """
+    began, kept, overrun = monotonic(), Kept(limits.output_bytes), None
+    until, next_look = began + limits.seconds, began + _LOOK_SECONDS / 2
+    try:
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(output, selectors.EVENT_READ)
+            while (now := monotonic()) < until or overrun is None:
+                if overrun is None:
+                    overrun, next_look = _look(now, until, next_look, above, limits)
+                    if overrun is not None:
+                        stop()
+                        until = now + _PATIENCE_SECONDS
+                if waiting.select(max(0.0, min(until, next_look if overrun is None else until) - now)):
+                    piece = os.read(output, _PIECE)
+                    if not piece:
+                        break
+                    kept.add(piece)
+    except BaseException:
+        stop()
+        raise
+    return Watched(kept, overrun, monotonic() - began)
+
+
+def _look(now: float, until: float, next_look: float, above: int, limits: Limits) -> tuple[Overrun | None, float]:
+    if now >= until:
+        return Overrun.TIME, next_look
+    if now < next_look:
+        return None, next_look
+    overrun = _overrun(above, limits)
+    cost = monotonic() - now
+    return overrun, now + max(_LOOK_SECONDS, cost * _LOOK_SHARE)
+
+
+def _overrun(above: int, limits: Limits) -> Overrun | None:
+    below = descendants(above)
+    if len(below) > limits.processes:
+        return Overrun.PROCESSES
+    # Pages that several processes share count once for each; the exact sum costs more and is taken only when it matters.
+    if sum(_kilobytes(pid, "status", ("RssAnon:", "RssShmem:")) for pid in below) * 1024 <= limits.memory_bytes:
+        return None
+    exact = sum(_kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) for pid in below)
+    return Overrun.MEMORY if exact * 1024 > limits.memory_bytes else None
+
+
+def _kilobytes(pid: int, name: str, fields: tuple[str, ...]) -> int:
+    """Sum of some fields of a file of /proc. Source: proc_pid_status(5), Documentation/ABI/testing/procfs-smaps_rollup."""
+    try:
+        lines = Path(f"/proc/{pid}/{name}").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith(fields))

@@ -1,0 +1,1 @@
+"""Who is on call: a rota in a text file."""

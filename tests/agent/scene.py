@@ -1,0 +1,122 @@
+"""What the tests of this room share: short ways to write answers, assignments, and a model that says what it is told."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from forge_bot.agent.answers import AnswerKind, Work
+from forge_bot.agent.assignment import Assignment
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.ledger import Ledger
+from forge_bot.agent.limits import Limits
+from forge_bot.agent.models.base import Finish, ModelCall, Reply
+from forge_bot.agent.notices import Notice
+from forge_bot.agent.observations import Observation, Status, Wanted
+from forge_bot.agent.work import Finished, work
+from forge_bot.engine.budget import Budget
+from forge_bot.engine.values import PhaseId, TaskId, Usage
+
+Params = dict[str, object]
+
+
+def explore(*requests: tuple[str, Params]) -> str:
+    """An Explore as a provider with native output writes it."""
+    asked = [{"provider": name, "params_json": json.dumps(params), "reasoning": ""} for name, params in requests]
+    return json.dumps({"result": {"kind": "Explore", "data": {"requests": asked, "actions": []}}})
+
+
+def document(text: str = "# Done\n") -> str:
+    """A finished document."""
+    return json.dumps({"result": {"kind": "Document", "data": {"artifact_markdown": text}}})
+
+
+def assignment(
+    *, kind: AnswerKind = AnswerKind.DOCUMENT, task: str = "", action: str = "a1", limits: Limits | None = None
+) -> Assignment:
+    """Work for an analyst who may read."""
+    return Assignment(
+        action_id=action,
+        agent="analyst",
+        phase=PhaseId("phase-1"),
+        task=TaskId(task) if task else None,
+        system="You analyse.",
+        user="Analyse this.",
+        kind=kind,
+        providers=("look", "read_file"),
+        limits=limits or Limits(),
+    )
+
+
+@dataclass
+class Speaker:
+    """A model that says these texts in order; a Reply or an error stands for itself."""
+
+    says: Sequence[str | Reply | Exception]
+    name: str = "scripted:test"
+    calls: list[ModelCall] = field(default_factory=list[ModelCall])
+
+    async def ask(self, call: ModelCall) -> Reply:
+        said = self.says[min(len(self.calls), len(self.says) - 1)]
+        self.calls.append(call)
+        if isinstance(said, Exception):
+            raise said
+        return said if isinstance(said, Reply) else Reply(text=said, usage=Usage(input_tokens=100, output_tokens=10))
+
+
+@dataclass
+class Library:
+    """Answers every request with its own parameters, or as `look` says; and remembers what was asked."""
+
+    look: Callable[[Wanted], Observation] | None = None
+    asked: list[str] = field(default_factory=list[str])
+
+    def fetch(self, wanted: Wanted, limits: Limits) -> Observation:
+        self.asked.append(wanted.key)
+        return self.look(wanted) if self.look else seen(wanted, f"seen {wanted.params}")
+
+
+def seen(wanted: Wanted, content: str, status: Status = Status.OK) -> Observation:
+    """An observation of what was wanted."""
+    return Observation(key=wanted.key, capability=wanted.capability, params=wanted.params, status=status, content=content)
+
+
+def cut(text: str) -> Reply:
+    """A reply that hit the output limit."""
+    return Reply(text=text, finish=Finish.LENGTH)
+
+
+def accept(_: Work) -> Sequence[str]:
+    """A check that takes everything."""
+    return ()
+
+
+def still() -> float:
+    """A clock that stands."""
+    return 0.0
+
+
+@dataclass
+class Room:
+    """A desk with a journal of its own, to put a model to work at."""
+
+    path: Path
+    environ: dict[str, str] = field(default_factory=dict[str, str])
+    ledger: Ledger = field(default_factory=lambda: Ledger(Budget()))
+    library: Library = field(default_factory=Library)
+    notices: list[Notice] = field(default_factory=list[Notice])
+    now: Callable[[], float] = still
+
+    async def work(
+        self, model: Speaker, given: Assignment | None = None, check: Callable[[Work], Sequence[str]] = accept
+    ) -> Finished:
+        return await work(
+            given or assignment(),
+            model=model,
+            context=self.library,
+            journal=Journal(self.path, self.environ),
+            ledger=self.ledger,
+            check=check,
+            notice=self.notices.append,
+            now=self.now,
+        )

@@ -1,0 +1,152 @@
+"""The journal: nothing that was answered is forgotten, nothing secret is written, and a torn line harms nobody."""
+
+import os
+import stat
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.models.base import Finish, Message, Reply, Role
+from forge_bot.agent.observations import Observation, Status
+from forge_bot.agent.redaction import striking
+from forge_bot.engine.values import Usage
+
+REPLY = Reply(text="answer ✓", usage=Usage(calls=1, input_tokens=5, cost=Decimal("0.1")), finish=Finish.STOP)
+NOTE = Observation(key="1.1-x", capability="look", params="{}", status=Status.OK, content="found ✓", note="lines 1-2")
+QUESTION = (Message(role=Role.USER, text="Why?"),)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "journal.jsonl"
+
+
+def ask(journal: Journal, key: str, reserved: str = "0.5") -> None:
+    journal.started(key, "p", "a:b", Decimal(reserved), QUESTION)
+
+
+def test_replies_and_observations_come_back_whole_in_another_process(path: Path) -> None:
+    journal = Journal(path, {})
+    ask(journal, "a1#1")
+    journal.finished("a1#1", "p", REPLY)
+    journal.looked("a1#1.1-x", NOTE)
+    again = Journal(path, {})
+    assert again.answered("a1#1", "p") == REPLY
+    assert again.observed("a1#1.1-x") == NOTE
+    assert again.take_lost("a1#") == 0
+
+
+def test_a_reply_counts_only_for_exactly_the_same_question(path: Path) -> None:
+    Journal(path, {}).finished("a1#1", "p", REPLY)
+    assert Journal(path, {}).answered("a1#1", "other prompt") is None
+    assert Journal(path, {}).answered("a1#2", "p") is None
+
+
+def test_only_its_owner_can_read_it(path: Path) -> None:
+    ask(Journal(path, {}), "a1#1")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_call_that_never_ended_counts_what_was_reserved_for_it_once(path: Path) -> None:
+    first = Journal(path, {})
+    ask(first, "a1#1", "0.5")
+    ask(first, "a1/T2#1", "0.25")
+    second = Journal(path, {})
+    assert second.take_lost("a1#") == Decimal("0.5")
+    assert second.take_lost("a1#") == 0
+    assert second.take_lost("a1/T2#") == Decimal("0.25")
+    ask(second, "a1#1", "0.5")
+    second.finished("a1#1", "p", REPLY)
+    assert Journal(path, {}).take_lost("a1#") == Decimal("0.5")
+
+
+def test_a_call_that_failed_is_not_charged_unless_the_provider_may_have_worked(path: Path) -> None:
+    journal = Journal(path, {})
+    for key, paid in (("a1#1", False), ("a1#2", True)):
+        ask(journal, key)
+        journal.failed(key, "p", "busy", paid=paid)
+    assert Journal(path, {}).take_lost("a1#") == Decimal("0.5")
+
+
+def test_a_torn_last_line_is_dropped_wherever_it_was_torn(path: Path) -> None:
+    journal = Journal(path, {})
+    journal.finished("a1#1", "p", REPLY)
+    whole = path.read_bytes()
+    journal.finished("a1#2", "p", REPLY)
+    torn = path.read_bytes()
+    for length in range(len(whole), len(torn)):
+        path.write_bytes(torn[:length])
+        again = Journal(path, {})
+        assert again.answered("a1#1", "p") == REPLY
+        assert again.answered("a1#2", "p") is None
+        again.looked("a1#1.1-x", NOTE)
+        assert Journal(path, {}).observed("a1#1.1-x") == NOTE
+        assert Journal(path, {}).damaged == 0
+
+
+def test_a_damaged_line_in_the_middle_costs_only_itself(path: Path) -> None:
+    journal = Journal(path, {})
+    journal.finished("a1#1", "p", REPLY)
+    with path.open("ab") as file:
+        file.write(b'{"entry": "finished", "key": 7}\n\xff\xfe\n')
+    journal.finished("a1#2", "p", REPLY)
+    again = Journal(path, {})
+    assert again.damaged == 2
+    assert again.answered("a1#1", "p") == again.answered("a1#2", "p") == REPLY
+
+
+def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_what_is_used(path: Path) -> None:
+    secret = 'sk-"quoted"\\key-1234'
+    journal = Journal(path, {"ANTHROPIC_API_KEY": secret, "HOME": "/home/somebody"})
+    journal.started("a1#1", "p", "a:b", Decimal(0), (Message(role=Role.USER, text=f"the key is {secret}"),))
+    reply = journal.finished("a1#1", "p", Reply(text=f"I saw {secret} in /home/somebody"))
+    found = journal.looked("a1#1.1-x", NOTE.model_copy(update={"content": f"KEY={secret}"}))
+    journal.failed("a1#2", "p", f"refused {secret}", paid=False)
+    assert reply.text == "I saw [ANTHROPIC_API_KEY] in /home/somebody"
+    assert found.content == "KEY=[ANTHROPIC_API_KEY]"
+    assert "1234" not in path.read_text()
+    assert Journal(path, {}).answered("a1#1", "p") == reply
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "struck"),
+    [
+        ("OPENAI_API_KEY", "sk-12345678", True),
+        ("GITHUB_TOKEN", "ghs_12345678", True),
+        ("npm_config__authToken", "12345678", True),
+        ("MAX_OUTPUT_TOKENS", "16000000", False),
+        ("PWD", "/home/somebody", False),
+        ("OLDPWD", "/home/somebody", False),
+        ("DB_PASSWORD", "hunter2hunter2", True),
+        ("MY_APIKEY", "12345678", True),
+        ("GH_PAT", "ghp_12345678", True),
+        ("DEBUG_TOKEN", "1", False),
+        ("SSH_AUTH_SOCK", "/tmp/agent.1", False),
+        ("GOOGLE_CREDENTIALS_FILE", "/etc/key.json", False),
+        ("KEYBOARD", "qwertz-layout", False),
+        ("PATH", "/usr/bin:/bin", False),
+    ],
+)
+def test_a_variable_is_a_secret_by_its_name_and_if_it_is_long_enough(name: str, value: str, struck: bool) -> None:
+    assert (value not in striking({name: value})(f"<{value}>")) is struck
+
+
+def test_of_two_secrets_the_longer_is_struck_first() -> None:
+    strike = striking({"A_TOKEN": "12345678", "B_TOKEN": "12345678-and-more"})
+    assert strike("12345678-and-more") == "[B_TOKEN]"
+
+
+def test_lines_from_several_threads_stay_whole(path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    journal = Journal(path, {})
+    big = NOTE.model_copy(update={"content": "x" * 50_000})
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: journal.looked(f"a1#1.{number}-x", big), range(32)))
+    again = Journal(path, {})
+    assert again.damaged == 0
+    assert all(again.observed(f"a1#1.{number}-x") == big for number in range(32))
+    assert os.path.getsize(path) > 32 * 50_000

@@ -1,0 +1,98 @@
+"""Money: the worst case is set aside before a call, and parallel calls never pass the cap together."""
+
+import asyncio
+from decimal import Decimal
+
+import pytest
+
+from forge_bot.agent.ledger import Ledger
+from forge_bot.agent.models.base import Message, Role, prompt_tokens
+from forge_bot.agent.prices import worst_case
+from forge_bot.engine.budget import Budget
+
+QUESTION = (Message(role=Role.USER, text="Why?"),)
+
+
+def ledger(cap: str | None, price: str | None = "0.40") -> Ledger:
+    return Ledger(Budget(cap=Decimal(cap) if cap else None), lambda *_: Decimal(price) if price else None)
+
+
+async def reserve(book: Ledger, key: str) -> bool:
+    return await book.reserve(key, "a:b", QUESTION, 100) is not None
+
+
+async def test_a_call_is_reserved_at_its_worst_and_settled_at_its_real_cost() -> None:
+    book = ledger("1.00")
+    assert await reserve(book, "one")
+    assert book.budget.committed == Decimal("0.40")
+    book.settle("one", Decimal("0.05"))
+    assert (book.budget.spent, book.budget.reserved) == (Decimal("0.05"), ())
+
+
+async def test_a_call_that_could_pass_the_cap_is_refused() -> None:
+    book = ledger("0.39")
+    assert not await reserve(book, "one")
+    assert book.budget.committed == 0
+
+
+async def test_parallel_calls_never_reserve_more_than_the_cap_and_wait_for_one_another() -> None:
+    book = ledger("1.00")
+    most = Decimal(0)
+
+    async def call(key: str) -> None:
+        nonlocal most
+        assert await reserve(book, key)
+        most = max(most, book.budget.committed)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        book.settle(key, Decimal("0.02"))
+
+    async with asyncio.timeout(5):
+        await asyncio.gather(*(call(str(number)) for number in range(8)))
+    assert most <= Decimal("1.00")
+    assert book.budget.spent == Decimal("0.16")
+
+
+async def test_a_call_that_waits_is_refused_when_the_others_turn_out_too_dear() -> None:
+    book = ledger("1.00")
+    assert await reserve(book, "one")
+    assert await reserve(book, "two")
+    waiting = asyncio.create_task(reserve(book, "three"))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    book.settle("one", Decimal("0.70"))
+    async with asyncio.timeout(5):
+        assert not await waiting
+
+
+async def test_a_model_without_a_price_is_asked_for_nothing_and_named() -> None:
+    book = ledger("0.01", price=None)
+    reserved = await book.reserve("one", "openai-chat:qwen", QUESTION, 100)
+    assert reserved is not None
+    assert not reserved.price_known
+    assert book.unknown_prices == ("openai-chat:qwen",)
+
+
+@pytest.mark.parametrize(
+    ("model", "listed"),
+    [("anthropic:claude-sonnet-5-5", "anthropic"), ("openai-chat:gpt-6-luna", "openai"), ("openai:gpt-6-luna", "openai")],
+)
+def test_the_worst_case_is_the_listed_price_with_every_token_written_to_the_cache(model: str, listed: str) -> None:
+    from genai_prices import Usage, calc_price
+
+    plain = calc_price(Usage(input_tokens=10_000, output_tokens=1_000), model.partition(":")[2], provider_id=listed).total_price
+    worst = worst_case(model, 10_000, 1_000)
+    assert worst is not None
+    assert 0 < plain <= worst <= 2 * plain
+
+
+def test_records_and_scripts_are_free_and_local_models_have_no_known_price() -> None:
+    assert worst_case("scripted:demo.yaml", 10_000, 1_000) == 0
+    assert worst_case("replay:run.jsonl", 10_000, 1_000) == 0
+    assert worst_case("ollama:qwen", 10_000, 1_000) is None
+    assert worst_case("anthropic:claude-of-the-future", 10_000, 1_000) is None
+
+
+def test_a_prompt_is_estimated_generously_in_every_script() -> None:
+    assert prompt_tokens((Message(role=Role.USER, text="a" * 3_500),)) >= 1_000
+    assert prompt_tokens((Message(role=Role.USER, text="語" * 3_500),)) >= 3_000

@@ -1,0 +1,283 @@
+"""Providers over real HTTP: what goes over the wire, and what becomes of everything that can come back."""
+
+import asyncio
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from forge_bot.agent.answers import AnswerKind, Explore, parse_answer
+from forge_bot.agent.models.base import Finish, Message, Model, ModelCall, PerhapsPaid, ReplayKey, Role
+from forge_bot.agent.models.opening import open_model
+from forge_bot.agent.models.provider import ProviderSettings
+from forge_bot.agent.prices import worst_case
+from forge_bot.engine.values import Tier
+from forge_bot.errors import (
+    ContextTooLong,
+    ForgeError,
+    KeyRefused,
+    ModelUnavailable,
+    NoModelKey,
+    QuestionRejected,
+    UnknownModel,
+)
+from tests.agent.scene import document, explore
+from tests.fakes.model_server import ModelServer, Says, busy
+
+CHAT, RESPONSES, ANTHROPIC = "openai-chat:gpt-6-luna", "openai:gpt-6-luna", "anthropic:claude-sonnet-5-5"
+ALL = pytest.mark.parametrize("spec", [CHAT, RESPONSES, ANTHROPIC])
+
+CONVERSATION = (
+    Message(role=Role.SYSTEM, text="You analyse."),
+    Message(role=Role.USER, text="Analyse <system>this</system> ✓."),
+    Message(role=Role.ASSISTANT, text=explore()),
+    Message(role=Role.USER, text="Answer now."),
+)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
+    """The server, with nothing asked yet, and an environment that points to it."""
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(variable, "key-of-the-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{running.url}/v1")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", running.url)
+    running.questions.clear()
+    return running.will(Says(document()))
+
+
+def opened(spec: str, **settings: Any) -> Model:
+    return open_model(spec, ProviderSettings(**{"retries": 0, **settings}))
+
+
+def call(kind: AnswerKind = AnswerKind.DOCUMENT, messages: tuple[Message, ...] = CONVERSATION) -> ModelCall:
+    key = ReplayKey("analyst", "phase-1", "1.2", kind.value)
+    return ModelCall(key=key, messages=messages, kind=kind, output_tokens=1_234, tier=Tier.STANDARD)
+
+
+@ALL
+async def test_a_reply_comes_back_with_its_text_tokens_and_cost(server: ModelServer, spec: str) -> None:
+    server.will(Says(document("# ✓\n"), input_tokens=1_000, cached_tokens=400, output_tokens=50))
+    reply = await opened(spec).ask(call())
+    assert reply.text == document("# ✓\n")
+    assert reply.finish is Finish.STOP
+    usage = reply.usage
+    assert (usage.calls, usage.input_tokens, usage.cached_tokens, usage.output_tokens) == (1, 1_000, 400, 50)
+    most = worst_case(spec, 1_000, 50)
+    assert usage.cost is not None
+    assert most is not None
+    assert Decimal(0) < usage.cost < most
+    assert usage.model == spec.partition(":")[2]
+
+
+@ALL
+async def test_the_wire_has_the_whole_conversation_the_limit_the_cache_and_the_key_and_no_temperature(
+    server: ModelServer, spec: str
+) -> None:
+    await opened(spec).ask(call())
+    (question,) = server.questions
+    body = question.body
+    assert question.key == "key-of-the-test"
+    assert 1_234 in {body.get("max_tokens"), body.get("max_completion_tokens"), body.get("max_output_tokens")}
+    assert "temperature" not in body
+    assert "cache" in str(body)
+    said = str(body.get("messages") or body.get("input")) + str(body.get("system", ""))
+    for message in CONVERSATION:
+        assert message.text in said or message.text.replace("'", "\\'") in said
+
+
+async def test_openai_is_held_to_the_schema_strictly(server: ModelServer) -> None:
+    await opened(CHAT, output="native").ask(call(AnswerKind.CHANGE))
+    await opened(RESPONSES, output="native").ask(call(AnswerKind.CHANGE))
+    chat, responses = (question.body for question in server.questions)
+    assert "artifact_markdown" not in str((chat["messages"][0], responses["input"][0]))
+    assert chat["response_format"]["json_schema"]["strict"] is True
+    assert responses["text"]["format"]["strict"] is True
+
+
+async def test_anthropic_is_held_to_the_schema_natively(server: ModelServer) -> None:
+    await opened(ANTHROPIC, output="native").ask(call(AnswerKind.CHANGE))
+    body = server.questions[0].body
+    assert body["output_config"]["format"]["type"] == "json_schema"
+    assert "tools" not in body
+    assert body["system"] == [{"type": "text", "text": "You analyse.", "cache_control": {"type": "ephemeral", "ttl": "5m"}}]
+
+
+async def test_the_schema_is_the_same_on_every_turn_so_the_cached_prefix_holds(server: ModelServer) -> None:
+    model = opened(ANTHROPIC)
+    await model.ask(call(messages=CONVERSATION[:2]))
+    await model.ask(call())
+    first, second = (question.body for question in server.questions)
+    assert first["output_config"] == second["output_config"]
+    assert first["system"] == second["system"]
+
+
+async def test_a_server_in_a_providers_place_is_told_the_schema_too(server: ModelServer) -> None:
+    await opened("openai-chat:qwen2.5", base_url=f"{server.url}/v1").ask(call())
+    body = server.questions[0].body
+    assert body["response_format"]["type"] == "json_schema"
+    assert [item["role"] for item in body["messages"]] == ["system", "user", "assistant", "user"]
+    assert "artifact_markdown" in body["messages"][0]["content"]
+
+
+async def test_prompted_output_sends_the_schema_as_text_only(server: ModelServer) -> None:
+    reply = await opened(CHAT, output="prompted").ask(call())
+    body = server.questions[0].body
+    assert body.get("response_format", {"type": "json_object"}) == {"type": "json_object"}
+    assert "artifact_markdown" in str(body["messages"])
+    assert reply.text == document()
+
+
+async def test_a_model_nobody_has_a_price_for_costs_an_unknown_sum(server: ModelServer) -> None:
+    reply = await opened("openai-chat:qwen2.5").ask(call())
+    assert reply.usage.cost is None
+
+
+@ALL
+async def test_a_cut_off_reply_says_so(server: ModelServer, spec: str) -> None:
+    server.will(Says('{"result": {"kind', cut=True))
+    reply = await opened(spec).ask(call())
+    assert (reply.finish, reply.text) == (Finish.LENGTH, '{"result": {"kind')
+
+
+@ALL
+async def test_a_refusal_says_so(server: ModelServer, spec: str) -> None:
+    server.will(Says("I will not.", refuses=True))
+    reply = await opened(spec).ask(call())
+    assert reply.finish is Finish.REFUSAL
+    assert reply.text == ("" if spec == ANTHROPIC else "I will not.")
+
+
+@ALL
+async def test_what_the_model_writes_is_given_on_unread(server: ModelServer, spec: str) -> None:
+    server.will(Says("This is no JSON."))
+    assert (await opened(spec).ask(call())).text == "This is no JSON."
+
+
+@ALL
+async def test_a_busy_provider_is_asked_again_by_one_layer_only(server: ModelServer, spec: str) -> None:
+    server.will(busy(), Says(document()))
+    assert (await opened(spec, retries=2).ask(call())).text == document()
+    assert len(server.questions) == 2
+
+
+@ALL
+async def test_a_provider_that_stays_busy_is_asked_as_often_as_configured(server: ModelServer, spec: str) -> None:
+    server.will(busy())
+    with pytest.raises(ModelUnavailable, match="rate limit .* after 3 attempts"):
+        await opened(spec, retries=2).ask(call())
+    assert len(server.questions) == 3
+
+
+ERRORS: list[tuple[Says, type[ForgeError]]] = [
+    (Says("broken", status=500), ModelUnavailable),
+    (Says("overloaded", status=529, error_type="overloaded_error"), ModelUnavailable),
+    (Says("no credit", status=402, error_type="billing_error"), ModelUnavailable),
+    (Says("bad key", status=401, error_type="authentication_error"), KeyRefused),
+    (Says("not yours", status=403, error_type="permission_error"), KeyRefused),
+    (Says("no such model", status=404, error_type="not_found_error", code="model_not_found"), UnknownModel),
+    (Says("schema too odd", status=400, error_type="invalid_request_error"), QuestionRejected),
+    (
+        Says("prompt is too long: 9 > 8", status=400, error_type="invalid_request_error", code="context_length_exceeded"),
+        ContextTooLong,
+    ),
+    (Says(raw="this is not JSON"), PerhapsPaid),
+    (Says(raw='{"hello": "world"}'), PerhapsPaid),
+]
+
+
+@ALL
+@pytest.mark.parametrize(("says", "error"), ERRORS, ids=[f"{says.status} {says.text[:12]}" for says, _ in ERRORS])
+async def test_every_failure_of_a_provider_has_a_name_of_ours(
+    server: ModelServer, spec: str, says: Says, error: type[ForgeError]
+) -> None:
+    server.will(says)
+    with pytest.raises(error) as caught:
+        await opened(spec).ask(call())
+    assert type(caught.value) is error
+    assert spec in caught.value.message
+    assert len(server.questions) == 1
+
+
+async def test_a_rejected_question_repeats_the_providers_reason(server: ModelServer) -> None:
+    server.will(Says("schema too odd", status=400, error_type="invalid_request_error"))
+    with pytest.raises(QuestionRejected, match="schema too odd"):
+        await opened(ANTHROPIC).ask(call())
+
+
+@ALL
+async def test_a_provider_that_hangs_is_left_after_its_time_and_may_have_been_paid(server: ModelServer, spec: str) -> None:
+    server.will(Says(hangs=True))
+    with pytest.raises(PerhapsPaid, match="did not answer within"):
+        await opened(spec, seconds=0.2).ask(call())
+
+
+@ALL
+async def test_a_provider_nobody_listens_at_is_unavailable_and_cost_nothing(server: ModelServer, spec: str) -> None:
+    with pytest.raises(ModelUnavailable, match="connection") as caught:
+        await opened(spec, base_url="http://127.0.0.1:9/v1").ask(call())
+    assert not isinstance(caught.value, PerhapsPaid)
+
+
+def test_one_model_works_in_one_event_loop_after_another(server: ModelServer) -> None:
+    model = opened(CHAT)
+    for _ in range(2):
+        reply = asyncio.run(model.ask(call()))
+        assert reply.text == document()
+
+
+async def test_one_model_answers_questions_side_by_side(server: ModelServer) -> None:
+    model = opened(ANTHROPIC)
+    replies = await asyncio.gather(*(model.ask(call()) for _ in range(4)))
+    assert [reply.text for reply in replies] == [document()] * 4
+
+
+async def test_a_native_explore_is_read_as_one(server: ModelServer) -> None:
+    server.will(Says(explore(("look", {"at": 1}))))
+    reply = await opened(ANTHROPIC).ask(call())
+    assert isinstance(parse_answer(reply.text, AnswerKind.DOCUMENT), Explore)
+
+
+@pytest.mark.parametrize(
+    ("spec", "variable"),
+    [
+        (CHAT, "OPENAI_API_KEY"),
+        (ANTHROPIC, "ANTHROPIC_API_KEY"),
+        ("openrouter:some/model", "OPENROUTER_API_KEY"),
+        ("deepseek:deepseek-chat", "DEEPSEEK_API_KEY"),
+    ],
+)
+def test_a_missing_key_is_named(spec: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (variable, "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(NoModelKey, match=variable) as caught:
+        open_model(spec)
+    assert variable in caught.value.advice
+
+
+def test_a_local_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert open_model("openai-chat:qwen", ProviderSettings(base_url="http://127.0.0.1:1/v1")).name == "openai-chat:qwen"
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("gpt-6-luna", "does not name a provider"),
+        ("test", "does not name a provider"),
+        ("", "does not name a provider"),
+        ("antropic:claude-sonnet-5-5", "anthropic:claude-sonnet-5-5"),
+        ("nobody:nothing", "not a model that can be asked"),
+        ("groq:llama", "package"),
+    ],
+)
+def test_a_name_that_is_no_model_is_refused_with_what_comes_near(spec: str, said: str) -> None:
+    with pytest.raises(UnknownModel, match=said):
+        open_model(spec)

@@ -1,0 +1,181 @@
+"""Scripts and records: models that answer from a file."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from forge_bot.agent.answers import AnswerKind
+from forge_bot.agent.models.base import Finish, Message, ModelCall, ReplayKey, Reply, Role
+from forge_bot.agent.models.opening import open_model, open_tiers
+from forge_bot.agent.models.recorded import Recorder, Replayer
+from forge_bot.agent.models.scripted import Scripted
+from forge_bot.engine.values import Tier, Usage
+from forge_bot.errors import BadRecord, ModelUnavailable, RecordExhausted
+from tests.agent.scene import Speaker, document, explore
+
+
+def call(
+    round_text: str = "1.1", *, agent: str = "analyst", text: str = "Why?", kind: AnswerKind = AnswerKind.DOCUMENT
+) -> ModelCall:
+    return ModelCall(
+        key=ReplayKey(agent, "phase-1", round_text, kind.value),
+        messages=(Message(role=Role.USER, text=text),),
+        kind=kind,
+        output_tokens=100,
+        tier=Tier.STANDARD,
+    )
+
+
+def script(tmp_path: Path, text: str, name: str = "demo.yaml") -> Path:
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+async def test_a_script_answers_by_key_and_may_write_answers_as_data(tmp_path: Path) -> None:
+    path = script(
+        tmp_path,
+        """
+        - {agent: analyst, phase: phase-1, round: "1.1", schema: document, answer: {requests: [], actions: []}}
+        - agent: analyst
+          round: "1.2"
+          answer:
+            artifact_markdown: |
+              # Analyse ✓
+        - answer: "for everybody else"
+        """,
+    )
+    model = open_model(f"scripted:{path}")
+    assert model.name == f"scripted:{path}"
+    assert json.loads((await model.ask(call("1.1"))).text) == {"requests": [], "actions": []}
+    assert json.loads((await model.ask(call("1.2"))).text) == {"artifact_markdown": "# Analyse ✓\n"}
+    assert (await model.ask(call("1.2", agent="architect"))).text == "for everybody else"
+
+
+async def test_the_exchange_that_names_most_of_the_key_answers_and_among_equals_the_last(tmp_path: Path) -> None:
+    path = script(
+        tmp_path,
+        """
+        - {agent: analyst, round: "1.1", answer: both}
+        - {agent: analyst, answer: agent}
+        - {round: "1.1", answer: round}
+        - {agent: analyst, answer: later}
+        """,
+    )
+    model = Scripted(path)
+    assert [(await model.ask(call(text))).text for text in ("1.1", "1.2")] == ["both", "later"]
+
+
+async def test_the_same_question_gets_the_same_answer_for_ever(tmp_path: Path) -> None:
+    model = Scripted(script(tmp_path, "- {answer: once}"))
+    assert [(await model.ask(call())).text for _ in range(3)] == ["once"] * 3
+
+
+async def test_a_script_can_refuse_be_cut_off_and_be_unavailable(tmp_path: Path) -> None:
+    path = script(
+        tmp_path,
+        """
+        - {round: "1.1", answer: no, finish: refusal}
+        - {round: "1.2", answer: "half", finish: length}
+        - {round: "1.3", unavailable: The provider is down.}
+        """.replace("answer: no,", 'answer: "no",'),
+    )
+    model = Scripted(path)
+    assert (await model.ask(call("1.1"))).finish is Finish.REFUSAL
+    assert (await model.ask(call("1.2"))).finish is Finish.LENGTH
+    with pytest.raises(ModelUnavailable, match="The provider is down"):
+        await model.ask(call("1.3"))
+
+
+async def test_a_question_without_an_answer_names_its_key_and_what_there_is(tmp_path: Path) -> None:
+    model = Scripted(script(tmp_path, '- {agent: architect, round: "1.1", answer: x}'))
+    with pytest.raises(RecordExhausted, match=r"no answer for analyst phase-1 1\.1 document") as caught:
+        await model.ask(call())
+    assert caught.value.details == ("It has answers for:", "architect * 1.1 *")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.yaml", "answer: x", "is not a list"),
+        ("a.yaml", "- [", "is not YAML"),
+        ("a.yaml", "- {answer: x}\n- {anwser: x}", "item 2: anwser: Extra inputs"),
+        ("a.jsonl", '{"answer": "x"}\n{"answer": 7}\n', "line 2: answer"),
+        ("a.jsonl", 'no json\n{"answer": "x"}\n', "line 1 is not JSON"),
+        ("a.jsonl", "\x00\n{}", "line 1 is not JSON"),
+    ],
+)
+def test_a_file_that_is_no_record_is_refused_with_the_place(tmp_path: Path, name: str, text: str, said: str) -> None:
+    with pytest.raises(BadRecord, match=said):
+        Scripted(script(tmp_path, text, name))
+
+
+def test_a_file_that_is_not_there_is_a_bad_record(tmp_path: Path) -> None:
+    with pytest.raises(BadRecord, match="cannot be read"):
+        open_model(f"replay:{tmp_path / 'none.jsonl'}")
+
+
+async def test_what_is_recorded_replays_for_nothing(tmp_path: Path) -> None:
+    usage = Usage(calls=1, input_tokens=70, output_tokens=9, cost=Decimal("0.02"), model="m-1")
+    said = [Reply(text=explore(), usage=usage), Reply(text=document("# ✓\n"), usage=usage, finish=Finish.LENGTH)]
+    recorder = Recorder(Speaker(said, name="a:b"), tmp_path / "deep" / "run.jsonl")
+    assert recorder.name == "a:b"
+    live = [await recorder.ask(call("1.1")), await recorder.ask(call("1.2"))]
+    assert live == said
+    replayer = Replayer(tmp_path / "deep" / "run.jsonl")
+    again = [await replayer.ask(call("1.1")), await replayer.ask(call("1.2"))]
+    free = usage.model_copy(update={"cost": Decimal(0)})
+    assert again == [reply.model_copy(update={"usage": free}) for reply in said]
+    assert replayer.drifted == ()
+
+
+async def test_a_record_is_a_script(tmp_path: Path) -> None:
+    recorder = Recorder(Speaker([document()], name="a:b"), tmp_path / "run.jsonl")
+    await recorder.ask(call())
+    assert (await open_model(f"scripted:{tmp_path / 'run.jsonl'}").ask(call(text="Another question"))).text == document()
+
+
+async def test_a_question_in_other_words_is_answered_and_listed_as_drifted(tmp_path: Path) -> None:
+    recorder = Recorder(Speaker([document()], name="a:b"), tmp_path / "run.jsonl")
+    await recorder.ask(call("1.1"))
+    await recorder.ask(call("1.2"))
+    replayer = Replayer(tmp_path / "run.jsonl")
+    await replayer.ask(call("1.1"))
+    await replayer.ask(call("1.2", text="Why not?"))
+    await replayer.ask(call("1.2", text="Why not?"))
+    assert replayer.drifted == (call("1.2").key,)
+
+
+async def test_a_record_answers_only_the_whole_key(tmp_path: Path) -> None:
+    await Recorder(Speaker([document()], name="a:b"), tmp_path / "run.jsonl").ask(call())
+    replayer = Replayer(tmp_path / "run.jsonl")
+    with pytest.raises(RecordExhausted, match=r"1\.1 change") as caught:
+        await replayer.ask(call(kind=AnswerKind.CHANGE))
+    assert caught.value.details[1:] == ("analyst phase-1 1.1 document",)
+
+
+async def test_a_recorder_that_died_in_its_last_line_leaves_a_record(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    recorder = Recorder(Speaker([document()], name="a:b"), path)
+    await recorder.ask(call("1.1"))
+    await recorder.ask(call("1.2"))
+    path.write_bytes(path.read_bytes()[:-20])
+    assert (await Replayer(path).ask(call("1.1"))).text == document()
+
+
+async def test_a_call_that_failed_is_not_recorded(tmp_path: Path) -> None:
+    recorder = Recorder(Speaker([ModelUnavailable("down"), document()], name="a:b"), tmp_path / "run.jsonl")
+    with pytest.raises(ModelUnavailable):
+        await recorder.ask(call())
+    await recorder.ask(call())
+    assert len((tmp_path / "run.jsonl").read_text().splitlines()) == 1
+
+
+def test_tiers_with_one_name_share_one_model(tmp_path: Path) -> None:
+    one = f"scripted:{script(tmp_path, '- {answer: x}')}"
+    two = f"scripted:{script(tmp_path, '- {answer: y}', 'other.yaml')}"
+    models = open_tiers({Tier.FAST: one, Tier.STANDARD: two, Tier.STRONG: two})
+    assert models[Tier.STANDARD] is models[Tier.STRONG]
+    assert models[Tier.FAST].name == one

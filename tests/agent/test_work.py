@@ -1,0 +1,251 @@
+"""A model at work, with everything that can go wrong around it."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from forge_bot.agent.answers import AnswerKind, Document, Work
+from forge_bot.agent.assignment import StopReason
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.ledger import Ledger
+from forge_bot.agent.limits import Limits
+from forge_bot.agent.models.base import ModelCall, PerhapsPaid, Reply, Role
+from forge_bot.agent.notices import Answered, Asking, Complaint, Looking
+from forge_bot.agent.observations import Observation, Wanted
+from forge_bot.engine.budget import Budget
+from forge_bot.engine.values import Usage
+from forge_bot.errors import ContextTooLong, KeyRefused, ModelUnavailable, QuestionRejected, RecordExhausted
+from tests.agent.scene import Library, Room, Speaker, assignment, document, explore, seen
+
+LOOK = explore(("look", {"at": 1}), ("read_file", {"path": "a.py"}))
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Room:
+    return Room(tmp_path / "journal.jsonl")
+
+
+def priced(cap: str, worst: str) -> Ledger:
+    return Ledger(Budget(cap=Decimal(cap)), lambda *_: Decimal(worst))
+
+
+def paid(text: str, cost: str) -> Reply:
+    return Reply(text=text, usage=Usage(input_tokens=10, cost=Decimal(cost)))
+
+
+async def test_a_model_looks_around_and_answers(room: Room) -> None:
+    model = Speaker([LOOK, document("# Report\n")])
+    done = await room.work(model)
+    assert done.stop is StopReason.ANSWERED
+    assert done.answer == Document(artifact_markdown="# Report\n")
+    assert (done.turns, done.usage.calls, done.usage.input_tokens) == (2, 2, 200)
+    assert 'seen {"path": "a.py"}' in model.calls[1].messages[-1].text
+    assert [type(notice) for notice in room.notices] == [Asking, Answered, Looking, Looking, Asking, Answered]
+
+
+async def test_each_question_begins_with_the_one_before_byte_for_byte(room: Room) -> None:
+    model = Speaker([LOOK, explore(("look", {"at": 2})), "no json", document()])
+    await room.work(model)
+    for before, after in zip(model.calls, model.calls[1:], strict=False):
+        assert after.messages[: len(before.messages)] == before.messages
+    assert [call.messages[0].text for call in model.calls] == ["You analyse."] * 4
+
+
+async def test_the_keys_of_questions_name_task_round_turn_and_try(room: Room) -> None:
+    model = Speaker([LOOK, "no json", document()])
+    await room.work(model, assignment(task="T2", kind=AnswerKind.DOCUMENT))
+    assert [str(call.key) for call in model.calls] == [
+        "analyst phase-1 T2/1.1 document",
+        "analyst phase-1 T2/1.2 document",
+        "analyst phase-1 T2/1.2~2 document",
+    ]
+
+
+async def test_a_complaint_goes_back_to_the_model_and_is_shown(room: Room) -> None:
+    model = Speaker([document("# Thin\n"), document("# Thick\n")])
+
+    def check(answer: Work) -> Sequence[str]:
+        return () if "Thick" in answer.artifact_markdown else ("It is thin.",)
+
+    done = await room.work(model, check=check)
+    assert done.answer == Document(artifact_markdown="# Thick\n")
+    assert "- It is thin." in model.calls[1].messages[-1].text
+    assert Complaint(text="It is thin.") in room.notices
+
+
+async def test_what_never_passes_its_check_is_kept_for_a_person(room: Room) -> None:
+    done = await room.work(Speaker([document("# Thin\n")]), check=lambda _: ("It is thin.",))
+    assert (done.stop, done.answer) == (StopReason.MODEL_MALFORMED, None)
+    assert done.rejected == Document(artifact_markdown="# Thin\n")
+    assert done.complaints == ("It is thin.",)
+    assert "It is thin." in done.message
+
+
+async def test_one_capability_that_breaks_stops_neither_its_siblings_nor_the_work(room: Room) -> None:
+    def look(wanted: Wanted) -> Observation:
+        if wanted.capability == "look":
+            raise ZeroDivisionError("boom")
+        return seen(wanted, "fine")
+
+    room.library = Library(look)
+    model = Speaker([LOOK, document()])
+    assert (await room.work(model)).stop is StopReason.ANSWERED
+    told = model.calls[1].messages[-1].text
+    assert "tool_error" in told
+    assert "ZeroDivisionError: boom" in told
+    assert "fine" in told
+
+
+async def test_requests_of_one_turn_are_looked_up_side_by_side(room: Room) -> None:
+    import threading
+
+    together = threading.Barrier(2, timeout=10)
+
+    def look(wanted: Wanted) -> Observation:
+        together.wait()
+        return seen(wanted, "met")
+
+    room.library = Library(look)
+    model = Speaker([LOOK, document()])
+    await room.work(model)
+    assert model.calls[1].messages[-1].text.count("met") == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ModelUnavailable("Rate limit."), StopReason.MODEL_UNAVAILABLE),
+        (QuestionRejected("Bad schema."), StopReason.MODEL_UNAVAILABLE),
+        (ContextTooLong("Too long."), StopReason.CONTEXT_WINDOW),
+    ],
+)
+async def test_a_provider_that_fails_is_a_stop_reason_and_costs_nothing(room: Room, error: Exception, reason: StopReason) -> None:
+    room.ledger = priced("1.00", "0.30")
+    done = await room.work(Speaker([paid(LOOK, "0.01"), error]))
+    assert (done.stop, done.message) == (reason, str(error))
+    assert done.usage.cost == room.ledger.budget.committed == Decimal("0.01")
+
+
+async def test_a_question_whose_answer_was_lost_counts_at_its_worst(room: Room) -> None:
+    room.ledger = priced("1.00", "0.30")
+    done = await room.work(Speaker([PerhapsPaid("No answer.")]))
+    assert done.stop is StopReason.MODEL_UNAVAILABLE
+    assert done.usage.cost == room.ledger.budget.committed == Decimal("0.30")
+    assert Journal(room.path, {}).take_lost("a1#") == Decimal("0.30")
+
+
+@pytest.mark.parametrize("error", [KeyRefused("No."), RecordExhausted("Nothing for it.")])
+async def test_what_no_model_can_mend_is_raised_and_leaves_no_reservation(room: Room, error: Exception) -> None:
+    room.ledger = priced("1.00", "0.30")
+    with pytest.raises(type(error)):
+        await room.work(Speaker([error]))
+    assert room.ledger.budget.committed == 0
+    assert Journal(room.path, {}).take_lost("a1#") == 0
+
+
+async def test_a_question_that_could_pass_the_cap_is_not_asked(room: Room) -> None:
+    room.ledger = priced("0.50", "0.30")
+    model = Speaker([paid(LOOK, "0.25")])
+    done = await room.work(model)
+    assert (done.stop, len(model.calls)) == (StopReason.BUDGET, 1)
+    assert done.usage.cost == Decimal("0.25")
+
+
+async def test_a_model_without_a_price_is_announced_as_such(room: Room) -> None:
+    room.ledger = Ledger(Budget(cap=Decimal(1)), lambda *_: None)
+    unpriced = Reply(text=document(), usage=Usage(cost=None))
+    done = await room.work(Speaker([unpriced], name="openai-chat:qwen"))
+    assert room.notices[0] == Asking(turn=1, model="openai-chat:qwen", reserved=None)
+    assert done.usage.cost is None
+
+
+async def test_a_model_that_does_not_answer_in_time_is_left(room: Room) -> None:
+    class Silent(Speaker):
+        async def ask(self, call: ModelCall) -> Reply:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    room.ledger = priced("1.00", "0.30")
+    done = await room.work(Silent([]), assignment(limits=Limits(seconds=0.05)))
+    assert done.stop is StopReason.DEADLINE
+    assert done.usage.cost == room.ledger.budget.spent == Decimal("0.30")
+    assert room.ledger.budget.reserved == ()
+
+
+async def test_a_clock_that_has_run_out_ends_the_work_between_questions(room: Room) -> None:
+    ticks = iter([0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 5_000.0])
+    room.now = lambda: next(ticks, 5_000.0)
+    done = await room.work(Speaker([LOOK, document()]))
+    assert done.stop is StopReason.DEADLINE
+
+
+async def test_secrets_are_struck_out_of_what_the_model_is_shown(room: Room) -> None:
+    room.environ["OPENAI_API_KEY"] = "sk-very-secret"
+    room.library = Library(lambda wanted: seen(wanted, "KEY = sk-very-secret"))
+    model = Speaker([LOOK, document()])
+    await room.work(model)
+    assert "[OPENAI_API_KEY]" in model.calls[1].messages[-1].text
+    assert "sk-very-secret" not in room.path.read_text()
+
+
+async def test_the_journal_holds_every_message_once(room: Room) -> None:
+    model = Speaker([LOOK, "no json", document()])
+    await room.work(model)
+    started = [json.loads(line) for line in room.path.read_text().splitlines() if '"started"' in line]
+    kept = [message["text"] for line in started for message in line["messages"]]
+    assert kept == [message.text for message in model.calls[-1].messages]
+
+
+async def resumed(room: Room, lines: Sequence[bytes], says: Sequence[str]) -> tuple[object, list[str], list[str]]:
+    """The end of work that goes on from these journal lines, and what was asked and looked up again."""
+    room.path.write_bytes(b"".join(lines))
+    by_turn = {f"1.{turn}": text for turn, text in enumerate(says, 1)}
+
+    class ByKey(Speaker):
+        async def ask(self, call: ModelCall) -> Reply:
+            self.calls.append(call)
+            return Reply(text=by_turn[call.key.round], usage=Usage(input_tokens=100, output_tokens=10))
+
+    model, room.library = ByKey([]), Library()
+    done = await room.work(model)
+    said = [message.text for message in model.calls[-1].messages if message.role is Role.USER] if model.calls else []
+    assert len(said) == len(set(said))
+    return (done.stop, done.answer, done.usage), [call.key.round for call in model.calls], room.library.asked
+
+
+async def test_work_killed_after_any_line_of_its_journal_ends_the_same_and_repeats_nothing(room: Room) -> None:
+    says = [LOOK, explore(("look", {"at": 2})), explore(), document("# Report\n")]
+    whole, asked, looked = await resumed(room, [], says)
+    assert (asked, len(looked)) == (["1.1", "1.2", "1.3", "1.4"], 3)
+    lines = room.path.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 4 * 2 + 3
+    for count in range(len(lines) + 1):
+        kept = [json.loads(line) for line in lines[:count]]
+        answered = [line["key"].removeprefix("a1#") for line in kept if line["entry"] == "finished"]
+        found = [line["observation"]["key"] for line in kept if line["entry"] == "observed"]
+        end, asked_again, looked_again = await resumed(room, lines[:count], says)
+        assert end == whole
+        assert asked_again == [f"1.{turn}" for turn in range(len(answered) + 1, 5)]
+        assert not set(looked_again) & set(found)
+        assert len(looked_again) + len(found) == 3
+
+
+async def test_another_prompt_under_the_same_key_is_asked_anew(room: Room) -> None:
+    await room.work(Speaker([document("# Old\n")]))
+    model = Speaker([document("# New\n")])
+    given = assignment().model_copy(update={"user": "Analyse that."})
+    assert (await room.work(model, given)).answer == Document(artifact_markdown="# New\n")
+    assert len(model.calls) == 1
+
+
+async def test_tasks_side_by_side_share_one_cap_and_one_journal(room: Room) -> None:
+    room.ledger = priced("1.00", "0.40")
+    models = {f"T{number}": Speaker([paid(LOOK, "0.05"), paid(document(), "0.05")]) for number in range(4)}
+    done = await asyncio.gather(*(room.work(model, assignment(task=task)) for task, model in models.items()))
+    assert [item.stop for item in done] == [StopReason.ANSWERED] * 4
+    assert room.ledger.budget == Budget(cap=Decimal("1.00"), spent=Decimal("0.40"))
+    assert Journal(room.path, {}).damaged == 0

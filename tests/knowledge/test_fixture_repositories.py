@@ -1,0 +1,76 @@
+"""Small real projects, and exactly the commands that are found in them."""
+
+import pytest
+
+from forge_bot.knowledge import Commands
+from tests.knowledge.repository_scene import REPOSITORIES, lines, profile_at
+
+VENV = "python3 -m venv {env}"
+PIP = "{env}/bin/python -m pip install -q --disable-pip-version-check"
+PYTEST = "{env}/bin/python -m pytest -q -rfE"
+
+EXPECTED = {
+    "python-pytest": {
+        "setup": [VENV, f"{PIP} -e .[test] ruff"],
+        "test": [PYTEST],
+        "lint": ["{env}/bin/python -m ruff check --output-format=concise ."],
+    },
+    "python-unittest": {"test": ["python3 -m unittest discover -v -s tests -t ."]},
+    "npm": {"setup": ["npm ci --no-audit --no-fund"], "build": ["npm run build"], "test": ["npm test"]},
+    "make": {"build": ["make all"], "test": ["make check"]},
+    "go": {"build": ["go build ./..."], "test": ["go test ./..."], "lint": ["golangci-lint run ./..."]},
+    "rust": {"build": ["cargo build"], "test": ["cargo test --no-fail-fast"], "lint": ["cargo clippy --all-targets"]},
+    "bare": {},
+    "monorepo": {
+        "build": ["cargo build --manifest-path crates/weight/Cargo.toml"],
+        "test": [
+            "env PYTHONPATH=services/prices python3 -m unittest discover -v -s services/prices",
+            "npm --prefix web test",
+            "cargo test --manifest-path crates/weight/Cargo.toml --no-fail-fast",
+        ],
+    },
+    "make-python": {"setup": [VENV, f"{PIP} -r requirements-dev.txt"], "build": ["make build"], "test": [PYTEST]},
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_repository_gives_exactly_its_commands(name: str) -> None:
+    commands = profile_at(REPOSITORIES / name).commands
+    found = {kind: lines(getattr(commands, kind)) for kind in Commands.model_fields}
+    assert {kind: typed for kind, typed in found.items() if typed} == EXPECTED[name]
+
+
+def test_every_repository_among_the_fixtures_is_expected_to_give_something() -> None:
+    assert {path.name for path in REPOSITORIES.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("python-pytest", "pyproject.toml configures pytest"),
+        ("python-unittest", "tests/test_shelf.py imports unittest, and nothing names pytest"),
+        ("npm", "package.json has a test script"),
+        ("make", "Makefile has a target check"),
+        ("make-python", "requirements-dev.txt names pytest"),
+    ],
+)
+def test_the_reason_for_a_test_command_names_the_file_that_says_so(name: str, reason: str) -> None:
+    assert [each.reason for each in profile_at(REPOSITORIES / name).commands.test] == [reason]
+
+
+def test_a_lint_target_that_needs_the_projects_environment_is_explained_and_not_used() -> None:
+    profile = profile_at(REPOSITORIES / "make-python")
+    assert profile.commands.lint == ()
+    assert any("target lint" in note and ".forge/config.yml" in note for note in profile.notes)
+
+
+def test_a_lint_script_that_would_change_files_is_explained_and_not_used() -> None:
+    assert any("changes files" in note for note in profile_at(REPOSITORIES / "monorepo").notes)
+
+
+def test_what_people_wrote_about_the_habits_of_a_project_is_found() -> None:
+    assert profile_at(REPOSITORIES / "monorepo").conventions == ("AGENTS.md",)
+    assert profile_at(REPOSITORIES / "monorepo").ci == "GitLab CI"
+    assert profile_at(REPOSITORIES / "python-pytest").conventions == ("CONTRIBUTING.md",)
+    assert profile_at(REPOSITORIES / "python-pytest").ci == "GitHub Actions"
+    assert profile_at(REPOSITORIES / "bare").ci == ""

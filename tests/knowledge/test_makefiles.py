@@ -1,0 +1,103 @@
+"""Targets are read as make reads them, not as words that happen to stand in the file."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.knowledge.repository_scene import lines, profile_of
+
+
+def found(makefile: str, **others: str) -> list[str]:
+    """The test commands for a Makefile."""
+    return lines(profile_of({"Makefile": makefile, **others}).commands.test)
+
+
+@pytest.mark.parametrize(
+    "makefile",
+    [
+        "test:\n\t./t\n",
+        "test check: all\n\t./t\n",
+        "all test:: x\n\t./t\n",
+        "test: ; ./t\n",
+        "test : build\nbuild:\n\tcc x.c\n",
+        "lib \\\n  test: x\n\t./t\n",
+        "test: MODE = fast\ntest:\n\t./t\n",
+        "ifdef X\ntest:\n\t./t\nendif\n",
+        "test: # runs them\n\t./t\n",
+    ],
+)
+def test_a_rule_for_test_is_one(makefile: str) -> None:
+    assert found(makefile) == ["make test"]
+
+
+@pytest.mark.parametrize(
+    "makefile",
+    [
+        "test := ./t\n",
+        "test ::= ./t\n",
+        "test ?= ./t\n",
+        "test = ./t\nall:\n\t$(test)\n",
+        ".PHONY: test\n",
+        "# test:\nall:\n\t./x\n",
+        "all:\n\techo test:\n",
+        "all:\n\techo 'x' \\\n test: y\n",
+        "define text\ntest:\n\t./t\nendef\n",
+        "test-%: x\n\t./t\n",
+        "latest:\n\t./t\n",
+        "test: MODE = fast\n",
+        "$(test): x\n\t./t\n",
+        "test:\n",
+    ],
+)
+def test_what_only_looks_like_a_rule_for_test_is_none(makefile: str) -> None:
+    assert found(makefile) == []
+
+
+def test_check_is_used_when_there_is_no_test() -> None:
+    assert found("check:\n\t./t\n") == ["make check"]
+    assert found("check:\n\t./c\ntest:\n\t./t\n") == ["make test"]
+
+
+def test_rules_in_included_files_count() -> None:
+    assert found("include make/*.mk\n", **{"make/tests.mk": "test:\n\t./t\n"}) == ["make test"]
+    assert found("include other.mk\n", **{"make/tests.mk": "test:\n\t./t\n"}) == []
+    assert found("-include tests.mk\n", **{"tests.mk": "include Makefile\ntest:\n\t./t\n"}) == ["make test"]
+
+
+def test_makes_own_order_of_files_is_kept() -> None:
+    assert found("test:\n\t./t\n", GNUmakefile="check:\n\t./c\n") == ["make check"]
+
+
+def test_make_gives_way_to_the_toolchain_of_the_language() -> None:
+    files = {"Makefile": "build:\n\tgo build\ntest:\n\tgo test -v\nlint:\n\tgo vet ./...\n", "go.mod": "module x\n"}
+    commands = profile_of(files).commands
+    assert lines(commands.test) == ["go test ./..."]
+    assert lines(commands.lint) == ["make lint"]
+
+
+def test_a_target_that_reaches_the_projects_environment_by_another_one_is_not_used() -> None:
+    files = {
+        "Makefile": "build: venv\n\tcp a b\nvenv:\n\tpython3 -m venv .venv\n",
+        "requirements.txt": "x\n",
+        "test_a.py": "import pytest\n",
+    }
+    assert profile_of(files).commands.build == ()
+
+
+def test_a_makefile_in_a_folder_counts_when_there_is_nothing_else() -> None:
+    files = {"src/Makefile": "test:\n\t./t\n", "docs/Makefile": "html:\n\tsphinx\n"}
+    assert lines(profile_of(files).commands.test) == ["make -C src test"]
+    assert lines(profile_of({**files, "go.mod": "module x\n"}).commands.test) == ["go test ./..."]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="compares with make itself")
+@pytest.mark.parametrize(
+    "makefile", ["test : build\nbuild:\n\t@echo ran\n", "lib \\\n  test:\n\t@echo ran\n", "test: ; @echo ran\n"]
+)
+def test_make_itself_agrees(makefile: str, tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text(makefile, "utf-8")
+    told = subprocess.run(["make", "test"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "ran" in told.stdout
+    assert found(makefile) == ["make test"]

@@ -1,0 +1,156 @@
+"""The templates that ship: one for each agent, each example as its contract asks, each rendering whole for both deliveries."""
+
+import re
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from forge_bot.engine.tasks import read_tasks
+from forge_bot.engine.values import Finding, Severity, TaskId, TaskMode, TaskSpec
+from forge_bot.prompts.assemble import assemble
+from forge_bot.prompts.environment import Environment
+from forge_bot.prompts.material import Input
+from forge_bot.resources import templates
+from tests.prompts.scenes import Part, fences, parts, sections
+
+FOLDER: Path = templates() / "prompts"
+SHIPPED = Environment()
+PARTS = parts()
+REVIEWS = [part for part in PARTS if part.verdicts]
+
+each_part = pytest.mark.parametrize("part", PARTS, ids=str)
+each_review = pytest.mark.parametrize("part", REVIEWS, ids=str)
+
+
+def system(part: Part, **changes: object) -> str:
+    return assemble(part.material(**changes), SHIPPED).system
+
+
+def example(part: Part) -> str:
+    (found,) = fences(system(part), "markdown")
+    return found
+
+
+def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
+    agents = {part.agent for part in PARTS}
+    assert agents == {name.removesuffix(".md.j2") for name in SHIPPED.names if not name.startswith("_")}
+    SHIPPED.check(agents)
+
+
+def test_every_partial_is_used() -> None:
+    everything = "".join((FOLDER / name).read_text(encoding="utf-8") for name in SHIPPED.names)
+    for name in SHIPPED.names:
+        if name.startswith("_") and name != "_message.md.j2":
+            assert f'{{% include "{name}" %}}' in everything
+
+
+@each_part
+def test_an_example_has_the_headings_of_its_artifact_in_order_each_with_a_body(part: Part) -> None:
+    found = sections(example(part))
+    named = ["Verdict" if heading.startswith("Verdict: ") else heading for heading in found]
+    if part.headings:
+        assert tuple(named) == part.headings
+    assert all(found.values())
+
+
+@each_part
+def test_the_contract_lists_the_headings_it_was_given_and_means_no_others(part: Part) -> None:
+    text = system(part)
+    listed = re.findall(r"^- `## (.+?)`: ", text, re.MULTILINE)
+    assert tuple(heading.removesuffix(": …") for heading in listed) == part.headings
+    assert "- `## Something New`\n" in system(part, headings=(*part.headings, "Something New"))
+
+
+@each_review
+def test_an_example_of_a_review_holds_one_verdict_that_follows_from_its_findings(part: Part) -> None:
+    text = example(part)
+    (verdict,) = re.findall(r"^## Verdict: (\w+)$", text, re.MULTILINE)
+    severities = set(re.findall(r"^- \*\*\[(\w+)\]\*\* \S", sections(text)["Findings"], re.MULTILINE))
+    assert severities <= set(Severity)
+    heavy = bool(severities & {Severity.CRITICAL, Severity.MAJOR})
+    assert verdict == part.verdicts[2 if heavy else 1 if severities else 0]
+    words = re.findall(r"\b(?:APPROVE|APPROVE_WITH_NOTES|REVISE|PASS|PASS_WITH_NOTES|FAIL)\b", text)
+    assert words == [verdict]
+
+
+@each_review
+def test_a_reviewer_is_told_its_own_verdicts_only(part: Part) -> None:
+    told = set(re.findall(r"`(APPROVE|APPROVE_WITH_NOTES|REVISE|PASS|PASS_WITH_NOTES|FAIL)`", system(part)))
+    assert told == set(part.verdicts)
+
+
+def test_the_example_of_a_task_list_is_read_as_it_is_meant() -> None:
+    (decomposer,) = [part for part in PARTS if part.agent == "task-decomposer"]
+    tasks, problems = read_tasks(example(decomposer))
+    assert problems == ()
+    assert [(task.id, task.mode, task.depends_on, len(task.acceptance)) for task in tasks] == [
+        ("1", TaskMode.SEQUENTIAL, (), 3),
+        ("2", TaskMode.PARALLEL, ("1",), 1),
+    ]
+    assert tasks[0].files == ("app/errors.py", "app/upload.py", "tests/test_upload.py")
+
+
+def test_the_page_after_a_run_reports_friction_under_four_headings() -> None:
+    (summary,) = [part for part in PARTS if part.phase == "final-summary" and "Debug Report" not in part.headings]
+    report = sections(example(summary))["Improvement Report"]
+    assert re.findall(r"^### (.+)$", report, re.MULTILINE) == ["Documentation", "Code Readability", "AI Agent Support", "Other"]
+    assert "No friction observed." in report
+
+
+def test_the_verifier_does_not_write_what_the_process_adds() -> None:
+    (verification,) = [part for part in PARTS if part.phase == "final-verification"]
+    assert "Commands" not in sections(example(verification))
+    assert "exit codes: they are added for you" in system(verification)
+
+
+BUSY = {
+    "round": 2,
+    "notes": ("Shorter.",),
+    "findings": (Finding(severity=Severity.MINOR, description="x"),),
+    "problems": ("y",),
+    "similar": ("s",),
+    "patterns": ("p",),
+    "friction": ("f",),
+    "inputs": (Input(name="request.md", text="r", untrusted=True), Input(name="d", text="+", kind="diff")),
+    "task": TaskSpec(id=TaskId("1"), title="t", files=("a",), depends_on=(TaskId("2"),), acceptance=("AC-1: z",)),
+}
+
+
+@each_part
+@pytest.mark.parametrize("delivery", ["answer", "files"])
+@pytest.mark.parametrize("extra", [{}, BUSY], ids=["bare", "busy"])
+def test_every_prompt_is_clean_markdown_for_both_deliveries(part: Part, delivery: str, extra: dict[str, object]) -> None:
+    made = assemble(part.material(delivery=delivery, **extra), SHIPPED)
+    for text in (made.system, made.user):
+        assert text.endswith("\n")
+        assert "\n\n\n" not in text
+        assert not text.startswith("\n")
+        assert not re.search(r"[ \t]+$", text, re.MULTILINE)
+        assert "{{" not in text
+        assert "{%" not in text
+    tokens = MarkdownIt().parse(made.system)
+    levels = [token.tag for token in tokens if token.type == "heading_open"]
+    assert levels.count("h1") == 1
+    assert levels[0] == "h1"
+    assert ("## How to ask and how to answer" in made.system) == (delivery == "answer")
+    assert ("## Output File" in made.user) == (delivery == "files")
+
+
+@each_part
+def test_a_role_and_its_contract_can_be_read_in_three_minutes(part: Part) -> None:
+    words = len(system(part, delivery="files").split())
+    assert 350 <= words <= 950
+
+
+def test_the_implementer_is_shown_edits_that_are_readable() -> None:
+    (implementer,) = [part for part in PARTS if part.agent == "implementer"]
+    ask, edit = fences(system(implementer), "json")
+    assert '"provider": "read_file"' in ask
+    assert '"operation": "replace"' in edit
+
+
+def test_the_one_who_cannot_run_tests_is_told_not_to_claim_results() -> None:
+    (implementer,) = [part for part in PARTS if part.agent == "implementer"]
+    assert "never write that it passes" in system(implementer)
+    assert "the commands you ran" in system(implementer, delivery="files")

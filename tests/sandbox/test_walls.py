@@ -1,0 +1,118 @@
+"""Attacks from inside a box. Each one works without walls, so each of these tests can fail."""
+
+import os
+from pathlib import Path
+
+import pytest
+from conftest import SECRET, Attempt, World
+
+from forge_bot.sandbox import BackendName, Box, run
+
+# Prints DONE when it worked; what stops it is its own affair. The world is in the variables.
+ATTACKS = {
+    "read a file outside": "print('DONE' if 'hunter2' in open(E['OUTSIDE'] + '/.netrc').read() else '')",
+    "read through a link that was there": "print('DONE' if 'hunter2' in open('src/secret').read() else '')",
+    "list a folder outside": "print('DONE' if os.listdir(E['OUTSIDE']) else '')",
+    "write a file outside": "open(E['OUTSIDE'] + '/new', 'w').write('x'); print('DONE')",
+    "write through a link of its own": "os.symlink(E['OUTSIDE'], 'src/link'); open('src/link/new', 'w').write('x'); print('DONE')",
+    "cut a file outside": "os.truncate(E['OUTSIDE'] + '/.netrc', 0); print('DONE')",
+    "move a file out": "os.rename('src/app.py', E['OUTSIDE'] + '/new'); print('DONE')",
+    "link a file in": "os.link(E['OUTSIDE'] + '/.netrc', 'src/in'); open('src/in', 'a').write('x'); print('DONE')",
+    "read the environment of another process": "print('DONE' if 'hunter2' in open(f'/proc/{W}/environ').read() else '')",
+    "read the memory of another process": "open(f'/proc/{W}/mem', 'rb'); print('DONE')",
+    "walk through the root of another process": "os.listdir(f'/proc/{W}/root' + E['OUTSIDE']); print('DONE')",
+    "signal another process": "os.kill(W, 0); print('DONE')",
+    "signal it by a descriptor": "signal.pidfd_send_signal(os.pidfd_open(W), 0); print('DONE')",
+    "call a TCP server": "socket.create_connection(('127.0.0.1', int(E['TCP'])), 5); print('DONE')",
+    "send a UDP datagram": "s = socket.socket(type=2, family=2); s.sendto(b'x', ('127.0.0.1', int(E['UDP']))); print('DONE')",
+    "call a unix socket": "socket.socket(socket.AF_UNIX).connect(E['OUTSIDE'] + '/s'); print('DONE')",
+    "call an abstract socket": "socket.socket(socket.AF_UNIX).connect(chr(0) + E['ABSTRACT']); print('DONE')",
+    "send a unix datagram": "socket.socket(socket.AF_UNIX, 2).sendto(b'x', E['OUTSIDE'] + '/d'); print('DONE')",
+    "send a unix datagram from a pair": "socket.socketpair(1, 2)[0].sendmsg([b'x'], [], 0, E['OUTSIDE'] + '/d'); print('DONE')",
+    "talk to the kernel's keyrings": "print('DONE' if C.syscall(KEYCTL, 0, -3, 1) > 0 else '')",
+    "make a ring for system calls": "C.syscall(425, 1, None); print('DONE' if ctypes.get_errno() == errno.EFAULT else '')",
+    "become root in a namespace of its own": "print('DONE' if C.unshare(0x10000000) == 0 else '')",
+    "start a process in such a namespace": "print('DONE' if C.syscall(CLONE, 0x10000000 | 17, 0, 0, 0, 0) >= 0 else '')",
+    "plant a git hook": "open('.git/hooks/pre-commit', 'w').write('x'); print('DONE')",
+    "change git's settings": "open('.git/config', 'a').write('x'); print('DONE')",
+    "change a specification": "open('.specs/spec.md', 'w').write('x'); print('DONE')",
+    "remove a specification": "os.unlink('.specs/spec.md'); print('DONE')",
+    "add a workflow": "open('.github/workflows/new.yml', 'w').write('x'); print('DONE')",
+    "move the specifications away": "os.rename('.specs', 'src/specs'); print('DONE')",
+    "make settings where none were": "os.mkdir('.forge'); open('.forge/config.yml', 'w').write('x'); print('DONE')",
+    "change permissions of a specification": "os.chmod('.specs/spec.md', 0o777); print('DONE')",
+}
+PREFACE = """
+import ctypes, errno, os, platform, signal, socket
+E = os.environ; W = int(E['WITNESS']); C = ctypes.CDLL(None, use_errno=True)
+KEYCTL, CLONE = {'x86_64': (250, 56), 'aarch64': (219, 220)}[platform.machine()]
+"""
+# Landlock has no word for these; docs/sandbox.md says so.
+NOT_HELD_BY_LANDLOCK = {"change permissions of a specification"}
+
+
+@pytest.fixture
+def tree(worktree: Path, world: World) -> Path:
+    (worktree / "src" / "secret").symlink_to(world.folder / ".netrc")
+    return worktree
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_ends_at_the_walls(walled: BackendName, attack: str, attempt: Attempt, tree: Path, world: World) -> None:
+    outcome = attempt(walled, PREFACE + ATTACKS[attack], env=world.variables())
+    if attack == "send a UDP datagram" and walled is BackendName.BUBBLEWRAP:
+        assert "DONE" in outcome.output, "it may send; in a network of its own nobody is there"
+    elif walled is BackendName.LANDLOCK and attack in NOT_HELD_BY_LANDLOCK:
+        assert "DONE" in outcome.output
+    else:
+        assert "DONE" not in outcome.output
+    assert world.reached() == []
+    assert sorted(os.listdir(world.folder)) == [".netrc", "d", "s"]
+    assert (world.folder / ".netrc").read_text(encoding="utf-8") == SECRET
+    assert (tree / ".specs" / "spec.md").read_text(encoding="utf-8") == "# Spec\n"
+    assert not (tree / ".forge").exists()
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_the_same_attack_works_without_walls(attack: str, attempt: Attempt, tree: Path, world: World) -> None:
+    outcome = attempt(BackendName.OFF, PREFACE + ATTACKS[attack], env=world.variables())
+    if "DONE" not in outcome.output and "namespace" in attack:
+        pytest.skip("this machine gives nobody a user namespace")
+    assert "DONE" in outcome.output
+
+
+def test_a_box_sees_its_own_processes_only(bubblewrap: BackendName, attempt: Attempt) -> None:
+    outcome = attempt(bubblewrap, "import os; print(len([name for name in os.listdir('/proc') if name.isdigit()]))")
+    assert outcome.output.strip() == "2"
+
+
+def test_the_kernels_settings_cannot_be_changed(walled: BackendName, attempt: Attempt) -> None:
+    code = "open('/proc/sys/kernel/core_pattern', 'r+').close(); print('DONE')"
+    assert "DONE" not in attempt(walled, code).output
+
+
+def test_what_not_everyone_may_read_under_etc_is_not_there_even_for_root(walled: BackendName, attempt: Attempt) -> None:
+    outcome = attempt(walled, "print(open('/etc/passwd').read()[:5]); print(open('/etc/shadow').read())")
+    assert outcome.output.startswith("root:")
+    assert "PermissionError" in outcome.output
+
+
+def test_no_descriptor_of_ours_is_inherited(backend: BackendName, attempt: Attempt) -> None:
+    code = "import os; print(sorted(os.listdir('/proc/self/fd'))[:-1], os.readlink('/proc/self/fd/0'))"
+    assert attempt(backend, code).output == "['0', '1', '2'] /dev/null\n"
+
+
+def test_a_box_has_no_powers_of_root(walled: BackendName, attempt: Attempt) -> None:
+    code = "print([line.split()[1] for line in open('/proc/self/status') if line.startswith(('CapPrm', 'CapEff', 'CapBnd'))])"
+    assert attempt(walled, code).output == f"{['0' * 16] * 3}\n"
+
+
+def test_a_password_in_gits_settings_is_not_shown(walled: BackendName, worktree: Path) -> None:
+    config = worktree / ".git" / "config"
+    before = config.read_text(encoding="utf-8") + '[remote "origin"]\n\turl = https://me:hunter2@example.org/x.git\n'
+    config.write_text(before, encoding="utf-8")
+    outcome = run(walled, Box(worktree=worktree), ["cat", ".git/config"])
+    assert SECRET not in outcome.output
+    # Landlock cannot show a cleaned copy in its place, so it shows nothing.
+    assert ("repositoryformatversion" in outcome.output) == (walled is BackendName.BUBBLEWRAP)
+    assert config.read_text(encoding="utf-8") == before

@@ -1,0 +1,147 @@
+"""What .forge/config.yml may say, and how mistakes in it are told."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from forge_bot.engine.values import Tier
+from forge_bot.errors import BadConfig, BadPipeline, PipelineNotRunnable
+from forge_bot.settings import Config, load_config, load_pipeline, state_home
+from forge_bot.settings.config import DEFAULT_MODEL
+
+
+def config(text: str | None, environ: dict[str, str] | None = None) -> Config:
+    return load_config(lambda path: text if path == ".forge/config.yml" else None, environ or {})
+
+
+def test_without_a_file_everything_has_its_default() -> None:
+    assert config(None) == Config()
+    assert config("") == Config()
+    assert Config().model_for(Tier.STRONG) == DEFAULT_MODEL
+
+
+def test_a_tier_has_its_own_model_before_the_one_for_all() -> None:
+    given = config("model: openai:small\nmodels: {strong: anthropic:large}\n")
+    assert given.model_for(Tier.STRONG) == "anthropic:large"
+    assert given.model_for(Tier.FAST) == "openai:small"
+
+
+def test_the_environment_replaces_the_models_of_the_file() -> None:
+    given = config("models: {strong: anthropic:large}\n", {"FORGE_BOT_MODEL": "openai-chat:mine"})
+    assert given.model_for(Tier.STRONG) == "openai-chat:mine"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("test: python -m pytest -k 'a b'", (("python", "-m", "pytest", "-k", "a b"),)),
+        ("test: [make check, make lint]", (("make", "check"), ("make", "lint"))),
+        ("test: [[python, -m, pytest]]", (("python", "-m", "pytest"),)),
+        ("test: []", ()),
+        ("build: make", None),
+    ],
+)
+def test_commands_are_strings_or_lists_of_words(written: str, read: tuple[tuple[str, ...], ...] | None) -> None:
+    assert config(f"commands:\n  {written}\n").commands.test == read
+
+
+def test_a_command_split_into_list_items_by_mistake_is_said() -> None:
+    with pytest.raises(BadConfig) as error:
+        config("commands:\n  test: [python, -m, pytest]\n")
+    assert error.value.details[0].startswith(".forge/config.yml:2: commands.test")
+
+
+def test_all_problems_are_told_at_once_each_with_its_line() -> None:
+    with pytest.raises(BadConfig) as error:
+        config("budget: -1\nsandbox: yes please\ncolour: red\nbudget: 3\n")
+    assert sorted(line.split(": ")[0] for line in error.value.details) == [
+        ".forge/config.yml:2",
+        ".forge/config.yml:3",
+        ".forge/config.yml:4",
+    ]
+    assert "stands twice" in error.value.details[0]
+
+
+def test_what_is_not_yaml_is_told_with_its_line() -> None:
+    with pytest.raises(BadConfig) as error:
+        config("model: [a\nbudget: 3\n")
+    assert error.value.details[0].startswith(".forge/config.yml:2:")
+
+
+def test_money_is_exact() -> None:
+    assert config("budget: 0.10\n").budget == Decimal("0.10")
+
+
+# -- pipelines ----------------------------------------------------------------------------------------------------
+
+MINIMAL = """
+kind: phases
+id: mini
+title: Small
+flows: {S: light, M: standard, L: full}
+phases:
+  - {id: setup, kind: setup, label: Setup, writes: request.md}
+  - {id: plan, kind: agent, label: Plan, agent: planner, reads: [request.md], writes: plan.md, tasks: true}
+  - {id: work, kind: tasks, label: Work, agent: worker, reads: [plan.md], writes: "impl-{task}.md"}
+  - {id: end, kind: end, label: End}
+  - {id: ask, kind: decision, label: Ask}
+"""
+
+
+def own(text: str, name: str = "mini") -> object:
+    return load_pipeline(name, lambda path: text if path == f".forge/pipelines/{name}.yaml" else None)
+
+
+def test_a_repository_may_bring_its_own_pipeline() -> None:
+    assert getattr(own(MINIMAL), "id", "") == "mini"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("reads: [plan.md]", "reads: [design.md]", "work reads 'design.md', which no earlier phase writes"),
+        ("id: plan", "id: setup", "phase id 'setup' stands twice"),
+        ("  - {id: ask, kind: decision, label: Ask}\n", "", "exactly one phase of kind 'decision', not 0"),
+        ("  - {id: end, kind: end, label: End}\n", "", "exactly one phase of kind 'end', not 0"),
+        ("flows: {S: light, M: standard, L: full}", "flows: {S: light, M: standard}", "flows must name L"),
+        (
+            "  - {id: end",
+            "  - {id: gate, kind: gate, label: Gate, shows: [plan.md], sends_back_to: nowhere}\n  - {id: end",
+            "gate sends back to 'nowhere', which is no earlier phase of kind 'agent'",
+        ),
+        (
+            "  - {id: end",
+            "  - {id: r, kind: review, label: R, agent: a, writes: r.md, verdicts: [PASS], adds_task: true}\n  - {id: end",
+            "r needs at least one positive and one negative verdict",
+        ),
+        (
+            "  - {id: end",
+            "  - {id: r, kind: review, label: R, agent: a, writes: r.md, verdicts: [PASS, FAIL]}\n  - {id: end",
+            "r must either send back to a phase or add a task",
+        ),
+        ("kind: tasks", "kind: taks", "taks"),
+    ],
+)
+def test_a_pipeline_that_contradicts_itself_is_refused_with_the_reason(old: str, new: str, said: str) -> None:
+    assert old in MINIMAL
+    with pytest.raises(BadPipeline) as error:
+        own(MINIMAL.replace(old, new))
+    assert said in "\n".join(error.value.details)
+
+
+def test_a_pipeline_of_steps_is_read_but_no_run_is_made_of_it() -> None:
+    with pytest.raises(PipelineNotRunnable):
+        own("kind: steps\npipeline_id: scaffold\nsteps:\n  - {step: orient, kind: resource, resource: 'forge://x'}\n")
+
+
+def test_a_name_that_is_a_path_finds_nothing() -> None:
+    with pytest.raises(BadPipeline):
+        load_pipeline("../../etc/passwd", lambda _path: None)
+
+
+def test_state_is_kept_where_the_system_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert state_home() == tmp_path / "forge-bot"
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    assert state_home().is_absolute()

@@ -1,0 +1,112 @@
+"""reports.jsonl is the truth; state.json is its fold and can always be made anew."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forge_bot.engine.reports import Source
+from forge_bot.engine.values import Effort
+from forge_bot.errors import OtherSchema, ReportsDamaged
+from forge_bot.workspace import Request, Workspace, read_request, render_request
+from tests.fakes.bench import DEVELOP, Bench
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """A workspace with a run that waits at its design gate."""
+    bench = Bench(Effort.S).until("checkpoint-a")
+    workspace = Workspace(tmp_path, "20261121-fix-login")
+    for report in bench.reports:
+        workspace.record(report, bench.state)
+    return workspace
+
+
+def test_the_state_is_the_fold_of_the_reports(workspace: Workspace) -> None:
+    loaded = workspace.load(DEVELOP)
+    assert loaded.state.current_phase == "checkpoint-a"
+    assert loaded.refolded == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"{", "was broken"), (b"\xff\xfe", "was broken"), (b'{"currentPhase": 3}', "was broken"), (None, "was missing")]
+)
+def test_a_broken_state_file_is_made_anew_and_said(workspace: Workspace, content: bytes | None, said: str) -> None:
+    file = workspace.path / "state.json"
+    whole = file.read_bytes()
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    assert said in workspace.load(DEVELOP).refolded
+    assert file.read_bytes() == whole
+    assert workspace.load(DEVELOP).refolded == ""
+
+
+def test_a_state_file_that_is_behind_is_made_anew(workspace: Workspace) -> None:
+    file = workspace.path / "state.json"
+    file.write_text(file.read_text().replace('"step": 4', '"step": 2'))
+    assert "was behind" in workspace.load(DEVELOP).refolded
+
+
+def test_a_state_of_another_schema_is_refused(workspace: Workspace) -> None:
+    file = workspace.path / "state.json"
+    file.write_text(file.read_text().replace('"schemaVersion": 1', '"schemaVersion": 99'))
+    with pytest.raises(OtherSchema, match="99"):
+        workspace.load(DEVELOP)
+
+
+def test_a_torn_last_report_was_never_recorded(workspace: Workspace) -> None:
+    with (workspace.path / "reports.jsonl").open("ab") as file:
+        file.write(b'{"type": "answered", "key"')
+    assert workspace.load(DEVELOP).state.gate is not None
+
+
+def test_a_damaged_report_is_named_by_its_line(workspace: Workspace) -> None:
+    file = workspace.path / "reports.jsonl"
+    lines = file.read_bytes().split(b"\n")
+    lines[1] = b'{"type": "nonsense"}'
+    file.write_bytes(b"\n".join(lines))
+    with pytest.raises(ReportsDamaged, match="line 2"):
+        workspace.load(DEVELOP)
+
+
+def test_reports_that_contradict_each_other_are_refused(workspace: Workspace) -> None:
+    file = workspace.path / "reports.jsonl"
+    lines = file.read_bytes().split(b"\n")
+    file.write_bytes(b"\n".join([lines[0], lines[2], lines[1], *lines[3:]]))
+    with pytest.raises(ReportsDamaged, match="contradicts itself"):
+        workspace.load(DEVELOP)
+
+
+def test_a_folder_without_reports_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(ReportsDamaged, match="missing"):
+        Workspace(tmp_path, "20261121-nothing").load(DEVELOP)
+
+
+# -- the request --------------------------------------------------------------------------------------------------
+
+
+@given(
+    title=st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=60).filter(lambda text: bool(text.strip())),
+    text=st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r"), max_size=400),
+    labels=st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=12), max_size=3),
+)
+def test_a_request_reads_back_as_it_was_written(title: str, text: str, labels: list[str]) -> None:
+    request = Request(title=title.strip(), text=text.strip(), labels=tuple(labels), effort=Effort.M, effort_reason="because")
+    again = read_request(render_request(request))
+    assert again.hash == request.hash
+    assert (again.title, again.text, again.labels) == (request.title, request.text, request.labels)
+
+
+def test_a_request_that_was_changed_is_refused() -> None:
+    source = Source(type="github_issue", id="42", url="https://github.com/o/r/issues/42", author="eve")
+    text = render_request(Request(title="Fix it", text="Please fix", source=source, effort=Effort.S, effort_reason="label"))
+    with pytest.raises(ReportsDamaged, match="hash no longer fits"):
+        read_request(text.replace("Please fix", "Please break"))
+
+
+@pytest.mark.parametrize("text", ["", "# no front matter", "---\n- a list\n---\n\n# x\n\ny", "---\n{\n---\n\n# x\n\ny"])
+def test_what_is_no_request_is_said(text: str) -> None:
+    with pytest.raises(ReportsDamaged):
+        read_request(text)
