@@ -393,4 +393,4 @@ class QuestionRejected(ModelError):
     """The provider does not take the question as it was put; asking again would not help."""
 
     code = "MODEL-007"
-    hint = "The provider's own words are above; `output: prompted` helps with servers that know no JSON schemas."
+    hint = "The provider's own words are above; docs/models.md says what a server has to understand."

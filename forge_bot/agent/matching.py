@@ -41,8 +41,8 @@ def line_of(text: str, position: int) -> int:
 
 
 def alike(one: str, other: str) -> float:
-    """How much of two texts is the same, from 0 to 1."""
-    return SequenceMatcher(None, one[:_COMPARED], other[:_COMPARED], autojunk=False).ratio()
+    """How much of two texts is the same, from 0 to 1; blanks around them do not count."""
+    return SequenceMatcher(None, one.strip()[:_COMPARED], other.strip()[:_COMPARED], autojunk=False).ratio()
 
 
 def closest(text: str, passage: str) -> Region | None:
@@ -64,7 +64,7 @@ def shown(region: Region) -> str:
 def _region(lines: list[str], first: int, size: int, passage: str) -> Region:
     window = "\n".join(lines[first : first + size])
     start = sum(len(line) + 1 for line in lines[:first])
-    return Region(first=first + 1, last=first + size, text=window, alike=alike(passage.strip("\n"), window), start=start)
+    return Region(first=first + 1, last=first + size, text=window, alike=alike(passage, window), start=start)
 
 
 def _promising(lines: list[str], size: int, passage: str) -> list[int]:

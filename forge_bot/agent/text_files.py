@@ -7,6 +7,7 @@ from functools import cached_property
 from forge_bot.engine.values import Frozen
 
 _BOM = b"\xef\xbb\xbf"
+_LINE_END = re.compile(r"\r?\n")
 
 
 class NotText(Exception):
@@ -47,11 +48,15 @@ class TextFile(Frozen):
         return [match.start() - count for count, match in enumerate(re.finditer("\r\n", self.text))]
 
     def replaced(self, start: int, end: int, new: str) -> "TextFile":
-        """The file with `new` in place of `flat[start:end]`, in the line ends of that place."""
+        """The file with `new` in place of `flat[start:end]`. Its first lines end as the replaced ones did, further ones like the
+        last of those, or like most of the file.
+        """
         first, last = (at + bisect_left(self._dropped, at) for at in (start, end))
-        there = self.text[first:last]
-        ends = self._line_end(there) or self._line_end(self.text) or "\n"
-        return TextFile(text=self.text[:first] + flat(new).replace("\n", ends) + self.text[last:], bom=self.bom)
+        there = _LINE_END.findall(self.text[first:last]) or [self._line_end(self.text) or "\n"]
+        lines = flat(new).split("\n")
+        ends = [*there, *there[-1:] * len(lines)]
+        kept = "".join(line + end for line, end in zip(lines[:-1], ends, strict=False)) + lines[-1]
+        return TextFile(text=self.text[:first] + kept + self.text[last:], bom=self.bom)
 
     def rewritten(self, new: str) -> "TextFile":
         """A wholly new text in the line ends and with the byte order mark of this file."""

@@ -57,6 +57,7 @@ _KEPT = frozenset(
 _KEPT_STARTS = ("GIT_SSL_", "GIT_HTTP_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 _CREDENTIALS = re.compile(r"\b(https?://)[^/\s']+@", re.IGNORECASE)
 _WORDS_SHOWN = 4_000
+_GRACE = 3.0
 
 # What git says, and what a person can do about it. The first that is found counts.
 _ADVICE = (
@@ -155,12 +156,16 @@ def _start(folder: Path, args: tuple[str, ...], env: dict[str, str], into: IO[by
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
     """Stop git and its children: politely, so that it takes its lock files away, then for certain."""
-    for sign, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, None)):
+    for sign in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, sign)
+        # A time limit here too: a child that left the session may hold the pipes open.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=patience)
+            process.communicate(timeout=_GRACE)
             return
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream:
+            stream.close()
 
 
 def _shown(args: tuple[str, ...]) -> str:

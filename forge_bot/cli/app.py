@@ -223,12 +223,12 @@ def _answer(
     return give(repo, run, model, record, answer=answer, notes=notes, digest=digest, push=push)
 
 
-def run() -> int:
+def run(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code. The one door at which every error is told."""
     from forge_bot.cli import failing
 
     try:
-        code: object = app(standalone_mode=False)
+        code: object = app(args=arguments, standalone_mode=False)
     except KeyboardInterrupt:
         return failing.interrupted()
     except typer.Abort:

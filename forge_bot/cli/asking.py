@@ -67,10 +67,13 @@ def show(question: Question, console: Console) -> None:
 def _document(document: Document, console: Console) -> None:
     console.print()
     console.print(Rule(escape(document.name), align="left", style="dim"))
-    if document.name.endswith(".md"):
-        console.print(Padding(Markdown(document.text, hyperlinks=False), (0, 2)))
+    if not console.is_terminal:
+        # A log or a pipe gets the text itself: what is rendered for a width would be cut or broken elsewhere.
+        console.print(document.text.rstrip(), markup=False, highlight=False, soft_wrap=True)
+    elif document.name.endswith(".md"):
+        console.print(Padding(Markdown(document.text, hyperlinks=False), (0, 2)), soft_wrap=False)
     else:
-        console.print(Syntax(document.text, "diff", background_color="default", word_wrap=True))
+        console.print(Syntax(document.text, "diff", background_color="default", word_wrap=True), soft_wrap=False)
 
 
 def _answered(question: Question, console: Console, ask: Callable[[str], str]) -> Reply | None:

@@ -61,16 +61,19 @@ def list_runs(folder: Path) -> int:
     if not known:
         console.print('No run yet. Start one: [bold]forge-bot run "what is to be done"[/]', highlight=False)
         return 0
-    table = Table(box=None, pad_edge=False)
-    for title in ("run", "effort", "phase", "status", "branch", "last change"):
-        table.add_column(title, style="bold" if title == "run" else None, header_style="dim")
     for info in known:
-        status_ = "[yellow]waits for you[/]" if info.waiting else escape(info.status.replace("_", " "))
-        table.add_row(
-            escape(info.name), info.effort, info.phase, status_, escape(info.branch), f"{info.updated_at:%Y-%m-%d %H:%M}"
+        console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}", highlight=False)
+        console.print(
+            f"  {_where(info)} [dim]· effort {info.effort} · {escape(info.branch)} · {info.updated_at:%Y-%m-%d %H:%M} UTC[/]",
+            highlight=False,
         )
-    console.print(table)
     return 0
+
+
+def _where(info: RunInfo) -> str:
+    if info.waiting:
+        return f"[yellow]waits for you at {info.phase}[/]"
+    return escape(info.status) if info.ended else f"at {info.phase}"
 
 
 def _read(folder: Path, name: str | None) -> Reading:

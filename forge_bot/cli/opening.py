@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.checkout import Repository
-from forge_bot.cli.asking import ask_at_terminal, say_how_to_answer
+from forge_bot.cli.asking import ask_at_terminal, say_how_to_answer, show
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.values import Tier
 from forge_bot.runs.session import Asker, Session
@@ -62,4 +62,6 @@ def session(
 ) -> Session:
     """A session that asks at the terminal if there is one."""
     usual: Asker = ask_at_terminal(progress) if at_terminal() else say_how_to_answer
-    return Session(repository, config, models, progress, ask or usual, push=push)
+    return Session(
+        repository, config, models, progress, ask or usual, show=lambda asked: show(asked, progress.console), push=push
+    )

@@ -12,7 +12,10 @@ MOST_CHARACTERS = 200_000
 
 _LEVEL = 2
 _NUMBER = re.compile(r"^(?:(?:part|section|step)\s+)?\d{1,2}(?:\.\d{1,2})*(?:[.):]\s*|\s+[–—-]\s*|\s+)", re.IGNORECASE)
-_PLACEHOLDER = re.compile(r"[\W_]*(?:to ?do|tbd|tba|fixme|to be (?:done|written|filled in|added|determined)|\w+ goes here|lorem ipsum)?[\W_]*", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"[\W_]*(?:to ?do|tbd|tba|fixme|to be (?:done|written|filled in|added|determined)|\w+ goes here|lorem ipsum)?[\W_]*",
+    re.IGNORECASE,
+)
 _SHORT = 200
 
 
@@ -21,11 +24,11 @@ def check_headings(markdown: str, required: Sequence[str]) -> tuple[Problem, ...
 
     Each required heading stands at level 2, `## Name`, in any case, with or without a number before it and punctuation after
     it, and has something below it before the next heading of level 1 or 2: text, a list, a table or code. Deeper headings,
-    comments and words such as TBD are nothing. `## Name: something` has its text on the line. An empty document, or one of more than
-    200,000 characters, is a fatal problem; the others a person may accept.
+    comments and words such as TBD are nothing. `## Name: something` has its text on the line. An empty document, or one of
+    more than 200,000 characters, is a fatal problem; the others a person may accept.
     """
     if len(markdown) > MOST_CHARACTERS:
-        message = f"the file has {len(markdown):,} characters; {MOST_CHARACTERS:,} are the most that can be read on: leave out what is not needed"
+        message = f"the file has {len(markdown):,} characters; the most is {MOST_CHARACTERS:,}: leave out what is not needed"
         return (Problem(place="", message=message, fatal=True),)
     blocks = read_blocks(markdown)
     if all(block.kind is Kind.RULE or block.empty for block in blocks):
@@ -47,7 +50,11 @@ def inspect(markdown: str, *, headings: Sequence[str], verdicts: Sequence[Verdic
 
 def _problem(name: str, blocks: Sequence[Block], *, fenced: bool) -> Problem | None:
     """What is wrong with one required heading, None if nothing is."""
-    named = [(place, block) for place, block in enumerate(blocks) if block.kind is Kind.HEADING and not block.quoted and _is(block, name)]
+    named = [
+        (place, block)
+        for place, block in enumerate(blocks)
+        if block.kind is Kind.HEADING and not block.quoted and _is(block, name)
+    ]
     right = [(place, block) for place, block in named if block.level == _LEVEL]
     if any(_filled(name, blocks, place) for place, _ in right):
         return None

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from enum import Enum
 
 from forge_bot.engine.values import Verdict
@@ -14,7 +15,8 @@ class Said(Enum):
     UNCLEAR = "a verdict that is denied, doubted or bound to a condition"
 
 
-_NOTES = r"(?:[\s_-]*(?:with|w/)[\s_-]+(?:(?:minor|small|some|a few|the following)\s+)?(?:notes?|comments?|nits?|suggestions?|remarks?))"
+_FEW = r"(?:(?:minor|small|some|a few|the following)\s+)?"
+_NOTES = rf"(?:[\s_-]*(?:with|w/)[\s_-]+{_FEW}(?:notes?|comments?|nits?|suggestions?|remarks?))"
 _TOKEN = rf"(?P<word>approved?|pass(?:ed)?|revise|fail(?:ed)?)(?P<notes>{_NOTES})?(?![\w]|-\w)"
 _ANY_TOKEN = re.compile(r"(?:approved?|pass(?:ed)?|revise|fail(?:ed)?)(?![^\W_])", re.IGNORECASE)
 _WORDS = {
@@ -29,32 +31,41 @@ _CROSSES = re.compile("[❌✖✗✘🚫⛔👎🛑]")
 _NOT_TICKED = re.compile(rf"(?:\[ ?\]|[☐⬜])\s*{_TOKEN}", re.IGNORECASE)
 _SHORTCODE = re.compile(r":[a-z0-9_+-]+:")
 _DENIED = re.compile(
-    r"\W*(?:not|do(?:es)? not|don['’]t|doesn['’]t|cannot|can['’]t|never|no|conditional(?:ly)?|tentative(?:ly)?|almost|nearly|would)\b(?P<rest>.{0,60})",
+    r"\W*(?:not|do(?:es)? not|don['’]t|doesn['’]t|cannot|can['’]t|never|no|would|almost|nearly"
+    r"|conditional(?:ly)?|tentative(?:ly)?)\b(?P<rest>.{0,60})",
     re.IGNORECASE | re.DOTALL,
 )
 
+_BOUND = r"subject to|contingent|as (?:long|soon) as|on (?:the )?condition|conditional(?:ly)?"
 _CONDITION = (
-    r"(?:only\s+)?(?:if|once|when|unless|until|till|provided|providing|assuming|after|subject to|contingent|conditional(?:ly)?|pending"
-    r"|as (?:long|soon) as|on (?:the )?condition|given that|except)\b"
+    r"(?:only\s+)?(?:if|once|when|unless|until|till|provided|providing|assuming|after|pending|given that|except"
+    rf"|{_BOUND})\b"
 )
 _AT_CLAUSE = re.compile(rf"(?:^|[,;:(\[—–|-]|\b(?:but|and|however|though|yet))\s*(?:but\s+|and\s+)?{_CONDITION}", re.IGNORECASE)
+# Words that are as often harmless count only with what makes them a condition: “even if”, “sent at once”, “pending requests”.
 _ANYWHERE = re.compile(
-    r"\b(?:only (?:if|when|once|after)|provided (?:that|the|all|you|it|they)|on (?:the )?condition|subject to|contingent|conditional(?:ly)?"
-    r"|as (?:long|soon) as|unless|assuming|pending (?:the|ci|an?|review|approval|tests?|fix(?:es)?|changes?|confirmation)"
-    r"|(?<!happens )(?<!even )(?<!as )(?<!see )(?<!checks )if|(?<!at )once (?:the|these|this|all|both|it|they|you|tests?)|until"
+    rf"\b(?:only (?:if|when|once|after)|provided (?:that|the|all|you|it|they)|unless|assuming|until|{_BOUND}"
+    r"|pending (?:the|ci|an?|review|approval|tests?|fix(?:es)?|changes?|confirmation)"
+    r"|(?<!happens )(?<!even )(?<!as )(?<!see )(?<!checks )if|(?<!at )once (?:the|these|this|all|both|it|they|you|tests?)"
+    r"|tentative(?:ly)?|provisional(?:ly)?|preliminary|placeholder"
     r"|but\b.{0,40}\b(?:first|before|after|only|must|needs?|requires?|should|fix))\b",
     re.IGNORECASE,
 )
 # A later sentence, or the next paragraph, takes a yes back if it begins so; “However, two small points” does not.
 _TAKES_BACK = re.compile(
-    r"\W*(?:(?:but|however|and)\W+)?(?:only\s+)?(?:if|once|unless|provided that|subject to|contingent|conditional(?:ly)? (?:on|upon)|pending|assuming"
-    r"|as (?:long|soon) as|on (?:the )?condition|only (?:when|after))\b"
-    r"|\W*this (?:approval|verdict|pass) (?:is|holds|depends|stands)\b|\W*(?:but|however)\b.{0,80}\b(?:must|needs?|requires?|before)\b",
+    rf"\W*(?:(?:but|however|and)\W+)?(?:only (?:if|once|when|after)|unless|provided that|pending|assuming|{_BOUND})\b"
+    r"|\W*(?:if|once|when|after)\b.{0,80}\b(?:approved?|pass(?:es)?|merged?|go ahead|proceed)\b"
+    r"|\W*this (?:approval|verdict|pass) (?:is|holds|depends|stands)\b"
+    r"|\W*(?:but|however)\b.{0,80}\b(?:must|needs?|requires?|before)\b",
     re.IGNORECASE,
 )
-_HISTORY = re.compile(r"\b(?:was|were|from|previous|previously|earlier|prior|formerly|last|no longer|instead of|not)\s+(?:an?\s+|the\s+)?\w+", re.IGNORECASE)
-_REASON = re.compile(r"\s+(?:because|since|as|for)\b", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"(?<=[.!?。])\s+|\n+")
+_HISTORY = re.compile(
+    r"\b(?:was|were|from|previous|previously|earlier|prior|formerly|last|no longer|instead of|not)\s+(?:an?\s+|the\s+)?\w+",
+    re.IGNORECASE,
+)
+_REASON = re.compile(r"\s+(?:because|since|as (?:it|the|this|all|every|no|is))\b", re.IGNORECASE)
+# A line that goes on in small letters goes on with the sentence.
+_SENTENCE_END = re.compile(r"(?<=[.!?。])\s+|\n+(?![a-z])")
 
 
 def read_choice(text: str, following: str = "") -> Verdict | Said:
@@ -71,12 +82,12 @@ def read_choice(text: str, following: str = "") -> Verdict | Said:
         return Said.UNCLEAR if denied is not None and _ANY_TOKEN.search(denied["rest"]) else Said.NOTHING
     plain, noted = _WORDS[match["word"].lower()]
     verdict = noted if match["notes"] else plain
-    first, *others = [part for part in _SENTENCE_END.split(match["tail"].strip()) if part.strip()] or [""]
     if _is_legend(verdict, match["tail"]):
         return Said.NOTHING
+    first, *others = _SENTENCE_END.split(f"{match['tail'].strip()}\n{following}")
     if not verdict.positive:
         return Said.UNCLEAR if re.match(rf"\W*{_CONDITION}", first, re.IGNORECASE) else verdict
-    return verdict if _plain_yes(match, [first, *others, *following.split("\n")]) else _unless_prose(match["tail"])
+    return verdict if _plain_yes(match, first, others) else _unless_prose(match["tail"])
 
 
 def stands_apart(text: str) -> bool:
@@ -91,10 +102,10 @@ def _is_legend(verdict: Verdict, tail: str) -> bool:
     return match is not None and _WORDS[match["word"].lower()][bool(match["notes"])] is not verdict
 
 
-def _plain_yes(match: re.Match[str], sentences: list[str]) -> bool:
-    first, *others = sentences
+def _plain_yes(match: re.Match[str], first: str, others: Sequence[str]) -> bool:
+    """Whether a yes stands by itself or behind it an explanation, and neither its sentence nor the next ones qualify it."""
     tail = match["tail"]
-    explained = not tail.strip() or not tail[0].isspace() or not first[0].isalnum() or _REASON.match(tail) is not None
+    explained = not tail[:1].isspace() or not tail.lstrip()[:1].isalnum() or _REASON.match(tail) is not None
     conditional = _AT_CLAUSE.search(first) or _ANYWHERE.search(first) or any(map(_TAKES_BACK.match, others))
     contradicted = re.search(r"\b(?:REVISE|FAIL)(?![^\W_])", _HISTORY.sub("", first)) is not None
     return explained and not conditional and not contradicted and "?" not in first and not _CROSSES.search(match["signs"])

@@ -9,10 +9,10 @@ _LONGEST = 300
 
 # `path:line:col: message`: flake8, ruff --output-format concise, mypy, pylint, golangci-lint, go vet; `- error:` is pyright's
 # and `tsc --pretty`'s. `path(line,col): message` is tsc's.
-_COLONS = re.compile(r"\s*(?:vet: )?(?P<path>[^\s:()]+[./][^\s:()]*):\d+(?::\d+)?(?::| -)\s*(?P<message>\S.*)")
+_COLONS = re.compile(r"\s*(?:vet: )?(?P<path>(?=[^\s:()]*[./])[^\s:()]+):\d+(?::\d+)?(?::| -)\s*(?P<message>\S.*)")
 _PARENTHESES = re.compile(r"(?P<path>[^\s()]+)\(\d+,\d+\): (?P<message>\S.*)")
 # ESLint's `stylish` and ruff's `grouped`: the path on a line of its own, the complaints below it.
-_FILE = re.compile(r"(?P<path>\S*[./]\S*[^\s:]):?")
+_FILE = re.compile(r"(?P<path>(?=\S*[./])\S*[^\s:]):?")
 _BELOW = re.compile(r"\s+\d+:\d+\s+(?P<message>\S.*)")
 # rustc, clippy and ruff's `full`: the complaint first, then an arrow to its place.
 _ARROW = re.compile(r"\s*--> (?P<path>.+?):\d+:\d+")

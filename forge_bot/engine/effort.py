@@ -38,10 +38,12 @@ _SIZES = {
 _ORDER = [Effort.S, Effort.M, Effort.L]
 _MOST_POINTS = ((4, Effort.S), (12, Effort.M))
 
-# What is quoted or names a file is not what the request is about.
+# What is quoted, or names a place, is not what the request is about. Each part is bounded so that it takes linear time.
+_ENDINGS = "md|rst|txt|py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|java|kt|cs|php|c|h|cpp|sh|sql|css|html|ya?ml|json|toml|ini|cfg|lock"
 _ASIDE = re.compile(
-    r"(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)|`[^`\n]*`|<!--.*?-->|^[ ]{0,3}>[^\n]*|https?://\S+"
-    r"|\S+[/\\]\S+\.\w+|\b[\w.-]+\.(?:md|rst|txt|py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|java|kt|cs|php|c|h|cpp|sh|sql|css|html|ya?ml|json|toml|ini|cfg|lock)\b",
+    r"(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)|`[^`\n]*`|<!--.*?(?:-->|\Z)|^[ ]{0,3}>[^\n]*|https?://\S+"
+    r"|(?<![\w./\\@~-])[A-Za-z0-9_.@~-]*(?:[/\\][A-Za-z0-9_.@-]+)+"
+    rf"|(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]+\.(?:{_ENDINGS})(?![A-Za-z0-9_])",
     re.DOTALL | re.MULTILINE,
 )
 _COMMIT = re.compile(r"(?P<type>[a-z]+)(?:\([^)]*\))?!?[:：]\s")
@@ -141,8 +143,10 @@ def _kind(text: str) -> BranchType | None:
         ("docs", DOCS),
         ("chore", CHORE),
     )
-    found = next((kind for kind, words in kinds if words.search(text)), None)
-    return found or ("chore" if SETTINGS.search(text) and not FEATURE.search(text) else None)
+    for kind, words in kinds:
+        if words.search(text):
+            return kind
+    return "chore" if SETTINGS.search(text) and not FEATURE.search(text) else None
 
 
 def _adds_a_fix(rest: str) -> bool:

@@ -3,60 +3,33 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.engine.markdown import BOLD, MARKS, PLAIN, Block, Kind, one_line, read_blocks
+from forge_bot.engine.markdown import BOLD, MARKS, PLAIN, TEXT, Block, Kind, one_line, read_blocks
+from forge_bot.engine.severities import (
+    is_aside,
+    is_definition,
+    is_no_finding,
+    read_cell,
+    read_label,
+    read_severity_line,
+    read_tag,
+)
 from forge_bot.engine.values import Finding, Frozen, Severity
 
 LONGEST = 500
-# A title or an empty answer is shorter; beyond it nothing is looked for, so that a hostile text costs no time.
-_SHORT = 1_000
 
-_SEVERITY = r"(?P<severity>critical|major|minor)"
-_ANY = r"(?:critical|major|minor)"
-_NOUN = r"(?:\s+(?:severity|findings?|issues?|problems?|concerns?|items?))"
-# Before a tag may stand signs, a number and the word finding: `1.`, `F2:`, `#3`, `Finding 4 —`.
-_LEAD = r"^[\W_]{0,20}(?:\[x\] )?(?:(?:finding|issue|problem)\s+)?(?:[A-Za-z]{0,2}-?\d{1,3}(?:\.\d{1,3})?[\W_]{1,8})?"
-_TAGS = (
-    re.compile(rf"{_LEAD}\[\s*(?:severity:?\s*)?{_SEVERITY}{_NOUN}?\s*\](?P<rest>.*)$", re.IGNORECASE | re.DOTALL),
-    re.compile(rf"{_LEAD}(?<=\()\s*{_SEVERITY}\s*\)(?P<rest>.*)$", re.IGNORECASE | re.DOTALL),
-    re.compile(rf"{_LEAD}{_SEVERITY}{_NOUN}?(?:[\s#-]*\d+)?[{MARKS}`_*]*(?:\s*[:：|]|\s+[-–—]+\s|\s*[–—])(?P<rest>.*)$", re.IGNORECASE | re.DOTALL),
-    re.compile(rf"{_LEAD}(?<={BOLD}){_SEVERITY}{_NOUN}?\s*[:：.]?\s*{PLAIN}(?P<rest>.*)$", re.IGNORECASE | re.DOTALL),
+_TEXT_LINE = re.compile(
+    r"^[\W_]{0,20}(?:description|issue|problem|finding|title|summary)[\W_]{0,6}[:：][\W_]{0,6}?(?P<rest>\w.*)$",
+    re.IGNORECASE | re.DOTALL,
 )
-# At the end a tag needs brackets or capitals, since there the word is more often just a word.
-# Behind the title a tag needs brackets or capitals, since there the word is more often just a word.
-_TAGS_BEHIND = (
-    re.compile(rf"^(?P<rest>.+?)[\s{MARKS}]*\[\s*(?:severity:?\s*)?{_SEVERITY}\s*\](?:[\W_]*$|\s*[:：—–-]\s.*$)", re.IGNORECASE | re.DOTALL),
-    re.compile(r"^(?P<rest>.+?)\s*\((?:[Ss]everity:?\s*)?(?P<severity>CRITICAL|MAJOR|MINOR)\)(?:[\W_]*$|\s*[:：—–-]\s.*$)", re.DOTALL),
-    re.compile(r"^(?P<rest>.+?)\s+[-–—]+\s*(?P<severity>CRITICAL|MAJOR|MINOR)[\W_]*$", re.DOTALL),
-)
-_LABEL = re.compile(rf"{_LEAD}(?:severity:?\s*)?[\[(]?{_SEVERITY}[\])]?{_NOUN}?(?:\s*\([^)]*\))?[\W_]*$", re.IGNORECASE)
-_SEVERITY_LINE = re.compile(rf"^[\W_]*severity[\W_]+{_SEVERITY}\b(?P<rest>.*)$", re.IGNORECASE | re.DOTALL)
-_TEXT_LINE = re.compile(r"^[\W_]*(?:description|issue|problem|finding|title|summary)[\W_]{0,6}[:：][\W_]{0,6}?(?P<rest>\w.*)$", re.IGNORECASE | re.DOTALL)
-_GENERIC = re.compile(r"^[\W\d_]*(?:(?:review|open|all|detailed|key|new)\s+)?(?:findings?|issues?|problems?|concerns?|review|comments?)[\W\d_]*$", re.IGNORECASE)
-
-_LEGEND = re.compile(rf"{_LEAD}(?:severity[\W_]{{1,8}})?{_ANY}[\W_]{{0,6}}?(?:[/|,<>=→]|\bor\b|\band\b|\bto\b)[\W_]{{0,6}}{_ANY}\b", re.IGNORECASE)
-_FOUND = r"(?: (?:were |was |are |is |have been )?(?:found|identified|remain(?:s|ing)?|left|open|detected|observed|at this time|to report))?"
-_NONE = re.compile(
-    rf"[\W_]*(?:none{_FOUND}|no (?:\w+ ){{0,3}}?(?:findings?|issues?|problems?|concerns?|items?|blockers?|ones?){_FOUND}|nothing{_FOUND}"
-    r"|n/?a|nil|zero|keine?|aucune?|ninguno?|なし|無し|\d+(?: (?:findings?|issues?|items?|open))?)?[\W_]*",
+# Headings that stand over many findings, and so are the title of none.
+_GENERIC = re.compile(
+    r"^[\W\d_]*(?:(?:review|open|all|detailed|key|new)\s+)?(?:findings?|issues?|problems?|concerns?|review|comments?)[\W\d_]*$",
     re.IGNORECASE,
 )
-_DONE = r"(?:now )?(?:resolved|fixed|addressed|closed)"
-_RESOLVED = re.compile(rf"(?:[(\[—–→]|\s-|->)\s*(?:✅\s*)?{_DONE}(?: in .{{1,30}})?[\W_]*$|^[\W_]*{_DONE}\s*[)\]:—–]", re.IGNORECASE)
-_ASIDE = re.compile(
-    r"\W*(?:(?:now |already |previously )?(?:resolved|fixed|addressed|closed)(?: (?:findings?|issues?|problems?))?(?: (?:since|in|from)\b.{0,40})?"
-    r"|(?:findings?|issues?|problems?) (?:that (?:are|were) |now |already )?(?:resolved|fixed|addressed|closed)(?: (?:since|in|from)\b.{0,40})?"
-    r"|(?:severity )?legend|severities|severity (?:levels?|scale|definitions?|key|guide)|rubric)\W*",
-    re.IGNORECASE,
-)
-_DEFINITION = re.compile(
-    r"[\W_]*(?:(?:must|should|has to|have to|needs? to|could|can|may|to) be (?:fixed|addressed|resolved|improved)|(?:does not |doesn't )?blocks? (?:approval|the \w+)"
-    r"|blocking|nice to have|cosmetic|optional|worth fixing|style only|(?:an?|any) (?:defect|problem|issue|bug|flaw|finding|error|gap) (?:that|which))\b",
-    re.IGNORECASE,
-)
-
-_CELL = re.compile(rf"[\W_]*{_SEVERITY}[\W_]*", re.IGNORECASE)
 _EXPLAINS = re.compile(r"\W*(?:meaning|definition|when(?: to use)?|count|number|total)\W*", re.IGNORECASE)
-_TELLS = re.compile(r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|summary|what|observations?|comments?)\W*", re.IGNORECASE)
+_TELLS = re.compile(
+    r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|summary|what|observations?|comments?)\W*", re.IGNORECASE
+)
 
 
 class _Candidate(Frozen):
@@ -65,11 +38,6 @@ class _Candidate(Frozen):
     place: tuple[int, int]
     severity: Severity
     text: str
-
-    @property
-    def counts(self) -> bool:
-        none = len(self.text) < _SHORT and _NONE.fullmatch(self.text) is not None
-        return not none and _RESOLVED.search(self.text) is None
 
 
 def read_findings(markdown: str) -> tuple[Finding, ...]:
@@ -81,7 +49,9 @@ def read_findings(markdown: str) -> tuple[Finding, ...]:
     """
     blocks = _heard(read_blocks(markdown))
     candidates = [*_tagged(blocks), *_in_sections(blocks), *_by_severity_lines(blocks), *_in_tables(blocks)]
-    ordered = sorted((candidate for candidate in candidates if candidate.counts), key=lambda candidate: candidate.place)
+    ordered = sorted(
+        (candidate for candidate in candidates if not is_no_finding(candidate.text)), key=lambda candidate: candidate.place
+    )
     findings = (Finding(severity=candidate.severity, description=_description(candidate.text)) for candidate in _real(ordered))
     return tuple({(finding.severity, finding.description.casefold()): finding for finding in findings}.values())
 
@@ -92,8 +62,8 @@ def _heard(blocks: Sequence[Block]) -> list[Block]:
     aside = 0
     for block in blocks:
         if block.kind is Kind.HEADING and (not aside or block.level <= aside):
-            aside = block.level if _ASIDE.fullmatch(block.text) else 0
-        if not aside and not block.quoted and block.kind in {Kind.HEADING, Kind.TEXT, Kind.ROW}:
+            aside = block.level if is_aside(block.text) else 0
+        if not aside and not block.quoted and block.kind in {Kind.HEADING, Kind.TEXT, Kind.ROW, Kind.HTML}:
             heard.append(block)
     return heard
 
@@ -102,8 +72,8 @@ def _tagged(blocks: Sequence[Block]) -> Iterator[_Candidate]:
     for place, block in enumerate(blocks):
         for number, text in enumerate(_segments(block)):
             titled = block.kind is Kind.HEADING or block.starts_item or text.startswith(BOLD)
-            tag = _tag(text, titled=titled)
-            if tag is not None and _LABEL.match(text) is None:
+            tag = read_tag(text, titled=titled)
+            if tag is not None and read_label(text) is None:
                 yield _Candidate(place=(place, number), severity=tag[0], text=tag[1])
 
 
@@ -111,35 +81,23 @@ def _segments(block: Block) -> list[str]:
     """The text of a block, parted where a line begins with a tag of its own."""
     segments: list[str] = []
     for line in block.marked_lines if block.kind is not Kind.ROW else ():
-        if segments and _tag(line, titled=False) is None:
+        if segments and read_tag(line, titled=False) is None:
             segments[-1] += f" {line}"
         else:
             segments.append(line)
     return segments
 
 
-def _tag(text: str, *, titled: bool) -> tuple[Severity, str] | None:
-    """The severity a text carries and the rest of it. A tag behind the title is taken only from what is set as a title."""
-    text = text[:_SHORT]
-    if _LEGEND.match(text):
-        return None
-    match = next((found for tag in _TAGS if (found := tag.match(text)) is not None), None)
-    if match is None and titled:
-        title = text[1:].partition(PLAIN)[0] if text.startswith(BOLD) else text
-        match = next((found for tag in _TAGS_BEHIND for part in (title, text) if (found := tag.match(part)) is not None), None)
-    return (Severity(match["severity"].upper()), match["rest"]) if match is not None else None
-
-
 def _in_sections(blocks: Sequence[Block]) -> Iterator[_Candidate]:
     """What stands below a heading or a label that is nothing but a severity."""
     for place, block in enumerate(blocks):
-        label = _LABEL.match("".join(block.marked_lines)) if block.kind is not Kind.ROW else None
-        if label is not None:
+        severity = read_label("".join(block.marked_lines)) if block.kind is not Kind.ROW else None
+        if severity is not None:
             scope = _scope(blocks, place)
             for number, member in _members(scope):
                 text = " ".join(member.marked_lines) or max(member.cells, key=len, default="")
-                if _tag(text, titled=True) is None and _LABEL.match(text) is None:
-                    yield _Candidate(place=(place + 1 + number, 0), severity=Severity(label["severity"].upper()), text=text)
+                if read_tag(text, titled=True) is None and read_label(text) is None:
+                    yield _Candidate(place=(place + 1 + number, 0), severity=severity, text=text)
 
 
 def _scope(blocks: Sequence[Block], place: int) -> list[Block]:
@@ -147,8 +105,10 @@ def _scope(blocks: Sequence[Block], place: int) -> list[Block]:
     label, scope = blocks[place], list[Block]()
     for block in blocks[place + 1 :]:
         heading_ends = block.kind is Kind.HEADING and (label.kind is not Kind.HEADING or block.level <= label.level)
-        outside = label.kind is not Kind.HEADING and block.depth <= label.depth and (label.depth > 0 or any(b.depth for b in scope))
-        another = label.kind is not Kind.HEADING and _LABEL.match("".join(block.marked_lines)) is not None
+        outside = (
+            label.kind is not Kind.HEADING and block.depth <= label.depth and (label.depth > 0 or any(b.depth for b in scope))
+        )
+        another = label.kind is not Kind.HEADING and read_label("".join(block.marked_lines)) is not None
         if heading_ends or outside or another:
             break
         scope.append(block)
@@ -156,7 +116,7 @@ def _scope(blocks: Sequence[Block], place: int) -> list[Block]:
 
 
 def _members(scope: Sequence[Block]) -> list[tuple[int, Block]]:
-    """The findings of a section: its sub-headings, else its bullets, else paragraphs with bold titles or table rows, else its text."""
+    """What a section lists: sub-headings, else bullets, else paragraphs with bold titles or table rows, else its first text."""
     numbered = [*enumerate(scope)]
     depth = min((block.depth for block in scope if block.depth), default=0)
     return (
@@ -172,13 +132,13 @@ def _by_severity_lines(blocks: Sequence[Block]) -> Iterator[_Candidate]:
     """Findings whose severity stands on a line of its own, `Severity: MAJOR`, below a title or beside a description."""
     for place, block in enumerate(blocks):
         for number, line in enumerate(block.marked_lines if block.kind is Kind.TEXT else ()):
-            match = _SEVERITY_LINE.match(line)
-            if match is None or _LEGEND.match(line):
+            said = read_severity_line(line)
+            if said is None:
                 continue
             title = block.marked_lines[0] if number else _title_above(blocks, place)
-            if title is None or _tag(title, titled=True) is None:
-                text = title or _text_beside(blocks, place, number) or match["rest"].strip(" .,;:—–-") or block.text
-                yield _Candidate(place=(place, number), severity=Severity(match["severity"].upper()), text=text)
+            if title is None or read_tag(title, titled=True) is None:
+                text = title or _text_beside(blocks, place, number) or said[1].strip(" .,;:—–-") or block.text
+                yield _Candidate(place=(place, number), severity=said[0], text=text)
 
 
 def _title_above(blocks: Sequence[Block], place: int) -> str | None:
@@ -186,7 +146,7 @@ def _title_above(blocks: Sequence[Block], place: int) -> str | None:
     here = blocks[place]
     for block in reversed(blocks[:place]):
         lines = block.marked_lines
-        if block.kind is Kind.ROW or any(map(_SEVERITY_LINE.match, lines)):
+        if block.kind is Kind.ROW or any(map(read_severity_line, lines)):
             return None
         if lines and (block.kind is Kind.HEADING or block.depth < here.depth or (not block.depth and lines[0].startswith(BOLD))):
             return None if _GENERIC.match(lines[0]) else lines[0]
@@ -196,7 +156,7 @@ def _title_above(blocks: Sequence[Block], place: int) -> str | None:
 def _text_beside(blocks: Sequence[Block], place: int, number: int) -> str | None:
     following = [*blocks[place].marked_lines[number + 1 :]]
     for block in blocks[place + 1 : place + 5]:
-        if block.kind is not Kind.TEXT or any(map(_SEVERITY_LINE.match, block.marked_lines)):
+        if block.kind is not Kind.TEXT or any(map(read_severity_line, block.marked_lines)):
             break
         following += block.marked_lines
     return next((match["rest"] for line in following if (match := _TEXT_LINE.match(line)) is not None), None)
@@ -208,18 +168,18 @@ def _in_tables(blocks: Sequence[Block]) -> Iterator[_Candidate]:
         if block.kind is not Kind.ROW:
             continue
         header = block.cells if block.header else header
-        severities = [cell for cell in block.cells if _CELL.fullmatch(cell)]
-        if len(severities) == 1 and not any(map(_EXPLAINS.fullmatch, header)):
-            match = _CELL.fullmatch(severities[0])
-            others = [(name, cell) for name, cell in zip(header, block.cells, strict=False) if cell != severities[0] and cell]
-            text = next((cell for name, cell in others if _TELLS.fullmatch(name)), max((cell for _, cell in others), key=len, default=""))
-            if match is not None:
-                yield _Candidate(place=(place, 0), severity=Severity(match["severity"].upper()), text=text)
+        said = [(severity, cell) for cell in block.cells if (severity := read_cell(cell)) is not None]
+        if len(said) == 1 and not any(map(_EXPLAINS.fullmatch, header)):
+            severity, tag = said[0]
+            others = [(name, cell) for name, cell in zip(header, block.cells, strict=False) if cell and cell != tag]
+            longest = max((cell for _, cell in others), key=len, default="")
+            text = next((cell for name, cell in others if _TELLS.fullmatch(name)), longest)
+            yield _Candidate(place=(place, 0), severity=severity, text=text)
 
 
 def _real(candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
     """The candidates without legends: neighbours of different severities that say what a severity means."""
-    means = [_DEFINITION.match(candidate.text) is not None for candidate in candidates]
+    means = [is_definition(candidate.text) for candidate in candidates]
     for number, candidate in enumerate(candidates):
         beside = [other for other in (number - 1, number + 1) if 0 <= other < len(candidates) and means[other]]
         near = [candidates[other] for other in beside if abs(candidates[other].place[0] - candidate.place[0]) <= 1]
@@ -229,9 +189,9 @@ def _real(candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
 
 def _description(text: str) -> str:
     """The title if one is set in bold, else all of it; one line without markup."""
-    text = text.lstrip(" \t\n:：.–—|*_-" + MARKS[1])
-    title = re.match(rf"(?:{BOLD})?(?P<title>[^{MARKS}]+){PLAIN}", text)
-    if title is not None and len(title["title"].strip()) > 1 and not title["title"].rstrip().endswith((":", "：")):
+    text = text.lstrip(" :：.–—|*_-" + PLAIN + TEXT)
+    title = re.match(rf"[{BOLD}{TEXT}]?(?P<title>[^{BOLD}{PLAIN}]+){PLAIN}", text)
+    if title is not None and len(title["title"].strip(MARKS + " ")) > 1 and not title["title"].rstrip().endswith((":", "：")):
         text = title["title"]
     plain = re.sub(r"^\d{1,3}[.)]\s+", "", one_line(re.sub(rf"[{MARKS}]", "", text)).strip(" :–—|-"))
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -17,10 +18,11 @@ _LONGEST_INLINE = 8_000
 
 def _inline(state: StateCore) -> None:
     for token in state.tokens:
-        if token.type == "inline" and len(token.content) <= _LONGEST_INLINE:
-            state.md.inline.parse(token.content, state.md, state.env, token.children)
-        elif token.type == "inline":
+        if token.type == "inline" and len(token.content) > _LONGEST_INLINE:
             token.children = [Token("text", "", 0, content=token.content)]
+        elif token.type == "inline":
+            token.children = []
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
 def _parser() -> MarkdownIt:
@@ -37,14 +39,15 @@ def _parser() -> MarkdownIt:
 _PARSER = _parser()
 _BREAKS = {"softbreak", "hardbreak"}
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*>")
 # Characters that show nothing: a file of them is empty to a reader.
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"))
 
 
-# Stand for "bold from here" and "plain from here" in marked lines; taken out of what comes in.
+# Stand around bold runs and code spans in marked lines; taken out of what comes in.
 BOLD, PLAIN = "\x02", "\x03"
-MARKS = BOLD + PLAIN
+CODE, TEXT = "\x04", "\x05"
+MARKS = BOLD + PLAIN + CODE + TEXT
 
 
 class Kind(Enum):
@@ -63,6 +66,7 @@ class Span(Frozen):
 
     text: str
     strong: bool = False
+    code: bool = False
 
 
 class Block(Frozen):
@@ -92,7 +96,7 @@ class Block(Frozen):
 
     @property
     def marked_lines(self) -> tuple[str, ...]:
-        """The lines with each bold run between `BOLD` and `PLAIN`, so that a pattern can see where a title ends."""
+        """The lines with bold runs between `BOLD` and `PLAIN`, code between `CODE` and `TEXT`, so that patterns can see them."""
         marked = "".join(map(_marked, self.spans)).replace(PLAIN + BOLD, "")
         return tuple(one_line(line) for line in marked.split("\n") if line.strip(MARKS + " \t"))
 
@@ -102,6 +106,8 @@ class Block(Frozen):
         return not (self.text + "".join(self.cells)).translate(_INVISIBLE).strip()
 
 
+# One artifact is read for its headings, verdict, findings and tasks in turn.
+@lru_cache(maxsize=2)
 def read_blocks(markdown: str) -> tuple[Block, ...]:
     """All blocks in the order of the text, as CommonMark with tables sees them (https://spec.commonmark.org/0.31.2/).
 
@@ -116,7 +122,8 @@ def one_line(text: str) -> str:
 
 
 def _marked(span: Span) -> str:
-    return span.text.join(MARKS).replace("\n", f"{PLAIN}\n{BOLD}") if span.strong else span.text
+    text = f"{CODE}{span.text}{TEXT}" if span.code else span.text
+    return BOLD + text.replace("\n", f"{PLAIN}\n{BOLD}") + PLAIN if span.strong else text
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
@@ -172,7 +179,7 @@ def _spans(inline: Token) -> tuple[Span, ...]:
         struck += child.nesting * (child.type in {"s_open", "s_close"})
         text = _text(child)
         if text and not struck:
-            spans.append(Span(text=text, strong=strong > 0))
+            spans.append(Span(text=text, strong=strong > 0, code=child.type == "code_inline"))
     return tuple(spans)
 
 

@@ -20,7 +20,7 @@ _JEST_LOW = re.compile(r"Jest: .*coverage threshold .*not met.*")
 
 _VITEST_TESTS = re.compile(r" +Tests  (?P<counts>.*\(\d+\))")
 _VITEST_FILES = re.compile(r" +Test Files  (?P<counts>.*\(\d+\))")
-_VITEST_FAILED = re.compile(r" FAIL  (?P<name>.+?)(?: \[ .* \])?")
+_VITEST_FAILED = re.compile(r" FAIL  (?P<name>.+?)(?: \[ [^\[\]]* \])?")
 _VITEST_LOW = re.compile(r"ERROR: Coverage for .* does not meet .*threshold.*")
 
 _MOCHA_COUNT = re.compile(r"  (?P<number>\d+) (?P<what>passing|failing)(?: \(.*\))?")
@@ -29,7 +29,7 @@ _MOCHA_FAILED = re.compile(r"  \d+\) (?P<name>.*)")
 
 def read_node(lines: Lines) -> Ran | None:
     """Node's own runner, as TAP or as a specification (https://nodejs.org/api/test.html#test-reporters)."""
-    counts = {what: 0 for what in ("tests", "pass", "fail", "cancelled")}
+    counts: dict[str, int] = dict.fromkeys(("tests", "pass", "fail", "cancelled"), 0)
     found = [match for line in lines if (match := _NODE_COUNT.fullmatch(line)) is not None]
     for match in found:
         counts[match["what"]] += int(match["number"])

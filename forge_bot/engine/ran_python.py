@@ -20,7 +20,7 @@ _UNITTEST_ITEM = re.compile(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>.+)")
 
 
 def read_pytest(lines: Lines) -> Ran | None:
-    """pytest's last line and its short summary (https://docs.pytest.org/en/stable/how-to/output.html)."""
+    """The last line of pytest and its short summary (https://docs.pytest.org/en/stable/how-to/output.html)."""
     counts: dict[str, int] = {}
     failing: list[str] = []
     ended = stopped = in_summary = low_coverage = False
@@ -50,7 +50,7 @@ def _pytest_items(line: str) -> Iterator[str]:
 
 
 def read_unittest(lines: Lines) -> Ran | None:
-    """unittest's text runner (https://docs.python.org/3/library/unittest.html), which Django uses too."""
+    """The text runner of unittest (https://docs.python.org/3/library/unittest.html), which Django uses too."""
     ran = [int(match[1]) for line in lines if (match := _UNITTEST_RAN.fullmatch(line)) is not None]
     if not ran:
         return None

@@ -17,8 +17,8 @@ def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
     """All problems, those of single tasks first. Cycles and overlaps are looked for only if ids are unique and few enough."""
     found = [*_doubles(tasks)]
     unique = not found
-    for task in tasks:
-        found += _of_one(task, {other.id for other in tasks})
+    known = {task.id for task in tasks}
+    found += [problem for task in tasks for problem in _of_one(task, known)]
     if len(tasks) > MOST_TASKS:
         message = f"{len(tasks)} tasks are more than the {MOST_TASKS} that one run can carry; join what belongs together"
         return (*found, Problem(place="", message=message, fatal=True))

@@ -14,7 +14,7 @@ _MODE = re.compile(r"(?P<mode>sequential|parallel|human[ _-]?gate)(?:\s*(?:[.,;(
 _MARKS = " \t`*\"'"
 
 _ACTION = re.compile(
-    r"^\**(?:to )?(?:create|creates|new|add|added|modify|modified|edit|update|change|delete|remove|rename|move|tests?)\**\s*[:：]\**\s*",
+    r"^\**(?:to )?(?:creates?|new|add(?:ed)?|modif(?:y|ied)|edit|update|change|delete|remove|rename|tests?)\**\s*[:：]\**\s*",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")

@@ -18,6 +18,7 @@ _HEADING = re.compile(
 )
 _UNNUMBERED = re.compile(r"^\W*task\s*[:–—-]\s*(?P<title>\S.*)$", re.IGNORECASE | re.DOTALL)
 _MARKER = re.compile(r"\s*\[(?P<mode>sequential|parallel|human[ _-]?gate)\]\s*$", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*-->")
 _MACHINE_FENCES = {"", "yaml", "yml"}
 _MODES = ", ".join(mode.value for mode in TaskMode)
 
@@ -112,7 +113,7 @@ def _visible(markdown: str, blocks: Sequence[Block]) -> list[str]:
             _blank(lines, block, kept)
         elif block.quoted or (block.kind is Kind.HTML and block.empty):
             _blank(lines, block, [])
-    return [re.sub(r"<!--.*?-->", "", line) for line in lines]
+    return [_COMMENT.sub("", line) for line in lines]
 
 
 def _blank(lines: list[str], block: Block, kept: Sequence[str]) -> None:

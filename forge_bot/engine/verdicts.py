@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.engine.choices import Said, stands_apart, read_choice
+from forge_bot.engine.choices import Said, read_choice, stands_apart
 from forge_bot.engine.findings import read_findings
-from forge_bot.engine.markdown import BOLD, MARKS, Block, Kind, read_blocks
+from forge_bot.engine.markdown import BOLD, PLAIN, Block, Kind, read_blocks
 from forge_bot.engine.values import Finding, Severity, Verdict
 
 __all__ = ["judge_review", "read_findings", "read_verdict"]
@@ -16,9 +16,14 @@ _LABEL = re.compile(
     r"(?P<sign>\s*(?:[:：=|]|[-–—→]+>?|\bis\b:?|\Z)|\s+)(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-_LATER_LABEL = re.compile(r"^(?P<before>.*?)(?P<sign>\s[-–—]+|[|·•:;(])\s*(?P<label>(?:(?:final|overall)\s+)?verdict\b.*)$", re.IGNORECASE | re.DOTALL)
+_LATER_LABEL = re.compile(
+    r"^(?P<before>.*?)(?P<sign>\s[-–—]+|[|·•:;(])\s*(?P<label>(?:(?:final|overall)\s+)?verdict\b.*)$", re.IGNORECASE | re.DOTALL
+)
 # A verdict that is told about is not given: on its line, or in a section of that name.
-_TOLD = re.compile(r"\b(?:previous|earlier|last|prior|old|former|examples?|sample|template|format|legend|instructions?|criteri(?:on|a)|if)\b", re.IGNORECASE)
+_TOLD = re.compile(
+    r"\b(?:previous|earlier|last|prior|old|former|examples?|sample|template|format|legend|instructions?|criteri(?:on|a)|if)\b",
+    re.IGNORECASE,
+)
 _TELLING = re.compile(
     r"\W*(?:(?:previous|earlier|last|prior|old|former)\s+(?:reviews?|rounds?|verdicts?|iterations?)\b.*"
     r"|(?:an? |the )?(?:examples?|samples?|templates?|legend|(?:output )?format|instructions|history)\W*)",
@@ -60,7 +65,7 @@ def _heard(blocks: Sequence[Block]) -> list[Block]:
     for block in blocks:
         if block.kind is Kind.HEADING and (not aside or block.level <= aside):
             aside = block.level if _TELLING.fullmatch(block.text) else 0
-        if not aside and not block.quoted and block.kind in {Kind.HEADING, Kind.TEXT, Kind.ROW}:
+        if not aside and not block.quoted and block.kind in {Kind.HEADING, Kind.TEXT, Kind.ROW, Kind.HTML}:
             heard.append(block)
     return heard
 
@@ -124,7 +129,7 @@ def _ends(label: Block, block: Block, distance: int, *, apart: bool) -> bool:
 
 def _bold_lead(block: Block) -> str:
     line = next(iter(block.marked_lines), "")
-    return line[1:].partition(MARKS[1])[0] if line.startswith(BOLD) else ""
+    return line[1:].partition(PLAIN)[0] if line.startswith(BOLD) else ""
 
 
 def _in_row(blocks: Sequence[Block], place: int) -> Iterator[Verdict | Said]:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from forge_bot.engine.complaints import Complaints, read_complaints
+from forge_bot.engine.complaints import read_complaints
 from forge_bot.engine.ran import Lines, Ran
 from forge_bot.engine.ran_compiled import read_cargo, read_go
 from forge_bot.engine.ran_javascript import read_jest, read_mocha, read_node, read_vitest
@@ -94,12 +94,13 @@ def _reasons(before: CommandResult | None, now: CommandResult | None) -> Iterato
     elif now.timed_out:
         yield f"{_called(now)} did not end in time."
     elif now.exit_code in _NOT_STARTED:
-        yield f"{_called(now)} could not be started: {'command not found' if now.exit_code == _NOT_FOUND else 'not executable'}."
+        why = "command not found" if now.exit_code == _NOT_FOUND else "not executable"
+        yield f"{_called(now)} could not be started: {why}."
     elif now.name is CommandName.TEST and now.tests == 0 and not now.failures:
         yield f"{_called(now)} ran no test."
     elif now.exit_code == 0:
         if before is not None and before.tests and now.tests is None:
-            yield f"{_called(now)} ended well, but its output no longer tells that any test ran ({before.tests} before the change)."
+            yield f"{_called(now)} ended well, but its output no longer tells that any test ran; before, {before.tests} did."
     elif (reason := _red(before, now)) is not None:
         yield reason
 

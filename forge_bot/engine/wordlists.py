@@ -1,7 +1,8 @@
 """Words by which a request shows its size and kind: English, German, French, Spanish, Japanese, Chinese, Korean.
 
-Each list is one pattern for a text without line ends and double blanks. Where a language puts blanks between words, a word counts only as a whole: “invalidation” holds no
-“validation”. Characters of Chinese, Japanese and Korean are no part of a Latin word beside them: in `typoを修正` stands “typo”.
+Each list is one pattern for a text without line ends and double blanks. Where a language puts blanks between words, a word
+counts only as a whole: “invalidation” holds no “validation”. Characters of Chinese, Japanese and Korean are no part of a Latin
+word beside them: in `typoを修正` stands “typo”.
 Phrases are preferred to single words that mean something else in every second bug report (message, show, flag).
 """
 
@@ -28,12 +29,15 @@ LARGE = _pattern(
         r"new (?:public |internal )?(?:rest |graphql |http |grpc )?(?:apis?|endpoints?)|new subsystem",
         r"redesign(?:s|ed|ing)?|re-?architect(?:ing|s)?|(?:complete|major|full) overhaul|from scratch",
         rf"(?<!url )(?<!path )rewrit(?:e|es|ing)(?! (?:rules?|urls?))(?!(?: the)? {_TEXTS})",
-        r"(?:new|event-driven|microservices?|plug-?in|hexagonal|modular|layered|serverless) architecture|architectur(?:e|al) changes?",
+        r"(?:new|event-driven|microservices?|plug-?in|hexagonal|modular|layered|serverless) architecture",
+        r"architectur(?:e|al) changes?",
         r"(?:change|rework|rethink|overhaul|simplify|improve) the (?:\w+ ){0,2}?architecture",
-        r"(?:add|introduce|implement|support) multi-?tenan(?:cy|t support)|across the (?:whole|entire) (?:code ?base|application|system)",
+        r"(?:add|introduce|implement|support) multi-?tenan(?:cy|t support)",
+        r"across the (?:whole|entire) (?:code ?base|application|system)",
         r"replace the (?:\w+ )?(?:database|framework|orm|build system|storage layer)",
         # German
-        r"neue[rns]? (?:micro-?)?(?:dienst|service|schnittstelle|api|endpunkt|endpoint)s?|grundlegende[rns]? (?:überarbeitung|umbau)",
+        r"neue[rns]? (?:micro-?)?(?:dienst|service|schnittstelle|api|endpunkt|endpoint)s?",
+        r"grundlegende[rns]? (?:überarbeitung|umbau)",
         r"neugestaltung|neuentwicklung|(?:komplett|vollständig|von grund auf) neu(?: schreiben| entwickeln| bauen)?",
         # French
         r"nouv(?:eau|elle|el) (?:micro-?)?(?:service|api|endpoint|point d[’']accès)|migr(?:er|ez|ons) (?:\w+ ){1,5}?vers",
@@ -68,6 +72,7 @@ LARGE_NOUNS = _pattern(
     ],
 )
 
+_SHOWN = r"(?:error message|tooltip|placeholder|button text|label)"
 _FIELD = r"(?:\w+ ){0,3}?(?:fields?|inputs?|columns?|parameters?|arguments?|attributes?)"
 
 SMALL = _pattern(
@@ -76,7 +81,7 @@ SMALL = _pattern(
         r"typos?|misspell(?:ing|ings|ed)|misspelt|spelling (?:mistakes?|errors?)|grammar",
         r"rename[sd]?|renaming",
         r"wording|rewords?|rephrase[sd]?|capitali[sz]ation|copy change",
-        r"(?:change|fix|correct|improve|clarify|update|shorten) (?:the |an |a )?(?:\w+ ){0,2}?(?:error message|tooltip|placeholder|button text|label)",
+        rf"(?:change|fix|correct|improve|clarify|update|shorten) (?:the |an |a )?(?:\w+ ){{0,2}}?{_SHOWN}",
         rf"validation (?:of|for|on) (?:a |an |the )?{_FIELD}",
         rf"validate (?:that )?(?:a |an |the )?{_FIELD}",
         rf"(?:field|input) validation|make (?:a |an |the )?{_FIELD} (?:optional|required|mandatory)",
@@ -88,8 +93,8 @@ SMALL = _pattern(
         r"tippfehler|schreibfehler|rechtschreib\w*|umbenenn\w*|beschriftung(?:en)?|wortlaut|umformulier\w*|pflichtfeld(?:er)?",
         r"(?:validierung|prüfung) (?:des|der|eines) (?:\w+ )?\w*(?:feld|feldes|eingabe|felder)",
         # French
-        r"fautes? de frappe|coquilles?|fautes? d[’']orthographe|renomm(?:er|age|ez)|libellés?|reformul(?:er|ation)|champs? obligatoires?",
-        r"validation d(?:u|es|’un|'un) champs?",
+        r"fautes? de frappe|coquilles?|fautes? d[’']orthographe|renomm(?:er|age|ez)|libellés?|reformul(?:er|ation)",
+        r"champs? obligatoires?|validation d(?:u|es|’un|'un) champs?",
         # Spanish
         r"erratas?|error(?:es)? tipográficos?|faltas? de ortografía|renombrar|redacción|campos? obligatorios?",
         r"validación del? campo",

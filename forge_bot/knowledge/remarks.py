@@ -88,7 +88,8 @@ def _merged(remarks: Sequence[Remark]) -> list[list[_Said]]:
 
     No remark is compared with all others: only with groups that stand under one of its own keys, the newest where there are many.
     """
-    everything = [_Said(remark, fingerprint(remark.text)) for remark in remarks]
+    heard = (_Said(remark, fingerprint(remark.text)) for remark in remarks)
+    everything = [said for said in heard if said.print.words or said.print.files]
     common = Counter(word for said in everything for word in said.print.words)
     groups: list[list[_Said]] = []
     exact: dict[Fingerprint, int] = {}

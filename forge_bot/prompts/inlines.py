@@ -1,12 +1,13 @@
 """Inline Markdown of one block, read for what is hidden in it and for the HTML between its words.
 
-Code spans, autolinks, escapes, entities and tags are read by markdown-it's own rules. Links and images are found with the
-stack of brackets of the CommonMark specification (appendix, "An algorithm for parsing nested emphasis and links"): markdown-
-it looks ahead by recursion, with a limit on nesting that hides a link from it and not from GitHub. Emphasis hides nothing
-and is not read.
+Code spans, autolinks, escapes, entities and tags are read by markdown-it's own rules. Links and images are found with the stack
+of brackets of the CommonMark specification (appendix, "An algorithm for parsing nested emphasis and links"). The library looks
+ahead by recursion instead, with a limit on nesting that hides a link from it and not from GitHub. Emphasis hides nothing and is
+not read.
 """
 
 import sys
+import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -200,4 +201,5 @@ def _meant(token: Token) -> str:
     """What an entity stands for. markdown-it shows U+FFFD for a control; GitHub puts the control itself on the page."""
     number = token.markup.strip("&#;").lower() if token.markup.startswith("&#") else ""
     code = int(number.removeprefix("x"), 16 if number.startswith("x") else 10) if number else 0
-    return chr(code) if 0 < code <= sys.maxunicode else token.content
+    is_character = 0 < code <= sys.maxunicode and unicodedata.category(chr(code)) != "Cs"
+    return chr(code) if is_character else token.content

@@ -113,7 +113,8 @@ class Briefing:
         if name == "request.md":
             request = self.run.request
             labels = f"\n\nLabels: {', '.join(request.labels)}" if request.labels else ""
-            return Input(name=name, text=f"# {request.title}\n\n{request.text}{labels}", untrusted=True)
+            text = request.text if request.text.startswith(request.title) else f"{request.title}\n\n{request.text}"
+            return Input(name=name, text=f"# {text}{labels}", untrusted=True)
         return Input(name=name, text=self.run.workspace.read(name))
 
     def _declared_files(self, files: Sequence[str]) -> list[Input]:

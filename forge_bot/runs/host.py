@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Mapping
 
 from forge_bot.agent.answers import AnswerKind
 from forge_bot.agent.assignment import Assignment, Finished, StopReason
-from forge_bot.agent.context.catalogue import CapabilitySpec
 from forge_bot.agent.context.repository import Context
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
@@ -29,9 +28,10 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.values import TaskId, Tier
 from forge_bot.errors import GitFailed, ModelUnavailable
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.material import Capability, Material, Prompt
+from forge_bot.prompts.material import Material, Prompt
 from forge_bot.runs.brief import Briefing
 from forge_bot.runs.clock import now
+from forge_bot.runs.menu import shown
 from forge_bot.runs.landing import Landing, contract_of
 from forge_bot.runs.notices import PhaseBegan, PhaseEnded, PromptSent, Said, Tell, Thinking
 from forge_bot.runs.project import Project
@@ -78,7 +78,7 @@ class LocalHost:
             run_tests=project.run_tests,
             lint_check=project.lint,
         )
-        capabilities = [_capability(entry) for entry in self.context.catalogue()]
+        capabilities = [shown(entry) for entry in self.context.catalogue()]
         self.briefing = Briefing(run, project.profile, templates, capabilities)
         self._paths: tuple[str, ...] = ()
 
@@ -261,11 +261,3 @@ class LocalHost:
 def _why_not(finished: Finished) -> str:
     words = finished.message or f"The agent ended without an answer: {finished.stop.value}."
     return f"{words} Last complaint: {finished.complaints[0]}" if finished.complaints else words
-
-
-def _capability(entry: CapabilitySpec) -> Capability:
-    """How a prompt shows a capability: its parameters as one line that looks like the JSON to write."""
-    shown = ", ".join(
-        f'"{item.name}": <{item.kind}{"" if item.required else ", optional"}: {item.description}>' for item in entry.parameters
-    )
-    return Capability(name=entry.name, description=entry.description, parameters="{" + shown + "}")

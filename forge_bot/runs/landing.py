@@ -86,11 +86,14 @@ class Landing:
             blob=blob_id(raw),
             inspection=inspection,
             usage=usage,
-            risks=design_risks(text) if artifact == "design.md" else (),
+            risks=self._risks(text) if artifact == "design.md" else (),
         )
         if not isinstance(answer, Change) or inspection.problems:
             return report, ()
         return self._edited(report, answer, task or TaskId(""))
+
+    def _risks(self, design: str) -> tuple[str, ...]:
+        return design_risks(design, self.run.repository.list_files(self.run.state.base_commit))
 
     def _edited(self, report: ArtifactWritten, answer: Change, task: TaskId) -> tuple[ArtifactWritten, tuple[str, ...]]:
         planned = self._plan(answer)

@@ -14,6 +14,7 @@ from forge_bot.engine import Action, Checkpoint, Done, HumanGate
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Report
 from forge_bot.engine.state import Reason
 from forge_bot.engine.values import Frozen, PhaseId, Tier
+from forge_bot.errors import GitFailed, StaleApproval
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.asking import Question, question
 from forge_bot.runs.clock import now
@@ -61,6 +62,7 @@ class Session:
         tell: Tell,
         ask: Asker,
         *,
+        show: Callable[[Question], None] | None = None,
         push: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
@@ -69,6 +71,7 @@ class Session:
         self.models = models
         self.tell = tell
         self.ask = ask
+        self.show: Callable[[Question], None] = show or (lambda _question: None)
         self.push = push
         self.environ = environ
 
@@ -78,13 +81,25 @@ class Session:
             for notice in run.notices:
                 self.tell(Said(text=notice))
             if first is not None and (report := first(run)) is not None:
-                run.tell(report)
+                self._told(run, report)
             return self._performed(run), run
+
+    def _told(self, run: Run, report: Report) -> None:
+        try:
+            run.tell(report)
+        except StaleApproval:
+            # Refused, and shown again: the next bare approval then means what is seen here.
+            asked = question(run)
+            if asked is not None and isinstance(run.action, Checkpoint):
+                self._shown(run, run.action)
+                self.show(asked)
+            raise
 
     def _performed(self, run: Run) -> Outcome:
         while True:
             action = run.action if _persons_turn(run.action) else self._perform(run)
             if isinstance(action, Done):
+                self._push_record(run)
                 return Outcome.ABANDONED if action.outcome == "abandoned" else Outcome.DONE
             asked = question(run)
             if asked is None:
@@ -96,6 +111,15 @@ class Session:
                 budget = isinstance(action, Checkpoint) and action.reason is Reason.BUDGET
                 return Outcome.BUDGET if budget else Outcome.WAITING
             run.tell(answer(run, reply, VIA))
+
+    def _push_record(self, run: Run) -> None:
+        """The commit that records the end of a run can only follow the push it records."""
+        if not self.push:
+            return
+        try:
+            run.tree.push()
+        except GitFailed as error:
+            self.tell(Said(text=f"the last record was not pushed: {error.message} {error.advice}", kind="warning"))
 
     def _perform(self, run: Run) -> Action:
         project = Project(

@@ -56,18 +56,23 @@ class Beginning(Frozen):
 
 def draft_of(task: str, *, token: str | None, api_url: str | None) -> Draft:
     """The draft for a task in words, or for an issue by its URL. Raises EmptyTask, TaskTooLarge, IssueUnavailable."""
-    from forge_bot.github_api import fetch_issue, parse_issue_url
-
-    if (ref := parse_issue_url(task.strip())) is not None:
-        issue = fetch_issue(ref, token, api_url)
-        source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author)
-        return _checked(
-            Draft(title=issue.title.strip() or f"Issue {issue.number}", text=issue.body, source=source, labels=issue.labels)
-        )
+    if task.strip().startswith(("http://", "https://")) and (draft := _of_issue(task.strip(), token, api_url)) is not None:
+        return _checked(draft)
     text = task.replace("\r\n", "\n").replace("\0", "").strip()
     if len(re.sub(r"\W", "", text)) < len("fix"):
         raise EmptyTask("The task is empty, or too short to mean anything.")
     return _checked(Draft(title=_title(text), text=text))
+
+
+def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
+    from forge_bot.github_api import fetch_issue, parse_issue_url
+
+    ref = parse_issue_url(url)
+    if ref is None:
+        return None
+    issue = fetch_issue(ref, token, api_url)
+    source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author)
+    return Draft(title=issue.title.strip() or f"Issue {issue.number}", text=issue.body, source=source, labels=issue.labels)
 
 
 def _checked(draft: Draft) -> Draft:

@@ -4,6 +4,7 @@ Source of the options: bwrap(1) of bubblewrap 0.8 and later.
 """
 
 import os
+import stat
 from pathlib import Path
 
 from forge_bot.sandbox.protected import Protected
@@ -50,9 +51,9 @@ def _kernel() -> list[str]:
             continue
         if place.is_dir():
             words += _bound("--ro-bind", place)
-        elif place.stat().st_mode & 0o444 != 0o444:
+        elif not place.stat().st_mode & stat.S_IROTH:
             words += ["--ro-bind", os.devnull, str(place)]
-        elif place.stat().st_mode & 0o222:
+        elif place.stat().st_mode & stat.S_IWUSR:
             words += _bound("--ro-bind", place)
     return words
 

@@ -70,6 +70,8 @@ def run(box: Box, argv: Sequence[str], *, walls: bool) -> tuple[int, Watched | U
 
 
 def _check_machine() -> None:
+    if platform.system() != "Linux":
+        raise SandboxFailed(f"Landlock is a part of Linux, and this is {platform.system()}.")
     if not seccomp.supported():
         raise SandboxFailed(f"the system calls of {platform.machine()} are not known here.")
     found = ctypes.CDLL(None).syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_VERSION_FLAG))

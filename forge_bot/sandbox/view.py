@@ -16,6 +16,8 @@ from forge_bot.sandbox.toolchains import ROOTS, find_tools
 
 _USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+_NOT_AT_HOME = "Keep the project in a folder of its own, or leave --here away: a run then uses a work tree elsewhere."
+
 
 @dataclass(frozen=True)
 class View:
@@ -40,6 +42,8 @@ def view(box: Box, temporary_seen: str | None = None) -> Generator[View]:
     worktree = box.worktree.resolve()
     if not worktree.is_dir():
         raise SandboxFailed(f"The work tree {box.worktree} is not a folder.", hint="Check the path, or start the run again.")
+    if worktree == Path.home() or worktree in Path.home().parents:
+        raise SandboxFailed(f"{worktree} is or holds a home folder; its keys would be open to the command.", hint=_NOT_AT_HOME)
     host = Path(tempfile.mkdtemp(prefix="forge-box-"))
     try:
         temporary, copies = host / "tmp", host / "copies"

@@ -1,8 +1,9 @@
 """What the tests of this room share: short ways to write answers, assignments, and a model that says what it is told."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 from forge_bot.agent.answers import AnswerKind, Work
@@ -17,7 +18,7 @@ from forge_bot.agent.work import Finished, work
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.values import PhaseId, TaskId, Usage
 
-Params = dict[str, object]
+Params = Mapping[str, object]
 
 
 def explore(*requests: tuple[str, Params]) -> str:
@@ -89,6 +90,15 @@ def cut(text: str) -> Reply:
 def accept(_: Work) -> Sequence[str]:
     """A check that takes everything."""
     return ()
+
+
+def priced(cap: str | None, worst: str | None) -> Ledger:
+    """A ledger for models whose every call costs at most `worst`, or nobody knows what."""
+
+    def price(model: str, input_tokens: int, output_tokens: int) -> Decimal | None:
+        return Decimal(worst) if worst else None
+
+    return Ledger(Budget(cap=Decimal(cap) if cap else None), price)
 
 
 def still() -> float:

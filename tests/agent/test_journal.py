@@ -1,7 +1,7 @@
 """The journal: nothing that was answered is forgotten, nothing secret is written, and a torn line harms nobody."""
 
-import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 
@@ -140,13 +140,12 @@ def test_of_two_secrets_the_longer_is_struck_first() -> None:
 
 
 def test_lines_from_several_threads_stay_whole(path: Path) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     journal = Journal(path, {})
     big = NOTE.model_copy(update={"content": "x" * 50_000})
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: journal.looked(f"a1#1.{number}-x", big), range(32)))
+        for number in range(32):
+            pool.submit(journal.looked, f"a1#1.{number}-x", big)
     again = Journal(path, {})
     assert again.damaged == 0
     assert all(again.observed(f"a1#1.{number}-x") == big for number in range(32))
-    assert os.path.getsize(path) > 32 * 50_000
+    assert path.stat().st_size > 32 * 50_000

@@ -8,13 +8,13 @@ import pytest
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.models.base import Message, Role, prompt_tokens
 from forge_bot.agent.prices import worst_case
-from forge_bot.engine.budget import Budget
+from tests.agent.scene import priced
 
 QUESTION = (Message(role=Role.USER, text="Why?"),)
 
 
-def ledger(cap: str | None, price: str | None = "0.40") -> Ledger:
-    return Ledger(Budget(cap=Decimal(cap) if cap else None), lambda *_: Decimal(price) if price else None)
+def ledger(cap: str, price: str | None = "0.40") -> Ledger:
+    return priced(cap, price)
 
 
 async def reserve(book: Ledger, key: str) -> bool:

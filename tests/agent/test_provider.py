@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -53,8 +52,8 @@ def server(running: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer
     return running.will(Says(document()))
 
 
-def opened(spec: str, **settings: Any) -> Model:
-    return open_model(spec, ProviderSettings(**{"retries": 0, **settings}))
+def opened(spec: str, **settings: object) -> Model:
+    return open_model(spec, ProviderSettings.model_validate({"retries": 0, **settings}))
 
 
 def call(kind: AnswerKind = AnswerKind.DOCUMENT, messages: tuple[Message, ...] = CONVERSATION) -> ModelCall:
@@ -91,6 +90,12 @@ async def test_the_wire_has_the_whole_conversation_the_limit_the_cache_and_the_k
     said = str(body.get("messages") or body.get("input")) + str(body.get("system", ""))
     for message in CONVERSATION:
         assert message.text in said or message.text.replace("'", "\\'") in said
+
+
+@ALL
+async def test_a_long_answer_may_be_asked_for_without_streaming(server: ModelServer, spec: str) -> None:
+    long = call().model_copy(update={"output_tokens": 100_000})
+    assert (await opened(spec).ask(long)).text == document()
 
 
 async def test_openai_is_held_to_the_schema_strictly(server: ModelServer) -> None:
@@ -171,7 +176,7 @@ async def test_a_busy_provider_is_asked_again_by_one_layer_only(server: ModelSer
 @ALL
 async def test_a_provider_that_stays_busy_is_asked_as_often_as_configured(server: ModelServer, spec: str) -> None:
     server.will(busy())
-    with pytest.raises(ModelUnavailable, match="rate limit .* after 3 attempts"):
+    with pytest.raises(ModelUnavailable, match=r"rate limit .* after 3 attempts"):
         await opened(spec, retries=2).ask(call())
     assert len(server.questions) == 3
 

@@ -11,7 +11,6 @@ import pytest
 from forge_bot.agent.answers import AnswerKind, Document, Work
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import Limits
 from forge_bot.agent.models.base import ModelCall, PerhapsPaid, Reply, Role
 from forge_bot.agent.notices import Answered, Asking, Complaint, Looking
@@ -19,7 +18,7 @@ from forge_bot.agent.observations import Observation, Wanted
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.values import Usage
 from forge_bot.errors import ContextTooLong, KeyRefused, ModelUnavailable, QuestionRejected, RecordExhausted
-from tests.agent.scene import Library, Room, Speaker, assignment, document, explore, seen
+from tests.agent.scene import Library, Room, Speaker, assignment, document, explore, priced, seen
 
 LOOK = explore(("look", {"at": 1}), ("read_file", {"path": "a.py"}))
 
@@ -27,10 +26,6 @@ LOOK = explore(("look", {"at": 1}), ("read_file", {"path": "a.py"}))
 @pytest.fixture
 def room(tmp_path: Path) -> Room:
     return Room(tmp_path / "journal.jsonl")
-
-
-def priced(cap: str, worst: str) -> Ledger:
-    return Ledger(Budget(cap=Decimal(cap)), lambda *_: Decimal(worst))
 
 
 def paid(text: str, cost: str) -> Reply:
@@ -156,7 +151,7 @@ async def test_a_question_that_could_pass_the_cap_is_not_asked(room: Room) -> No
 
 
 async def test_a_model_without_a_price_is_announced_as_such(room: Room) -> None:
-    room.ledger = Ledger(Budget(cap=Decimal(1)), lambda *_: None)
+    room.ledger = priced("1.00", None)
     unpriced = Reply(text=document(), usage=Usage(cost=None))
     done = await room.work(Speaker([unpriced], name="openai-chat:qwen"))
     assert room.notices[0] == Asking(turn=1, model="openai-chat:qwen", reserved=None)

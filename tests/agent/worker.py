@@ -15,12 +15,10 @@ from urllib.request import Request, urlopen
 from forge_bot.agent.assignment import Finished
 from forge_bot.agent.context.repository import Context
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.models.base import ModelCall, Reply
 from forge_bot.agent.work import work
-from forge_bot.engine.budget import Budget
 from forge_bot.engine.values import Usage
-from tests.agent.scene import accept, assignment
+from tests.agent.scene import accept, assignment, priced
 
 
 class OverHttp:
@@ -50,7 +48,7 @@ async def main(url: str, repository: Path, journal: Path) -> Finished:
         model=OverHttp(url),
         context=Context(repository),
         journal=Journal(journal, os.environ),
-        ledger=Ledger(Budget(), lambda *_: Decimal("0.25")),
+        ledger=priced(None, "0.25"),
         check=accept,
         notice=lambda _: None,
         now=time.monotonic,

@@ -62,6 +62,7 @@ def test_git_speaks_english_and_traces_nothing_whatever_the_environment(scene: S
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     monkeypatch.setenv("GIT_TRACE", "1")
 
+    assert git(scene.root, "-c", "alias.language=!printenv LC_ALL", "language").line == "C"
     with pytest.raises(GitFailed) as failed:
         git(scene.root, "cat-file", "blob", "HEAD:nothing")
     assert str(failed.value).startswith("`git cat-file blob HEAD:nothing` failed: fatal: path 'nothing' does not exist")

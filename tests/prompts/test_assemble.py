@@ -158,7 +158,7 @@ def test_a_writer_is_to_keep_its_last_version_and_a_reviewer_to_judge_anew() -> 
 
 def test_the_catalogue_says_what_can_be_asked_for_and_how_often() -> None:
     system = prompt(capabilities=(READ_FILE, JIRA), limits=(5, 3)).system
-    assert '- `read_file`: A file of the repository. `params_json`: `{"path": "src/app.py"}`' in system
+    assert '- `read_file`: A file of the repository. For example `{"path": "src/app.py"}`' in system
     assert "- `jira_search` (an action, `capability_type` mcp_tool): Search tickets." in system
     assert '"params_json": "{\\"path\\": \\"src/app.py\\"}"' in system
     assert "you have 5 turns, with up to 3 requests and actions in each" in system
@@ -189,6 +189,16 @@ def test_a_client_that_reads_files_itself_gets_paths_and_no_texts() -> None:
     assert "`git diff main...HEAD` on branch `fix/42-uploads`" in made.user
     assert "2 failed" in made.user
     assert not any(text in made.text for text in ("Secret of the request.", "STATUS = {}", "+STATUS", "Explore"))
+
+
+def test_a_client_may_change_code_for_a_task_and_else_its_document_only() -> None:
+    verdicts = ("PASS", "PASS_WITH_NOTES", "FAIL")
+    nothing = "Change nothing else in the repository."
+    assert nothing in prompt(delivery="files").user
+    assert nothing in prompt(delivery="files", agent="impl-reviewer", task=TASK, verdicts=verdicts).user
+    implementing = prompt(delivery="files", agent="implementer", task=TASK).user
+    assert nothing not in implementing
+    assert "Under `.specs/20260401-42-uploads/` change nothing else." in implementing
 
 
 @pytest.mark.parametrize(
@@ -304,7 +314,7 @@ def test_within_the_budget_nothing_is_left_out() -> None:
 def test_over_the_budget_things_go_in_the_promised_order() -> None:
     whole = assemble(crowded(), SHIPPED).tokens
     seen: list[str] = []
-    for budget in (*range(whole, whole - 300, -10), *range(whole - 300, 2_500, -500)):
+    for budget in (*range(whole, whole - 300, -15), *range(whole - 300, 2_500, -900)):
         made = assemble(crowded(), SHIPPED, token_budget=budget)
         assert made.tokens <= budget, budget
         for sentence in made.dropped:
@@ -345,6 +355,13 @@ def test_what_is_cut_leaves_a_line_that_names_how_much_is_missing() -> None:
     assert "+ line of the diff\n[…" in made.user
     assert made.user.count("design line\n") == 600
     assert "the last line" in made.user
+
+
+def test_of_a_command_the_end_is_kept_rather_than_the_beginning_and_of_a_document_the_beginning() -> None:
+    text = "head\n" * 5_000 + "tail\n" * 5_000
+    for kind, more, less in (("output", "tail\n", "head\n"), ("artifact", "head\n", "tail\n")):
+        user = prompt(4_000, inputs=(Input.model_validate({"name": "a", "text": text, "kind": kind}),)).user
+        assert user.count(more) > user.count(less) > 0
 
 
 def test_the_request_and_artifacts_are_cut_last_and_never_in_silence() -> None:

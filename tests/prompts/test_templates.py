@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.tasks import read_tasks
-from forge_bot.engine.values import Finding, Severity, TaskId, TaskMode, TaskSpec
+from forge_bot.engine.values import Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Input
@@ -52,6 +53,19 @@ def test_an_example_has_the_headings_of_its_artifact_in_order_each_with_a_body(p
     if part.headings:
         assert tuple(named) == part.headings
     assert all(found.values())
+
+
+@each_part
+def test_an_example_is_an_artifact_that_the_engine_takes(part: Part) -> None:
+    read = inspect(
+        example(part),
+        headings=part.headings,
+        verdicts=[Verdict(verdict) for verdict in part.verdicts],
+        tasks=part.agent == "task-decomposer",
+    )
+    assert read.problems == ()
+    assert bool(read.findings) == bool(part.verdicts)
+    assert read.verdict is (None if not part.verdicts else Verdict(re.findall(r"## Verdict: (\w+)", example(part))[0]))
 
 
 @each_part

@@ -1,20 +1,13 @@
-"""A work tree, a world around it that must stay out of reach, and every backend that works on this machine."""
+"""Every backend that works on this machine, and a project to run commands in."""
 
-import os
-import socket
-import subprocess
-import sys
-from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 
 from forge_bot.sandbox import BackendName, Box, Outcome, available, run
+from tests.sandbox.scene import Attempt, project
 
 TROUBLES = dict(available())
-SECRET = "hunter2"
-
-Attempt = Callable[..., Outcome]
 
 
 def _every(*names: BackendName) -> list[object]:
@@ -49,22 +42,7 @@ def landlock(request: pytest.FixtureRequest) -> BackendName:
 @pytest.fixture
 def worktree(tmp_path: Path) -> Path:
     """A repository with one commit, a source folder, a workflow and a spec."""
-    root = tmp_path / "project"
-    for name, text in {"src/app.py": "x = 1\n", ".github/workflows/ci.yml": "on: push\n", ".specs/spec.md": "# Spec\n"}.items():
-        file = root / name
-        file.parent.mkdir(parents=True)
-        file.write_text(text, encoding="utf-8")
-    git(root, "init", "-q")
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "start")
-    return root
-
-
-def git(folder: Path, *words: str) -> str:
-    """Run git with a name and nothing of the machine's configuration."""
-    nobody = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    env = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, **nobody}
-    return subprocess.run(["git", *words], cwd=folder, env=env, check=True, capture_output=True, text=True).stdout
+    return project(tmp_path / "project")
 
 
 @pytest.fixture
@@ -75,67 +53,3 @@ def attempt(worktree: Path) -> Attempt:
         return run(backend, Box.model_validate({"worktree": worktree, **box}), ["python3", "-c", code])
 
     return go
-
-
-class World:
-    """What lies around a box: a file with a secret, servers of every kind, and a process with a secret."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        self.folder = folder
-        (folder / ".netrc").write_text(SECRET, encoding="utf-8")
-        self.tcp = socket.create_server(("127.0.0.1", 0))
-        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.udp.bind(("127.0.0.1", 0))
-        self.unix = _listening(str(folder / "s"))
-        self.abstract = _listening(f"\0{folder.name}-{os.getpid()}")
-        self.datagram = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.datagram.bind(str(folder / "d"))
-        for each in (self.tcp, self.udp, self.unix, self.abstract, self.datagram):
-            each.setblocking(False)
-        self.witness = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={"SECRET": SECRET})
-
-    def variables(self) -> dict[str, str]:
-        """Where everything is, for the attacks."""
-        return {
-            "OUTSIDE": str(self.folder),
-            "TCP": str(self.tcp.getsockname()[1]),
-            "UDP": str(self.udp.getsockname()[1]),
-            "ABSTRACT": self.abstract.getsockname()[1:].decode(),
-            "WITNESS": str(self.witness.pid),
-        }
-
-    def reached(self) -> list[str]:
-        """Which of the servers has heard something."""
-        return [name for name in ("tcp", "udp", "unix", "abstract", "datagram") if _heard(getattr(self, name))]
-
-    def close(self) -> None:
-        """End what was started."""
-        self.witness.communicate()
-        for each in (self.tcp, self.udp, self.unix, self.abstract, self.datagram):
-            each.close()
-
-
-def _listening(address: str) -> socket.socket:
-    server = socket.socket(socket.AF_UNIX)
-    server.bind(address)
-    server.listen()
-    return server
-
-
-def _heard(server: socket.socket) -> bool:
-    try:
-        if server.type == socket.SOCK_DGRAM:
-            return bool(server.recv(10))
-        server.accept()[0].close()
-    except BlockingIOError:
-        return False
-    return True
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Generator[World]:
-    """The world of one test."""
-    made = World(tmp_path / "outside")
-    yield made
-    made.close()

@@ -1,12 +1,15 @@
 """Attacks from inside a box. Each one works without walls, so each of these tests can fail."""
 
-import os
+import json
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
-from conftest import SECRET, Attempt, World
 
 from forge_bot.sandbox import BackendName, Box, run
+from tests.sandbox.scene import SECRET, Attempt, World, project
 
 # Prints DONE when it worked; what stops it is its own affair. The world is in the variables.
 ATTACKS = {
@@ -14,7 +17,7 @@ ATTACKS = {
     "read through a link that was there": "print('DONE' if 'hunter2' in open('src/secret').read() else '')",
     "list a folder outside": "print('DONE' if os.listdir(E['OUTSIDE']) else '')",
     "write a file outside": "open(E['OUTSIDE'] + '/new', 'w').write('x'); print('DONE')",
-    "write through a link of its own": "os.symlink(E['OUTSIDE'], 'src/link'); open('src/link/new', 'w').write('x'); print('DONE')",
+    "write through a link of its own": "os.symlink(E['OUTSIDE'], 'src/l'); open('src/l/new', 'w').write('x'); print('DONE')",
     "cut a file outside": "os.truncate(E['OUTSIDE'] + '/.netrc', 0); print('DONE')",
     "move a file out": "os.rename('src/app.py', E['OUTSIDE'] + '/new'); print('DONE')",
     "link a file in": "os.link(E['OUTSIDE'] + '/.netrc', 'src/in'); open('src/in', 'a').write('x'); print('DONE')",
@@ -40,45 +43,78 @@ ATTACKS = {
     "add a workflow": "open('.github/workflows/new.yml', 'w').write('x'); print('DONE')",
     "move the specifications away": "os.rename('.specs', 'src/specs'); print('DONE')",
     "make settings where none were": "os.mkdir('.forge'); open('.forge/config.yml', 'w').write('x'); print('DONE')",
-    "change permissions of a specification": "os.chmod('.specs/spec.md', 0o777); print('DONE')",
+    "change permissions of a workflow": "os.chmod('.github/workflows/ci.yml', 0o777); print('DONE')",
 }
-PREFACE = """
-import ctypes, errno, os, platform, signal, socket
+# Each attack in a child of its own, so that none spoils another; the names of those that worked are the output.
+ATTACKER = """
+import ctypes, errno, json, os, platform, signal, socket, sys
 E = os.environ; W = int(E['WITNESS']); C = ctypes.CDLL(None, use_errno=True)
 KEYCTL, CLONE = {'x86_64': (250, 56), 'aarch64': (219, 220)}[platform.machine()]
+for name, code in json.loads(sys.argv[1]).items():
+    heard, said = os.pipe()
+    if os.fork() == 0:
+        os.dup2(said, 1), os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        exec(code)
+        sys.stdout.flush()
+        os._exit(0)
+    os.close(said)
+    if b'DONE' in os.read(heard, 100):
+        print(name, flush=True)
 """
-# Landlock has no word for these; docs/sandbox.md says so.
-NOT_HELD_BY_LANDLOCK = {"change permissions of a specification"}
+# Landlock has no word for permissions (docs/sandbox.md says so); in a network of its own a box may send, since nobody is there.
+HARMLESS = {
+    BackendName.BUBBLEWRAP: {"send a UDP datagram"},
+    BackendName.LANDLOCK: {"change permissions of a workflow"},
+}
 
 
-@pytest.fixture
-def tree(worktree: Path, world: World) -> Path:
-    (worktree / "src" / "secret").symlink_to(world.folder / ".netrc")
-    return worktree
+@dataclass(frozen=True)
+class Aftermath:
+    """What a box with all attacks in it has done."""
+
+    worked: frozenset[str]
+    reached: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+@cache
+def aftermath(backend: BackendName) -> Aftermath:
+    with TemporaryDirectory() as folder:
+        tree, world = project(Path(folder) / "project"), World(Path(folder) / "outside")
+        (tree / "src" / "secret").symlink_to(world.folder / ".netrc")
+        before = _files(tree) | _files(world.folder)
+        box = Box(worktree=tree, env=world.variables())
+        outcome = run(backend, box, ["python3", "-c", ATTACKER, json.dumps(ATTACKS)])
+        after = _files(tree) | _files(world.folder)
+        changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+        reached = tuple(world.reached())
+        world.close()
+    return Aftermath(frozenset(outcome.output.splitlines()), reached, tuple(name for name in changed if "/src/" not in name))
+
+
+def _files(root: Path) -> dict[str, bytes]:
+    return {str(file): file.read_bytes() for file in root.rglob("*") if file.is_file()}
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_an_attack_ends_at_the_walls(walled: BackendName, attack: str, attempt: Attempt, tree: Path, world: World) -> None:
-    outcome = attempt(walled, PREFACE + ATTACKS[attack], env=world.variables())
-    if attack == "send a UDP datagram" and walled is BackendName.BUBBLEWRAP:
-        assert "DONE" in outcome.output, "it may send; in a network of its own nobody is there"
-    elif walled is BackendName.LANDLOCK and attack in NOT_HELD_BY_LANDLOCK:
-        assert "DONE" in outcome.output
-    else:
-        assert "DONE" not in outcome.output
-    assert world.reached() == []
-    assert sorted(os.listdir(world.folder)) == [".netrc", "d", "s"]
-    assert (world.folder / ".netrc").read_text(encoding="utf-8") == SECRET
-    assert (tree / ".specs" / "spec.md").read_text(encoding="utf-8") == "# Spec\n"
-    assert not (tree / ".forge").exists()
+def test_an_attack_ends_at_the_walls(walled: BackendName, attack: str) -> None:
+    assert (attack in aftermath(walled).worked) == (attack in HARMLESS[walled])
+
+
+def test_after_all_attacks_nothing_has_changed_and_nobody_was_called(walled: BackendName) -> None:
+    assert aftermath(walled).changed == ()
+    assert aftermath(walled).reached == ()
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_the_same_attack_works_without_walls(attack: str, attempt: Attempt, tree: Path, world: World) -> None:
-    outcome = attempt(BackendName.OFF, PREFACE + ATTACKS[attack], env=world.variables())
-    if "DONE" not in outcome.output and "namespace" in attack:
+def test_the_same_attack_works_without_walls(attack: str) -> None:
+    if attack not in aftermath(BackendName.OFF).worked and "namespace" in attack:
         pytest.skip("this machine gives nobody a user namespace")
-    assert "DONE" in outcome.output
+    assert attack in aftermath(BackendName.OFF).worked
+
+
+def test_without_walls_everybody_is_called() -> None:
+    assert aftermath(BackendName.OFF).reached == ("tcp", "udp", "unix", "abstract", "datagram")
 
 
 def test_a_box_sees_its_own_processes_only(bubblewrap: BackendName, attempt: Attempt) -> None:
@@ -93,7 +129,7 @@ def test_the_kernels_settings_cannot_be_changed(walled: BackendName, attempt: At
 
 def test_what_not_everyone_may_read_under_etc_is_not_there_even_for_root(walled: BackendName, attempt: Attempt) -> None:
     outcome = attempt(walled, "print(open('/etc/passwd').read()[:5]); print(open('/etc/shadow').read())")
-    assert outcome.output.startswith("root:")
+    assert "root:\n" in outcome.output
     assert "PermissionError" in outcome.output
 
 
@@ -103,8 +139,8 @@ def test_no_descriptor_of_ours_is_inherited(backend: BackendName, attempt: Attem
 
 
 def test_a_box_has_no_powers_of_root(walled: BackendName, attempt: Attempt) -> None:
-    code = "print([line.split()[1] for line in open('/proc/self/status') if line.startswith(('CapPrm', 'CapEff', 'CapBnd'))])"
-    assert attempt(walled, code).output == f"{['0' * 16] * 3}\n"
+    code = "print([line.split()[1] for line in open('/proc/self/status') if line.startswith(('CapPrm', 'CapEff'))])"
+    assert attempt(walled, code).output == f"{['0' * 16] * 2}\n"
 
 
 def test_a_password_in_gits_settings_is_not_shown(walled: BackendName, worktree: Path) -> None:

@@ -1,11 +1,9 @@
 """What can be asked for: one entry a capability, rendered from the model of its parameters."""
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel
 
-from forge_bot.agent.answers import AnswerKind
 from forge_bot.engine.values import Frozen
 
 
@@ -56,17 +54,3 @@ def _kind(shape: dict[str, Any]) -> str:
     if shape.get("type") == "array":
         return f"list of {_kind(cast('dict[str, Any]', shape.get('items', {})))}"
     return str(shape.get("type", "any"))
-
-
-def how_to_answer(kind: AnswerKind, menu: Sequence[CapabilitySpec]) -> str:
-    """The rules of the conversation and the menu, for the end of a system prompt. The same bytes for the same menu."""
-    final = kind.value.capitalize()
-    if not menu:
-        return f"You have no tools. Answer with one JSON object, a {final}."
-    lines = "\n".join(item.line for item in menu)
-    return (
-        f"You hold no tools and run nothing. Each of your answers is one JSON object: either Explore, with requests for what you "
-        f"need to see, or {final}, the finished work. What you request is looked up for you and comes with the next message. "
-        f"Ask for several things at once; do not ask for the same thing twice. An Explore with two empty lists says that you "
-        f"are ready: you are then asked for {final}.\n\nYou can request:\n\n{lines}"
-    )

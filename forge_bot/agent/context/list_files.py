@@ -23,8 +23,8 @@ class ListFiles(Frozen):
 def list_files(root: Path, wanted: ListFiles, limit: int) -> Found:
     """All paths, sorted; or a summary by folder that fits into `limit` characters."""
     folder = plain(wanted.path or "")
-    scope = f":(glob){folder}/**" if folder else ":(glob)**"
-    said = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", scope)
+    scope = ["--", f":(literal){folder}"] if folder else []
+    said = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *scope)
     if said.code and not said.cut:
         raise Declined(Status.TOOL_ERROR, f"git cannot list this: {said.complaint[:300]}")
     names = sorted({name for name in said.text.split("\0")[: -1 if said.cut else None] if name and _fits(name, wanted.glob)})

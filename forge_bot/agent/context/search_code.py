@@ -60,7 +60,7 @@ def _grep(root: Path, wanted: SearchCode) -> tuple[Said, str]:
 
 def _with(root: Path, flavour: str, wanted: SearchCode) -> Said:
     # The expression follows -e and the path follows --, so neither can be an option.
-    scope = ["--", _pathspec(wanted.path)] if wanted.path else []
+    scope = ["--", _pathspec(root, wanted.path)] if wanted.path else []
     return git(root, "grep", "-n", "-I", "-z", "--untracked", "--no-color", flavour, "-e", wanted.pattern, *scope)
 
 
@@ -73,9 +73,11 @@ def _trouble(said: Said, wanted: SearchCode) -> Declined:
     return Declined(Status.INVALID_PARAMS, f"git cannot search for this: {complaint[:300]}")
 
 
-def _pathspec(path: str) -> str:
-    """A glob for git. One without a folder means that name anywhere, as people mean it."""
+def _pathspec(root: Path, path: str) -> str:
+    """What exists is meant literally, brackets and all; the rest is a glob, and one without a folder means that name anywhere."""
     glob = plain(path) or "."
+    if (root / glob).exists():
+        return f":(literal){glob}"
     anywhere = "/" not in glob and any(char in glob for char in "*?[")
     return f":(glob)**/{glob}" if anywhere else f":(glob){glob}"
 

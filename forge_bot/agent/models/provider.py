@@ -49,8 +49,8 @@ class ProviderSettings(Frozen):
     retries: int = Field(default=4, ge=0, description="further attempts after 408, 409, 429, 5xx and lost connections")
     output: OutputForm = Field(
         default="auto",
-        description="native: the provider enforces the schema; prompted: the model is only told it; auto: what the model is known to "
-        "do, and on other servers than the provider's own both",
+        description="native: the provider enforces the schema; prompted: the model is only told it; auto: what the model is "
+        "known to do, and both on other servers than the provider's own",
     )
 
 

@@ -1,0 +1,84 @@
+"""`forge-bot demo`: a recorded run on a small sample repository. Git, engine and tests are real; the model's words are recorded."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from forge_bot.checkout import make_repository
+from forge_bot.cli.asking import ask_at_terminal, show
+from forge_bot.cli.ending import ended
+from forge_bot.cli.opening import at_terminal, configured, models_for
+from forge_bot.cli.progress import Progress
+from forge_bot.engine.reports import Answer
+from forge_bot.errors import BadOption
+from forge_bot.resources import templates
+from forge_bot.runs.asking import Question
+from forge_bot.runs.session import Asker, Outcome, Reply, Session, person
+from forge_bot.runs.start import Beginning, begin, draft_of, plan_for
+from forge_bot.settings import load_pipeline
+
+RECORD = "record.jsonl"
+EFFORT = "M"
+
+
+def demo(folder: Path | None, *, yes: bool) -> int:
+    """Make the sample repository, replay the recorded run on it, and say where to look."""
+    console = Console()
+    target = _empty(folder) if folder is not None else Path(tempfile.mkdtemp(prefix="forge-bot-demo-"))
+    source = templates() / "demo"
+    shutil.copytree(source / "repository", target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    repository = make_repository(target, "A small rota, as it was found")
+    _welcome(console, target)
+    config = configured(repository)
+    progress = Progress(console)
+    draft = draft_of((source / "task.md").read_text(encoding="utf-8"), token=None, api_url=None)
+    plan = plan_for(repository, draft, effort=EFFORT, name=None, branch=None, here=False)
+    info = begin(repository, Beginning(draft=draft, plan=plan, by=person()), load_pipeline(config.pipeline, lambda _path: None))
+    progress.began(info, plan)
+    ask = _yes(progress) if yes or not at_terminal() else ask_at_terminal(progress)
+    models = models_for(config, f"replay:{source / RECORD}", None)
+    outcome, run = Session(repository, config, models, progress, ask).go_on(info)
+    code = ended(outcome, run, progress)
+    _farewell(console, target, outcome)
+    return code
+
+
+def _empty(folder: Path) -> Path:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadOption(f"{folder} is not an empty folder.", hint="Name a folder that does not exist yet, or none.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder.resolve()
+
+
+def _yes(progress: Progress) -> Asker:
+    def ask(question: Question) -> Reply:
+        progress.stop()
+        show(question, progress.console)
+        progress.console.print("[bold green]approve[/] [dim](--yes)[/]\n")
+        return Reply(answer=Answer.APPROVE)
+
+    return ask
+
+
+def _welcome(console: Console, target: Path) -> None:
+    console.print("\n[bold]forge-bot demo[/]")
+    console.print(
+        "The [bold]model's words are recorded[/], from one honest run on this sample. Everything else happens now: the git "
+        "repository, the pipeline, the checkpoints, the edits, the test runs.",
+        highlight=False,
+    )
+    console.print(f"[dim]sample repository: {escape(str(target))}[/]\n", highlight=False, soft_wrap=True)
+
+
+def _farewell(console: Console, target: Path, outcome: Outcome) -> None:
+    if outcome is Outcome.DONE:
+        console.print("\n[bold]To go live[/] on a repository of yours:", highlight=False)
+        console.print("  export ANTHROPIC_API_KEY=…      [dim]or OPENAI_API_KEY with --model openai:NAME[/]", highlight=False)
+        console.print('  cd your-repository && forge-bot run "what is to be done" --budget 5', highlight=False)
+    elif outcome is Outcome.WAITING:
+        console.print(
+            f"\nThe run waits. Go on with: [bold]cd {escape(str(target))} && forge-bot resume[/]", highlight=False, soft_wrap=True
+        )

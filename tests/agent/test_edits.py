@@ -1,0 +1,323 @@
+"""Edits are worked out whole, in memory, or sent back with what the model needs to correct them."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forge_bot.agent.answers import Edit
+from forge_bot.agent.edits import Folder, Planned, plan_edits
+from forge_bot.agent.protected import protected
+
+Operation = Literal["replace", "write", "delete"]
+CALC = b"def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b - 0\n"
+
+
+def edit(path: str, operation: Operation, old: str = "", new: str = "") -> Edit:
+    return Edit(path=path, operation=operation, old=old, new=new)
+
+
+def replace(old: str, new: str, path: str = "a.py") -> Edit:
+    return edit(path, "replace", old, new)
+
+
+def plan(files: dict[str, bytes], *edits: Edit) -> Planned:
+    return plan_edits(files.get, edits)
+
+
+def after(data: bytes, *edits: Edit) -> bytes:
+    """What a.py holds after these edits."""
+    planned = plan({"a.py": data}, *edits)
+    assert planned.problems == ()
+    (item,) = planned.files
+    assert item[0] == "a.py"
+    assert item[1] is not None
+    return item[1]
+
+
+def problem(data: bytes, *edits: Edit) -> str:
+    """The one thing that is wrong with these edits of a.py."""
+    planned = plan({"a.py": data}, *edits)
+    assert planned.files == ()
+    (said,) = planned.problems
+    return said
+
+
+# -- replacing
+
+
+def test_a_passage_is_replaced_and_everything_else_stays() -> None:
+    assert after(CALC, replace("    return a - b\n\n", "    return a + b\n\n")) == CALC.replace(b"a - b\n\n", b"a + b\n\n")
+
+
+def test_several_edits_of_one_file_compose_in_order() -> None:
+    assert after(b"one\ntwo\n", replace("one", "1"), replace("1\ntwo", "1\n2"), replace("2\n", "2\n3\n")) == b"1\n2\n3\n"
+
+
+def test_files_that_end_as_they_were_are_not_in_the_plan() -> None:
+    assert plan({"a.py": b"one\n"}, replace("one", "two"), replace("two", "one")) == Planned()
+
+
+def test_an_edit_whose_old_text_stands_twice_goes_back_with_the_lines() -> None:
+    said = problem(CALC, replace("return a - b", "return a + b"))
+    assert "occurs 2 times, at lines 2, 6." in said
+    assert said.startswith("Edit 1, replace a.py: ")
+
+
+def test_places_that_overlap_are_as_ambiguous_as_any() -> None:
+    assert "occurs 2 times" in problem(b"aaa\n", replace("aa", "b"))
+
+
+def test_an_edit_that_misquotes_the_file_goes_back_with_the_passage_that_comes_nearest() -> None:
+    said = problem(CALC, replace("def add(x, y):\n    return x - y\n", "def add(x, y):\n    return x + y\n"))
+    assert "Lines 1-2 come nearest" in said
+    assert "def add(a, b):\n    return a - b\n" in said
+
+
+def test_a_passage_that_resembles_nothing_is_said_so() -> None:
+    assert "nothing in it resembles it" in problem(CALC, replace("SELECT * FROM users WHERE id = ?;", "SELECT 1;"))
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (replace("", "x"), "`old` is empty"),
+        (replace("def add", "def add"), "are the same"),
+        (replace("def add\r\n", "def add\n"), "are the same"),
+        (replace("x", "y", path="missing.py"), "there is no such file; `write` makes a new one"),
+        (edit("missing.py", "delete"), "there is no such file"),
+    ],
+)
+def test_edits_that_mean_nothing_are_refused(bad: Edit, said: str) -> None:
+    assert said in problem(CALC, bad)
+
+
+def test_one_problem_keeps_every_other_edit_back_and_all_problems_come_at_once() -> None:
+    planned = plan({"a.py": CALC}, edit("new.py", "write", new="x\n"), replace("nope", "x"), replace("def ", "async def "))
+    assert planned.files == ()
+    assert [said.split(":")[0] for said in planned.problems] == ["Edit 2, replace a.py", "Edit 3, replace a.py"]
+
+
+# -- the same edits again
+
+
+AGAIN: list[Edit] = [
+    replace("    return a - b\n\n", "    return a + b\n\n"),
+    replace("def sub(a, b):\n", "def sub(a, b):\n    # difference\n"),
+    replace("def add(a, b):", '"""Sums."""\n\n\ndef add(a, b):'),
+    edit("new.py", "write", new="x = 1\n"),
+]
+
+
+def test_edits_that_have_been_made_already_change_nothing() -> None:
+    files = {"a.py": CALC}
+    files |= {path: data for path, data in plan(files, *AGAIN).files if data is not None}
+    assert b"a + b" in files["a.py"]
+    assert plan(files, *AGAIN) == Planned()
+
+
+def test_an_edit_whose_new_text_stands_elsewhere_by_chance_is_not_taken_for_made() -> None:
+    data = b"def add(a, b):\n    return a - b\n\n\ndef total(a, b):\n    return a + b\n"
+    assert "come nearest" in problem(data, replace("return a  -  b", "return a + b"))
+
+
+@given(st.lists(st.sampled_from(["alpha", "beta", "gamma", "  delta", ""]), min_size=3, max_size=12), st.data())
+def test_making_any_edit_twice_is_making_it_once(lines: list[str], data: st.DataObject) -> None:
+    text = "\n".join(f"{line} {number}" for number, line in enumerate(lines)) + "\n"
+    first = data.draw(st.integers(0, len(lines) - 1))
+    last = data.draw(st.integers(first, len(lines) - 1))
+    old = "".join(line + "\n" for line in text.splitlines()[first : last + 1])
+    one = replace(old, old + "something new\n")
+    once = after(text.encode(), one)
+    assert plan({"a.py": once}, one) == Planned()
+
+
+# -- bytes that are not the model's business
+
+
+def test_windows_files_keep_their_line_ends_and_their_byte_order_mark() -> None:
+    data = b"\xef\xbb\xbfone\r\ntwo\r\nthree\r\n"
+    assert after(data, replace("two\n", "2\nmore\n")) == b"\xef\xbb\xbfone\r\n2\r\nmore\r\nthree\r\n"
+    assert after(data, replace("two\r\nthree", "2\r\n3")) == b"\xef\xbb\xbfone\r\n2\r\n3\r\n"
+    assert after(data, edit("a.py", "write", new="a\nb\n")) == b"\xef\xbb\xbfa\r\nb\r\n"
+
+
+def test_a_file_of_mixed_line_ends_changes_only_where_it_is_edited() -> None:
+    data = b"one\r\ntwo\nthree\r\nfour\nfive"
+    assert after(data, replace("two\nthree\n", "2\n3\n")) == b"one\r\n2\n3\r\nfour\nfive"
+    assert after(data, replace("four\n", "4\n4b\n")) == b"one\r\ntwo\nthree\r\n4\n4b\nfive"
+
+
+@pytest.mark.parametrize("ends", [b"", b"\n", b"\n\n"])
+def test_the_end_of_a_file_stays_as_it_was(ends: bytes) -> None:
+    assert after(b"one\ntwo" + ends, replace("one", "1")) == b"1\ntwo" + ends
+
+
+@pytest.mark.parametrize(("data", "said"), [(b"a\0b", "binary file"), (b"caf\xe9", "not UTF-8")])
+@pytest.mark.parametrize("operation", ["replace", "write"])
+def test_files_that_are_not_text_are_left_alone(data: bytes, said: str, operation: Operation) -> None:
+    assert said in problem(data, edit("a.py", operation, "a", "b"))
+
+
+def test_a_file_that_is_not_text_can_be_deleted() -> None:
+    assert plan({"a.png": b"\0"}, edit("a.png", "delete")).files == (("a.png", None),)
+
+
+@given(
+    st.lists(st.tuples(st.text("ab é", max_size=5), st.sampled_from(["\n", "\r\n", "\r"])), min_size=1, max_size=20),
+    st.booleans(),
+    st.data(),
+)
+def test_whatever_the_line_ends_are_untouched_text_keeps_every_byte(
+    lines: list[tuple[str, str]], bom: bool, data: st.DataObject
+) -> None:
+    place = data.draw(st.integers(0, len(lines)))
+    before = "".join(line + end for line, end in lines[:place])
+    rest = "".join(line + end for line, end in lines[place:])
+    mark = b"\xef\xbb\xbf" if bom else b""
+    changed = after(mark + (before + "<here>" + rest).encode(), replace("<here>", "<there>"))
+    assert changed == mark + (before + "<there>" + rest).encode()
+
+
+# -- whole files
+
+
+def test_files_are_written_and_deleted_whole() -> None:
+    planned = plan({"old.py": b"x\n"}, edit("src/new.py", "write", new="y\n"), edit("old.py", "delete"))
+    assert planned.files == (("old.py", None), ("src/new.py", b"y\n"))
+
+
+def test_a_file_can_be_moved_and_then_edited() -> None:
+    moved = [edit("old.py", "delete"), edit("new.py", "write", new="x = 1\n"), replace("1", "2", path="new.py")]
+    assert plan({"old.py": b"x = 1\n"}, *moved).files == (("new.py", b"x = 2\n"), ("old.py", None))
+
+
+def test_a_path_with_a_detour_is_the_same_file() -> None:
+    assert plan({"a.py": b"1"}, replace("1", "2", path="./a.py"), replace("2", "3")).files == (("a.py", b"3"),)
+
+
+def test_a_file_that_would_be_huge_is_refused() -> None:
+    assert "larger than 2,000,000 bytes" in problem(b"", edit("a.py", "write", new="x" * 2_000_001))
+
+
+# -- paths
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../a.py",
+        "src/../../a.py",
+        "/etc/passwd",
+        "C:/a.py",
+        "~/a.py",
+        ".git/hooks/pre-commit",
+        "x/.GIT/config",
+        "git~1/config",
+        ".git /config",
+    ],
+)
+def test_a_path_that_leads_out_is_refused(path: str) -> None:
+    for bad in (edit(path, "write", new="x"), edit(path, "delete"), replace("a", "b", path=path)):
+        assert len(plan({path: b"a"}, bad).problems) == 1
+
+
+@pytest.mark.parametrize("path", ["", ".", "src/", "a\\b.py", "a\nb", "a\0", " a.py", "a.py ", "dir./a.py", "a\u202eb.py"])
+def test_a_path_no_file_should_have_is_refused(path: str) -> None:
+    assert len(plan({}, edit(path, "write", new="x")).problems) == 1
+
+
+def test_two_files_that_are_one_on_other_systems_are_refused() -> None:
+    planned = plan({}, edit("src/App.py", "write", new="x"), edit("src/app.py", "write", new="y"))
+    assert "differ only in upper and lower case" in planned.problems[0]
+    composed = plan({}, edit("caf\u00e9.py", "write", new="x"), edit("cafe\u0301.py", "write", new="y"))
+    assert len(composed.problems) == 1
+
+
+def test_a_file_cannot_be_a_folder_too() -> None:
+    planned = plan({}, edit("src/app", "write", new="x"), edit("src/app/main.py", "write", new="y"))
+    assert "a file and a folder at once" in planned.problems[0]
+
+
+def folder(tmp_path: Path) -> Callable[[str], bytes | None]:
+    root = tmp_path / "tree"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "app.py").write_bytes(b"x\n")
+    (tmp_path / "secret").write_text("s")
+    (root / "leak").symlink_to(tmp_path / "secret")
+    (root / "alias.py").symlink_to("src/app.py")
+    (root / "up").symlink_to("..")
+    (root / "dangling").symlink_to("nowhere")
+    return Folder(root).read
+
+
+def test_a_folder_gives_its_files_and_none_for_what_is_not_there(tmp_path: Path) -> None:
+    read = folder(tmp_path)
+    assert read("src/app.py") == b"x\n"
+    assert read("src/new.py") is None
+    assert read("new/deep/file.py") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("leak", "symbolic link"),
+        ("alias.py", "symbolic link"),
+        ("up/secret", "leads out"),
+        ("dangling", "symbolic link"),
+        ("src", "is a folder"),
+        ("src/app.py/more.py", "is a file, so nothing can lie below it"),
+        ("src/APP.py", "differs only in upper and lower case from src/app.py"),
+        ("SRC/new.py", "differs only in upper and lower case from SRC".replace("from SRC", "from src")),
+    ],
+)
+def test_a_folder_refuses_links_folders_and_doubles(tmp_path: Path, path: str, said: str) -> None:
+    planned = plan_edits(folder(tmp_path), [edit(path, "write", new="y\n")])
+    assert len(planned.problems) == 1
+    assert said in planned.problems[0]
+
+
+# -- large files
+
+
+def test_a_misquoted_passage_in_a_large_file_is_found_quickly() -> None:
+    lines = [f"    value_{number} = compute({number * 7919 % 997}, {number * 104729 % 991})" for number in range(20_000)]
+    block = "\n".join(lines[14_000:14_020]).replace("value_14007", "valve_14007")
+    began = time.monotonic()
+    said = problem(("\n".join(lines) + "\n").encode(), replace(block, "x"))
+    assert time.monotonic() - began < 8
+    assert "Lines 14001-14020 come nearest" in said
+
+
+# -- protected paths
+
+
+def test_paths_that_only_a_person_may_change_are_found_at_any_depth_and_in_any_case() -> None:
+    paths = [
+        ".github/workflows/ci.yml",
+        ".GitHub/x",
+        "docs/CODEOWNERS",
+        "codeowners",
+        "sub/uv.lock",
+        "web/package-lock.json",
+        "AGENTS.md",
+        "pkg/claude.md",
+        ".cursor/rules/a.mdc",
+        ".gitattributes",
+        ".gitmodules",
+        ".specs/x/state.json",
+        ".forge/config.yml",
+        ".mcp.json",
+    ]
+    harmless = ["src/app.py", "lock.py", "my-uv.lock.md", "github/x.py", "docs/agents.md.txt", ".gitignore"]
+    assert protected([*paths, *harmless]) == tuple(sorted(paths))
+
+
+def test_patterns_of_ones_own_may_have_folders_and_stars() -> None:
+    patterns = ["infra/prod/", "*.tf", "migrations/"]
+    paths = ["infra/prod/a.yml", "x/infra/prod/a.yml", "infra/dev/a.yml", "a/b.TF", "app/migrations/1.py"]
+    assert protected(paths, patterns) == ("a/b.TF", "app/migrations/1.py", "infra/prod/a.yml")

@@ -1,0 +1,187 @@
+"""Whatever goes wrong before or beside the work: a code, a way out, the right exit code, and nothing lost."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forge_bot.errors import registry
+from forge_bot.workspace import held
+from tests.cli.conftest import Said, Sample
+
+TASK = "Fix the rota before its start"
+
+
+def refused(said: Said, code: str, exit_code: int) -> str:
+    assert said.code == exit_code, said
+    assert code in said.err
+    assert "→" in said.err, "every error has a way out"
+    return said.err
+
+
+def test_a_folder_that_is_no_repository(sample: Sample, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    refused(sample.forge("run", TASK, "--repo", str(tmp_path / "plain"), "--model", sample.model()), "GIT-001", 5)
+
+
+def test_a_repository_without_a_commit(sample: Sample, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path / "new")], check=True)
+    refused(sample.forge("run", TASK, "--repo", str(tmp_path / "new"), "--model", sample.model()), "GIT-003", 5)
+
+
+def test_a_detached_head(sample: Sample) -> None:
+    sample.git("checkout", "-q", "--detach")
+    assert "git switch" in refused(sample.forge("run", TASK, "--model", sample.model()), "GIT-002", 5)
+
+
+def test_no_key_for_the_model_names_the_variable_to_set(sample: Sample) -> None:
+    assert "ANTHROPIC_API_KEY" in refused(sample.forge("run", TASK), "MODEL-001", 5)
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+@pytest.mark.parametrize("model", ["gpt-5", "nobody:knows", "openai:", ":", "anthropic"])
+def test_an_unknown_model(sample: Sample, model: str) -> None:
+    refused(sample.forge("run", TASK, "--model", model), "MODEL-002", 5)
+
+
+def test_a_script_that_is_not_there(sample: Sample) -> None:
+    refused(sample.forge("run", TASK, "--model", "scripted:nowhere.jsonl"), "MODEL-005", 1)
+
+
+@pytest.mark.parametrize("task", ["", "   ", "\n", "..", "?!"])
+def test_an_empty_task(sample: Sample, task: str) -> None:
+    refused(sample.forge("run", task, "--model", sample.model()), "REQUEST-001", 2)
+
+
+def test_a_task_of_a_megabyte(sample: Sample) -> None:
+    refused(sample.forge("run", "word " * 200_000, "--model", sample.model()), "REQUEST-002", 2)
+
+
+def test_bad_configuration_is_told_with_all_its_places(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("budget: lots\nsandbox: maybe\n")
+    said = refused(sample.forge("run", TASK, "--model", sample.model()), "CONFIG-001", 5)
+    assert ".forge/config.yml:1: budget" in said
+    assert ".forge/config.yml:2: sandbox" in said
+
+
+def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
+    sample.git("rm", "-rq", "tests")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "no tests")
+    assert "test: []" in refused(sample.forge("run", TASK, "--model", sample.model()), "VERIFY-001", 5)
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("commands: {test: []}\n")
+    waiting = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
+    assert waiting.code == 3, "without tests, --auto does not pass a gate"
+    assert "no tests to verify with" in waiting.out
+
+
+def test_an_effort_that_does_not_exist(sample: Sample) -> None:
+    refused(sample.forge("run", TASK, "--effort", "XS", "--model", sample.model()), "REQUEST-007", 2)
+
+
+def test_a_branch_that_exists(sample: Sample) -> None:
+    sample.git("branch", "taken")
+    refused(sample.forge("run", TASK, "--branch", "taken", "--model", sample.model()), "GIT-005", 5)
+
+
+@pytest.mark.parametrize("name", ["-rf", "a..b", "a b", "ends.lock", "/x"])
+def test_a_branch_name_that_git_does_not_take(sample: Sample, name: str) -> None:
+    said = sample.forge("run", TASK, f"--branch={name}", "--effort", "S", "--model", sample.model())
+    assert said.code in {2, 5}
+    assert "→" in said.err
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) -> None:
+    refused(sample.forge("run", TASK, "--here", "--model", sample.model()), "REQUEST-007", 2)
+    sample.git("switch", "-qc", "mine")
+    (sample.path / "new.txt").write_text("mine")
+    refused(sample.forge("run", TASK, "--here", "--model", sample.model()), "GIT-004", 5)
+
+
+def test_a_run_that_is_not_there(sample: Sample) -> None:
+    refused(sample.forge("approve", "--run", "nothing"), "REQUEST-004", 2)
+    refused(sample.forge("run", ".specs/20200101-nothing", "--model", sample.model()), "REQUEST-004", 2)
+
+
+def test_an_artifact_that_is_not_there(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    said = refused(sample.forge("show", "tasks.md"), "REQUEST-006", 2)
+    assert "design.md" in said
+    refused(sample.forge("show", "../../../../etc/passwd"), "REQUEST-006", 2)
+
+
+def test_an_amount_that_is_none(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    refused(sample.forge("continue", "plenty", "--model", sample.model()), "REQUEST-007", 2)
+
+
+def test_an_unknown_option_is_a_usage_error(sample: Sample) -> None:
+    said = sample.forge("run", "--colour", TASK)
+    assert said.code == 2
+    assert "--help" in said.err
+
+
+def test_a_broken_state_file_is_made_anew_and_said(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    (sample.workspace / "state.json").write_text("{ broken")
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0
+    assert "made anew" in done.out
+
+
+def test_a_state_of_another_schema_is_refused(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    state = sample.workspace / "state.json"
+    state.write_text(state.read_text().replace('"schemaVersion": 1', '"schemaVersion": 7'))
+    refused(sample.forge("approve", "--model", model), "STATE-002", 1)
+
+
+def test_a_damaged_record_is_told_by_its_line_and_left_alone(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    reports = sample.workspace / "reports.jsonl"
+    damaged = reports.read_text().replace('"type":"prepared"', '"type":"prepar')
+    reports.write_text(damaged)
+    assert "line 2" in refused(sample.forge("approve", "--model", model), "STATE-001", 1)
+    assert reports.read_text() == damaged
+
+
+def test_a_script_without_the_answer_stops_the_run_where_it_stands(sample: Sample, tmp_path: Path) -> None:
+    (tmp_path / "short.jsonl").write_text("")
+    said = sample.forge("run", TASK, "--effort", "S", "--model", f"scripted:{tmp_path / 'short.jsonl'}")
+    refused(said, "MODEL-004", 1)
+    assert sample.forge("resume", "--model", sample.model()).code == 3
+
+
+def test_two_processes_on_one_run(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    lock = sample.path / ".git" / "forge-bot" / f"{sample.workspace.name}.lock"
+    with held(lock, "the test"):
+        said = subprocess.run(
+            [sys.executable, "-m", "forge_bot", "approve", "--model", model],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=sample.path,
+        )
+    assert said.returncode == 5
+    assert "RUN-001" in said.stderr
+    assert sample.forge("approve", "--model", model).code == 0
+
+
+def test_every_error_has_a_code_of_its_own_a_sentence_and_a_way_out() -> None:
+    known = registry()
+    assert len(known) > 30
+    for code, error in known.items():
+        domain, number = code.split("-")
+        assert domain.isupper()
+        assert number.isdigit()
+        assert error.__doc__
+        assert error.hint
+        assert error.exit_code in {1, 2, 5}

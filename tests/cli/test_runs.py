@@ -1,0 +1,243 @@
+"""Whole runs from the command line: real git, real sandbox, real tests of the sample repository, scripted words."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Sample
+from tests.fakes import script
+from tests.fakes.script import BREAKS, GUARD, MENDS, TEST, WORKFLOW, change, document, look, review
+
+TASK = "`rota who` names somebody for days before the rota starts"
+
+
+def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(sample: Sample) -> None:
+    model = sample.model()
+    waiting = sample.forge("run", TASK, "--effort", "S", "--model", model)
+    assert waiting.code == 3
+    assert "checkpoint-a" in waiting.out
+    assert "forge-bot approve" in waiting.out
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0
+    assert "8 tests" in done.out
+    assert "if day < self.start" in sample.git("show", f"{sample.branch}:rota/schedule.py")
+    names = {path.name for path in sample.workspace.iterdir()}
+    assert {"request.md", "analysis.md", "design.md", "tasks.md", "impl-1.md", "comprehensive-review.md", "final-verification.md",
+            "summary.md", "pull-request.md", "reports.jsonl", "state.json"} <= names  # fmt: skip
+    assert sample.git("status", "--porcelain") == ""
+    assert sample.git("rev-parse", "--abbrev-ref", "HEAD") == "main"
+
+
+def test_the_users_uncommitted_work_is_never_touched(sample: Sample) -> None:
+    (sample.path / "rota" / "schedule.py").write_text("# half done\n")
+    (sample.path / "notes.txt").write_text("mine")
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    sample.forge("approve", "--model", model)
+    assert (sample.path / "rota" / "schedule.py").read_text() == "# half done\n"
+    assert (sample.path / "notes.txt").read_text() == "mine"
+
+
+def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sample) -> None:
+    model = sample.model(
+        {
+            ("design-reviewer", "*", "1.1"): review("REVISE", "[MAJOR] Swaps before the start are not decided"),
+            ("implementer", "*", "1/1.1"): look("rota/schedule.py"),
+            ("impl-reviewer", "*", "1/1.1"): review("FAIL", "[CRITICAL] The shift is broken", extra=["Acceptance Criteria"]),
+            ("implementer", "*", "1/1.2"): change(GUARD, TEST),
+            ("implementer", "*", "1/2.1"): change(BREAKS),
+            ("implementer", "*", "fix-1/1.1"): change(MENDS),
+        }
+    )
+    waiting = sample.forge("run", TASK, "--effort", "M", "--model", model)
+    assert waiting.code == 3
+    assert "Design Review REVISE" in waiting.out
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0, done.err
+    assert "Code Review task 1 FAIL" in done.out
+    assert "exit code 1" in done.out
+    assert "task fix-1" in done.out
+    verification = (sample.workspace / "final-verification.md").read_text()
+    assert "Result: **green**" in verification
+    state = json.loads((sample.workspace / "state.json").read_text())
+    assert state["rounds"]["final-verification"] == 1
+    assert [task["spec"]["id"] for task in state["tasks"]] == ["1", "fix-1"]
+
+
+def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
+    lie = {
+        "artifact_markdown": "# V\n\n## Summary\n\nAll green.\n\n## Requirements\n\nMet.\n\n## Commands\n\n| test | exit code 0 |\n"
+    }
+    model = sample.model(
+        {
+            ("implementer", "*", "*"): change(BREAKS),
+            ("implementer", "*", "fix-1/1.1"): change(),
+            ("implementer", "*", "fix-2/1.1"): change(),
+            ("verifier", "final-verification", "*"): lie,
+        }
+    )
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    waiting = sample.forge("approve", "--model", model)
+    assert waiting.code == 3
+    assert "checkpoint-c" in waiting.out
+    assert "verification is red" in waiting.out
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0
+    verification = (sample.workspace / "final-verification.md").read_text()
+    assert "red, and accepted by a person" in verification
+    assert "| test | exit code 0 |" not in verification
+    assert "The verification is red" in (sample.workspace / "pull-request.md").read_text()
+
+
+def test_a_change_to_protected_paths_waits_as_a_patch(sample: Sample) -> None:
+    model = sample.model({("implementer", "*", "*"): change(GUARD, TEST, WORKFLOW)})
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    waiting = sample.forge("approve", "--model", model)
+    assert waiting.code == 3
+    assert "protected paths" in waiting.out
+    assert ".github/workflows/ci.yml" in waiting.out
+    assert "on: push" in waiting.out
+    assert ".github" not in sample.git("ls-tree", "-r", "--name-only", sample.branch)
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0, done.err
+    assert sample.git("show", f"{sample.branch}:.github/workflows/ci.yml") == "on: push"
+    assert "protected paths" in (sample.workspace / "pull-request.md").read_text()
+
+
+def test_a_rejection_sends_the_design_back_with_the_notes(sample: Sample) -> None:
+    model = sample.model({("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="The second thought.")})
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    again = sample.forge("reject", "Say what happens to swaps", "--model", model)
+    assert again.code == 3
+    assert "The second thought." in again.out
+    assert "What changed since the last version" in again.out
+    assert sample.forge("approve", "--model", model).code == 0
+
+
+def test_a_stale_approval_is_refused_and_the_question_is_shown_again(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    refused = sample.forge("approve", "0123456789ab", "--model", model)
+    assert refused.code == 5
+    assert "GATE-002" in refused.err
+    assert "design.md" in refused.out
+
+
+def test_a_design_changed_by_hand_must_be_seen_before_it_is_approved(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    design = sample.workspace / "design.md"
+    design.write_text(design.read_text().replace("Something true.", "Something else."))
+    refused = sample.forge("approve", "--model", model)
+    assert refused.code == 5
+    assert "Something else." in refused.out
+    assert sample.forge("approve", "--model", model).code == 0
+    assert "Something else." in sample.git("show", f"{sample.branch}:{design.relative_to(design.parents[2])}")
+
+
+def test_abandon_ends_the_run_and_keeps_the_branch(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    assert sample.forge("abandon").code == 6
+    assert sample.branch
+    late = sample.forge("resume", "--model", model)
+    assert late.code == 5
+    assert "RUN-002" in late.err
+
+
+def test_retry_does_a_phase_again(sample: Sample) -> None:
+    model = sample.model({("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")})
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    again = sample.forge("retry", "phase-3", "--notes", "Think again", "--model", model)
+    assert again.code == 3
+    assert "Thought again." in again.out
+
+
+def test_auto_goes_through_when_the_reviewer_approves(sample: Sample) -> None:
+    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
+    assert done.code == 0
+    assert "Design Review APPROVE" in done.out
+
+
+def test_without_a_pull_request_no_text_is_prepared(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--auto", "--nopr", "--model", sample.model())
+    assert not (sample.workspace / "pull-request.md").exists()
+
+
+def test_debug_adds_its_report_to_the_summary(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORGE_BOT_DEBUG", "")
+    whole = document("Summary", "Changes", "Verification", "Improvement Report", "Debug Report")
+    done = sample.forge(
+        "run", TASK, "--effort", "S", "--auto", "--debug", "--model", sample.model({("verifier", "final-summary", "*"): whole})
+    )
+    assert done.code == 0
+    assert "## Debug Report" in (sample.workspace / "summary.md").read_text()
+
+
+def test_here_works_in_the_users_own_folder_and_branch(sample: Sample) -> None:
+    sample.git("switch", "-q", "-c", "mine")
+    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--here", "--model", sample.model())
+    assert done.code == 0
+    assert "if day < self.start" in (sample.path / "rota" / "schedule.py").read_text()
+    assert sample.git("rev-parse", "--abbrev-ref", "HEAD") == "mine"
+
+
+def test_push_takes_the_branch_to_the_remote(sample: Sample, tmp_path: Path) -> None:
+    sample.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    sample.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--push", "--model", sample.model())
+    assert done.code == 0, done.err
+    assert sample.git("rev-parse", f"origin/{sample.branch}") == sample.git("rev-parse", sample.branch)
+
+
+def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    sample.forge("approve", "--model", model)
+    trailers = sample.git("log", "--format=%(trailers:only,unfold)%x00", f"main..{sample.branch}").split("\0")
+    assert all("Forge-Run: " in each and "Forge-Phase: " in each for each in trailers if each.strip())
+    assert any("Approved-by: " in each and "via terminal" in each for each in trailers)
+    assert any("Forge-Inputs: request.md@" in each for each in trailers)
+
+
+# -- looking ------------------------------------------------------------------------------------------------------
+
+
+def test_status_list_and_show_tell_where_a_run_stands(sample: Sample) -> None:
+    assert "No run yet" in sample.forge("list").out
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    assert "waits for you" in sample.forge("list").out
+    status = sample.forge("status")
+    assert "checkpoint-a waits for you" in status.out
+    assert "forge-bot show design.md" in status.out
+    assert sample.forge("show", "design.md").out.startswith("# Document")
+    assert sample.forge("show", "design").out.startswith("# Document")
+    assert json.loads(sample.forge("status", "--json").out)["currentPhase"] == "checkpoint-a"
+
+
+def test_a_run_is_found_by_its_branch_without_its_work_tree(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
+    assert "checkpoint-a waits for you" in sample.forge("status").out
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 5, "nothing was shown that is on the branch, so it is shown again"
+    assert sample.forge("approve", "--model", model).code == 0
+
+
+def test_a_run_can_be_named_by_its_folder(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    again = sample.forge("run", f".specs/{sample.workspace.name}", "--model", model)
+    assert again.code == 3
+    assert "checkpoint-a" in again.out
+
+
+def test_two_runs_have_to_be_told_apart(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    sample.forge("run", "Another thing to do", "--effort", "S", "--model", model)
+    unclear = sample.forge("approve", "--model", model)
+    assert unclear.code == 2
+    assert unclear.err.count("20") >= 2

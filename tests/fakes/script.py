@@ -1,0 +1,101 @@
+"""Scripts for the scripted model: what each agent answers on the sample repository, with the parts a test wants different."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+Answer = dict[str, object]
+
+HEADINGS = {
+    "situation-analyst": ("Relevant Files", "Interfaces and Data Flow", "Existing Tests", "Constraints"),
+    "situation-analyst-investigator": (
+        "Relevant Files",
+        "Interfaces and Data Flow",
+        "Existing Tests",
+        "Constraints",
+        "Root Cause or Integration Points",
+        "Edge Cases and Risks",
+        "Open Questions",
+    ),
+    "investigator": ("Root Cause or Integration Points", "Edge Cases and Risks", "Impact", "Open Questions"),
+    "architect": ("Approach", "Changes", "Test Strategy", "Risks", "Decisions"),
+    "implementer": ("Files Changed", "Tests", "Acceptance Criteria", "Deviations"),
+}
+
+GUARD = {
+    "path": "rota/schedule.py",
+    "operation": "replace",
+    "old": "        shift = (day - self.start).days // self.days\n",
+    "new": "        if day < self.start:\n            return None\n        shift = (day - self.start).days // self.days\n",
+}
+TEST = {
+    "path": "tests/test_before.py",
+    "operation": "write",
+    "old": "",
+    "new": "import unittest\nfrom datetime import date\n\nfrom rota.schedule import Schedule\n\n\nclass BeforeTheStart(unittest.TestCase):\n"
+    "    def test_nobody_is_on_call(self):\n"
+    '        self.assertIsNone(Schedule(("ann",), date(2026, 1, 5)).on_call(date(2026, 1, 4)))\n',
+}
+WORKFLOW = {"path": ".github/workflows/ci.yml", "operation": "write", "old": "", "new": "on: push\n"}
+BREAKS = {
+    "path": "rota/schedule.py",
+    "operation": "replace",
+    "old": "        return self.people[shift % len(self.people)]\n",
+    "new": "        return self.people[0]\n",
+}
+MENDS = {"path": "rota/schedule.py", "operation": "replace", "old": BREAKS["new"], "new": BREAKS["old"]}
+
+TASKS = (
+    "# Tasks\n\n## Task 1: Nobody before the start\nmode: sequential\nfiles:\n- rota/schedule.py\n- tests/test_before.py\n"
+    "depends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: `on_call` gives None before the start\n"
+)
+
+
+def document(*headings: str, title: str = "Document", body: str = "Something true.") -> Answer:
+    """A document with these headings, each with a body."""
+    return {"artifact_markdown": f"# {title}\n\n" + "\n\n".join(f"## {heading}\n\n{body}" for heading in headings) + "\n"}
+
+
+def review(verdict: str, *findings: str, extra: Sequence[str] = ()) -> Answer:
+    """A review with a verdict and findings such as `[MAJOR] something`."""
+    listed = "\n".join(f"- **{finding.split(']')[0]}]**{finding.split(']')[1]}" for finding in findings) or "None."
+    more = "".join(f"\n## {heading}\n\nAll of it.\n" for heading in extra)
+    return {"artifact_markdown": f"# Review\n\n## Verdict: {verdict}\n\nRead it.\n{more}\n## Findings\n\n{listed}\n"}
+
+
+def change(*edits: dict[str, str]) -> Answer:
+    """The implementer's finished work."""
+    return {**document(*HEADINGS["implementer"], title="Task"), "edits": list(edits)}
+
+
+def look(*paths: str) -> Answer:
+    """A wish to read files first."""
+    requests = [{"provider": "read_file", "params_json": json.dumps({"path": path}), "reasoning": "to see it"} for path in paths]
+    return {"requests": requests, "actions": []}
+
+
+def usual() -> dict[tuple[str, str, str], Answer]:
+    """What every agent says when all goes well, by agent, phase and round; `*` fits all."""
+    return {
+        **{(agent, "*", "*"): document(*headings) for agent, headings in HEADINGS.items() if agent != "implementer"},
+        ("design-reviewer", "*", "*"): review("APPROVE"),
+        ("task-decomposer", "*", "*"): {"artifact_markdown": TASKS},
+        ("task-reviewer", "*", "*"): review("APPROVE"),
+        ("implementer", "*", "*"): change(GUARD, TEST),
+        ("impl-reviewer", "*", "*"): review("PASS", extra=["Acceptance Criteria"]),
+        ("comprehensive-reviewer", "*", "*"): review("PASS", extra=["Requirements"]),
+        ("verifier", "final-verification", "*"): document("Summary", "Requirements"),
+        ("verifier", "final-summary", "*"): document("Summary", "Changes", "Verification", "Improvement Report"),
+    }
+
+
+def write(path: Path, different: dict[tuple[str, str, str], Answer] | None = None) -> str:
+    """Write a script; the name of its model. `different` replaces or adds answers."""
+    answers = {**usual(), **(different or {})}
+    usage = {"calls": 1, "inputTokens": 1000, "outputTokens": 100}
+    lines = [
+        json.dumps({"agent": agent, "phase": phase, "round": round_, "answer": answer, "usage": usage})
+        for (agent, phase, round_), answer in answers.items()
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return f"scripted:{path}"

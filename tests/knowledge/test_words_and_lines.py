@@ -1,0 +1,76 @@
+"""How text becomes words to search by, and lines that are safe to show."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forge_bot.knowledge.words import one_line, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("loadConfigFile", ["load", "config", "file"]),
+        ("HTTPServer", ["http", "server"]),
+        ("load_config-file", ["load", "config", "file"]),
+        ("src/auth/token.py", ["src", "auth", "token", "py"]),
+        ("utf8 sha256 404", ["utf8", "sha256", "404"]),
+        ("Naïve CAFÉ", ["naïve", "café"]),
+        ("It doesn't and shouldn't be the one", []),
+        ("fix add update a task", []),
+        ("認証トークン", ["認証", "証ト", "トー", "ーク", "クン"]),
+        ("鍵", ["鍵"]),
+        ("loginの修正", ["login", "の修", "修正"]),
+        ("ABC", ["abc"]),
+        ("", []),
+    ],
+)
+def test_text_is_split_into_the_words_people_search_by(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("many", "one"),
+    [
+        ("files", "file"),
+        ("matches", "match"),
+        ("caches", "cache"),
+        ("classes", "class"),
+        ("databases", "database"),
+        ("queries", "query"),
+        ("indexes", "index"),
+        ("aliases", "alias"),
+        ("statuses", "status"),
+    ],
+)
+def test_a_plural_and_its_singular_are_one_word(many: str, one: str) -> None:
+    assert words(many) == words(one)
+
+
+@pytest.mark.parametrize("word", ["status", "class", "analysis", "bus", "alias", "https"[:4]])
+def test_a_word_that_only_ends_like_a_plural_is_left_alone(word: str) -> None:
+    assert words(word) == [word]
+
+
+@given(st.text())
+def test_words_never_hold_blanks_or_capitals(text: str) -> None:
+    assert all(word and word == word.casefold() and not any(sign.isspace() for sign in word) for word in words(text))
+
+
+def test_a_line_has_no_breaks_and_nothing_that_cannot_be_seen() -> None:
+    hidden = "a\u200bb\u202ec\U000e0041d\ufe0fe\x1b[0m\x00"
+    assert one_line(f" {hidden}\r\n\u2028 next\tword ") == "abcde[0m next word"
+
+
+def test_a_long_line_is_cut_and_shows_it() -> None:
+    assert one_line("x" * 400) == "x" * 299 + "…"
+    assert one_line("x" * 300) == "x" * 300
+    assert one_line("a b c d", 4) == "a b…"
+
+
+@given(st.text())
+def test_a_line_is_one_line_whatever_comes_in(text: str) -> None:
+    line = one_line(text)
+    assert len(line) <= 300
+    assert len(line.splitlines()) <= 1
+    assert line == one_line(line)

@@ -1,0 +1,182 @@
+"""What holds for cleaning any text at all."""
+
+from collections.abc import Iterator
+from typing import cast
+from xml.etree.ElementTree import Element
+
+import html5lib
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from forge_bot.prompts.characters import is_suspect
+from forge_bot.prompts.untrusted import clean, clean_plain, fence
+
+MARKS = (*"<!->`[]()\"'\\|#*_~&;:=/? \n\t^{}0aZ", "-->", "--!>", "<!--", "```\n", "~~~\n", "\n\n", "> ", "- ", "1. ", "    ")
+UNSEEN = tuple("\u200b\u200c\u200d\u2060\ufe0f\ufeff\u202e\u00ad\u180e\u3164\u2800\x00\x1b\ue000\ud800\U000e0041\U000e0100")
+LETTERS = tuple("éяمیकष्👩💻🏴❤日本ᠠ⠓")
+HTML = (
+    *(
+        "<b>",
+        "</b>",
+        "<b title='",
+        "'>",
+        '<a href="u">',
+        "<div>\n",
+        "</div>\n",
+        "<div hidden>",
+        "<span style='display:none'>",
+        "</span>",
+    ),
+    *(
+        "<template>",
+        "</template>",
+        "<script>",
+        "</script>",
+        "<zz>",
+        "<?",
+        "?>",
+        "<![CDATA[",
+        "]]>",
+        "<!x>",
+        "<img alt='",
+        "<p>",
+        "</p>",
+    ),
+)
+MARKDOWN = (
+    "](u",
+    '](u "',
+    '")',
+    "![",
+    "\n[a]: u 't'\n",
+    "[a]",
+    "[^a]",
+    "\n[^a]: ",
+    "|\n|-|-|\n",
+    "&#8203;",
+    "&zwj;",
+    "&lt;",
+    "\r\n",
+)
+ANYTHING = st.lists(
+    st.sampled_from(MARKS + UNSEEN + LETTERS + HTML + MARKDOWN) | st.text(st.characters(), max_size=3), max_size=40
+).map("".join)
+WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyzäöüжяあ漢 ", min_size=1, max_size=12), max_size=12).map("\n".join)
+
+
+def is_subsequence(part: str, whole: str) -> bool:
+    rest = iter(whole)
+    return all(char in rest for char in part)
+
+
+@given(ANYTHING)
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_cleaned_once_and_for_all_and_only_by_leaving_out(text: str) -> None:
+    cleaned = clean(text)
+    again = clean(cleaned.text)
+    assert (again.text, again.removals) == (cleaned.text, ())
+    given_lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    assert is_subsequence(cleaned.text, given_lines)
+    assert bool(cleaned.removals) == (cleaned.text != given_lines)
+
+
+@given(WORDS)
+@settings(max_examples=100, deadline=None)
+def test_plain_words_stay(text: str) -> None:
+    cleaned = clean(text)
+    assert (cleaned.text, cleaned.removals) == (text, ())
+
+
+@given(WORDS, ANYTHING)
+@settings(max_examples=150, deadline=None)
+def test_nothing_that_follows_harms_the_words_before(words: str, rest: str) -> None:
+    assert clean(f"{words}\n\n{rest}").text.startswith(words)
+
+
+@given(st.text(st.characters() | st.sampled_from(UNSEEN + LETTERS)))
+@settings(max_examples=200, deadline=None)
+def test_plain_text_loses_unseen_characters_and_nothing_else(text: str) -> None:
+    cleaned = clean_plain(text).text
+    drawn = [char for char in text.replace("\r\n", "\n").replace("\r", "\n") if not is_suspect(char)]
+    assert [char for char in cleaned if not is_suspect(char)] == drawn
+    assert clean_plain(cleaned).removals == ()
+
+
+# Pieces on which GitHub, a browser and this reading agree, so that a page made by other means can say what is seen.
+AGREED = (
+    *(
+        "<!--",
+        "-->",
+        "<!-",
+        "`",
+        "``",
+        "```\n",
+        "\n",
+        "\n\n",
+        "> ",
+        "- ",
+        "1. ",
+        "    ",
+        "# ",
+        "|",
+        "\n|-|-|\n",
+        "[",
+        "]",
+        "(",
+        ")",
+    ),
+    *("](u)", '](u "', '")', "]: <u> '", "'\n", "![", "\\", "&lt;", "&amp;", "<b>", "</b>", '<b title="', '">', "\n<div>\n"),
+    *(
+        "\n</div>\n",
+        "<details>",
+        "<img alt='",
+        "'>",
+        '<a href="u">',
+        "</a>",
+        "<a ",
+        "<zz>",
+        "<",
+        "> ",
+        '"',
+        "'",
+        "-",
+        "--",
+        "*",
+        "_",
+    ),
+    *("<p>", "[a]", "\n[a]: u 'x'\n", "<http://x>", "\t", "é", "日本"),
+)
+
+
+def seen(markdown: str) -> str:
+    """The words on the page that markdown-it's renderer and html5lib's parser make of a text."""
+    page = MarkdownIt("commonmark", {"maxNesting": 60}).enable("table").render(markdown)
+    # The stubs leave the tree untyped, because it can be built in several ways.
+    return "".join(words_in(cast("Element", html5lib.parseFragment(page, namespaceHTMLElements=False))))  # pyright: ignore[reportUnknownMemberType]
+
+
+def words_in(element: Element) -> Iterator[str]:
+    if not callable(cast("object", element.tag)):  # a comment has a function for a tag
+        yield element.text or ""
+        for child in element:
+            yield from words_in(child)
+    yield element.tail or ""
+
+
+@given(st.lists(st.sampled_from(AGREED) | st.integers(100, 999).map(lambda number: f" word{number} "), min_size=1, max_size=18))
+@settings(max_examples=300, deadline=None, derandomize=True)
+def test_the_model_reads_the_words_that_a_rendered_page_shows_and_no_others(pieces: list[str]) -> None:
+    words = {piece.strip() for piece in pieces if piece.startswith(" word")}
+    assume(len(words) == sum(piece.startswith(" word") for piece in pieces))
+    text = "".join(pieces)
+    page, read = seen(text), clean(text).text
+    assert {word for word in words if word in read} == {word for word in words if word in page}
+
+
+@given(ANYTHING, st.text(max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_a_fence_has_one_beginning_and_one_end_whatever_is_inside(text: str, label: str) -> None:
+    fenced = fence(text, label)
+    assert fenced.count("<untrusted-text") == fenced.count("</untrusted-text>") == 1
+    assert fenced.splitlines()[0].endswith('">')

@@ -1,0 +1,238 @@
+"""What a command finds around it: variables, tools of this machine, and, for an installation, the way to the registries."""
+
+from pathlib import Path
+
+import pytest
+
+from forge_bot.sandbox import BackendName, Box, run
+
+CLEAN = {"PATH", "HOME", "TMPDIR", "LANG", "CI", "GIT_CONFIG_GLOBAL", "GIT_TERMINAL_PROMPT", "TERM"}
+# The shell sets the first by itself; the others lead to a Rust that lies in a home folder.
+MAY_BE_THERE = {"PWD", "OLDPWD", "SHLVL", "_", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_AUTO_INSTALL"}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder of its own, with the usual secrets, and no tools but the system's on PATH."""
+    folder = tmp_path / "home"
+    for name in (".ssh/id_ed25519", ".netrc", ".cargo/credentials.toml", ".config/gh/hosts.yml"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("hunter2", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("PATH", "/usr/local/bin:/usr/bin:/bin")
+    for name in ("PYENV_ROOT", "PYENV_VERSION", "CARGO_HOME", "RUSTUP_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+def tool(file: Path, says: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\necho {says}\n", encoding="utf-8")
+    file.chmod(0o755)
+    return file
+
+
+def variables(backend: BackendName, box: Box) -> dict[str, str]:
+    lines = run(backend, box, ["env"]).output.splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+def on_path(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
+    monkeypatch.setenv("PATH", ":".join([*map(str, folders), "/usr/local/bin:/usr/bin:/bin"]))
+
+
+# -- variables -------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_of_our_environment_is_passed_on(backend: BackendName, worktree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITHUB_TOKEN", "ANTHROPIC_API_KEY", "HARMLESS", "PIP_INDEX_URL", "LD_PRELOAD_OF_MINE"):
+        monkeypatch.setenv(name, "hunter2")
+    found = variables(backend, Box(worktree=worktree))
+    assert CLEAN - {"TERM"} <= found.keys() <= CLEAN | MAY_BE_THERE
+    assert "hunter2" not in found.values()
+    assert (found["CI"], found["GIT_CONFIG_GLOBAL"], found["GIT_TERMINAL_PROMPT"]) == ("true", "/dev/null", "0")
+
+
+def test_declared_variables_are_added_and_win(backend: BackendName, worktree: Path) -> None:
+    found = variables(backend, Box(worktree=worktree, env={"DEBUG": "1", "LANG": "de_DE.UTF-8", "EMPTY": ""}))
+    assert (found["DEBUG"], found["LANG"], found["EMPTY"]) == ("1", "de_DE.UTF-8", "")
+
+
+def test_a_declared_library_is_loaded_inside_only(walled: BackendName, worktree: Path) -> None:
+    """LD_PRELOAD with a library of the project must not reach the program that builds the box, which runs outside of it."""
+    outcome = run(walled, Box(worktree=worktree, env={"LD_PRELOAD": str(worktree / "src" / "missing.so")}), ["true"])
+    assert outcome.exit_code == 0
+    assert outcome.output.count("missing.so") == 1
+
+
+def test_a_declared_path_is_searched_first(backend: BackendName, worktree: Path, home: Path) -> None:
+    tool(worktree / "src" / "bin" / "greet", "from-the-project")
+    box = Box(worktree=worktree, env={"PATH": f"{worktree}/src/bin:/usr/bin:relative:"})
+    assert run(backend, box, ["greet"]).output == "from-the-project\n"
+    assert variables(backend, box)["PATH"] == f"{worktree}/src/bin:/usr/bin"
+
+
+# -- tools -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_pyenv_shim_gives_way_to_the_version_the_project_asks_for(
+    backend: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version in ("3.98.0", "3.98.9", "3.98.10", "3.99.1"):
+        tool(home / ".pyenv" / "versions" / version / "bin" / "python3", version)
+    tool(home / ".pyenv" / "shims" / "python3", "shim")
+    (home / ".pyenv" / "version").write_text("3.99.1\n", encoding="utf-8")
+    on_path(monkeypatch, home / ".pyenv" / "shims")
+    assert run(backend, Box(worktree=worktree), ["python3"]).output == "3.99.1\n"
+    (worktree / ".python-version").write_text("3.98\n", encoding="utf-8")
+    assert run(backend, Box(worktree=worktree), ["python3"]).output == "3.98.10\n"
+    (worktree / ".python-version").write_text("../../.ssh\n", encoding="utf-8")
+    assert run(backend, Box(worktree=worktree), ["python3"]).output == "3.99.1\n"
+
+
+def test_a_node_of_its_own_is_seen_with_what_lies_beside_it(
+    backend: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefix = home / ".nvm" / "versions" / "node" / "v99"
+    tool(prefix / "bin" / "node", "v99")
+    tool(prefix / "bin" / "npm", "npm-of-99")
+    on_path(monkeypatch, prefix / "bin")
+    assert run(backend, Box(worktree=worktree), ["sh", "-c", "node; npm"]).output == "v99\nnpm-of-99\n"
+
+
+def test_a_tool_behind_a_link_is_found_where_it_really_lies(
+    walled: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool(home / ".fnm" / "v98" / "bin" / "node", "v98")
+    links = home / ".links" / "bin"
+    links.mkdir(parents=True)
+    (links / "node").symlink_to(home / ".fnm" / "v98" / "bin" / "node")
+    on_path(monkeypatch, links)
+    assert run(walled, Box(worktree=worktree), ["node"]).output == "v98\n"
+
+
+def test_a_tool_of_one_file_is_seen_without_its_folder(
+    bubblewrap: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool(home / ".local" / "bin" / "uv", "uv-of-home")
+    tool(home / ".local" / "bin" / "private", "private")
+    on_path(monkeypatch, home / ".local" / "bin")
+    outcome = run(bubblewrap, Box(worktree=worktree), ["sh", "-c", f"uv; ls {home}/.local/bin; ls -A {home}"])
+    assert outcome.output == "uv-of-home\nuv\n.local\n"
+
+
+def test_a_home_folder_is_never_shown_for_the_sake_of_a_tool(
+    walled: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool(home / "bin" / "node", "node-of-home")
+    tool(home / ".ssh" / "bin" / "python3", "python-of-ssh")
+    on_path(monkeypatch, home / "bin", home / ".ssh" / "bin")
+    script = f"node; python3 -c 'print(1)'; cat {home}/.ssh/id_ed25519 {home}/.netrc"
+    output = run(walled, Box(worktree=worktree), ["sh", "-c", script]).output
+    assert "of-home" not in output
+    assert "of-ssh" not in output
+    assert "hunter2" not in output
+
+
+def test_of_a_rust_in_the_home_folder_the_credentials_stay_hidden(
+    walled: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool(home / ".cargo" / "bin" / "cargo", "cargo-of-home")
+    (home / ".rustup" / "toolchains").mkdir(parents=True)
+    on_path(monkeypatch, home / ".cargo" / "bin")
+    script = "cargo; echo $CARGO_HOME $RUSTUP_HOME; cat $CARGO_HOME/credentials.toml"
+    lines = run(walled, Box(worktree=worktree), ["sh", "-c", script]).output.splitlines()
+    assert lines[:2] == ["cargo-of-home", f"{home}/.cargo {home}/.rustup"]
+    assert "hunter2" not in str(lines)
+
+
+# -- registries --------------------------------------------------------------------------------------------------------
+
+PASSED_ON = {
+    "PIP_INDEX_URL": "https://mirror.example.org/simple",
+    "UV_INDEX_URL": "https://mirror.example.org/simple",
+    "npm_config_registry": "https://mirror.example.org/npm",
+    "HTTPS_PROXY": "http://proxy.example.org:3128",
+    "no_proxy": "localhost",
+    "PIP_TRUSTED_HOST": "mirror.example.org",
+}
+KEPT_BACK = {
+    "PIP_PASSWORD": "hunter2",
+    "UV_PUBLISH_TOKEN": "hunter2",
+    "UV_INDEX_CORP_PASSWORD": "hunter2",
+    "NPM_CONFIG__AUTH": "hunter2",
+    "npm_config_//registry.npmjs.org/:_authToken": "hunter2",
+    "PIP_EXTRA_INDEX_URL": "https://me:hunter2@mirror.example.org/simple",
+    "UV_EXTRA_INDEX_URL": "https://hunter2@mirror.example.org/simple",
+    "UV_DEFAULT_INDEX": "https://mirror.example.org/simple?token=hunter2",
+    "http_proxy": "http://me:hunter2@proxy.example.org:3128",
+    "PIP_CACHE_DIR": "/somewhere/else",
+}
+PIP_CONF = """[global]
+index-url = https://mirror.example.org/simple
+extra-index-url =
+    https://me:hunter2@other.example.org/simple
+    https://third.example.org/simple
+find-links = {folder}
+"""
+NPMRC = """registry=https://mirror.example.org/npm
+//mirror.example.org/npm/:_authToken=hunter2
+_password=hunter2
+fund=false
+"""
+
+
+def test_an_installation_knows_the_registries_but_no_account(
+    backend: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {**PASSED_ON, **KEPT_BACK}.items():
+        monkeypatch.setenv(name, value)
+    found = variables(backend, Box(worktree=worktree, network=True))
+    assert {name: found.get(name) for name in PASSED_ON} == PASSED_ON
+    assert found.keys().isdisjoint(KEPT_BACK)
+    assert "hunter2" not in str(found)
+    assert variables(backend, Box(worktree=worktree)).keys().isdisjoint(PASSED_ON)
+
+
+def test_configuration_files_of_package_clients_come_along_without_their_secrets(
+    backend: BackendName, worktree: Path, home: Path, tmp_path: Path
+) -> None:
+    (home / ".config" / "pip").mkdir(parents=True)
+    (home / ".config" / "pip" / "pip.conf").write_text(PIP_CONF.format(folder=tmp_path / "wheels"), encoding="utf-8")
+    (home / ".npmrc").write_text(NPMRC, encoding="utf-8")
+    output = run(backend, Box(worktree=worktree, network=True), ["sh", "-c", "cat ~/.config/pip/pip.conf ~/.npmrc"]).output
+    assert "hunter2" not in output
+    for kept in (
+        "index-url = https://mirror",
+        "    https://third",
+        "registry=https",
+        "fund=false",
+        f"find-links = {tmp_path}/wheels",
+    ):
+        assert kept in output
+    assert "registry" not in run(backend, Box(worktree=worktree), ["sh", "-c", "cat ~/.npmrc"]).output
+
+
+def test_folders_with_packages_are_readable_for_an_installation_only(
+    walled: BackendName, worktree: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = [tmp_path / name / "packages" for name in ("variable", "address", "file")]
+    for place in places:
+        place.mkdir(parents=True)
+        (place / "six.whl").touch()
+    monkeypatch.setenv("PIP_FIND_LINKS", str(places[0]))
+    monkeypatch.setenv("UV_INDEX_URL", f"file://{places[1]}")
+    (home / ".config" / "pip").mkdir(parents=True)
+    (home / ".config" / "pip" / "pip.conf").write_text(PIP_CONF.format(folder=places[2]), encoding="utf-8")
+    words = ["ls", *map(str, places)]
+    assert run(walled, Box(worktree=worktree, network=True), words).output.count("six.whl") == 3
+    assert "six.whl" not in run(walled, Box(worktree=worktree), words).output
+
+
+def test_a_folder_of_packages_that_is_a_home_folder_is_not_shown(
+    walled: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in (home, home / ".ssh", home.parent):
+        monkeypatch.setenv("PIP_FIND_LINKS", str(place))
+        outcome = run(walled, Box(worktree=worktree, network=True), ["cat", f"{home}/.netrc", f"{home}/.ssh/id_ed25519"])
+        assert "hunter2" not in outcome.output

@@ -1,0 +1,132 @@
+"""Time, memory, processes, file sizes and output: what a command may use up, and that nothing of it stays behind."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from forge_bot.sandbox import BackendName, Box, Limits, Outcome, run
+from tests.sandbox.scene import Attempt
+
+MANY = """
+import os, time
+for _ in range({count}):
+    if os.fork() == 0: time.sleep(60); os._exit(0)
+print('ALL STARTED', flush=True); {then}
+"""
+RESERVED_AND_SHARED = """
+import mmap, os, time
+NO_RESERVE = 0x4000
+reserved = mmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
+shared = bytearray(60 << 20)
+for _ in range(3): os.fork()
+time.sleep(0.4)
+"""
+
+
+def alive(marker: str) -> list[str]:
+    """Processes of this machine with a word in their command line."""
+    return [process.name for process in Path("/proc").glob("[0-9]*") if marker in _command_line(process)]
+
+
+def _command_line(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def shell(backend: BackendName, worktree: Path, script: str, **limits: float) -> Outcome:
+    return run(backend, Box(worktree=worktree, limits=Limits.model_validate(limits)), ["sh", "-c", script])
+
+
+def test_a_command_that_takes_too_long_is_ended_with_all_it_started(backend: BackendName, worktree: Path) -> None:
+    marker = f"60.{os.getpid()}1"
+    outcome = shell(backend, worktree, f"setsid sleep {marker} >/dev/null 2>&1 & echo begun; sleep {marker}", seconds=0.5)
+    assert (outcome.exit_code, outcome.timed_out) == (124, True)
+    assert outcome.output == "begun\n\n[ended after 0.5 seconds]\n"
+    assert 400 < outcome.duration_ms < 5_000
+    assert alive(marker) == []
+
+
+def test_a_daemon_does_not_outlive_its_command(backend: BackendName, worktree: Path) -> None:
+    marker = f"60.{os.getpid()}2"
+    script = f"(setsid sleep {marker} >/dev/null 2>&1 &); (sleep {marker} &); echo done"
+    outcome = shell(backend, worktree, script, seconds=20)
+    assert (outcome.exit_code, outcome.timed_out, outcome.output) == (0, False, "done\n")
+    assert alive(marker) == []
+
+
+def test_memory_of_all_processes_together_is_bounded(backend: BackendName, attempt: Attempt) -> None:
+    hog = "import os, time\nfor _ in range(3): os.fork()\nx = bytearray(40 << 20); time.sleep(20)"
+    outcome = attempt(backend, hog, limits=Limits(memory_bytes=200 << 20, seconds=15))
+    assert outcome.exit_code == 137
+    assert outcome.output.endswith("[ended for using more than 200 MiB of memory]\n")
+    assert outcome.duration_ms < 10_000
+
+
+def test_memory_that_is_only_reserved_or_shared_does_not_count(backend: BackendName, attempt: Attempt) -> None:
+    assert attempt(backend, RESERVED_AND_SHARED, limits=Limits(memory_bytes=200 << 20)).exit_code == 0
+
+
+def test_more_processes_than_allowed_end_the_command(backend: BackendName, attempt: Attempt) -> None:
+    outcome = attempt(backend, MANY.format(count=120, then="time.sleep(60)"), limits=Limits(processes=60, seconds=15))
+    assert outcome.exit_code == 137
+    assert outcome.output.endswith("[ended for running more than 60 processes at a time]\n")
+    assert outcome.duration_ms < 10_000
+
+
+def test_as_many_processes_as_allowed_are_no_trouble(backend: BackendName, attempt: Attempt) -> None:
+    outcome = attempt(backend, MANY.format(count=50, then="time.sleep(0.4)"), limits=Limits(processes=60))
+    assert (outcome.exit_code, outcome.output) == (0, "ALL STARTED\n")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the kernel does not count the processes of root")
+def test_threads_are_bounded_by_the_kernel_at_eight_for_each_process(backend: BackendName, attempt: Attempt) -> None:
+    code = (
+        "import threading\nstarted = 0\ntry:\n"
+        "    for started in range(1_000): threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+        "except RuntimeError as error: print(started, error)"
+    )
+    started, _, words = attempt(backend, code, limits=Limits(processes=20)).output.partition(" ")
+    assert words == "can't start new thread\n"
+    assert 100 < int(started) <= 160
+
+
+def test_no_file_grows_beyond_its_limit(backend: BackendName, worktree: Path) -> None:
+    outcome = shell(backend, worktree, "head -c 3000000 /dev/zero > src/big; echo $?", file_bytes=1_000_000)
+    assert outcome.output.splitlines()[-1] != "0"
+    assert (worktree / "src" / "big").stat().st_size == 1_000_000
+
+
+def test_a_flood_of_output_keeps_its_head_and_its_tail(backend: BackendName, worktree: Path) -> None:
+    outcome = shell(backend, worktree, "echo first; yes | head -c 20000000; echo last", output_bytes=10_000)
+    assert outcome.truncated
+    assert outcome.exit_code == 0
+    assert outcome.output.startswith("first\ny\n")
+    assert outcome.output.endswith("y\nlast\n")
+    assert "\n[… 19990011 bytes left out …]\n" in outcome.output
+    assert len(outcome.output) < 10_100
+
+
+def test_output_within_its_limit_is_whole(backend: BackendName, worktree: Path) -> None:
+    outcome = shell(backend, worktree, "yes | head -c 9999", output_bytes=10_000)
+    assert (outcome.truncated, len(outcome.output)) == (False, 9_999)
+
+
+def test_output_that_is_no_text_is_replaced_where_it_is_none(backend: BackendName, worktree: Path) -> None:
+    assert shell(backend, worktree, r"printf 'a\377\303\244\n'; printf 'e\n' >&2").output == "a\ufffdä\ne\n"
+
+
+def test_an_endless_flood_is_ended_by_time(backend: BackendName, worktree: Path) -> None:
+    outcome = shell(backend, worktree, "yes", seconds=0.5, output_bytes=10_000)
+    assert (outcome.exit_code, outcome.timed_out, outcome.truncated) == (124, True, True)
+
+
+def test_a_command_ended_by_a_signal_says_which(backend: BackendName, worktree: Path) -> None:
+    assert shell(backend, worktree, "kill -SEGV $$").exit_code == 139
+    assert shell(backend, worktree, "exit 3").exit_code == 3
+
+
+def test_a_box_goes_before_anything_of_the_users_when_memory_is_short(backend: BackendName, worktree: Path) -> None:
+    assert shell(backend, worktree, "cat /proc/self/oom_score_adj").output == "1000\n"

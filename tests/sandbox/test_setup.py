@@ -1,0 +1,46 @@
+"""Dependencies can be installed in a box with network, and used afterwards in one without."""
+
+from pathlib import Path
+
+import pytest
+
+from forge_bot.sandbox import BackendName, Box, Limits, run
+from tests.sandbox.scene import World
+
+
+@pytest.mark.slow
+def test_a_package_is_installed_with_network_and_used_without(walled: BackendName, worktree: Path, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    setup = Box(worktree=worktree, network=True, writable=(tools,), limits=Limits(seconds=120))
+    python = str(tools / "bin" / "python")
+    for words in (["python3", "-m", "venv", str(tools)], [python, "-m", "pip", "install", "six"]):
+        outcome = run(walled, setup, words)
+        assert outcome.exit_code == 0, outcome.output
+    later = run(walled, Box(worktree=worktree, readable=(tools,)), [python, "-c", "import six; print(six.__name__)"])
+    assert later.output == "six\n"
+    changed = run(walled, Box(worktree=worktree, readable=(tools,)), ["touch", f"{tools}/bin/new"])
+    assert changed.exit_code != 0
+    assert not (tools / "bin" / "new").exists()
+
+
+def test_with_network_servers_are_reached_but_no_local_socket(walled: BackendName, worktree: Path, tmp_path: Path) -> None:
+    world = World(tmp_path / "outside")
+    code = """
+import os, socket
+E = os.environ
+socket.create_connection(('127.0.0.1', int(E['TCP'])), 5)
+socket.socket(type=2, family=2).sendto(b'x', ('127.0.0.1', int(E['UDP'])))
+for attempt in (
+    lambda: socket.socket(socket.AF_UNIX).connect(chr(0) + E['ABSTRACT']),
+    lambda: socket.socket(socket.AF_UNIX).connect(E['OUTSIDE'] + '/s'),
+    lambda: socket.socketpair(1, 2)[0].sendmsg([b'x'], [], 0, E['OUTSIDE'] + '/d'),
+):
+    try: attempt()
+    except OSError: print('NO')
+"""
+    box = Box(worktree=worktree, network=True, env=world.variables(), readable=(world.folder,))
+    outcome = run(walled, box, ["python3", "-c", code])
+    reached = world.reached()
+    world.close()
+    assert outcome.output == "NO\nNO\nNO\n"
+    assert reached == ["tcp", "udp"]

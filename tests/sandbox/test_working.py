@@ -1,0 +1,92 @@
+"""What project commands need, and get, in every box; where a backend cannot give it, that is said here."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from forge_bot.sandbox import BackendName, Box, run
+from tests.sandbox.scene import Attempt, git
+
+SERVER = """
+import socket, threading
+server = socket.create_server(('127.0.0.1', 0))
+threading.Thread(target=lambda: server.accept()[0].sendall(b'HELLO'), daemon=True).start()
+print(socket.create_connection(server.getsockname(), 5).recv(5))
+"""
+TESTS = """
+import multiprocessing, pathlib, subprocess, sys, tempfile, unittest
+class Everything(unittest.TestCase):
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, 'a').write_text('x')
+    def test_children(self):
+        self.assertEqual(subprocess.run([sys.executable, '-c', 'print(1)'], capture_output=True, text=True).stdout, '1\\n')
+    def test_pool(self):
+        with multiprocessing.Pool(2) as pool:
+            self.assertEqual(pool.map(abs, [-1, -2]), [1, 2])
+    def test_lock_between_processes(self):
+        lock = multiprocessing.get_context('spawn').Lock()
+        with lock: self.assertFalse(lock.acquire(block=False))
+    def test_home(self):
+        pathlib.Path.home().joinpath('.tool').write_text('x')
+"""
+
+
+def test_a_test_run_with_processes_pools_and_temporary_files_passes(backend: BackendName, worktree: Path) -> None:
+    (worktree / "src" / "test_all.py").write_text(TESTS, encoding="utf-8")
+    outcome = run(backend, Box(worktree=worktree), ["python3", "-m", "unittest", "discover", "-s", "src"])
+    assert outcome.exit_code == 0, outcome.output
+    assert "Ran 5 tests" in outcome.output
+
+
+def test_files_in_folders_of_the_work_tree_can_be_made_changed_moved_and_removed(backend: BackendName, worktree: Path) -> None:
+    script = "cd src && mkdir -p a/b && echo x > a/b/c && mv a/b/c d && echo y >> app.py && rm -r a && ls"
+    assert run(backend, Box(worktree=worktree), ["sh", "-ec", script]).output == "app.py\nd\n"
+    assert (worktree / "src" / "d").read_text(encoding="utf-8") == "x\n"
+
+
+def test_only_bubblewrap_lets_new_files_into_the_root_of_the_work_tree(walled: BackendName, worktree: Path) -> None:
+    outcome = run(walled, Box(worktree=worktree), ["sh", "-c", "echo x > coverage.xml"])
+    assert (outcome.exit_code == 0) == (walled is BackendName.BUBBLEWRAP)
+    assert (worktree / "coverage.xml").exists() == (walled is BackendName.BUBBLEWRAP)
+
+
+def test_only_bubblewrap_has_a_network_of_its_own_for_servers_under_test(walled: BackendName, attempt: Attempt) -> None:
+    outcome = attempt(walled, SERVER)
+    assert ("HELLO" in outcome.output) == (walled is BackendName.BUBBLEWRAP)
+
+
+def test_git_works_in_a_linked_work_tree_when_its_common_folder_is_readable(backend: BackendName, worktree: Path) -> None:
+    linked = worktree.parent / "linked"
+    git(worktree, "worktree", "add", "-q", str(linked))
+    (linked / "src" / "app.py").write_text("x = 2\n", encoding="utf-8")
+    box = Box(worktree=linked, readable=(worktree / ".git",))
+    outcome = run(backend, box, ["git", "status", "--porcelain"])
+    assert outcome.output == " M src/app.py\n"
+    assert run(backend, box, ["git", "log", "--format=%s"]).output == "start\n"
+
+
+def test_a_password_in_gits_common_folder_is_taken_out_of_what_is_shown(bubblewrap: BackendName, worktree: Path) -> None:
+    git(worktree, "remote", "add", "origin", "https://me:hunter2@example.org/x.git")
+    linked = worktree.parent / "linked"
+    git(worktree, "worktree", "add", "-q", str(linked))
+    box = Box(worktree=linked, readable=(worktree / ".git",))
+    outcome = run(bubblewrap, box, ["sh", "-c", "git status --porcelain && cat ../project/.git/config"])
+    assert outcome.exit_code == 0, outcome.output
+    assert "hunter2" not in outcome.output
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+def test_node_runs_although_it_reserves_more_than_the_memory_limit(backend: BackendName, worktree: Path) -> None:
+    code = "const {execFileSync} = require('child_process'); console.log(execFileSync(process.execPath, ['-p', '6 * 7']) + '')"
+    assert run(backend, Box(worktree=worktree), ["node", "-e", code]).output == "42\n\n"
+
+
+@pytest.mark.skipif(not shutil.which("cargo"), reason="Rust is not installed")
+def test_rust_runs_without_its_home_folder_being_shown(backend: BackendName, worktree: Path) -> None:
+    (worktree / "src" / "main.rs").write_text('fn main() { println!("{}", 6 * 7); }\n', encoding="utf-8")
+    script = "rustc --crate-type bin -o src/main src/main.rs && src/main; ls -A $CARGO_HOME"
+    lines = run(backend, Box(worktree=worktree), ["sh", "-c", script]).output.splitlines()
+    assert lines[0] == "42"
+    assert backend is not BackendName.BUBBLEWRAP or not set(lines[1:]) - {"bin", "registry", "git"}
