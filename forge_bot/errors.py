@@ -221,9 +221,7 @@ class NoSandbox(SetupError):
     """Project commands cannot be locked in on this machine."""
 
     code = "SANDBOX-001"
-    hint = (
-        "Install bubblewrap, allow unprivileged user namespaces, or set sandbox: off in .forge/config.yml if you trust the code."
-    )
+    hint = "Install bubblewrap, allow unprivileged user namespaces, or set sandbox: off in .forge/config.yml if you trust the code."
 
 
 class SandboxFailed(SetupError):

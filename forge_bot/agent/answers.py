@@ -64,9 +64,7 @@ class Edit(Wire):
     operation: Literal["replace", "write", "delete"] = Field(
         description="replace one passage of an existing file; write a whole file, new or not; delete a file"
     )
-    old: str = Field(
-        description="replace: the passage as it stands in the file now, long enough to occur only once; otherwise empty"
-    )
+    old: str = Field(description="replace: the passage as it stands in the file now, long enough to occur only once; otherwise empty")
     new: str = Field(description="replace: what stands there instead; write: the whole file; delete: empty")
 
 

@@ -49,9 +49,7 @@ def closest(text: str, passage: str) -> Region | None:
     """The lines most like the passage, as many as it has; None if nothing resembles it."""
     lines = text.split("\n")
     size = max(1, min(len(passage.strip("\n").split("\n")), len(lines)))
-    best = max(
-        (_region(lines, first, size, passage) for first in _promising(lines, size, passage)), key=lambda r: r.alike, default=None
-    )
+    best = max((_region(lines, first, size, passage) for first in _promising(lines, size, passage)), key=lambda r: r.alike, default=None)
     return best if best and best.alike >= _LEAST_ALIKE else None
 
 

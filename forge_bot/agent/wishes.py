@@ -27,9 +27,7 @@ def sorted_wishes(asked: Explore, turn: int, before: Sequence[Observation], prov
     known: list[Observation] = []
     for index, (capability, params_json) in enumerate(pairs[:limit], 1):
         params = canonical(params_json)
-        item = Wanted(
-            key=effect_key(turn, index, capability, params or params_json), capability=capability, params=params or params_json
-        )
+        item = Wanted(key=effect_key(turn, index, capability, params or params_json), capability=capability, params=params or params_json)
         same = (item.capability, item.params)
         if (answer := _without_looking(item, params is None, seen.get(same), providers)) is not None:
             known.append(answer)

@@ -148,9 +148,7 @@ class _Desk:
     def _call(self, effect: AskModel) -> ModelCall:
         work_ = self.assignment
         key = ReplayKey(work_.agent, work_.phase, work_.round_text(effect.step), work_.kind.value)
-        return ModelCall(
-            key=key, messages=effect.messages, kind=work_.kind, output_tokens=work_.limits.output_tokens, tier=work_.tier
-        )
+        return ModelCall(key=key, messages=effect.messages, kind=work_.kind, output_tokens=work_.limits.output_tokens, tier=work_.tier)
 
     async def _in_time(self, asked: Coroutine[None, None, Reply | Failure]) -> Reply | Failure:
         clock = asyncio.timeout(self.assignment.limits.seconds - self.elapsed)
@@ -193,9 +191,7 @@ class _Desk:
 
     def _timed(self, reply: Reply, began: float) -> Reply:
         duration = int((self.now() - began) * 1000)
-        usage = reply.usage.model_copy(
-            update={"duration_ms": duration, "calls": 1, "model": reply.usage.model or self.model.name}
-        )
+        usage = reply.usage.model_copy(update={"duration_ms": duration, "calls": 1, "model": reply.usage.model or self.model.name})
         return reply.model_copy(update={"usage": usage})
 
     async def _looked(self, item: Wanted) -> Observation:
@@ -213,6 +209,4 @@ class _Desk:
         # A capability may be anyone's code, and one that breaks must stop neither the others nor the work.
         except Exception as error:  # noqa: BLE001
             said = f"{type(error).__name__}: {error}"
-            return Observation(
-                key=item.key, capability=item.capability, params=item.params, status=Status.TOOL_ERROR, content=said
-            )
+            return Observation(key=item.key, capability=item.capability, params=item.params, status=Status.TOOL_ERROR, content=said)

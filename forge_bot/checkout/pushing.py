@@ -48,9 +48,7 @@ def push(folder: Path, remote: str) -> None:
     options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", "--set-upstream")
     try:
         # A remote marked as mirror would push, and force, all that is there.
-        git(
-            folder, "-c", f"remote.{remote}.mirror=false", "push", "--quiet", *options, "--", remote, f"{ref}:{ref}", seconds=LONG
-        )
+        git(folder, "-c", f"remote.{remote}.mirror=false", "push", "--quiet", *options, "--", remote, f"{ref}:{ref}", seconds=LONG)
     except GitFailed as error:
         way = next((way for sign, way in _WAYS if sign in error.message), None)
         hint = way.format(remote=remote, branch=branch) if way else error.advice

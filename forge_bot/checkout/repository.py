@@ -31,9 +31,7 @@ class Repository:
         answer = _look(start, path)
         if answer != "true":
             what = "a bare repository, without" if _ask(start, "--is-bare-repository") == "true" else "git's own folder, not"
-            raise NotARepository(
-                f"{path} is {what} a work tree.", hint="Clone it, or name a folder with its files by --repo PATH."
-            )
+            raise NotARepository(f"{path} is {what} a work tree.", hint="Clone it, or name a folder with its files by --repo PATH.")
         common = Path(start, _ask(start, "--git-common-dir"))
         return Repository(Path(_ask(start, "--show-toplevel")).resolve(), common.resolve())
 

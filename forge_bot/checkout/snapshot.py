@@ -42,9 +42,7 @@ def work_tree(copy: Scratch) -> str:
     """Id of a tree with every file of the work tree that is tracked, staged or untracked; those only ignored are left out."""
     folder, env = copy.folder, copy.env
     git(folder, "-c", "core.splitIndex=false", "add", "--all", env=env, seconds=LONG)
-    gone = git(
-        folder, "diff-index", "--cached", "--diff-filter=D", "--name-only", "-z", "--no-renames", "HEAD", "--", env=env
-    ).names
+    gone = git(folder, "diff-index", "--cached", "--diff-filter=D", "--name-only", "-z", "--no-renames", "HEAD", "--", env=env).names
     # Taken out of the index and ignored, a file still lies there, and a hard reset would write over it.
     hidden = [name for name in gone if os.path.lexists(folder / name) and not (folder / name).is_dir()]
     if hidden:
@@ -67,7 +65,7 @@ def working_diff(folder: Path, max_bytes: int) -> str:
 
 
 def patch(folder: Path, paths: Sequence[str] = ()) -> str:
-    """The same, whole and for `apply`, of all files or of those named. Files whose text a string or a text file would not keep go in as base 85."""
+    """The same, whole and for `apply`, of all files or of those named. Files that text would not keep go in as base 85."""
     with scratch(folder, keep=False) as copy, tempfile.NamedTemporaryFile("w", prefix="forge-bot-") as attributes:
         trees = (commit_id(folder, "HEAD"), work_tree(copy))
         raw = patch_bytes(folder, *trees, paths, env=copy.env, attributes=attributes.name)

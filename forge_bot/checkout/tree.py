@@ -45,9 +45,7 @@ class Tree:
         """Put uncommitted work aside under refs/forge-bot/rescued/<name> and clean the tree; the ref, or None if it was clean."""
         return rescue.rescue(self.path, name)
 
-    def diff(
-        self, base: str, head: str = "HEAD", paths: Sequence[str] = (), *, stat: bool = False, max_bytes: int = MAX_DIFF
-    ) -> str:
+    def diff(self, base: str, head: str = "HEAD", paths: Sequence[str] = (), *, stat: bool = False, max_bytes: int = MAX_DIFF) -> str:
         """Unified diff (or table of changed lines) from one commit to another; give `merge_base` as base for what a branch did.
 
         Text for reading: longer than `max_bytes` it is cut, and a last line says so.

@@ -19,9 +19,7 @@ app = typer.Typer(
 Repo = Annotated[Path, typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder")]
 RunName = Annotated[str | None, typer.Option("--run", help="Name or branch of the run, if there is more than one.")]
 Model = Annotated[str | None, typer.Option(help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME")]
-Record = Annotated[
-    Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")
-]
+Record = Annotated[Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")]
 Push = Annotated[bool, typer.Option("--push", help="Push the branch when the pull request's text is ready, and at the end.")]
 HERE = Path()
 
@@ -34,23 +32,17 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")] = False,
 ) -> None:
     _ = version
 
 
 @app.command("run")
 def run_task(
-    task: Annotated[
-        str, typer.Argument(help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with a run.")
-    ],
+    task: Annotated[str, typer.Argument(help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with a run.")],
     repo: Repo = HERE,
     effort: Annotated[str | None, typer.Option(help="S, M or L; guessed from the request if left out.", metavar="S|M|L")] = None,
-    auto: Annotated[
-        bool, typer.Option("--auto", help="Pass a checkpoint if the reviewer said APPROVE and nothing is risky.")
-    ] = False,
+    auto: Annotated[bool, typer.Option("--auto", help="Pass a checkpoint if the reviewer said APPROVE and nothing is risky.")] = False,
     nopr: Annotated[bool, typer.Option("--nopr", help="Prepare no pull request.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Add a debug report to the summary, and tracebacks to errors.")] = False,
     discuss: Annotated[bool, typer.Option("--discuss", help="Answer three questions about the request first.")] = False,
@@ -196,9 +188,7 @@ def list_(repo: Repo = HERE) -> int:
 
 @app.command()
 def demo(
-    folder: Annotated[
-        Path | None, typer.Argument(help="Folder for the sample repository; a new temporary one if left out.")
-    ] = None,
+    folder: Annotated[Path | None, typer.Argument(help="Folder for the sample repository; a new temporary one if left out.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve at the checkpoints instead of asking you.")] = False,
 ) -> int:
     """Watch a recorded run on a small sample repository: real git, real tests, recorded words."""

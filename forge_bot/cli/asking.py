@@ -59,9 +59,7 @@ def show(question: Question, console: Console) -> None:
         _document(document, console)
     console.print(Rule(style="cyan"))
     if data.digest:
-        console.print(
-            f"[dim]version {data.digest[:_SHORTEST_DIGEST]}; an approval counts for this version only[/]", highlight=False
-        )
+        console.print(f"[dim]version {data.digest[:_SHORTEST_DIGEST]}; an approval counts for this version only[/]", highlight=False)
 
 
 def _document(document: Document, console: Console) -> None:

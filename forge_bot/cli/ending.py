@@ -24,11 +24,7 @@ def ended(outcome: Outcome, run: Run, progress: Progress) -> int:
 def _done(run: Run, progress: Progress) -> None:
     state = run.state
     progress.line(f"\n[bold green]✓ Done.[/] {escape(state.title)}")
-    stat = (
-        run.tree.diff(state.base_commit, paths=_code(run), stat=True).strip()
-        if _code(run)
-        else "no file outside the record changed"
-    )
+    stat = run.tree.diff(state.base_commit, paths=_code(run), stat=True).strip() if _code(run) else "no file outside the record changed"
     progress.line(escape(stat))
     total = state.usage
     tokens = total.input_tokens + total.output_tokens

@@ -42,9 +42,7 @@ def resume(folder: Path, name: str | None, model: str | None, record: Path | Non
     return _go(folder, name, model, record, _nothing_to_say, push=push)
 
 
-def retry(
-    folder: Path, name: str | None, model: str | None, record: Path | None, *, phase: str | None, notes: str, push: bool
-) -> int:
+def retry(folder: Path, name: str | None, model: str | None, record: Path | None, *, phase: str | None, notes: str, push: bool) -> int:
     """Send the run back to a phase, and go on from there."""
 
     def asked(run: Run) -> Report:

@@ -36,9 +36,7 @@ def models_for(config: Config, model: str | None, record: Path | None) -> Callab
         from forge_bot.agent.models.provider import ProviderSettings
 
         if not opened:
-            settings = ProviderSettings(
-                base_url=config.base_url, seconds=config.model_timeout_seconds, retries=config.model_retries
-            )
+            settings = ProviderSettings(base_url=config.base_url, seconds=config.model_timeout_seconds, retries=config.model_retries)
             specs = {tier: model or config.model_for(tier) for tier in Tier}
             opened.update(open_tiers(specs, settings, record=record))
         return opened
@@ -62,6 +60,4 @@ def session(
 ) -> Session:
     """A session that asks at the terminal if there is one."""
     usual: Asker = ask_at_terminal(progress) if at_terminal() else say_how_to_answer
-    return Session(
-        repository, config, models, progress, ask or usual, show=lambda asked: show(asked, progress.console), push=push
-    )
+    return Session(repository, config, models, progress, ask or usual, show=lambda asked: show(asked, progress.console), push=push)

@@ -2,7 +2,6 @@
 
 import time
 from decimal import Decimal
-from types import TracebackType
 from typing import TYPE_CHECKING, assert_never
 
 from rich.console import Console
@@ -137,12 +136,6 @@ class Progress:
         if self._live is not None:
             self._live.stop()
             self._live = None
-
-    def __enter__(self) -> "Progress":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.stop()
 
 
 def money(cost: Decimal | None) -> str:

@@ -95,9 +95,7 @@ def _confirmed(repository: Repository, draft: Draft, plan: Plan, wanted: Wanted)
     console = Console()
     console.print(f"\n[bold]{escape(draft.title)}[/]")
     console.print(f"  effort [bold]{plan.effort}[/] ({escape(plan.effort_reason)}) · branch [bold]{escape(plan.branch)}[/]")
-    said = Prompt.ask(
-        "  Enter to begin, or S, M, L for another effort, or a word for another slug", default="", show_default=False
-    )
+    said = Prompt.ask("  Enter to begin, or S, M, L for another effort, or a word for another slug", default="", show_default=False)
     if not said.strip():
         return plan
     if said.strip().upper() in set(Effort):

@@ -60,9 +60,7 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         case Reason.BUDGET:
             raised = state.but(budget=state.budget.raised(state.first_cap or state.budget.spent))
             return past_budget(pipeline, raised, answer.at)
-        case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT | Reason.ROUNDS_EXHAUSTED | Reason.PROTECTED_PATHS if (
-            task is not None
-        ):
+        case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT | Reason.ROUNDS_EXHAUSTED | Reason.PROTECTED_PATHS if task is not None:
             return hand_out(pipeline, state.with_task(_accepted(task, gate.reason)), answer.at)
         case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT if gate.report is not None:
             return accept(pipeline, state, gate.report.model_copy(update={"at": answer.at}), anyway=True)

@@ -50,11 +50,7 @@ def inspect(markdown: str, *, headings: Sequence[str], verdicts: Sequence[Verdic
 
 def _problem(name: str, blocks: Sequence[Block], *, fenced: bool) -> Problem | None:
     """What is wrong with one required heading, None if nothing is."""
-    named = [
-        (place, block)
-        for place, block in enumerate(blocks)
-        if block.kind is Kind.HEADING and not block.quoted and _is(block, name)
-    ]
+    named = [(place, block) for place, block in enumerate(blocks) if block.kind is Kind.HEADING and not block.quoted and _is(block, name)]
     right = [(place, block) for place, block in named if block.level == _LEVEL]
     if any(_filled(name, blocks, place) for place, _ in right):
         return None

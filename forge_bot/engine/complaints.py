@@ -19,9 +19,7 @@ _ARROW = re.compile(r"\s*--> (?P<path>.+?):\d+:\d+")
 _HEAD = re.compile(r"(?P<message>(?:[A-Za-z][\w-]*)(?:\[\w+\])?:? .+)")
 _REFORMAT = re.compile(r"(?:would reformat|Would reformat:|\[warn\]) (?P<path>\S+\.\w+)")
 
-_SEVERITY = re.compile(
-    r"(?P<severity>error|warning|warn|note|info|information|help)(?:\[(?P<code>\w+)\])?(?::\s+|\s{2,}|\s+(?=TS\d))"
-)
+_SEVERITY = re.compile(r"(?P<severity>error|warning|warn|note|info|information|help)(?:\[(?P<code>\w+)\])?(?::\s+|\s{2,}|\s+(?=TS\d))")
 _STATED = (
     re.compile(r"Found (?P<errors>\d+) errors?\b.*"),
     re.compile(r"✖ \d+ problems? \((?P<errors>\d+) errors?, \d+ warnings?\)"),

@@ -92,7 +92,7 @@ def branch_type(text: str) -> BranchType:
     title, rest = _readable(title), _readable(rest)
     if (verb := FEATURE.match(title)) is not None:
         return "docs" if DOCS.search(title, verb.end()) else "fix" if _adds_a_fix(title[verb.end() :]) else "feature"
-    return _kind(title) or ("feature" if FEATURE.search(title) else None) or _kind(rest) or "feature"
+    return _kind(title) or _weak_kind(title) or _kind(rest) or "feature"
 
 
 def _flag(flag: str) -> Effort:
@@ -146,7 +146,11 @@ def _kind(text: str) -> BranchType | None:
     for kind, words in kinds:
         if words.search(text):
             return kind
-    return "chore" if SETTINGS.search(text) and not FEATURE.search(text) else None
+    return None
+
+
+def _weak_kind(title: str) -> BranchType | None:
+    return "feature" if FEATURE.search(title) else "chore" if SETTINGS.search(title) else None
 
 
 def _adds_a_fix(rest: str) -> bool:

@@ -27,9 +27,7 @@ _GENERIC = re.compile(
     re.IGNORECASE,
 )
 _EXPLAINS = re.compile(r"\W*(?:meaning|definition|when(?: to use)?|count|number|total)\W*", re.IGNORECASE)
-_TELLS = re.compile(
-    r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|summary|what|observations?|comments?)\W*", re.IGNORECASE
-)
+_TELLS = re.compile(r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|summary|what|observations?|comments?)\W*", re.IGNORECASE)
 
 
 class _Candidate(Frozen):
@@ -49,9 +47,7 @@ def read_findings(markdown: str) -> tuple[Finding, ...]:
     """
     blocks = _heard(read_blocks(markdown))
     candidates = [*_tagged(blocks), *_in_sections(blocks), *_by_severity_lines(blocks), *_in_tables(blocks)]
-    ordered = sorted(
-        (candidate for candidate in candidates if not is_no_finding(candidate.text)), key=lambda candidate: candidate.place
-    )
+    ordered = sorted((candidate for candidate in candidates if not is_no_finding(candidate.text)), key=lambda candidate: candidate.place)
     findings = (Finding(severity=candidate.severity, description=_description(candidate.text)) for candidate in _real(ordered))
     return tuple({(finding.severity, finding.description.casefold()): finding for finding in findings}.values())
 
@@ -73,7 +69,7 @@ def _tagged(blocks: Sequence[Block]) -> Iterator[_Candidate]:
         for number, text in enumerate(_segments(block)):
             titled = block.kind is Kind.HEADING or block.starts_item or text.startswith(BOLD)
             tag = read_tag(text, titled=titled)
-            if tag is not None and read_label(text) is None:
+            if tag is not None and _label(block, text) is None:
                 yield _Candidate(place=(place, number), severity=tag[0], text=tag[1])
 
 
@@ -91,13 +87,20 @@ def _segments(block: Block) -> list[str]:
 def _in_sections(blocks: Sequence[Block]) -> Iterator[_Candidate]:
     """What stands below a heading or a label that is nothing but a severity."""
     for place, block in enumerate(blocks):
-        severity = read_label("".join(block.marked_lines)) if block.kind is not Kind.ROW else None
+        severity = _label(block)
         if severity is not None:
             scope = _scope(blocks, place)
             for number, member in _members(scope):
                 text = " ".join(member.marked_lines) or max(member.cells, key=len, default="")
-                if read_tag(text, titled=True) is None and read_label(text) is None:
+                if read_tag(text, titled=True) is None and _label(member) is None:
                     yield _Candidate(place=(place + 1 + number, 0), severity=severity, text=text)
+
+
+def _label(block: Block, text: str | None = None) -> Severity | None:
+    """The severity that a block, or one line of it, is the label of."""
+    if block.kind is Kind.ROW:
+        return None
+    return read_label("".join(block.marked_lines) if text is None else text, heading=block.kind is Kind.HEADING)
 
 
 def _scope(blocks: Sequence[Block], place: int) -> list[Block]:
@@ -105,10 +108,8 @@ def _scope(blocks: Sequence[Block], place: int) -> list[Block]:
     label, scope = blocks[place], list[Block]()
     for block in blocks[place + 1 :]:
         heading_ends = block.kind is Kind.HEADING and (label.kind is not Kind.HEADING or block.level <= label.level)
-        outside = (
-            label.kind is not Kind.HEADING and block.depth <= label.depth and (label.depth > 0 or any(b.depth for b in scope))
-        )
-        another = label.kind is not Kind.HEADING and read_label("".join(block.marked_lines)) is not None
+        outside = label.kind is not Kind.HEADING and block.depth <= label.depth and (label.depth > 0 or any(b.depth for b in scope))
+        another = label.kind is not Kind.HEADING and _label(block) is not None
         if heading_ends or outside or another:
             break
         scope.append(block)

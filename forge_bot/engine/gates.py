@@ -91,8 +91,7 @@ def refresh(state: State) -> State:
     if gate is None:
         return state
     files = tuple(
-        Shown(name=file.name, blob=state.artifacts[file.name].blob) if file.name in state.artifacts else file
-        for file in gate.files
+        Shown(name=file.name, blob=state.artifacts[file.name].blob) if file.name in state.artifacts else file for file in gate.files
     )
     fresh = digest(gate.name, gate.round, state.request_hash, state.base_commit, files, gate.subject)
     return state.but(gate=gate.model_copy(update={"files": files, "digest": fresh}))

@@ -27,9 +27,7 @@ def left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
     if isinstance(phase, DecisionPhase):
         return True
     if isinstance(phase, PublishPhase):
-        return (phase.skip_when == "no-pull-request" and state.flags.skip_pr) or (
-            phase.skip_when == "no-source" and not state.source.url
-        )
+        return (phase.skip_when == "no-pull-request" and state.flags.skip_pr) or (phase.skip_when == "no-source" and not state.source.url)
     return phase.id in pipeline.skipped(state.effort, auto=state.flags.auto)
 
 
@@ -180,9 +178,7 @@ def _tasks_done(pipeline: Pipeline, state: State, at: datetime) -> State:
     last = review if review is not None and reviewed(pipeline, state) else implementation
     before = tuple(done for done in state.completed_phases if done not in {implementation.id, last.id})
     both = (implementation.id,) if last is implementation else (implementation.id, last.id)
-    state = state.but(
-        completed_phases=(*before, *both), attempts=0, notes=tuple(note for note in state.notes if note.phase not in both)
-    )
+    state = state.but(completed_phases=(*before, *both), attempts=0, notes=tuple(note for note in state.notes if note.phase not in both))
     return enter(pipeline, state, pipeline.position(last.id) + 1, at)
 
 

@@ -10,16 +10,13 @@ from pydantic import Field, model_validator
 
 from forge_bot.engine.values import Effort, Frozen, PhaseId, Tier, Verdict
 
-
 LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff", "past_runs")
 
 
 class Limits(Frozen):
     """How often something is tried before a person decides."""
 
-    artifact_attempts: int = Field(
-        default=2, ge=1, description="answers without the required headings, or without a readable verdict"
-    )
+    artifact_attempts: int = Field(default=2, ge=1, description="answers without the required headings, or without a readable verdict")
     failure_attempts: int = Field(default=2, ge=1, description="agents that ended without an answer")
     parallel_tasks: int = Field(default=4, ge=1, le=16, description="tasks in one wave")
 
@@ -248,9 +245,7 @@ def _references(pipeline: Pipeline) -> list[str]:
     agents: set[str] = set()
     for phase in pipeline.phases:
         wanted = phase.reads if isinstance(phase, Speaking) else phase.shows if isinstance(phase, GatePhase) else ()
-        problems += [
-            f"{phase.id} reads {name!r}, which no earlier phase writes" for name in wanted if _plain(name) not in written
-        ]
+        problems += [f"{phase.id} reads {name!r}, which no earlier phase writes" for name in wanted if _plain(name) not in written]
         target = phase.sends_back_to if isinstance(phase, ReviewPhase | GatePhase) else None
         if target is not None and target not in agents:
             problems.append(f"{phase.id} sends back to {target!r}, which is no earlier phase of kind 'agent'")

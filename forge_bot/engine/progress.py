@@ -28,13 +28,9 @@ def rows(pipeline: Pipeline, state: State) -> tuple[Row, ...]:
             continue
         usage = sum((entry.usage for entry in state.log if entry.phase == phase.id and entry.usage is not None), Usage())
         standing = _standing(pipeline, state, phase.id)
-        shown.append(
-            Row(phase=phase.id, label=phase.label, standing=standing, usage=usage, note=_note(pipeline, state, phase.id))
-        )
+        shown.append(Row(phase=phase.id, label=phase.label, standing=standing, usage=usage, note=_note(pipeline, state, phase.id)))
     if state.gate is not None and state.gate.name == pipeline.decision.id:
-        shown.append(
-            Row(phase=pipeline.decision.id, label=pipeline.decision.label, standing="waiting", usage=Usage(), note=_why(state))
-        )
+        shown.append(Row(phase=pipeline.decision.id, label=pipeline.decision.label, standing="waiting", usage=Usage(), note=_why(state)))
     return tuple(shown)
 
 

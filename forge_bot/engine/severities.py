@@ -35,8 +35,10 @@ _BEHIND = (
     re.compile(rf"^(?P<rest>.+?)\s+[-–—]+\s*{_CAPITALS}[\W_]*$", re.DOTALL),
 )
 _ORDERS = r"(?:(?:must|should|could|needs?)(?: be)? fix(?:ed)?|blocking|blockers?|nice to have|optional)"
-_LABEL = re.compile(
-    rf"{_LEAD}(?:severity:?\s*)?[\[(]?{_SEVERITY}[\])]?{_NOUN}?(?:\s*\([^)]*\)|\s*[:—–-]\s*{_ORDERS})?[\W_]*$", _FLAGS
+_ASIDE_TEXT = r"\s*\([^)]*\)"
+_LABEL, _HEADING = (
+    re.compile(rf"{_LEAD}(?:severity:?\s*)?[\[(]?{_SEVERITY}[\])]?{_NOUN}?(?:{more})?[\W_]*$", _FLAGS)
+    for more in (_ASIDE_TEXT, rf"{_ASIDE_TEXT}|\s*[:—–-]\s*{_ORDERS}")
 )
 _LINE = re.compile(rf"^[\W_]*severity[\W_]+{_SEVERITY}\b(?P<rest>.*)$", _FLAGS)
 _CELL = re.compile(rf"[\W_]*{_SEVERITY}[\W_]*", _FLAGS)
@@ -54,9 +56,7 @@ _NONE = re.compile(
     _FLAGS,
 )
 _DONE = r"(?:resolved|fixed|addressed|closed)"
-_RESOLVED = re.compile(
-    rf"(?:[(\[—–→]|\s-|->)\s*(?:✅\s*)?(?:now )?{_DONE}(?: in .{{1,30}})?[\W_]*$|^[\W_]*{_DONE}\s*[)\]:—–]", _FLAGS
-)
+_RESOLVED = re.compile(rf"(?:[(\[—–→]|\s-|->)\s*(?:✅\s*)?(?:now )?{_DONE}(?: in .{{1,30}})?[\W_]*$|^[\W_]*{_DONE}\s*[)\]:—–]", _FLAGS)
 _WHEN = r"(?: (?:since|in|from)\b.{0,40})?"
 _ASIDE = re.compile(
     rf"\W*(?:(?:now |already |previously )?{_DONE}(?: {_THINGS})?{_WHEN}"
@@ -88,9 +88,9 @@ def read_tag(text: str, *, titled: bool) -> tuple[Severity, str] | None:
     return (_of(match), match["rest"]) if match is not None and not _inside_code(match["rest"]) else None
 
 
-def read_label(text: str) -> Severity | None:
-    """The severity of a text that is nothing else: `### Critical findings (2)`, `**Minor:**`."""
-    match = _LABEL.match(text[:_SHORT])
+def read_label(text: str, *, heading: bool = False) -> Severity | None:
+    """The severity of a text that is nothing else: `**Minor:**`, or for a heading `### Critical findings: must fix`."""
+    match = (_HEADING if heading else _LABEL).match(text[:_SHORT])
     return _of(match) if match is not None else None
 
 

@@ -191,9 +191,7 @@ class State(Recorded):
     step: int = Field(default=1, description="grows with every move; part of action ids")
     attempts: int = Field(default=0, description="tries at the current phase")
     visits: dict[str, int] = Field(default_factory=dict[str, int], description="answers so far, by phase or phase/task")
-    rounds: dict[str, int] = Field(
-        default_factory=dict[str, int], description="negative verdicts so far, by phase; shown gates, by gate"
-    )
+    rounds: dict[str, int] = Field(default_factory=dict[str, int], description="negative verdicts so far, by phase; shown gates, by gate")
     artifacts: dict[str, ArtifactRecord] = Field(default_factory=dict[str, ArtifactRecord])
     tasks: tuple[TaskState, ...] = ()
     wave: Wave | None = None

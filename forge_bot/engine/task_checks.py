@@ -49,9 +49,7 @@ def _of_one(task: TaskSpec, known: set[TaskId]) -> Iterator[Problem]:
             yield Problem(place=here, message=f"it depends on task {dependency}, which does not exist", fatal=True)
     for path in task.files:
         if _OUTSIDE.match(path) or ".." in re.split(r"[/\\]", path):
-            yield Problem(
-                place=here, message=f"{path} is not a path inside the repository; write it from the root down", fatal=True
-            )
+            yield Problem(place=here, message=f"{path} is not a path inside the repository; write it from the root down", fatal=True)
     if task.mode is TaskMode.PARALLEL and not task.files:
         yield Problem(place=here, message="a parallel task must list its files, or be sequential", fatal=True)
     if not task.acceptance:

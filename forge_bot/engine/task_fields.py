@@ -26,9 +26,7 @@ _WORDS = {
 _ANY = "|".join(f"(?P<{field.value}>{words})" for field, words in _WORDS.items())
 _LEAD = r"^\s*(?:[-*+]\s+)?(?:\#{1,6}\s+)?"
 # `mode: x`, `- **Mode:** x`, `**Mode**: x`, `### Files:`; then a label without a colon: `### Files`, `**Files**`.
-_LABELLED = re.compile(
-    rf"{_LEAD}[*_`]{{0,3}}(?:{_ANY})[*_`]{{0,3}}\s*(?:\([^)]*\)\s*)?[:：][*_`]{{0,3}}(?P<rest>.*)$", re.IGNORECASE
-)
+_LABELLED = re.compile(rf"{_LEAD}[*_`]{{0,3}}(?:{_ANY})[*_`]{{0,3}}\s*(?:\([^)]*\)\s*)?[:：][*_`]{{0,3}}(?P<rest>.*)$", re.IGNORECASE)
 _ALONE = re.compile(rf"^\s*(?:\#{{1,6}}\s+|(?=\*\*|__))[*_]{{0,3}}(?:{_ANY})[*_]{{0,3}}\s*(?P<rest>)$", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<rest>.*)$")
 _CRITERION = re.compile(r"^\s*(?:[-*+]\s+)?(?:\[[ xX]?\]\s*)?[*_]{0,3}AC[ -]?\d+\b")

@@ -33,7 +33,7 @@ def is_none(value: str) -> bool:
 
 def read_mode(value: str) -> TaskMode | None:
     """The mode, or None if the value is not exactly one of the three. A remark may follow."""
-    match = _MODE.fullmatch(value.strip(_MARKS))
+    match = _MODE.fullmatch(re.sub(r"[`*\"]", "", value).strip())
     return TaskMode(re.sub(r"human[ _-]?gate", "human_gate", match["mode"].lower())) if match else None
 
 

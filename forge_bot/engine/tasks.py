@@ -48,9 +48,7 @@ def read_tasks(markdown: str) -> tuple[tuple[TaskSpec, ...], tuple[Problem, ...]
         tasks.append(task)
         problems += found
     if not tasks:
-        fenced = any(
-            block.kind is Kind.CODE and re.search(r"^#+\s+task\b", block.text, re.IGNORECASE | re.MULTILINE) for block in blocks
-        )
+        fenced = any(block.kind is Kind.CODE and re.search(r"^#+\s+task\b", block.text, re.IGNORECASE | re.MULTILINE) for block in blocks)
         hint = "take the code fence around the tasks away" if fenced else "write each as `## Task 1: Title`"
         problems.append(Problem(place="", message=f"there is no task in it; {hint}", fatal=True))
     return tuple(tasks), (*problems, *check(tasks))

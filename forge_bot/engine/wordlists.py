@@ -126,7 +126,7 @@ FIX = _pattern(
         r"corrig(?:er|e|ez)|correctifs?|bogues?|bugue?s?",
         r"corregir|corrige|errores|fallos?",
     ],
-    [r"バグ|修正|不具合|障害(?!者)|直す|直して", r"修复|修正|错误|缺陷", r"버그|수정|오류|고치"],
+    [r"バグ|修正|不具合|障害(?!者)|(?<![見りきし])直(?:す|して)", r"修复|修正|错误|缺陷", r"버그|수정|오류|고치"],
 )
 REFACTOR = _pattern(
     [
@@ -155,7 +155,7 @@ CHORE = _pattern(
     ],
     [r"依存|アップグレード|バージョンアップ", r"依赖|升级", r"의존성|업그레이드"],
 )
-# Weaker than the words above: settings and moves are as often part of a feature.
+# Weaker than the words above, and looked for in titles only: settings and moves are as often part of something else.
 SETTINGS = _pattern(
     [r"migrations?|config(?:s|uration)?", r"konfiguration", r"configuración"],
     [r"移行|設定", r"迁移|配置", r"마이그레이션|설정"],

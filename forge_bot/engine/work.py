@@ -245,9 +245,7 @@ def taken(task: TaskState, report: ArtifactWritten) -> TaskState:
     return task.model_copy(update={"stuck": stuck, "attempts": 0})
 
 
-def _task_reviewed(
-    state: State, task: TaskState, report: ArtifactWritten, phase: TaskReviewPhase, implementation: PhaseId
-) -> State:
+def _task_reviewed(state: State, task: TaskState, report: ArtifactWritten, phase: TaskReviewPhase, implementation: PhaseId) -> State:
     verdict = _verdict(phase, report)
     if verdict.positive:
         passed = {"status": TaskStatus.PASSED, "verdict": verdict, "attempts": 0, "stuck": None}

@@ -122,9 +122,7 @@ def _finding(severity: Severity, description: str) -> Finding:
 def _usage(written: Mapping[str, object]) -> Usage:
     """What the run cost; a number that is none counts as zero, and an unreadable price as unknown."""
     counts = {name: value for name in _COUNTS if isinstance(value := written.get(to_camel(name)), int) and value > 0}
-    return Usage.model_validate(
-        {**counts, "cost": _cost(written.get("cost", 0)), "model": one_line(string(written.get("model")))}
-    )
+    return Usage.model_validate({**counts, "cost": _cost(written.get("cost", 0)), "model": one_line(string(written.get("model")))})
 
 
 def _cost(value: object) -> Decimal | None:

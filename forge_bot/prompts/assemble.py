@@ -19,6 +19,13 @@ MESSAGE = "_message.md.j2"
 _DELIMITER = re.compile(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
 
 
+class Said(NamedTuple):
+    """What maintainers said, ready to be printed."""
+
+    notes: tuple[str, ...]
+    decided: tuple[str, ...]
+
+
 class Knows(NamedTuple):
     """Which parts of layer 4 an agent is given."""
 
@@ -75,6 +82,7 @@ class Message(Frozen):
     previous: bool
     judges: bool
     notes: tuple[str, ...]
+    decided: tuple[str, ...]
     findings: tuple[Finding, ...]
     problems: tuple[str, ...]
 
@@ -87,11 +95,14 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     """
     tally: Counter[RemovalKind] = Counter()
     whole = _contents(material, tally)
-    notes = tuple(_quoted(_cleaned(note, tally)) for note in material.notes)
+    said = Said(
+        notes=tuple(_quoted(_cleaned(note, tally)) for note in material.notes),
+        decided=tuple(_quoted(_cleaned(note, tally)) for note in material.decided),
+    )
     system = _tidy(environment.render(f"{material.agent}.md.j2", _layer_one(material)))
 
     def user(contents: Contents, *, texts: bool) -> str:
-        return _tidy(environment.render(MESSAGE, _message(material, contents, notes, texts=texts)))
+        return _tidy(environment.render(MESSAGE, _message(material, contents, said, texts=texts)))
 
     def frame(contents: Contents) -> int:
         return len(system) + len(user(contents, texts=False))
@@ -143,11 +154,9 @@ def _layer_one(material: Material) -> LayerOne:
     )
 
 
-def _message(material: Material, contents: Contents, notes: tuple[str, ...], *, texts: bool) -> Message:
+def _message(material: Material, contents: Contents, said: Said, *, texts: bool) -> Message:
     return Message(
-        **material.model_dump(
-            include={"agent", "phase", "label", "delivery", "workspace", "output_file", "branch", "base", "round"}
-        ),
+        **material.model_dump(include={"agent", "phase", "label", "delivery", "workspace", "output_file", "branch", "base", "round"}),
         capabilities=material.capabilities,
         paths=tuple(_path(material, each) for each in material.inputs if each.kind in {"artifact", "file"}),
         change_under_review=any(each.kind == "diff" for each in material.inputs),
@@ -159,7 +168,8 @@ def _message(material: Material, contents: Contents, notes: tuple[str, ...], *, 
         task=_task(material.task),
         previous=any(each.name == material.output_file for each in material.inputs),
         judges=bool(material.verdicts),
-        notes=notes,
+        notes=said.notes,
+        decided=said.decided,
         findings=tuple(each.model_copy(update={"description": _open(each.description)}) for each in material.findings),
         problems=_lines(material.problems),
     )

@@ -45,9 +45,7 @@ class _Ranges:
     """A set of code points, written as ranges."""
 
     def __init__(self, written: str) -> None:
-        pairs = sorted(
-            (int(first, 16), int(last or first, 16)) for first, _, last in (part.partition("-") for part in written.split())
-        )
+        pairs = sorted((int(first, 16), int(last or first, 16)) for first, _, last in (part.partition("-") for part in written.split()))
         self._firsts = [first for first, _ in pairs]
         self._lasts = [last for _, last in pairs]
 

@@ -160,9 +160,7 @@ def _may_stay(attribute: Attribute) -> bool:
     """True when the attribute has an effect that is seen and a value that can hold no words, or is an address."""
     name, value = attribute.name, attribute.value.lower()
     if name in words.ADDRESSES:
-        return (
-            0 < len(value) <= LONGEST_VALUE and len(value.split()) == 1 and not value.strip().startswith(("data:", "javascript:"))
-        )
+        return 0 < len(value) <= LONGEST_VALUE and len(value.split()) == 1 and not value.strip().startswith(("data:", "javascript:"))
     if name in words.SIZES:
         return value.removesuffix("%").removesuffix("px").isdecimal() and len(value) <= len("100000px")
     if name in words.SWITCHES:

@@ -37,9 +37,7 @@ class Environment:
     ) -> None:
         self._folder = resources.templates() / folder
         self._overrides = dict(overrides or {})
-        self._jinja = BoundedEnvironment(
-            filters or {}, loader=FunctionLoader(self._find), keep_trailing_newline=True, finalize=finalize
-        )
+        self._jinja = BoundedEnvironment(filters or {}, loader=FunctionLoader(self._find), keep_trailing_newline=True, finalize=finalize)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,9 +72,7 @@ class Environment:
                 raise BadTemplate(f"{name}: the pipeline has this agent, but it has no template.")
         for name in sorted(self._overrides):
             if name not in known and not (name.startswith("_") and name.endswith(SUFFIX)):
-                raise BadTemplate(
-                    f".forge/prompts/{name}: no agent has this name.", details=(f"Expected: {', '.join(sorted(known))}.",)
-                )
+                raise BadTemplate(f".forge/prompts/{name}: no agent has this name.", details=(f"Expected: {', '.join(sorted(known))}.",))
             try:
                 self._jinja.get_template(name)
             except TemplateError as error:

@@ -48,12 +48,11 @@ class Material(Frozen):
     base: str
     inputs: tuple[Input, ...] = ()
     headings: tuple[str, ...] = ()
-    verdicts: tuple[str, ...] = Field(
-        default=(), description="positive, positive with notes, negative; empty if nothing is judged"
-    )
+    verdicts: tuple[str, ...] = Field(default=(), description="positive, positive with notes, negative; empty if nothing is judged")
     task: TaskSpec | None = None
     round: int = Field(default=1, ge=1)
     notes: tuple[str, ...] = Field(default=(), description="what a maintainer who may decide has said")
+    decided: tuple[str, ...] = Field(default=(), description="what a maintainer said at the checkpoints so far, unless it is in `notes`")
     findings: tuple[Finding, ...] = Field(default=(), description="what a review found, if no input tells it")
     problems: tuple[str, ...] = Field(default=(), description="why the last answer could not be used")
     repository: tuple[Line, ...] = Field(default=(), description="layer 3")

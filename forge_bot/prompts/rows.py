@@ -33,9 +33,5 @@ def read_row(source: str, start: int, end: int) -> list[Cell]:
 
 
 def _cell(row: str, left: int, right: int, start: int) -> Cell:
-    kept = [
-        index
-        for index in range(left, right)
-        if not (row[index] == "\\" and row[index + 1 : index + 2] == "|" and index + 1 < right)
-    ]
+    kept = [index for index in range(left, right) if not (row[index] == "\\" and row[index + 1 : index + 2] == "|" and index + 1 < right)]
     return Cell("".join(row[index] for index in kept), [start + index for index in kept], start + left, start + right)

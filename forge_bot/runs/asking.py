@@ -78,9 +78,7 @@ def question(run: Run) -> Question | None:
 
 
 def _checkpoint(run: Run, asked: Checkpoint) -> Question:
-    documents = tuple(
-        Document(name=file.name, text=run.workspace.read(file.name)[:_TEXT_SHOWN], blob=file.blob) for file in asked.files
-    )
+    documents = tuple(Document(name=file.name, text=run.workspace.read(file.name)[:_TEXT_SHOWN], blob=file.blob) for file in asked.files)
     label = run.pipeline.phase(asked.name).label
     if asked.reason is None:
         what = "Approve what is shown below, or say what should be different."

@@ -58,12 +58,11 @@ class Briefing:
             base=state.base_branch,
             inputs=self._inputs(action, task, phase),
             headings=action.headings,
-            verdicts=tuple(verdict.value for verdict in phase.verdicts)
-            if isinstance(phase, ReviewPhase | TaskReviewPhase)
-            else (),
+            verdicts=tuple(verdict.value for verdict in phase.verdicts) if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
             task=task.spec if task is not None else None,
             round=self.round(action, task_id),
             notes=tuple(note.text for note in notes if self._from_person(note)),
+            decided=self._decided({note.text for note in notes}),
             problems=tuple(note.text for note in notes if note.by == PROCESS),
             repository=layer_three(self.profile),
             similar=tuple(f"{entry.name}: {entry.title}. {entry.summary}" for entry in recall.similar),
@@ -85,6 +84,12 @@ class Briefing:
     def _from_person(self, note: Note) -> bool:
         agents = {phase.agent for phase in self.run.pipeline.phases if isinstance(phase, Speaking)}
         return note.by != PROCESS and note.by not in agents
+
+    def _decided(self, said_anyway: set[str]) -> tuple[str, ...]:
+        """What people said at the checkpoints, for agents that are not the ones it was said to."""
+        spoken = [decision for decision in self.run.state.decisions if decision.notes and decision.notes not in said_anyway]
+        labels = {phase.id: phase.label for phase in self.run.pipeline.phases}
+        return tuple(f"{decision.by} at {decision.gate} ({labels[decision.gate]}): {decision.notes}" for decision in spoken)
 
     # -- inputs ----------------------------------------------------------------------------------------------------
 
@@ -128,11 +133,7 @@ class Briefing:
     def _diff(self, name: str, base: str) -> Input:
         tree = self.run.tree
         changed = [path for path in tree.changed(base) if not path.startswith(f"{SPECS}/")]
-        text = (
-            tree.diff(base, paths=changed, max_bytes=_DIFF_SHOWN)
-            if changed
-            else "Nothing was changed outside the run's own record."
-        )
+        text = tree.diff(base, paths=changed, max_bytes=_DIFF_SHOWN) if changed else "Nothing was changed outside the run's own record."
         return Input(name=name, text=text, kind="diff")
 
     def _task_base(self, task: TaskId) -> str:

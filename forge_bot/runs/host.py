@@ -31,8 +31,8 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, Prompt
 from forge_bot.runs.brief import Briefing
 from forge_bot.runs.clock import now
-from forge_bot.runs.menu import shown
 from forge_bot.runs.landing import Landing, contract_of
+from forge_bot.runs.menu import shown
 from forge_bot.runs.notices import PhaseBegan, PhaseEnded, PromptSent, Said, Tell, Thinking
 from forge_bot.runs.project import Project
 from forge_bot.runs.publish import Publisher
@@ -132,9 +132,7 @@ class LocalHost:
         if not isinstance(action, SpawnAgent):
             self.tell(PhaseBegan(phase=action.phase, label=label, task=task))
             return
-        self.tell(
-            PhaseBegan(phase=action.phase, label=label, agent=action.agent, task=task, round=self.briefing.round(action, task))
-        )
+        self.tell(PhaseBegan(phase=action.phase, label=label, agent=action.agent, task=task, round=self.briefing.round(action, task)))
 
     # -- agents ----------------------------------------------------------------------------------------------------
 
@@ -218,9 +216,7 @@ class LocalHost:
         try:
             return self._executed(state, action)
         except GitFailed as error:
-            return ActionFailed(
-                key=action.action_id, at=now(), action_id=action.action_id, message=f"{error.message} {error.advice}"
-            )
+            return ActionFailed(key=action.action_id, at=now(), action_id=action.action_id, message=f"{error.message} {error.advice}")
 
     def _executed(self, state: State, action: Exec) -> Report:
         name = action.action_id

@@ -96,9 +96,7 @@ class Project:
         parts: list[str] = []
         for command in commands:
             extra = (
-                tuple(more)
-                if "pytest" in command.argv and all((self.tree.path / item.split("::")[0]).exists() for item in more)
-                else ()
+                tuple(more) if "pytest" in command.argv and all((self.tree.path / item.split("::")[0]).exists() for item in more) else ()
             )
             result, output = self._one(name, (*command.argv, *extra))
             parts.append(f"$ {' '.join(result.argv)}\nexit code {result.exit_code}\n{output[-_TESTS_SHOWN:]}")
@@ -107,9 +105,7 @@ class Project:
 
     # -- one command -----------------------------------------------------------------------------------------------
 
-    def _all(
-        self, name: CommandName, commands: tuple[Command, ...], *, stop_at_failure: bool = False
-    ) -> tuple[CommandResult, ...]:
+    def _all(self, name: CommandName, commands: tuple[Command, ...], *, stop_at_failure: bool = False) -> tuple[CommandResult, ...]:
         results: list[CommandResult] = []
         for command in commands:
             result, _ = self._one(name, command.argv)

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from forge_bot.engine.state import State
 from forge_bot.engine.pipeline import ReviewPhase
+from forge_bot.engine.state import State
 from forge_bot.engine.values import Verdict
 from forge_bot.prompts.documents import Answered, PullRequest, Requirement, Review, Written, pull_request
 from forge_bot.runs.run import Run
@@ -74,11 +74,7 @@ def _warnings(state: State) -> tuple[str, ...]:
     if verification is not None and not verification.results:
         found.append("No project command is known, so nothing was verified.")
     accepted = [decision for decision in state.decisions if decision.reason is not None and decision.answer == "approve"]
-    found += [
-        f"{decision.by} accepted: {decision.reason.value.replace('_', ' ')}"
-        for decision in accepted
-        if decision.reason is not None
-    ]
+    found += [f"{decision.by} accepted: {decision.reason.value.replace('_', ' ')}" for decision in accepted if decision.reason is not None]
     return (*found, *state.risks)
 
 

@@ -77,9 +77,7 @@ class Run:
         self.record(report, state, paths)
         return state
 
-    def record(
-        self, report: Report, state: State, paths: tuple[str, ...] = (), trailers: tuple[tuple[str, str], ...] = ()
-    ) -> None:
+    def record(self, report: Report, state: State, paths: tuple[str, ...] = (), trailers: tuple[tuple[str, str], ...] = ()) -> None:
         """Make an advanced state the run's own: on disk first, then in a commit."""
         before = self.state
         self.workspace.record(report, state)

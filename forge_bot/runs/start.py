@@ -88,9 +88,7 @@ def _title(text: str) -> str:
     return line[:LONGEST_TITLE].rsplit(" ", 1)[0].rstrip(",;:") + " …"
 
 
-def plan_for(
-    repository: Repository, draft: Draft, *, effort: str | None, name: str | None, branch: str | None, here: bool
-) -> Plan:
+def plan_for(repository: Repository, draft: Draft, *, effort: str | None, name: str | None, branch: str | None, here: bool) -> Plan:
     """The plan a draft leads to by itself. Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits."""
     head = repository.head()
     guess: EffortGuess = guess_effort(flag=effort, labels=draft.labels, story_points=None, text=f"{draft.title}\n{draft.text}")
@@ -147,9 +145,7 @@ def begin(repository: Repository, beginning: Beginning, pipeline: Pipeline) -> R
 
 def _free_name(repository: Repository, wanted: str) -> str:
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, 1000)))
-    return next(
-        name for name in names if not places(repository, name).home.exists() and not (repository.root / ".specs" / name).exists()
-    )
+    return next(name for name in names if not places(repository, name).home.exists() and not (repository.root / ".specs" / name).exists())
 
 
 def _first(

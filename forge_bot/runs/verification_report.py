@@ -65,9 +65,7 @@ def without_section(markdown: str, heading: str) -> str:
     """The document without what stands under a heading of that name, at whatever level a writer chose."""
     lines = markdown.splitlines(keepends=True)
     tokens = MarkdownIt("commonmark").parse(markdown)
-    headings = [
-        (token, tokens[place + 1].content) for place, token in enumerate(tokens) if token.type == "heading_open" and token.map
-    ]
+    headings = [(token, tokens[place + 1].content) for place, token in enumerate(tokens) if token.type == "heading_open" and token.map]
     kept = list(lines)
     for place, (token, words) in enumerate(headings):
         if words.strip(" :*_#").casefold() != heading.casefold() or token.map is None:

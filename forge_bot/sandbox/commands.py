@@ -24,9 +24,7 @@ def checked(argv: Sequence[str]) -> tuple[str, ...]:
     if not argv or not argv[0]:
         raise SandboxFailed("A command without words cannot be run.", hint="Name a program in .forge/config.yml.")
     if any("\0" in word for word in argv):
-        raise SandboxFailed(
-            "A word of the command has a null byte in it.", hint="Write the command without it in .forge/config.yml."
-        )
+        raise SandboxFailed("A word of the command has a null byte in it.", hint="Write the command without it in .forge/config.yml.")
     return tuple(argv)
 
 

@@ -18,9 +18,7 @@ _NAMES = (
     *("GIT_SSL_CAINFO", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
 )
 # These name a place to write, or a file that is copied without its secrets; the box has places of its own.
-_OWN_PLACES = re.compile(
-    r"CACHE|_DIR$|STORE|PREFIX|TARGET|_ROOT$|CONFIG_FILE|USERCONFIG|GLOBALCONFIG|_LOG$|PROJECT_ENVIRONMENT|USERBASE"
-)
+_OWN_PLACES = re.compile(r"CACHE|_DIR$|STORE|PREFIX|TARGET|_ROOT$|CONFIG_FILE|USERCONFIG|GLOBALCONFIG|_LOG$|PROJECT_ENVIRONMENT|USERBASE")
 _READ_PLACES = ("SSL_CERT_DIR", "PIP_FIND_LINKS", "UV_FIND_LINKS")
 
 # Under the user's home, and copied to the same place under the home of the box.

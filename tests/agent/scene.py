@@ -32,9 +32,7 @@ def document(text: str = "# Done\n") -> str:
     return json.dumps({"result": {"kind": "Document", "data": {"artifact_markdown": text}}})
 
 
-def assignment(
-    *, kind: AnswerKind = AnswerKind.DOCUMENT, task: str = "", action: str = "a1", limits: Limits | None = None
-) -> Assignment:
+def assignment(*, kind: AnswerKind = AnswerKind.DOCUMENT, task: str = "", action: str = "a1", limits: Limits | None = None) -> Assignment:
     """Work for an analyst who may read."""
     return Assignment(
         action_id=action,
@@ -117,9 +115,7 @@ class Room:
     notices: list[Notice] = field(default_factory=list[Notice])
     now: Callable[[], float] = still
 
-    async def work(
-        self, model: Speaker, given: Assignment | None = None, check: Callable[[Work], Sequence[str]] = accept
-    ) -> Finished:
+    async def work(self, model: Speaker, given: Assignment | None = None, check: Callable[[Work], Sequence[str]] = accept) -> Finished:
         return await work(
             given or assignment(),
             model=model,

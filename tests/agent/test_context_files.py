@@ -81,9 +81,7 @@ def test_a_link_inside_the_repository_may_be_followed(ask: Ask) -> None:
         (".env", Status.DENIED, "may hold secrets"),
     ],
 )
-def test_what_is_not_a_readable_file_of_the_repository_is_a_result_that_says_why(
-    ask: Ask, path: str, status: Status, said: str
-) -> None:
+def test_what_is_not_a_readable_file_of_the_repository_is_a_result_that_says_why(ask: Ask, path: str, status: Status, said: str) -> None:
     found = ask("read_file", path=path)
     assert found.status is status
     assert said in found.content

@@ -32,9 +32,7 @@ def test_matches_come_with_path_and_line_from_tracked_and_new_files_but_no_ignor
         ("--untracked", None, []),
     ],
 )
-def test_expressions_are_perls_and_paths_may_be_folders_or_globs(
-    ask: Ask, pattern: str, path: str | None, files: list[str]
-) -> None:
+def test_expressions_are_perls_and_paths_may_be_folders_or_globs(ask: Ask, pattern: str, path: str | None, files: list[str]) -> None:
     found = ask("search_code", pattern=pattern, path=path)
     assert found.status is Status.OK
     assert [line.split(":")[0] for line in found.content.splitlines() if ":" in line] == files

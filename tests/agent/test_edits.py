@@ -172,9 +172,7 @@ def test_a_file_that_is_not_text_can_be_deleted() -> None:
     st.booleans(),
     st.data(),
 )
-def test_whatever_the_line_ends_are_untouched_text_keeps_every_byte(
-    lines: list[tuple[str, str]], bom: bool, data: st.DataObject
-) -> None:
+def test_whatever_the_line_ends_are_untouched_text_keeps_every_byte(lines: list[tuple[str, str]], bom: bool, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(lines)))
     before = "".join(line + end for line, end in lines[:place])
     rest = "".join(line + end for line, end in lines[place:])

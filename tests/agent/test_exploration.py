@@ -235,9 +235,7 @@ def test_a_correction_may_be_preceded_by_another_look() -> None:
     assert isinstance(next_effect(x), AskModel)
 
 
-@pytest.mark.parametrize(
-    ("kind", "advice"), [(AnswerKind.CHANGE, "fewer or smaller edits"), (AnswerKind.DOCUMENT, "shorter document")]
-)
+@pytest.mark.parametrize(("kind", "advice"), [(AnswerKind.CHANGE, "fewer or smaller edits"), (AnswerKind.DOCUMENT, "shorter document")])
 def test_a_cut_off_answer_is_told_to_be_shorter_and_ends_as_truncated(kind: AnswerKind, advice: str) -> None:
     x = begin(assignment(kind=kind, limits=Limits(corrections=1)))
     x = says(x, cut('{"result": {"kind": "Chan'))

@@ -200,9 +200,7 @@ ERRORS: list[tuple[Says, type[ForgeError]]] = [
 
 @ALL
 @pytest.mark.parametrize(("says", "error"), ERRORS, ids=[f"{says.status} {says.text[:12]}" for says, _ in ERRORS])
-async def test_every_failure_of_a_provider_has_a_name_of_ours(
-    server: ModelServer, spec: str, says: Says, error: type[ForgeError]
-) -> None:
+async def test_every_failure_of_a_provider_has_a_name_of_ours(server: ModelServer, spec: str, says: Says, error: type[ForgeError]) -> None:
     server.will(says)
     with pytest.raises(error) as caught:
         await opened(spec).ask(call())

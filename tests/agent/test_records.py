@@ -16,9 +16,7 @@ from forge_bot.errors import BadRecord, ModelUnavailable, RecordExhausted
 from tests.agent.scene import Speaker, document, explore
 
 
-def call(
-    round_text: str = "1.1", *, agent: str = "analyst", text: str = "Why?", kind: AnswerKind = AnswerKind.DOCUMENT
-) -> ModelCall:
+def call(round_text: str = "1.1", *, agent: str = "analyst", text: str = "Why?", kind: AnswerKind = AnswerKind.DOCUMENT) -> ModelCall:
     return ModelCall(
         key=ReplayKey(agent, "phase-1", round_text, kind.value),
         messages=(Message(role=Role.USER, text=text),),

@@ -95,9 +95,7 @@ def test_a_path_outside_the_tree_is_refused(scene: Scene) -> None:
 
 
 def test_a_message_is_kept_with_hash_lines_dashes_and_any_letters(scene: Scene) -> None:
-    scene.config(
-        "commit.cleanup=strip", "core.commentChar=!", "i18n.commitEncoding=ISO-8859-1", "i18n.logOutputEncoding=ISO-8859-1"
-    )
+    scene.config("commit.cleanup=strip", "core.commentChar=!", "i18n.commitEncoding=ISO-8859-1", "i18n.logOutputEncoding=ISO-8859-1")
     scene.write("a", "a")
     message = "fix: größe 日本\r\n\r\n# a heading\n---\n! not a comment\n-F --amend"
 

@@ -258,9 +258,7 @@ def test_a_patch_cannot_leave_the_tree(scene: Scene, target: str) -> None:
     assert not (scene.root / ".git" / "hooks" / "post-checkout").exists()
 
 
-@pytest.mark.parametrize(
-    "text", ["hello", "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Th"]
-)
+@pytest.mark.parametrize("text", ["hello", "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Th"])
 def test_what_is_no_patch_is_refused(scene: Scene, text: str) -> None:
     with pytest.raises(GitFailed):
         scene.tree.apply(text)

@@ -182,9 +182,7 @@ def test_only_one_pattern_can_be_excluded_at_a_time(scene: Scene, pattern: str) 
 
 def test_a_repository_of_somebody_else_is_refused_in_gits_words(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     # git's own switch for its tests: it then takes every folder for somebody else's.
-    monkeypatch.setenv(
-        "PATH", f"{_git_that_sets(scene, 'GIT_TEST_ASSUME_DIFFERENT_OWNER=1')}:{Path('/usr/bin')}:/bin:/usr/local/bin"
-    )
+    monkeypatch.setenv("PATH", f"{_git_that_sets(scene, 'GIT_TEST_ASSUME_DIFFERENT_OWNER=1')}:{Path('/usr/bin')}:/bin:/usr/local/bin")
 
     with pytest.raises(GitFailed, match="dubious ownership") as refused:
         Repository.find(scene.root)

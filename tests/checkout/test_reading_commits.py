@@ -53,9 +53,7 @@ def test_bytes_come_as_they_were_committed(scene: Scene) -> None:
     assert scene.repository.read("HEAD", "data.bin") == data
 
 
-@pytest.mark.parametrize(
-    "path", ["no.txt", "src", "", ".", "/README.md", "../repo/README.md", "src/../README.md", "a\0b", "README.md/x"]
-)
+@pytest.mark.parametrize("path", ["no.txt", "src", "", ".", "/README.md", "../repo/README.md", "src/../README.md", "a\0b", "README.md/x"])
 def test_what_is_no_file_of_the_commit_reads_as_none(scene: Scene, path: str) -> None:
     assert scene.repository.read("HEAD", path) is None
 

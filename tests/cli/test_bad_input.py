@@ -8,7 +8,7 @@ import pytest
 
 from forge_bot.errors import registry
 from forge_bot.workspace import held
-from tests.cli.conftest import Said, Sample
+from tests.fakes.sample import Said, Sample
 
 TASK = "Fix the rota before its start"
 

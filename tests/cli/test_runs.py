@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Sample
 from tests.fakes import script
+from tests.fakes.sample import Sample
 from tests.fakes.script import BREAKS, GUARD, MENDS, TEST, WORKFLOW, change, document, look, review
 
 TASK = "`rota who` names somebody for days before the rota starts"
@@ -20,7 +20,7 @@ def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(s
     assert "forge-bot approve" in waiting.out
     done = sample.forge("approve", "--model", model)
     assert done.code == 0
-    assert "8 tests" in done.out
+    assert "9 tests" in done.out
     assert "if day < self.start" in sample.git("show", f"{sample.branch}:rota/schedule.py")
     names = {path.name for path in sample.workspace.iterdir()}
     assert {"request.md", "analysis.md", "design.md", "tasks.md", "impl-1.md", "comprehensive-review.md", "final-verification.md",
@@ -66,9 +66,7 @@ def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sampl
 
 
 def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
-    lie = {
-        "artifact_markdown": "# V\n\n## Summary\n\nAll green.\n\n## Requirements\n\nMet.\n\n## Commands\n\n| test | exit code 0 |\n"
-    }
+    lie = {"artifact_markdown": "# V\n\n## Summary\n\nAll green.\n\n## Requirements\n\nMet.\n\n## Commands\n\n| test | exit code 0 |\n"}
     model = sample.model(
         {
             ("implementer", "*", "*"): change(BREAKS),

@@ -8,7 +8,7 @@ from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, Writ
 from forge_bot.engine.reports import Answer, Answered, BudgetRaised, FailureReason, Flags, RetryAsked, Source
 from forge_bot.engine.state import Reason, Status, TaskStatus
 from forge_bot.engine.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
-from forge_bot.errors import AnswerNotOffered, NothingToRetry, NotesRequired, RunEnded, StaleApproval, WrongAction
+from forge_bot.errors import AnswerNotOffered, NotesRequired, NothingToRetry, RunEnded, StaleApproval, WrongAction
 from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench
 
 ISSUE = Source(type="github_issue", id="42", url="https://github.com/o/r/issues/42")

@@ -70,9 +70,7 @@ def person_moves(bench: Bench) -> dict[str, Callable[[], State]]:
     return {
         "approve": bench.approve,
         "reject": bench.reject,
-        "more money": lambda: bench.tell(
-            BudgetRaised(key=f"m{bench.ticks}", at=bench.now(), amount=Decimal(1), by="ann", via="terminal")
-        ),
+        "more money": lambda: bench.tell(BudgetRaised(key=f"m{bench.ticks}", at=bench.now(), amount=Decimal(1), by="ann", via="terminal")),
         "edit": lambda: bench.tell(
             ArtifactChanged(key=f"e{bench.ticks}", at=bench.now(), artifact="design.md", blob=blob(str(bench.ticks)))
         ),

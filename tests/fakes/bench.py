@@ -60,8 +60,8 @@ class Bench:
     """One run on the bench. `reports` is everything that was told and counted."""
 
     effort: Effort = Effort.M
-    flags: Flags = Flags()
-    source: Source = Source()
+    flags: Flags = field(default_factory=Flags)
+    source: Source = field(default_factory=Source)
     budget: Decimal | None = None
     pipeline: Pipeline = DEVELOP
     tasks: tuple[TaskSpec, ...] = ONE_TASK

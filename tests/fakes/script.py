@@ -32,7 +32,8 @@ TEST = {
     "path": "tests/test_before.py",
     "operation": "write",
     "old": "",
-    "new": "import unittest\nfrom datetime import date\n\nfrom rota.schedule import Schedule\n\n\nclass BeforeTheStart(unittest.TestCase):\n"
+    "new": "import unittest\nfrom datetime import date\n\nfrom rota.schedule import Schedule\n\n\n"
+    "class BeforeTheStart(unittest.TestCase):\n"
     "    def test_nobody_is_on_call(self):\n"
     '        self.assertIsNone(Schedule(("ann",), date(2026, 1, 5)).on_call(date(2026, 1, 4)))\n',
 }

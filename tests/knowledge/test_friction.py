@@ -54,16 +54,12 @@ def test_a_bullet_that_says_there_is_nothing_is_nothing(filler: str) -> None:
     assert read_friction(f"## Improvement Report\n\n- {filler}\n") == ()
 
 
-@pytest.mark.parametrize(
-    "point", ["No friction log exists for the parser", "None of the fixtures is documented", "No tests for x"]
-)
+@pytest.mark.parametrize("point", ["No friction log exists for the parser", "None of the fixtures is documented", "No tests for x"])
 def test_a_bullet_that_only_begins_like_nothing_is_a_point(point: str) -> None:
     assert read_friction(f"## Improvement Report\n\n- {point}\n") == (point,)
 
 
-@pytest.mark.parametrize(
-    "summary", ["", "# Summary\n\n- x\n", "```\n## Improvement Report\n- x\n```\n", "Improvement Report\n- x"]
-)
+@pytest.mark.parametrize("summary", ["", "# Summary\n\n- x\n", "```\n## Improvement Report\n- x\n```\n", "Improvement Report\n- x"])
 def test_without_the_heading_there_is_no_friction(summary: str) -> None:
     assert read_friction(summary) == ()
 

@@ -91,9 +91,7 @@ def test_a_lint_script_is_run_when_it_is_configured_and_only_looks(script: str, 
     assert bool(profile.notes) is not used
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"scripts": []}', '{"scripts": {"test": 1}}', '{"workspaces": 3}', "[" * 100_000]
-)
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"scripts": []}', '{"scripts": {"test": 1}}', '{"workspaces": 3}', "[" * 100_000])
 def test_a_manifest_in_another_shape_gives_no_commands(text: str) -> None:
     commands = profile_of({"package.json": text}).commands
     assert commands.test == commands.setup == ()

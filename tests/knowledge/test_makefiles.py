@@ -77,6 +77,12 @@ def test_make_gives_way_to_the_toolchain_of_the_language() -> None:
     assert lines(commands.lint) == ["make lint"]
 
 
+def test_a_target_for_everything_is_a_build_only_where_make_is_the_toolchain() -> None:
+    files = {"Makefile": "all: check\ncheck:\n\t./c\n"}
+    assert lines(profile_of(files).commands.build) == ["make all"]
+    assert profile_of({**files, "package.json": '{"scripts": {"test": "x"}}'}).commands.build == ()
+
+
 def test_a_target_that_reaches_the_projects_environment_by_another_one_is_not_used() -> None:
     files = {
         "Makefile": "build: venv\n\tcp a b\nvenv:\n\tpython3 -m venv .venv\n",
@@ -93,9 +99,7 @@ def test_a_makefile_in_a_folder_counts_when_there_is_nothing_else() -> None:
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="compares with make itself")
-@pytest.mark.parametrize(
-    "makefile", ["test : build\nbuild:\n\t@echo ran\n", "lib \\\n  test:\n\t@echo ran\n", "test: ; @echo ran\n"]
-)
+@pytest.mark.parametrize("makefile", ["test : build\nbuild:\n\t@echo ran\n", "lib \\\n  test:\n\t@echo ran\n", "test: ; @echo ran\n"])
 def test_make_itself_agrees(makefile: str, tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text(makefile, "utf-8")
     told = subprocess.run(["make", "test"], cwd=tmp_path, capture_output=True, text=True, check=True)

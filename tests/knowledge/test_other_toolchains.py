@@ -20,9 +20,7 @@ def test_go_modules_in_folders_are_tested_there() -> None:
 
 
 def test_a_cargo_workspace_is_tested_whole_and_its_lock_is_kept() -> None:
-    commands = profile_of(
-        {"Cargo.toml": '[workspace]\nmembers = ["a"]\n', "Cargo.lock": "", "a/Cargo.toml": "[package]\n"}
-    ).commands
+    commands = profile_of({"Cargo.toml": '[workspace]\nmembers = ["a"]\n', "Cargo.lock": "", "a/Cargo.toml": "[package]\n"}).commands
     assert lines(commands.setup) == ["cargo fetch --locked"]
     assert lines(commands.test) == ["cargo test --workspace --no-fail-fast"]
 

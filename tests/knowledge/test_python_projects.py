@@ -49,6 +49,11 @@ def test_development_requirements_stay_out_when_those_for_tests_are_enough() -> 
     assert pip(profile_of({"pyproject.toml": text})) == ["-e .[test]"]
 
 
+def test_a_requirements_file_for_tests_is_left_aside_where_an_extra_says_the_same() -> None:
+    text = NAMED + '[project.optional-dependencies]\ntest = ["pytest"]\n'
+    assert pip(profile_of({"pyproject.toml": text, "requirements-test.txt": "pytest==8.0\n"})) == ["-e .[test]"]
+
+
 def test_a_flat_project_that_is_no_package_gets_only_its_requirements() -> None:
     files = {"app.py": "", "requirements.txt": "flask>=3\n", "requirements-test.txt": "pytest\n", "test_app.py": PYTEST_FILE}
     assert pip(profile_of(files)) == ["-r requirements.txt -r requirements-test.txt"]

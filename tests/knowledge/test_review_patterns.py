@@ -43,6 +43,7 @@ def test_findings_that_say_the_same_are_one_pattern(one: str, other: str) -> Non
         ("Tests cover the branch of the parser that retries", "Tests do not cover the branch of the parser that retries"),
         ("Criterion 1 is not met", "Criterion 2 is not met"),
         ("io.py and net.py import each other", "a/other.py and b/third.py import each other"),
+        ("a/io.py drops the error", "b/io.py drops the error"),
         ("入力の検証がない", "出力の検証がない"),
     ],
 )
@@ -54,6 +55,12 @@ def test_findings_about_different_things_stay_two(one: str, other: str) -> None:
 def test_the_most_frequent_pattern_comes_first_and_then_the_newest() -> None:
     patterns = found("Names are unclear", "Password is logged", "Retry has no limit", "Password is logged")
     assert [each.text for each in patterns] == ["Password is logged", "Names are unclear", "Retry has no limit"]
+
+
+def test_a_frequent_pattern_of_old_is_offered_before_a_new_one_seen_once() -> None:
+    old = [past_run(f"old{number}", findings=["Password is logged"], date="2025-01-01") for number in range(3)]
+    new = [past_run(f"new{number}", findings=[f"Part{number} is unclear"], date="2026-01-01") for number in range(20)]
+    assert [each.text for each in History([*new, *old]).patterns("", (), limit=1)] == ["Password is logged"]
 
 
 def test_a_pattern_shows_its_newest_wording_and_its_worst_severity() -> None:
@@ -122,7 +129,5 @@ def test_thousands_of_findings_are_merged_exactly() -> None:
 
 
 def test_the_severity_is_that_of_the_finding() -> None:
-    history = History(
-        [past_run("a", findings=[(severity, f"Thing {severity.lower()}") for severity in (MINOR, MAJOR, CRITICAL)])]
-    )
+    history = History([past_run("a", findings=[(severity, f"Thing {severity.lower()}") for severity in (MINOR, MAJOR, CRITICAL)])])
     assert {each.severity for each in history.patterns("", ())} == {MINOR, MAJOR, CRITICAL}

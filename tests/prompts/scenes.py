@@ -15,9 +15,7 @@ from forge_bot.prompts.material import Capability, Input, Line, Material
 from forge_bot.resources import templates
 
 READ_FILE = Capability(name="read_file", description="A file of the repository. For example", parameters='{"path": "src/app.py"}')
-JIRA = Capability(
-    name="jira_search", description="Search tickets. For example", parameters='{"query": "timeout"}', kind="mcp_tool"
-)
+JIRA = Capability(name="jira_search", description="Search tickets. For example", parameters='{"query": "timeout"}', kind="mcp_tool")
 
 CLOSING = "</untrusted-text>"
 

@@ -397,9 +397,7 @@ def test_a_repository_can_add_a_rule_to_an_agent() -> None:
 
 
 def test_a_repository_can_bring_an_agent_of_its_own() -> None:
-    made = assemble(
-        material(agent="auditor"), Environment({"auditor.md.j2": "Audit {{ phase }}.\n{% include '_delivery_answer.md.j2' %}"})
-    )
+    made = assemble(material(agent="auditor"), Environment({"auditor.md.j2": "Audit {{ phase }}.\n{% include '_delivery_answer.md.j2' %}"}))
     assert made.system.startswith("Audit phase-3.\n")
 
 

@@ -66,9 +66,7 @@ def a_checkpoint(**changes: object) -> Checkpoint:
 def test_a_pull_request_says_what_was_asked_where_it_is_and_how_it_was_verified() -> None:
     written = pull_request(a_pull_request())
     assert written.title == "Answer 413 to uploads over the limit"
-    assert written.body.startswith(
-        "Uploads over 10 MB failed with 500.\n\nThey get 413 now.\n\nThe client is not changed.\n\nCloses #42\n"
-    )
+    assert written.body.startswith("Uploads over 10 MB failed with 500.\n\nThey get 413 now.\n\nThe client is not changed.\n\nCloses #42\n")
     assert "| 413 over the limit | `app/errors.py` | `test_413` | met |" in written.body
     assert "| test: `pytest -k 'a\\|b c'` | **1** | 1,214 | 1.2 |" in written.body
     assert "test complains about `tests/test_a.py::test_b`." in written.body
@@ -141,9 +139,7 @@ def test_a_question_asked_again_shows_what_changed() -> None:
 
 
 def test_a_document_that_leaves_a_fence_open_does_not_swallow_the_next() -> None:
-    text = checkpoint(
-        a_checkpoint(exhibits=(Exhibit(name="a.md", text="```py\nx = 1"), Exhibit(name="b.md", text="## After\n\nText.")))
-    )
+    text = checkpoint(a_checkpoint(exhibits=(Exhibit(name="a.md", text="```py\nx = 1"), Exhibit(name="b.md", text="## After\n\nText."))))
     assert "```py\nx = 1\n```\n\n</details>" in text
     assert "After" in sections(text)
 
@@ -157,9 +153,7 @@ def test_a_document_cannot_close_its_own_frame_or_hide_a_marker() -> None:
 
 def test_long_documents_are_cut_in_order_and_say_where_the_rest_is() -> None:
     long = Exhibit(name="design.md", text="line\n" * 20_000, url="https://example.org/d")
-    text = checkpoint(
-        a_checkpoint(exhibits=(Exhibit(name="first.md", text="Whole."), long, Exhibit(name="last.md", text="Gone.")))
-    )
+    text = checkpoint(a_checkpoint(exhibits=(Exhibit(name="first.md", text="Whole."), long, Exhibit(name="last.md", text="Gone."))))
     assert len(text) <= MAX_BODY + 1
     assert "Whole." in text
     assert "characters of `design.md` found no room here. The whole text: https://example.org/d" in text

@@ -37,9 +37,7 @@ def test_a_text_is_printed_as_it_is_and_never_rendered_again() -> None:
 
 
 def test_a_syntax_error_is_told_with_template_and_line() -> None:
-    assert refusal("one\ntwo {% if %}") == (
-        ".forge/prompts/_probe.md.j2, line 2: Expected an expression, got 'end of statement block'."
-    )
+    assert refusal("one\ntwo {% if %}") == (".forge/prompts/_probe.md.j2, line 2: Expected an expression, got 'end of statement block'.")
 
 
 def test_an_unknown_name_is_told_with_template_and_line() -> None:
@@ -124,9 +122,7 @@ def test_each_rendering_counts_its_own_steps() -> None:
 def test_a_repository_can_replace_a_template_or_a_partial() -> None:
     assert Environment({"architect.md.j2": "Ours."}).render("architect.md.j2", Facts()) == "Ours."
     assert (
-        Environment({"_probe.md.j2": "{% include '_untrusted.md.j2' %}", "_untrusted.md.j2": "Ours."}).render(
-            "_probe.md.j2", Facts()
-        )
+        Environment({"_probe.md.j2": "{% include '_untrusted.md.j2' %}", "_untrusted.md.j2": "Ours."}).render("_probe.md.j2", Facts())
         == "Ours."
     )
 

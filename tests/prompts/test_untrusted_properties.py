@@ -59,9 +59,9 @@ MARKDOWN = (
     "&lt;",
     "\r\n",
 )
-ANYTHING = st.lists(
-    st.sampled_from(MARKS + UNSEEN + LETTERS + HTML + MARKDOWN) | st.text(st.characters(), max_size=3), max_size=40
-).map("".join)
+ANYTHING = st.lists(st.sampled_from(MARKS + UNSEEN + LETTERS + HTML + MARKDOWN) | st.text(st.characters(), max_size=3), max_size=40).map(
+    "".join
+)
 WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyzäöüжяあ漢 ", min_size=1, max_size=12), max_size=12).map("\n".join)
 
 
@@ -104,6 +104,7 @@ def test_plain_text_loses_unseen_characters_and_nothing_else(text: str) -> None:
 
 
 # Pieces on which GitHub, a browser and this reading agree, so that a page made by other means can say what is seen.
+# The sign in the words keeps them from being taken for the language of a code block, which stays without being shown.
 AGREED = (
     *(
         "<!--",
@@ -164,12 +165,13 @@ def words_in(element: Element) -> Iterator[str]:
     yield element.tail or ""
 
 
-@given(st.lists(st.sampled_from(AGREED) | st.integers(100, 999).map(lambda number: f" word{number} "), min_size=1, max_size=18))
+@given(st.lists(st.sampled_from(AGREED) | st.integers(100, 999).map(lambda number: f" word{number}% "), min_size=1, max_size=18))
 @settings(max_examples=300, deadline=None, derandomize=True)
 def test_the_model_reads_the_words_that_a_rendered_page_shows_and_no_others(pieces: list[str]) -> None:
     words = {piece.strip() for piece in pieces if piece.startswith(" word")}
     assume(len(words) == sum(piece.startswith(" word") for piece in pieces))
     text = "".join(pieces)
+    assume("--->" not in text)  # editions of CommonMark differ on where such a comment ends; here it ends
     page, read = seen(text), clean(text).text
     assert {word for word in words if word in read} == {word for word in words if word in page}
 

@@ -22,9 +22,7 @@ def tree_of(root: Path) -> list[str]:
 
 def test_a_protected_place_that_does_not_exist_is_not_made_and_leaves_no_trace(walled: BackendName, worktree: Path) -> None:
     before = tree_of(worktree)
-    said = shell(
-        walled, worktree, "mkdir -p .forge/x docs/specs; echo x > .forge/y; echo x > docs/specs/z", ".forge", "docs/specs"
-    )
+    said = shell(walled, worktree, "mkdir -p .forge/x docs/specs; echo x > .forge/y; echo x > docs/specs/z", ".forge", "docs/specs")
     assert "cannot create" in said
     assert [name for name in tree_of(worktree) if name != "docs"] == before
 
@@ -88,9 +86,7 @@ def test_declared_folders_can_be_read_and_written_as_declared(backend: BackendNa
     data.mkdir()
     (data / "table").write_text("rows\n", encoding="utf-8")
     box = Box(worktree=worktree, writable=(tools,), readable=(data, tmp_path / "missing"))
-    outcome = run(
-        backend, box, ["sh", "-c", f"cat {data}/table; mkdir {tools}/bin; echo x > {tools}/bin/new; echo x > {data}/new"]
-    )
+    outcome = run(backend, box, ["sh", "-c", f"cat {data}/table; mkdir {tools}/bin; echo x > {tools}/bin/new; echo x > {data}/new"])
     assert outcome.output.startswith("rows\n")
     assert tree_of(tools) == ["bin", "bin/new"]
     assert (data / "new").exists() == (backend is BackendName.OFF)

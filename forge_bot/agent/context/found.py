@@ -27,9 +27,7 @@ def head(text: str, limit: int, note: str = "") -> Found:
         return Found(content=text, note=note)
     cut = text.rfind("\n", 0, limit) + 1 or limit
     lines = text.count("\n", cut) + (not text.endswith("\n"))
-    left = (
-        f"cut: {lines:,} more lines" if cut < limit or text[cut - 1] == "\n" else f"cut at {limit:,} of {len(text):,} characters"
-    )
+    left = f"cut: {lines:,} more lines" if cut < limit or text[cut - 1] == "\n" else f"cut at {limit:,} of {len(text):,} characters"
     return Found(content=text[:cut], note=f"{note}; {left}" if note else left, truncated=True)
 
 

@@ -59,7 +59,5 @@ def _matches(name: tuple[str, ...], glob: tuple[str, ...]) -> bool:
 
 def _by_folder(names: list[str], folder: str) -> str:
     skip = len(folder) + 1 if folder else 0
-    counts = Counter(
-        name[: skip + len(rest)] + ("/" if slash else "") for name in names for rest, slash, _ in [name[skip:].partition("/")]
-    )
+    counts = Counter(name[: skip + len(rest)] + ("/" if slash else "") for name in names for rest, slash, _ in [name[skip:].partition("/")])
     return "".join(f"{name} ({count:,} files)\n" if name.endswith("/") else f"{name}\n" for name, count in sorted(counts.items()))

@@ -33,9 +33,7 @@ def read_file(root: Path, wanted: ReadFile, limit: int) -> Found:
     if not total:
         return Found(content="", note="the file is empty")
     if first > last:
-        raise Declined(
-            Status.INVALID_PARAMS, f"{wanted.path} has {total} lines; lines {first} to {wanted.end or total} are none of them."
-        )
+        raise Declined(Status.INVALID_PARAMS, f"{wanted.path} has {total} lines; lines {first} to {wanted.end or total} are none of them.")
     chosen, cut = _fitting(lines[first - 1 : last], limit)
     shown = first + len(chosen) - 1
     note = [f"lines {first}-{shown} of {total}", *remarks]

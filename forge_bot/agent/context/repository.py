@@ -110,9 +110,7 @@ def _long(look: Callable[[P, int], Found], wanted: P, limits: Limits) -> Found:
 
 
 def _faults(error: ValidationError, menu: CapabilitySpec) -> str:
-    found = "; ".join(
-        f"{'.'.join(str(part) for part in item['loc']) or 'parameters'}: {item['msg']}" for item in error.errors()[:5]
-    )
+    found = "; ".join(f"{'.'.join(str(part) for part in item['loc']) or 'parameters'}: {item['msg']}" for item in error.errors()[:5])
     return f"{found}. It takes:\n{menu.line}"
 
 

@@ -26,9 +26,7 @@ def open_model(spec: str, settings: ProviderSettings | None = None, *, record: P
     return Recorder(model, record) if record else model
 
 
-def open_tiers(
-    specs: Mapping[Tier, str], settings: ProviderSettings | None = None, *, record: Path | None = None
-) -> dict[Tier, Model]:
+def open_tiers(specs: Mapping[Tier, str], settings: ProviderSettings | None = None, *, record: Path | None = None) -> dict[Tier, Model]:
     """A model for every tier that is named. Tiers with the same name share one model."""
     opened: dict[str, Model] = {}
     for spec in specs.values():

@@ -65,9 +65,7 @@ def _read(listing: Listing, folder: str, others: Commands) -> Found:
         if not target or others.of(kind):
             continue
         if others.setup and _PYTHON_TOOLS.search(_work(known, target)):
-            notes.append(
-                f"{path} has a target {target}, but its tools would not be those of setup; set it in {CONFIG} to use it."
-            )
+            notes.append(f"{path} has a target {target}, but its tools would not be those of setup; set it in {CONFIG} to use it.")
         else:
             chosen[kind] = (command(f"{path} has a target {target}", "make", *place, target),)
     return Found(commands=Commands.model_validate(chosen), notes=tuple(notes))

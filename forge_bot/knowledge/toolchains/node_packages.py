@@ -55,9 +55,7 @@ class Manager(Frozen):
             case "pnpm":
                 return self._run("-r", "--if-present", "run", name)
             case "yarn":
-                return (
-                    self._run("workspaces", "foreach", "-A", "run", name) if self.berry else self._run("workspaces", "run", name)
-                )
+                return self._run("workspaces", "foreach", "-A", "run", name) if self.berry else self._run("workspaces", "run", name)
             case "bun":
                 return self._run("run", "--filter", "*", name)
             case _:

@@ -84,9 +84,7 @@ def _order(listing: Listing, project: _Project) -> Order:
 
 def _must_install(listing: Listing, project: _Project) -> bool:
     needs = project.needs
-    named = any(
-        source.requirements and (source.for_tests or source.for_development or source.for_running) for source in needs.sources
-    )
+    named = any(source.requirements and (source.for_tests or source.for_development or source.for_running) for source in needs.sources)
     built = needs.installable and (needs.compiled or listing.has_folder(join(project.folder, "src")))
     return bool(needs.dependencies or needs.beside or named or built)
 

@@ -100,9 +100,7 @@ def _editable(needs: Needs, extras: Sequence[Source]) -> Iterator[str]:
         yield (f"./{needs.folder}" if needs.folder else ".") + (f"[{names}]" if names else "")
 
 
-def _reasons(
-    needs: Needs, chosen: Sequence[Source], base: Sequence[str], missing: Sequence[str], *, with_tests: bool
-) -> Iterator[str]:
+def _reasons(needs: Needs, chosen: Sequence[Source], base: Sequence[str], missing: Sequence[str], *, with_tests: bool) -> Iterator[str]:
     if with_tests and needs.installable:
         yield f"the project in {needs.folder}/" if needs.folder else "the project itself"
     elif with_tests and needs.dependencies:

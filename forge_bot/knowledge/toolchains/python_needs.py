@@ -15,9 +15,7 @@ from forge_bot.knowledge.toolchains.requirements import canonical, dependency_gr
 _TEST_NAMES = frozenset({"test", "tests", "testing", "hatch-test"})
 _DEV_NAMES = frozenset({"dev", "develop", "development"})
 _ROOT_FILE = re.compile(r"(?:requirements(?:[-_.](?P<after>\w+))?|(?P<before>\w+)[-_.]requirements)\.txt")
-_COMPILED = re.compile(
-    r"\b(?:ext[-_]modules|maturin|mesonpy|scikit_build_core|setuptools[-_]rust|cffi_modules|rust_extensions)\b"
-)
+_COMPILED = re.compile(r"\b(?:ext[-_]modules|maturin|mesonpy|scikit_build_core|setuptools[-_]rust|cffi_modules|rust_extensions)\b")
 
 
 class Source(Frozen):
@@ -92,9 +90,7 @@ def read_needs(listing: Listing, folder: str) -> Needs:
         installable=_installable(listing, folder, project, legacy),
         compiled=bool(_COMPILED.search(listing.text(join(folder, "pyproject.toml")) + listing.text(join(folder, "setup.py")))),
         dependencies=tuple(each for each in declared if each.strip()),
-        sources=sources
-        if any(source.for_tests or source.for_development for source in sources)
-        else (*sources, *_tox(listing, folder)),
+        sources=sources if any(source.for_tests or source.for_development for source in sources) else (*sources, *_tox(listing, folder)),
         beside=tuple(_beside(listing, folder, project)),
     )
 
@@ -120,9 +116,7 @@ def _extras(project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str
     yield from _sources("extra", {name: strings(value) for name, value in declared.items()})
     poetry = table(project, "tool", "poetry", "extras")
     yield from _sources("extra", {name: strings(value) for name, value in poetry.items()})
-    yield from _sources(
-        "extra", {name: tuple(value.splitlines()) for name, value in legacy.get("options.extras_require", {}).items()}
-    )
+    yield from _sources("extra", {name: tuple(value.splitlines()) for name, value in legacy.get("options.extras_require", {}).items()})
 
 
 def _groups(project: Mapping[str, object]) -> Iterator[Source]:

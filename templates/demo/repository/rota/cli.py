@@ -5,7 +5,10 @@ from pathlib import Path
 
 from rota.reading import BadRota, read_rota
 
-USAGE = "usage: rota who|week|load FILE DATE [DATE]"
+USAGE = """\
+usage: rota who FILE DATE
+       rota week FILE DATE
+       rota load FILE DATE DATE"""
 
 
 def main(arguments: list[str]) -> int:

@@ -1,0 +1,47 @@
+"""A model provider that answers by who is asked: the usual script of the sample repository, over real HTTP."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tests.fakes import script
+from tests.fakes.model_server import ModelServer, Question, Says
+
+_ROLES = {
+    "Situation Analyst and Investigator": "situation-analyst-investigator",
+    "Situation Analyst": "situation-analyst",
+    "Investigator": "investigator",
+    "Architect": "architect",
+    "Design Reviewer": "design-reviewer",
+    "Task Decomposer": "task-decomposer",
+    "Task Reviewer": "task-reviewer",
+    "Implementer": "implementer",
+    "Code Reviewer": "impl-reviewer",
+    "Implementation Reviewer": "impl-reviewer",
+    "Comprehensive Reviewer": "comprehensive-reviewer",
+    "Verifier": "verifier",
+}
+
+
+@dataclass
+class AgentServer(ModelServer):
+    """`asked` counts the questions by agent; `answers` are the script's."""
+
+    answers: dict[tuple[str, str, str], script.Answer] = field(default_factory=script.usual)
+    asked: Counter[str] = field(default_factory=Counter[str])
+
+    def take(self, question: Question) -> Says:
+        agent, phase = self._who(question)
+        self.asked[agent] += 1
+        answer = self.answers.get((agent, phase, "*")) or self.answers[agent, "*", "*"]
+        self.replies = [Says(json.dumps(answer), input_tokens=1000, output_tokens=100)]
+        self._said = 0
+        return super().take(question)
+
+    def _who(self, question: Question) -> tuple[str, str]:
+        text = json.dumps(question.body)
+        system = str(question.body["messages"][0]["content"])
+        title = next(line for line in system.splitlines() if line.startswith("# ")).removeprefix("# ").strip()
+        agent = _ROLES.get(title.split(":")[0].strip(), "")
+        assert agent, f"nobody here is called {title!r}"
+        return agent, "final-summary" if "`summary.md`" in text else "final-verification"
