@@ -41,3 +41,15 @@ def plain(path: str) -> str:
 def gits_own(parts: tuple[str, ...]) -> bool:
     """Whether any part is git's folder, as any file system would read it."""
     return any(part.casefold().rstrip(". ") in _GITS_OWN for part in parts)
+
+
+def alternatives(glob: str) -> tuple[str, ...]:
+    """A glob with braces as the globs it stands for: `*.{py,toml}` is `*.py` and `*.toml`. Git and fnmatch know no braces."""
+    before, opened, rest = glob.partition("{")
+    inner, closed, after = rest.partition("}")
+    if not opened or not closed or "," not in inner:
+        return (glob,)
+    return tuple(whole for part in inner.split(",") for whole in alternatives(f"{before}{part}{after}"))[:_MOST_ALTERNATIVES]
+
+
+_MOST_ALTERNATIVES = 32

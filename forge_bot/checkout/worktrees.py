@@ -54,7 +54,7 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
         return Tree(path.resolve())
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise GitFailed(f"{path} is not empty, so no work tree can be made there.", hint="Move it away if you do not need it.")
-    new = () if start is None else ("--no-track", "-b", branch)
+    new = () if start is None else ("-b", branch)
     try:
         git(root, "worktree", "add", "--quiet", *new, "--", str(path), start or branch, seconds=LONG)
     except BaseException:

@@ -77,12 +77,10 @@ def _document(document: Document, console: Console) -> None:
 def _answered(question: Question, console: Console, ask: Callable[[str], str]) -> Reply | None:
     """One key, and notes where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
+    shown = {answer: answer if answer == "abandon" else f"{answer[0]}, {answer}" for answer in offered}
     for answer, effect in offered.items():
-        console.print(
-            f"  [bold]{escape(answer[0] if answer != 'abandon' else 'abandon')}[/] {escape(answer)}: [dim]{escape(effect)}[/]",
-            highlight=False,
-        )
-    console.print("  [bold]l[/] later: [dim]stop here; forge-bot resume asks again[/]", highlight=False)
+        console.print(f"  [bold]{shown[answer]:<12}[/] [dim]{escape(effect)}[/]", highlight=False)
+    console.print(f"  [bold]{'l, later':<12}[/] [dim]stop here; forge-bot resume asks again[/]", highlight=False)
     while True:
         said = ask("[bold]Your answer[/]").strip().casefold()
         if said in {"l", "later", "q"}:

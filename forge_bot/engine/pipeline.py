@@ -51,6 +51,7 @@ class Speaking(Phase):
     reads: tuple[str, ...] = ()
     writes: str
     headings: tuple[str, ...] = ()
+    changes: Literal["none", "task", "run", "names"] = Field(default="none", description="the diff the agent is shown from the start")
     providers: tuple[str, ...] = Field(default=LOOKING_AROUND, description="what the agent may ask to be shown")
 
 

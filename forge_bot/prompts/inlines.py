@@ -165,7 +165,7 @@ class _Scan:
         hidden = spaced_address(source, start, reached)
         after = self._past_space(reached)
         if after > reached and (title := parseLinkTitle(source, after, end)).ok:
-            hidden = (*hidden, Span(reached, title.pos, RemovalKind.LINK_TITLE))
+            hidden = (*hidden, Span(reached, title.pos, RemovalKind.LINK_TITLE)) if title.str else hidden
             after = self._past_space(title.pos)
         return Target(after + 1, hidden) if source.startswith(")", after) else None
 

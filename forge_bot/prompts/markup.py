@@ -144,11 +144,17 @@ class _Layout:
         while text[start : start + 1].isspace():
             start += 1
         end = parseLinkDestination(text, start, len(text)).pos
-        title_end = len(text.rstrip())
+        title = text[end:].strip()
         spans: list[Span] = []
-        if title_end > end:
-            spans.append(Span(places[end], places[title_end - 1] + 1, RemovalKind.LINK_TITLE))
+        if len(title) > len('""'):
+            first, last = text.index(title, end), len(text.rstrip()) - 1
+            # Without any title, a quotation on the next line would become the title.
+            keep_quotes = self._begins_like_title(definition.end_line)
+            spans.append(Span(places[first] + 1 if keep_quotes else places[end], places[last] + (not keep_quotes), RemovalKind.LINK_TITLE))
         return spans + [Span(places[span.start], places[span.end], span.kind) for span in spaced_address(text, start, end)]
+
+    def _begins_like_title(self, line: int) -> bool:
+        return line < len(self._blocks.starts) and self._blocks.text.startswith(('"', "'", "("), self._blocks.starts[line])
 
     def _footnote_spans(self) -> list[Span]:
         """Footnotes that nothing refers to, and second ones of the same label, are not shown."""

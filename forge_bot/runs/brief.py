@@ -1,13 +1,15 @@
 """From an action to a prompt: artifacts, diff, files, profile and what earlier runs teach."""
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
+from typing import assert_never
 
-from forge_bot.engine import Exec, SpawnAgent
+from forge_bot.engine import SpawnAgent
 from forge_bot.engine.moves import PROCESS
 from forge_bot.engine.pipeline import ReviewPhase, Speaking, TaskReviewPhase, VerifyPhase
 from forge_bot.engine.state import Note, TaskState
-from forge_bot.engine.values import PhaseId, TaskId
+from forge_bot.engine.values import TaskId
 from forge_bot.knowledge import Profile
 from forge_bot.knowledge.history import History
 from forge_bot.knowledge.past_runs import read_past_run
@@ -19,8 +21,14 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.verification_report import commands_section
 from forge_bot.workspace import SPECS
 
-_FILE_SHOWN = 24_000
-"""Characters of one declared file that an implementer sees from the start; longer ones it asks for in parts."""
+_FILE_SHOWN = 48_000
+"""Characters of a task's declared files that an implementer sees from the start; what does not fit it asks for."""
+
+_FILES_SHOWN = 24_000
+"""Characters of the files named by the analysis that later agents see from the start."""
+
+_NAMED = re.compile(r"`([\w./@+-]+\.\w+)`")
+_FEW_FILES = 60
 
 _DIFF_SHOWN = 120_000
 _RUNS_READ = 10_000
@@ -43,10 +51,12 @@ class Briefing:
     def _material(self, action: SpawnAgent, task_id: TaskId | None, turns: tuple[int, int]) -> Material:
         state = self.run.state
         phase = self.run.pipeline.phase(action.phase)
+        if not isinstance(phase, Speaking):
+            raise TypeError(f"{action.phase} has no agent")
         task = state.task(task_id) if task_id is not None else None
         notes = [note for note in state.notes if note.phase == action.phase and note.task in {None, task_id}]
         recall = self._recall(task)
-        wanted = phase.providers if isinstance(phase, Speaking) else ()
+        wanted = phase.providers
         return Material(
             agent=action.agent,
             phase=action.phase,
@@ -64,13 +74,17 @@ class Briefing:
             notes=tuple(note.text for note in notes if self._from_person(note)),
             decided=self._decided({note.text for note in notes}),
             problems=tuple(note.text for note in notes if note.by == PROCESS),
-            repository=layer_three(self.profile),
+            repository=layer_three(self.profile, self._few_files()),
             similar=tuple(f"{entry.name}: {entry.title}. {entry.summary}" for entry in recall.similar),
             patterns=tuple(f"[{entry.severity.value}] {entry.text} (seen {entry.seen} times)" for entry in recall.patterns),
             friction=recall.friction,
             capabilities=tuple(entry for entry in self.capabilities if entry.name in wanted),
             limits=turns,
         )
+
+    def _few_files(self) -> tuple[str, ...]:
+        names = [name for name in self.run.repository.list_files(self.run.state.base_commit) if not name.startswith(f"{SPECS}/")]
+        return tuple(names) if len(names) <= _FEW_FILES else ()
 
     def output_file(self, action: SpawnAgent, task: TaskId | None) -> str:
         """The artifact the agent writes."""
@@ -93,20 +107,51 @@ class Briefing:
 
     # -- inputs ----------------------------------------------------------------------------------------------------
 
-    def _inputs(self, action: SpawnAgent, task: TaskState | None, phase: object) -> tuple[Input, ...]:
+    def _inputs(self, action: SpawnAgent, task: TaskState | None, phase: Speaking) -> tuple[Input, ...]:
         names = action.input_files
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
         shown = [self._artifact(name) for name in names]
         if task is not None and action.phase == self.run.pipeline.implementation.id:
-            shown += self._declared_files(task.spec.files)
-        if isinstance(phase, TaskReviewPhase) and task is not None:
-            shown.append(self._diff(f"changes of task {task.spec.id}", self._task_base(task.spec.id)))
-        elif (isinstance(phase, ReviewPhase) and phase.adds_task) or isinstance(phase, VerifyPhase):
-            shown.append(self._diff("all changes of the run", self.run.state.base_commit))
+            shown += self._files(task.spec.files, _FILE_SHOWN)
+        elif task is None and "analysis.md" in names:
+            shown += self._files(self._relevant_files(), _FILES_SHOWN)
+        shown += self._changes(phase, task)
         if isinstance(phase, VerifyPhase) and self.run.state.verification is not None:
-            shown.append(Input(name="what the project's commands did", text=commands_section(self.run.state), kind="output"))
+            # Until the verifier has spoken, the document of that name holds our process's table only, which stands here in full.
+            spoken = self.run.state.visits.get(phase.id, 0) > 0
+            shown = [each for each in shown if spoken or each.name != phase.writes]
+            shown.append(Input(name="output of the project commands", text=self._outputs(), kind="output"))
         return tuple(shown)
+
+    def _changes(self, phase: Speaking, task: TaskState | None) -> list[Input]:
+        base = self.run.state.base_commit
+        match phase.changes:
+            case "task":
+                name = f"changes of task {task.spec.id}" if task is not None else "changes of the run"
+                return [self._diff(name, self._task_base(task.spec.id) if task is not None else base)]
+            case "run":
+                return [self._diff("all changes of the run", base)]
+            case "names":
+                return [self._diff("files the run changed", base, stat=True), Input(name="log of the run", text=self._log(), kind="output")]
+            case "none":
+                return []
+            case _:
+                assert_never(phase.changes)
+
+    def _outputs(self) -> str:
+        verification = self.run.state.verification
+        results = verification.results if verification is not None else ()
+        tails = (f"$ {' '.join(result.argv)}\nexit code {result.exit_code}\n{result.tail}" for result in results)
+        return "\n\n".join((commands_section(self.run.state), *tails))
+
+    def _log(self) -> str:
+        lines: list[str] = []
+        for entry in self.run.state.log:
+            task = f" task {entry.task}" if entry.task is not None else ""
+            calls = f" ({entry.usage.calls} model calls)" if entry.usage is not None and entry.usage.calls else ""
+            lines.append(f"{entry.phase}{task}: {entry.event}{calls}")
+        return "\n".join(lines)
 
     def _task_inputs(self, action: SpawnAgent, task: TaskState) -> tuple[str, ...]:
         from forge_bot.engine.decide import inputs
@@ -122,18 +167,31 @@ class Briefing:
             return Input(name=name, text=f"# {text}{labels}", untrusted=True)
         return Input(name=name, text=self.run.workspace.read(name))
 
-    def _declared_files(self, files: Sequence[str]) -> list[Input]:
+    def _relevant_files(self) -> tuple[str, ...]:
+        """The files the analysis names, so that not every agent has to ask for them again."""
+        named = dict.fromkeys(_NAMED.findall(self.run.workspace.read("analysis.md")))
+        known = set(self.run.repository.list_files(self.run.state.branch))
+        return tuple(name for name in named if name in known and not name.startswith(f"{SPECS}/"))
+
+    def _files(self, names: Sequence[str], most: int) -> list[Input]:
+        """Text files of the branch, in order, as long as they fit into `most` characters together."""
         shown: list[Input] = []
-        for name in files:
+        for name in names:
             raw = self.run.repository.read(self.run.state.branch, name)
-            if raw is not None and b"\0" not in raw and len(raw) <= _FILE_SHOWN:
-                shown.append(Input(name=name, text=raw.decode("utf-8", "replace"), kind="file"))
+            if raw is None or b"\0" in raw or len(raw) > most:
+                continue
+            most -= len(raw)
+            shown.append(Input(name=name, text=raw.decode("utf-8", "replace"), kind="file"))
         return shown
 
-    def _diff(self, name: str, base: str) -> Input:
+    def _diff(self, name: str, base: str, *, stat: bool = False) -> Input:
         tree = self.run.tree
         changed = [path for path in tree.changed(base) if not path.startswith(f"{SPECS}/")]
-        text = tree.diff(base, paths=changed, max_bytes=_DIFF_SHOWN) if changed else "Nothing was changed outside the run's own record."
+        text = (
+            tree.diff(base, paths=changed, stat=stat, max_bytes=_DIFF_SHOWN)
+            if changed
+            else "Nothing was changed outside the run's own record."
+        )
         return Input(name=name, text=text, kind="diff")
 
     def _task_base(self, task: TaskId) -> str:
@@ -168,8 +226,8 @@ class Briefing:
         return "\n".join(f"- {entry.name}: {entry.title}. {entry.summary}" for entry in found) or "No past run is like this."
 
 
-def layer_three(profile: Profile) -> tuple[Line, ...]:
-    """What a prompt says of the repository."""
+def layer_three(profile: Profile, files: tuple[str, ...]) -> tuple[Line, ...]:
+    """What a prompt says of the repository; `files` are all of its files, if there are few."""
     commands = profile.commands
 
     def words(kind: str) -> str:
@@ -182,11 +240,6 @@ def layer_three(profile: Profile) -> tuple[Line, ...]:
         ("Lint command", words("lint")),
         ("CI", profile.ci),
         ("Conventions", ", ".join(profile.conventions)),
-        ("Layout", "\n".join(profile.layout)),
+        ("Files", "\n".join(files)) if files else ("Layout", "\n".join(profile.layout)),
     )
     return tuple(Line(label=label, text=text) for label, text in facts if text)
-
-
-def label_of(action: SpawnAgent | Exec, run: Run) -> tuple[PhaseId, str]:
-    """Phase and its name for people."""
-    return action.phase, run.pipeline.phase(action.phase).label

@@ -75,8 +75,8 @@ class LocalHost:
             run.tree.path,
             base=run.state.base_commit,
             past_runs=self._past_runs,
-            run_tests=project.run_tests,
-            lint_check=project.lint,
+            run_tests=project.run_tests if project.profile.commands.test else None,
+            lint_check=project.lint if project.profile.commands.lint else None,
         )
         capabilities = [shown(entry) for entry in self.context.catalogue()]
         self.briefing = Briefing(run, project.profile, templates, capabilities)

@@ -5,19 +5,23 @@ import json
 from forge_bot.agent.context.catalogue import CapabilitySpec, Parameter
 from forge_bot.prompts.material import Capability
 
-_EXAMPLES: dict[str, object] = {
-    "path": "src/app.py",
-    "pattern": "def main",
-    "query": "retry after a timeout",
-    "paths": ["tests/test_app.py"],
+_EXAMPLES: dict[str, dict[str, object]] = {
+    "git_diff": {"path": "src/app.py"},
+    "git_log": {"path": "src/app.py", "count": 5},
+    "lint_check": {"paths": ["src/app.py"]},
+    "list_files": {"path": "tests", "glob": "test_*.py"},
+    "past_runs": {"query": "retry after a timeout"},
+    "read_file": {"path": "src/app.py"},
+    "run_tests": {"paths": ["tests/test_app.py"]},
+    "search_code": {"pattern": "def main"},
 }
-"""A value for each parameter worth showing; the others are left out of the example, as they may be left out of a request."""
+"""One request for each capability that could be sent as it stands."""
 
 
 def shown(entry: CapabilitySpec) -> Capability:
     """The entry for the menu of a prompt."""
     words = "; ".join(_told(parameter) for parameter in entry.parameters)
-    sample = {item.name: _EXAMPLES[item.name] for item in entry.parameters if item.name in _EXAMPLES}
+    sample = _EXAMPLES.get(entry.name, {})
     return Capability(
         name=entry.name,
         description=f"{entry.description} Parameters: {words}. For example",

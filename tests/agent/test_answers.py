@@ -29,9 +29,20 @@ def native(kind: str, data: object) -> str:
         f"\n  ```\r\n{json.dumps(DOC)}\n```  \n",
         f"Here it is, as {{asked}}:\n\n{json.dumps(DOC)}\n\nI hope it helps.",
         f"Here it is:\n```json\n{json.dumps(DOC)}\n```\nDone.",
+        f'I first looked at {{"path": "a.py"}} and then wrote:\n{json.dumps(DOC)}',
         '{"artifact_markdown": "# Done\n"}',
     ],
-    ids=["native", "bare", "half wrapped", "fenced", "fenced with CRLF", "in prose", "fenced in prose", "raw line break"],
+    ids=[
+        "native",
+        "bare",
+        "half wrapped",
+        "fenced",
+        "fenced with CRLF",
+        "in prose",
+        "fenced in prose",
+        "beside other JSON",
+        "raw line break",
+    ],
 )
 def test_a_document_is_read_in_every_form_models_write_it(text: str) -> None:
     assert parse_answer(text, AnswerKind.DOCUMENT) == Document(artifact_markdown="# Done\n")

@@ -103,6 +103,13 @@ def test_a_repeat_is_answered_with_a_pointer_to_the_first_result() -> None:
     assert "skipped_duplicate" in told(x)
 
 
+def test_results_known_without_looking_stand_where_they_were_asked_for() -> None:
+    x = says(says(start(), explore(READ_A)), explore(READ_B, READ_A, ("rm", {}), ("look", {})))
+    assert [item.status.value for item in x.observations[1:]] == ["ok", "skipped_duplicate", "unknown_capability", "ok"]
+    places = [told(x).index(f"## Result 2.{place}-") for place in range(1, 5)]
+    assert places == sorted(places)
+
+
 def test_the_same_request_twice_in_one_answer_is_looked_up_once() -> None:
     effect = next_effect(replied(start(), Reply(text=explore(READ_A, ("read_file", {"start": None, "path": "a.py"})))))
     assert isinstance(effect, Fetch)

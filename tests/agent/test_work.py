@@ -229,6 +229,14 @@ async def test_work_killed_after_any_line_of_its_journal_ends_the_same_and_repea
         assert len(looked_again) + len(found) == 3
 
 
+async def test_what_a_dead_process_may_have_spent_counts_against_the_cap_of_the_next(room: Room) -> None:
+    Journal(room.path, {}).started("a1#1", "p", "a:b", Decimal("0.30"), ())
+    room.ledger = priced("0.50", "0.30")
+    done = await room.work(Speaker([paid(document(), "0.01")]))
+    assert (done.stop, done.usage.cost) == (StopReason.BUDGET, Decimal("0.30"))
+    assert room.ledger.budget.spent == Decimal("0.30")
+
+
 async def test_another_prompt_under_the_same_key_is_asked_anew(room: Room) -> None:
     await room.work(Speaker([document("# Old\n")]))
     model = Speaker([document("# New\n")])

@@ -200,7 +200,7 @@ def test_the_author_is_the_user(scene: Scene, monkeypatch: pytest.MonkeyPatch) -
     assert scene.git("log", "-1", "--format=%an %ae %cn %ce") == "Ann ann@example.org Carl ann@example.org"
 
 
-@pytest.mark.parametrize("keys", [("user.name", "user.email"), ("user.email",)])
+@pytest.mark.parametrize("keys", [("user.name", "user.email"), ("user.email",), ("user.name",)])
 def test_without_an_identity_the_author_is_forge_bot(scene: Scene, keys: tuple[str, ...]) -> None:
     for key in keys:
         scene.git("config", "--global", "--unset", key)

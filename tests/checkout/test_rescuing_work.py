@@ -41,7 +41,7 @@ def test_everything_uncommitted_is_saved_and_the_tree_is_clean(scene: Scene) -> 
     assert ref == REF
     odd = {name: name.encode() for name in ODD_NAMES}
     assert _saved(scene, REF) == {**odd, "README.md": b"changed\r\n\xff", "link": b"nowhere"}
-    assert scene.git("rev-parse", f"{REF}^") == head.commit
+    assert scene.git("rev-parse", f"{REF}^@") == head.commit
     assert scene.tree.is_clean()
     assert scene.tree.head() == head
     assert {path.name for path in scene.root.iterdir()} == {".git", "README.md", "keep.log", "src"}

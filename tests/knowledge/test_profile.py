@@ -1,11 +1,13 @@
 """The rest of a profile: languages, layout, overrides; and listings nobody would write by hand."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_bot.engine.values import CommandName
-from forge_bot.knowledge import Command, read_profile
+from forge_bot.knowledge import ENV, Command, read_profile
 from forge_bot.settings import load_config
 from tests.knowledge.repository_scene import lines, profile_of
 
@@ -60,11 +62,20 @@ def test_an_override_for_something_that_is_no_kind_of_command_is_a_mistake_of_th
 
 def test_commands_written_in_the_configuration_are_the_ones_that_are_used() -> None:
     text = "commands:\n  test:\n    - make \"unit tests\"\n    - [python3, -m, pytest, '-k', 'a b']\n  lint: []\n"
-    overrides = load_config({".forge/config.yml": text}.get).commands.overrides()
+    overrides = load_config({".forge/config.yml": text}.get, {}).commands.overrides()
     commands = profile_of({"go.mod": "module x\n", ".golangci.yml": ""}, overrides).commands
     assert [each.argv for each in commands.test] == [("make", "unit tests"), ("python3", "-m", "pytest", "-k", "a b")]
     assert commands.lint == ()
     assert commands.build != ()
+
+
+def test_the_example_in_the_documentation_is_a_configuration_that_is_understood() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "detection.md").read_text("utf-8")
+    example = page.split("```yaml\n")[1].split("```")[0]
+    commands = profile_of({"go.mod": "module x\n"}, load_config({".forge/config.yml": example}.get, {}).commands.overrides()).commands
+    assert lines(commands.setup) == [f"python3 -m venv {ENV}", f"{ENV}/bin/pip install -e .[dev]"]
+    assert commands.test[1].argv == ("npm", "test", "--", "--grep", "two words")
+    assert commands.build == commands.lint == ()
 
 
 def test_a_file_that_cannot_be_read_counts_as_empty() -> None:

@@ -39,6 +39,17 @@ def test_a_linter_is_installed_in_the_version_the_project_declares_for_it() -> N
     assert pip(profile_of({"pyproject.toml": text})) == ["-e .[test] ruff==0.9.1"]
 
 
+def test_a_linter_that_only_pre_commit_pins_is_installed_in_that_version() -> None:
+    hooks = (
+        "repos:\n  - repo: https://github.com/pycqa/flake8\n    rev: '7.1.0'\n    hooks: [{id: flake8}]\n"
+        "  - repo: https://github.com/astral-sh/ruff-pre-commit\n    rev: v0.9.1\n    hooks: [{id: ruff}]\n"
+    )
+    files = {".pre-commit-config.yaml": hooks, "a.py": ""}
+    assert pip(profile_of({**files, "ruff.toml": ""})) == ["ruff==0.9.1"]
+    assert pip(profile_of({**files, ".flake8": "[flake8]\n"})) == ["flake8==7.1.0"]
+    assert profile_of(files).commands.setup == ()
+
+
 def test_development_requirements_join_those_for_tests_when_only_they_name_pytest() -> None:
     text = NAMED + '[project.optional-dependencies]\ntest = ["hypothesis"]\ndev = ["pytest", "tox"]\n'
     assert pip(profile_of({"pyproject.toml": text})) == ["-e .[test,dev]"]

@@ -5,14 +5,16 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.context.found import Declined, Found, head
-from forge_bot.agent.context.git_reading import git
+from forge_bot.agent.context.git_reading import RECORDS, git
 from forge_bot.agent.observations import Status
 from forge_bot.agent.paths import plain
 from forge_bot.engine.values import Frozen
 
 
 class GitDiff(Frozen):
-    """Show the difference between a commit and the files as they are now. Files git does not track yet are only named."""
+    """Show the difference between a commit and the files as they are now. Files git does not track yet are only named.
+    Runs' records under .specs are left out.
+    """
 
     base: str | None = Field(default=None, description="commit, branch or tag; where this work began if left out")
     path: str | None = Field(default=None, description="only this file or folder")
@@ -20,7 +22,8 @@ class GitDiff(Frozen):
 
 def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> Found:
     """A unified diff. `start` is the base when none is named."""
-    scope = [f":(literal){path}"] if (path := plain(wanted.path or "")) else []
+    path = plain(wanted.path or "")
+    scope = [f":(literal){path}"] if path else [":(top)", f":(top,exclude){RECORDS}"]
     commit = _commit(root, wanted.base or start)
     said = git(root, "diff", "--no-ext-diff", "--no-textconv", "--stat", "--patch", commit, "--", *scope)
     if said.code and not said.cut:

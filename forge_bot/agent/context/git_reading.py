@@ -16,6 +16,9 @@ from forge_bot.engine.values import Frozen
 SECONDS = 10.0
 # More than any result may show; reading stops there and git is ended.
 MOST_BYTES = 4_000_000
+RECORDS = ".specs"
+"""Folder with the records of runs."""
+
 _KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
 # Each of these would let a setting start a program, a network connection or a write.
 _QUIET = (

@@ -7,14 +7,16 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.context.found import Declined, Found, head
-from forge_bot.agent.context.git_reading import git
+from forge_bot.agent.context.git_reading import RECORDS, git
 from forge_bot.agent.observations import Status
-from forge_bot.agent.paths import plain
+from forge_bot.agent.paths import alternatives, plain
 from forge_bot.engine.values import Frozen
 
 
 class ListFiles(Frozen):
-    """List files by path. If there are too many, folders are listed with the number of files in them."""
+    """List files by path. If there are too many, folders are listed with the number of files in them. Runs' records under
+    .specs are left out.
+    """
 
     path: str | None = Field(default=None, description="folder to list; the whole repository if left out")
     glob: str | None = Field(default=None, description="only files whose path fits, such as *.py or tests/**/test_*.py")
@@ -27,7 +29,8 @@ def list_files(root: Path, wanted: ListFiles, limit: int) -> Found:
     said = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *scope)
     if said.code and not said.cut:
         raise Declined(Status.TOOL_ERROR, f"git cannot list this: {said.complaint[:300]}")
-    names = sorted({name for name in said.text.split("\0")[: -1 if said.cut else None] if name and _fits(name, wanted.glob)})
+    listed = {name for name in said.text.split("\0")[: -1 if said.cut else None] if name and _fits(name, wanted.glob)}
+    names = sorted(listed if folder.split("/")[0] == RECORDS else {name for name in listed if not name.startswith(f"{RECORDS}/")})
     if not names:
         return Found(content="No files.")
     whole = "\n".join(names) + "\n"
@@ -41,6 +44,8 @@ def list_files(root: Path, wanted: ListFiles, limit: int) -> Found:
 def _fits(name: str, glob: str | None) -> bool:
     if not glob:
         return True
+    if len(several := alternatives(glob)) > 1:
+        return any(_fits(name, each) for each in several)
     if "/" not in glob:
         return _matches((name.rpartition("/")[2],), (glob,))
     return _matches(tuple(name.split("/")), tuple(glob.removeprefix("./").split("/")))

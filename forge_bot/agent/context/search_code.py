@@ -5,10 +5,10 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.context.found import Declined, Found, head
-from forge_bot.agent.context.git_reading import Said, git
+from forge_bot.agent.context.git_reading import RECORDS, Said, git
 from forge_bot.agent.context.private_files import is_private
 from forge_bot.agent.observations import Status
-from forge_bot.agent.paths import plain
+from forge_bot.agent.paths import alternatives, plain
 from forge_bot.engine.values import Frozen
 
 _MOST_MATCHES = 100
@@ -18,7 +18,7 @@ _WITHOUT_PERL = "not compiled with"
 
 
 class SearchCode(Frozen):
-    """Find the lines that match a regular expression (Perl's), as `path:line: text`."""
+    """Find the lines that match a regular expression (Perl's), as `path:line: text`. Runs' records under .specs are left out."""
 
     pattern: str = Field(min_length=1, description="regular expression; begin with (?i) to ignore case")
     path: str | None = Field(default=None, description="folder, file, or glob such as *.py or src/**/*.ts")
@@ -60,8 +60,14 @@ def _grep(root: Path, wanted: SearchCode) -> tuple[Said, str]:
 
 def _with(root: Path, flavour: str, wanted: SearchCode) -> Said:
     # The expression follows -e and the path follows --, so neither can be an option.
-    scope = ["--", _pathspec(root, wanted.path)] if wanted.path else []
+    named = [_pathspec(root, each) for each in alternatives(wanted.path)] if wanted.path else [":(top)"]
+    scope = ["--", *named, *_without_records(wanted.path)]
     return git(root, "grep", "-n", "-I", "-z", "--untracked", "--no-color", flavour, "-e", wanted.pattern, *scope)
+
+
+def _without_records(path: str | None) -> list[str]:
+    """Documents of this run quote the code they are about: unless they are asked for, they would crowd out the code."""
+    return [] if path and plain(path).split("/")[0] == RECORDS else [f":(top,exclude){RECORDS}"]
 
 
 def _trouble(said: Said, wanted: SearchCode) -> Declined:

@@ -15,6 +15,8 @@ from forge_bot.knowledge.toolchains.requirements import canonical, dependency_gr
 _TEST_NAMES = frozenset({"test", "tests", "testing", "hatch-test"})
 _DEV_NAMES = frozenset({"dev", "develop", "development"})
 _ROOT_FILE = re.compile(r"(?:requirements(?:[-_.](?P<after>\w+))?|(?P<before>\w+)[-_.]requirements)\.txt")
+_HOOKS = ".pre-commit-config.yaml"
+_HOOK = re.compile(r"/(?P<tool>ruff|flake8)(?:-pre-commit)?(?:\.git)?[\"']?\s*\n\s*rev:\s*[\"']?v?(?P<version>\d[\w.]*)")
 _COMPILED = re.compile(r"\b(?:ext[-_]modules|maturin|mesonpy|scikit_build_core|setuptools[-_]rust|cffi_modules|rust_extensions)\b")
 
 
@@ -84,7 +86,7 @@ def read_needs(listing: Listing, folder: str) -> Needs:
     )
     extras = (*_extras(project, legacy), *_sources("extra", script.get("extras_require", {})))
     groups = (*_groups(project), *_sources("group", {"dev": tuple(from_tables(table(pipfile, "dev-packages")))}))
-    sources = (*extras, *groups, *_files(listing, folder))
+    sources = (*extras, *groups, *_files(listing, folder), *_hooks(listing))
     return Needs(
         folder=folder,
         installable=_installable(listing, folder, project, legacy),
@@ -156,6 +158,12 @@ def _files(listing: Listing, folder: str) -> Iterator[Source]:
         else:
             continue
         yield Source(kind="file", name=path, about=about, requirements=tuple(file_lines(listing, path)))
+
+
+def _hooks(listing: Listing) -> Iterator[Source]:
+    """The versions of linters that pre-commit pins: where a project names its linter nowhere else, it is the one it means."""
+    pins = tuple(f"{found['tool']}=={found['version']}" for found in _HOOK.finditer(listing.text(_HOOKS)))
+    yield from (Source(kind="file", name=_HOOKS, about="hooks", requirements=pins) for _ in pins[:1])
 
 
 def _tox(listing: Listing, folder: str) -> Iterator[Source]:

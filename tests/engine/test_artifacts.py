@@ -1,0 +1,145 @@
+"""When a document is what its phase asked for."""
+
+import pytest
+
+from forge_bot.engine.artifacts import MOST_CHARACTERS, check_headings, inspect
+from forge_bot.engine.values import Finding, Problem, Severity, TaskId, TaskSpec, Verdict
+
+FILLED = {
+    "text": "## Approach\n\nOne table.",
+    "a list": "## Approach\n- one table\n",
+    "a table": "## Approach\n\n| a |\n|---|\n| b |\n",
+    "a code block": "## Approach\n\n```\nx = 1\n```\n",
+    "an indented block": "## Approach\n\n    x = 1\n",
+    "a quote": "## Approach\n\n> One table.\n",
+    "HTML": "## Approach\n\n<details>one table</details>\n",
+    "deeper headings with text": "## Approach\n\n### Storage\n\nOne table.\n",
+    "text below an empty deeper heading": "## Approach\n\n### Storage\n\n### Rest\n\nOne table.\n",
+    "None as an answer": "## Approach\n\nNone.\n",
+    "other case": "## aPPROACH\n\nOne table.",
+    "a colon": "## Approach:\n\nOne table.",
+    "a full stop": "## Approach.\n\nOne table.",
+    "a number": "## 1. Approach\n\nOne table.",
+    "a number with two parts": "## 2.1 Approach\n\nOne table.",
+    "bold": "## **Approach**\n\nOne table.",
+    "a sign": "## 🧭 Approach\n\nOne table.",
+    "a remark in parentheses": "## Approach (draft)\n\nOne table.",
+    "closing signs": "## Approach ##\n\nOne table.",
+    "text on the line": "## Approach: one table",
+    "text on the line behind a dash": "## Approach — one table",
+    "a rule right below the text": "## Approach\n\nOne table.\n---\n## Next\n",
+    "a second one that is filled": "## Approach\n\n## Approach\n\nOne table.",
+    "Windows line ends": "## Approach\r\n\r\nOne table.\r\n",
+    "indentation": "  ## Approach\n\nOne table.",
+}
+UNFILLED = {
+    "the end of the file": "## Approach",
+    "white space": "## Approach\n\n   \n\u200b\n",
+    "another heading": "## Approach\n## Next\n\ntext",
+    "a heading above it": "## Approach\n# Part two\n\ntext",
+    "an empty deeper heading": "## Approach\n\n### Storage\n",
+    "a comment": "## Approach\n\n<!-- describe the approach -->\n",
+    "a comment over lines": "## Approach\n\n<!--\n\ntext\n\n-->\n",
+    "a rule": "## Approach\n\n---\n",
+    "an empty bullet": "## Approach\n\n-\n",
+    "an empty fence": "## Approach\n\n```\n```\n",
+    "TBD": "## Approach\n\nTBD\n",
+    "to do": "## Approach\n\n*TODO*\n",
+    "dots": "## Approach\n\n…\n",
+    "a colon only": "## Approach:\n",
+}
+ABSENT = {
+    "nothing like it": "## Rest\n\ntext",
+    "a longer word": "## Approaches\n\ntext",
+    "a longer name": "## Approach and risks\n\ntext",
+    "bold text": "**Approach**\n\ntext",
+    "no blank": "##Approach\n\ntext",
+    "underlined": "Approach\n--------\n\ntext",
+    "a quote": "> ## Approach\n>\n> text",
+    "a comment": "<!--\n## Approach\n\ntext\n-->\n\ntext",
+    "a code block": "text\n\n```\n## Approach\n\ntext\n```\n",
+}
+
+
+@pytest.mark.parametrize("text", FILLED.values(), ids=FILLED.keys())
+def test_a_required_heading_with_something_below_it_is_fine(text: str) -> None:
+    assert check_headings(text, ["Approach"]) == ()
+
+
+@pytest.mark.parametrize("text", UNFILLED.values(), ids=UNFILLED.keys())
+def test_a_required_heading_with_nothing_below_it_is_a_problem_that_a_person_may_accept(text: str) -> None:
+    problem = Problem(place="Approach", message="there is nothing below `## Approach`; write that part", fatal=False)
+    assert check_headings(text, ["Approach"]) == (problem,)
+
+
+@pytest.mark.parametrize("text", ABSENT.values(), ids=ABSENT.keys())
+def test_a_required_heading_that_is_not_there_is_a_problem_that_says_what_to_add(text: str) -> None:
+    problem = Problem(place="Approach", message="the heading is missing; add `## Approach` and write that part", fatal=False)
+    assert check_headings(text, ["Approach"]) == (problem,)
+
+
+@pytest.mark.parametrize("signs", ["#", "###", "####"])
+def test_a_required_heading_at_another_level_is_told_the_right_one(signs: str) -> None:
+    (problem,) = check_headings(f"{signs} Approach\n\ntext", ["Approach"])
+    assert problem.message == f"it stands at level {len(signs)}; make it `## Approach`"
+
+
+def test_a_file_of_bare_headings_is_refused_heading_by_heading() -> None:
+    names = ["Approach", "Changes", "Test Strategy"]
+    problems = check_headings("\n\n".join(f"## {name}" for name in names), names)
+    assert [problem.place for problem in problems] == names
+
+
+def test_a_file_that_stands_in_a_fence_is_told_to_take_it_away() -> None:
+    (problem,) = check_headings("```markdown\n## Approach\n\ntext\n```\n", ["Approach"])
+    assert "take the fence away" in problem.message
+
+
+def test_a_heading_that_begins_with_a_number_of_its_own_is_found() -> None:
+    assert check_headings("## 3 ways to do it\n\ntext", ["3 ways to do it"]) == ()
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t\n", "\ufeff\u200b", "---\n", "<!-- all of it -->\n"])
+def test_a_file_that_shows_nothing_is_empty_and_nobody_can_accept_it(text: str) -> None:
+    assert check_headings(text, ["Approach"]) == (Problem(place="", message="the file is empty", fatal=True),)
+
+
+def test_a_file_beyond_the_most_characters_is_refused_and_one_at_the_limit_is_not() -> None:
+    text = "## Approach\n\n" + "word " * (MOST_CHARACTERS // 5)
+    (problem,) = check_headings(text, ["Approach"])
+    assert problem.fatal
+    assert "200,000" in problem.message
+    assert check_headings(text[:MOST_CHARACTERS], ["Approach"]) == ()
+
+
+def test_an_inspection_of_a_review_carries_verdict_findings_and_missing_headings() -> None:
+    text = "## Verdict: REVISE\n\n- [MAJOR] no tests\n"
+    inspection = inspect(text, headings=["Verdict", "Findings"], verdicts=[Verdict.APPROVE, Verdict.REVISE])
+    assert inspection.verdict is Verdict.REVISE
+    assert inspection.findings == (Finding(severity=Severity.MAJOR, description="no tests"),)
+    assert [problem.place for problem in inspection.problems] == ["Findings"]
+    assert not inspection.fatal
+
+
+def test_an_inspection_without_verdicts_reads_none() -> None:
+    inspection = inspect("## Verdict: REVISE\n\n- [MAJOR] no tests\n", headings=["Verdict"])
+    assert inspection.verdict is None
+    assert inspection.findings == ()
+
+
+def test_an_inspection_of_tasks_carries_the_tasks_and_their_problems() -> None:
+    text = "## Task 1: A\nmode: parallel\n- AC-1: done\n"
+    inspection = inspect(text, headings=[], tasks=True)
+    assert [task.id for task in inspection.tasks] == ["1"]
+    assert inspection.fatal
+    assert inspect(text, headings=[]).tasks == ()
+    fine = inspect("## Task 1: A\n- AC-1: done\n", headings=[], tasks=True)
+    assert fine.tasks == (TaskSpec(id=TaskId("1"), title="A", acceptance=("AC-1: done",)),)
+    assert fine.problems == ()
+
+
+def test_an_inspection_of_an_empty_review_is_unreadable_and_fatal() -> None:
+    inspection = inspect("", headings=["Verdict"], verdicts=[Verdict.APPROVE], tasks=True)
+    assert inspection.verdict is Verdict.UNREADABLE
+    assert inspection.fatal
+    assert len(inspection.problems) == 1

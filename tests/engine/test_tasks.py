@@ -1,0 +1,219 @@
+"""tasks.md: read as it is meant, refused where it contradicts itself, run in waves."""
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from forge_bot.engine.tasks import next_human, one_task, read_tasks, ready
+from forge_bot.engine.values import Frozen, TaskId, TaskMode, TaskSpec
+from forge_bot.engine.waves import clash
+
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "tasks"
+
+
+class Readable(Frozen):
+    """A tasks.md without problems, and its tasks."""
+
+    name: str
+    text: str
+    tasks: tuple[dict[str, Any], ...]
+    crlf: bool = False
+
+
+class Problematic(Frozen):
+    """A tasks.md with problems: place, piece of the message, and whether a person may accept it."""
+
+    name: str
+    text: str
+    ids: tuple[str, ...]
+    problems: tuple[tuple[str, str, str], ...]
+
+
+def load(name: str) -> Any:
+    return yaml.safe_load((FIXTURES / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+READABLE = TypeAdapter(list[Readable]).validate_python(load("readable"))
+PROBLEMATIC = TypeAdapter(list[Problematic]).validate_python(load("problems"))
+
+
+@pytest.mark.parametrize("case", READABLE, ids=[case.name for case in READABLE])
+def test_tasks_are_read_as_they_are_meant(case: Readable) -> None:
+    text = case.text.replace("\n", "\r\n") if case.crlf else case.text
+    expected = tuple(TaskSpec.model_validate({"acceptance": ("AC-1: done",), **task}) for task in case.tasks)
+    assert read_tasks(text) == (expected, ())
+
+
+@pytest.mark.parametrize("case", PROBLEMATIC, ids=[case.name for case in PROBLEMATIC])
+def test_what_is_wrong_is_said_and_no_task_is_left_out(case: Problematic) -> None:
+    tasks, problems = read_tasks(case.text)
+    assert tuple(task.id for task in tasks) == case.ids
+    assert [problem.place for problem in problems] == [place for place, _, _ in case.problems]
+    for problem, (_, message, weight) in zip(problems, case.problems, strict=True):
+        assert message in problem.message
+        assert problem.fatal == (weight == "fatal")
+
+
+@pytest.mark.parametrize(("count", "too_many"), [(30, False), (31, True)])
+def test_thirty_tasks_are_the_most_of_one_run(count: int, too_many: bool) -> None:
+    tasks, problems = read_tasks("\n".join(f"## Task {number}: T\n- AC-1: done\n" for number in range(count)))
+    assert len(tasks) == count
+    assert [problem.fatal for problem in problems] == ([True] if too_many else [])
+
+
+def taught(tasks: list[TaskSpec]) -> str:
+    """Tasks in the form that the prompt teaches."""
+    lines: list[str] = []
+    for task in tasks:
+        lines += [f"## Task {task.id}: {task.title}", f"mode: {task.mode}", "files:", *(f"- {path}" for path in task.files)]
+        lines += [
+            f"depends_on: [{', '.join(task.depends_on)}]",
+            "",
+            "Acceptance criteria:",
+            *(f"- [ ] {text}" for text in task.acceptance),
+            "",
+        ]
+    return "\n".join(lines)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> list[TaskSpec]:
+    """Tasks whose dependencies run backwards, with few file names, so that they often share one."""
+    tasks: list[TaskSpec] = []
+    for number in range(1, draw(st.integers(1, 10)) + 1):
+        earlier = [task.id for task in tasks]
+        task = TaskSpec(
+            id=TaskId(str(number)),
+            title=draw(st.sampled_from(["Add the parser", "Wire it", "Say why"])),
+            mode=draw(st.sampled_from(TaskMode)),
+            files=tuple(
+                draw(st.lists(st.sampled_from(["a.py", "b.py", "src/c.py", "src", "docs/*.md", "docs/a.md"]), unique=True, max_size=3))
+            ),
+            depends_on=tuple(draw(st.lists(st.sampled_from(earlier), unique=True))) if earlier else (),
+            acceptance=(f"AC-{number}: done",),
+        )
+        tasks.append(task)
+    return tasks
+
+
+@given(plans())
+def test_tasks_in_the_taught_form_come_back_as_they_were(tasks: list[TaskSpec]) -> None:
+    read, problems = read_tasks(taught(tasks))
+    assert list(read) == tasks
+    assert {problem.message.split(" ")[0] for problem in problems} <= {"it", "a"}  # overlaps, and parallel tasks without files
+
+
+@given(plans(), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_every_plan_runs_to_its_end_and_no_wave_holds_two_tasks_with_one_file(tasks: list[TaskSpec], limit: int, random: Any) -> None:
+    by_id = {task.id: task for task in tasks}
+    shuffled = random.sample(tasks, len(tasks))
+    passed, waiting = set[TaskId](), {*by_id}
+    for _ in tasks:
+        wave = ready(shuffled, passed, waiting, limit)
+        human = next_human(shuffled, passed, waiting)
+        done = wave or ((human,) if human is not None else ())
+        if not done:
+            break
+        assert len(done) <= limit
+        assert all({*by_id[task].depends_on} <= passed for task in done)
+        assert not any(clash(by_id[one], by_id[other]) for one, other in combinations(done, 2))
+        assert all(by_id[task].mode is TaskMode.HUMAN_GATE for task in done) == (not wave)
+        passed |= {*done}
+        waiting -= {*done}
+    assert waiting == set()
+
+
+def spec(name: str, mode: TaskMode = TaskMode.PARALLEL, files: str = "", needs: str = "") -> TaskSpec:
+    return TaskSpec(
+        id=TaskId(name), title=name, mode=mode, files=tuple(files.split()), depends_on=tuple(TaskId(need) for need in needs.split())
+    )
+
+
+def wave(*tasks: TaskSpec, passed: str = "", limit: int = 4) -> str:
+    """The next wave, if all that has not passed waits."""
+    done = [TaskId(name) for name in passed.split()]
+    return " ".join(ready(tasks, done, [task.id for task in tasks if task.id not in done], limit))
+
+
+def test_parallel_tasks_with_different_files_go_together_up_to_the_limit() -> None:
+    tasks = [spec(name, files=f"{name}.py") for name in "abcde"]
+    assert wave(*tasks) == "a b c d"
+    assert wave(*tasks, limit=2) == "a b"
+    assert wave(*tasks, passed="a b c d") == "e"
+    assert wave(*tasks, passed="a b c d e") == ""
+
+
+def test_a_limit_below_one_still_lets_one_task_run() -> None:
+    assert wave(spec("a", files="a.py"), spec("b", files="b.py"), limit=0) == "a"
+
+
+def test_the_first_ready_task_goes_alone_if_it_is_sequential_and_waits_its_turn_if_it_is_not_the_first() -> None:
+    assert wave(spec("a", TaskMode.SEQUENTIAL), spec("b", files="b.py")) == "a"
+    assert wave(spec("a", files="a.py"), spec("b", TaskMode.SEQUENTIAL), spec("c", files="c.py")) == "a c"
+
+
+def test_a_parallel_task_steps_back_from_a_file_that_another_one_of_the_wave_has() -> None:
+    assert wave(spec("a", files="x.py"), spec("b", files="x.py y.py"), spec("c", files="y.py")) == "a c"
+    assert wave(spec("a", files="src"), spec("b", files="src/x.py"), spec("c", files="srcs/x.py")) == "a c"
+    assert wave(spec("a", files="src/*.py"), spec("b", files="src/x.py"), spec("c", files="src/x.md")) == "a c"
+    assert wave(spec("a", files="app/[id]/page.tsx"), spec("b", files="app/[id]/layout.tsx")) == "a b"
+
+
+def test_a_parallel_task_without_files_goes_alone() -> None:
+    assert wave(spec("a"), spec("b", files="b.py")) == "a"
+    assert wave(spec("a", files="a.py"), spec("b")) == "a"
+
+
+def test_a_task_waits_for_what_it_depends_on_and_for_ever_for_what_does_not_exist() -> None:
+    assert wave(spec("a", files="a.py"), spec("b", files="b.py", needs="a")) == "a"
+    assert wave(spec("a", files="a.py"), spec("b", files="b.py", needs="a"), passed="a") == "b"
+    assert wave(spec("a", files="a.py", needs="nobody")) == ""
+    assert wave(spec("a", files="a.py", needs="b"), spec("b", files="b.py", needs="a")) == ""
+
+
+def test_only_waiting_tasks_are_handed_out() -> None:
+    tasks = [spec("a", files="a.py"), spec("b", files="b.py")]
+    assert ready(tasks, [], [TaskId("b")], 4) == ("b",)
+    assert ready(tasks, [], [], 4) == ()
+
+
+def test_a_human_gate_is_no_part_of_a_wave_and_comes_up_when_its_dependencies_have_passed() -> None:
+    tasks = [spec("a", TaskMode.HUMAN_GATE, needs="b"), spec("b", files="b.py"), spec("c", TaskMode.HUMAN_GATE)]
+    everyone = [task.id for task in tasks]
+    assert ready(tasks, [], everyone, 4) == ("b",)
+    assert next_human(tasks, [], everyone) == "c"
+    assert next_human(tasks, [TaskId("b")], [TaskId("a"), TaskId("c")]) == "a"
+    assert next_human(tasks, [TaskId("b")], [TaskId("b")]) is None
+
+
+@given(st.text(max_size=120), st.lists(st.text(max_size=60), max_size=4))
+def test_the_tasks_file_of_a_small_request_is_read_without_problems_whatever_its_title(title: str, sections: list[str]) -> None:
+    (task,), problems = read_tasks(one_task(title, sections))
+    assert problems == ()
+    assert task.id == "1"
+    assert task.title
+    assert task.mode is TaskMode.SEQUENTIAL
+    assert task.depends_on == ()
+    assert task.files == ()
+    assert len(task.acceptance) == 2
+
+
+@pytest.mark.parametrize(
+    "title", ["Fix it [parallel]", "x\n## Task 2: y\nmode: parallel", "<!-- x", "```", "", "  ", "# Task 9: z", "C#", "a | b", "mode: x"]
+)
+def test_titles_that_look_like_markup_stay_one_task(title: str) -> None:
+    text = one_task(title, ["mode: parallel", "## Task 3: z", "- [ ] AC-9: no", "files:\n- /etc"])
+    (task,), problems = read_tasks(text)
+    assert (task.mode, task.files, len(task.acceptance), problems) == (TaskMode.SEQUENTIAL, (), 2, ())
+    assert text.startswith("# Tasks\n\n## Task 1: ")
+
+
+def test_the_tasks_file_of_a_small_request_names_the_parts_of_the_design() -> None:
+    assert '- the part "Changes"' in one_task("Fix the typo", ["Changes", "Test Strategy"])
+    assert "It has:" not in one_task("Fix the typo", [])
