@@ -215,14 +215,14 @@ def _answer(
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code. The one door at which every error is told."""
-    from forge_bot.cli import failing
-
     try:
         code: object = app(args=arguments, standalone_mode=False)
-    except KeyboardInterrupt:
-        return failing.interrupted()
-    except typer.Abort:
+    except (KeyboardInterrupt, typer.Abort):
+        from forge_bot.cli import failing
+
         return failing.interrupted()
     except Exception as error:  # noqa: BLE001 - the door: whatever comes is told, and the exit code says that it failed
+        from forge_bot.cli import failing
+
         return failing.told(error)
     return code if isinstance(code, int) else 0

@@ -11,8 +11,8 @@ from forge_bot.knowledge.recall import Recall, Similar
 from forge_bot.knowledge.remarks import Remark, Themes
 from forge_bot.knowledge.words import one_line, words
 
-_REQUEST_READ = 2_000
-_QUESTION_READ = 4_000
+# A request says what it is about at its beginning; what follows are logs and stack traces.
+_CHARACTERS_READ = 2_000
 _SUMMARY_SHOWN = 200
 
 
@@ -28,22 +28,22 @@ class History:
 
         `exclude` is the name of a run to leave out: the one that asks.
         """
-        best = self._ranking.best(words(text[:_QUESTION_READ]), limit + 1)
+        best = self._ranking.best(words(text[:_CHARACTERS_READ]), limit + 1)
         found = [_similar(self._runs[place], score) for place, score in best if self._runs[place].name != exclude]
         return tuple(found[:limit])
 
     def patterns(self, text: str, files: Sequence[str], limit: int = 8) -> tuple[Pattern, ...]:
         """What reviewers keep finding, the most frequent and newest first; what concerns the text or files counts for more."""
-        return tuple(pattern(theme) for theme in self._findings.about(text[:_QUESTION_READ], files, limit))
+        return tuple(pattern(theme) for theme in self._findings.about(text[:_CHARACTERS_READ], files, limit))
 
     def friction(self, text: str, limit: int = 5) -> tuple[str, ...]:
         """Where runs got stuck, the most frequent and newest first; what concerns the text counts for more."""
-        return tuple(theme.text for theme in self._friction.about(text[:_QUESTION_READ], (), limit))
+        return tuple(theme.text for theme in self._friction.about(text[:_CHARACTERS_READ], (), limit))
 
     def recall(self, text: str, files: Sequence[str] = (), exclude: str = "") -> Recall:
         """All of it for one task. `files` are those the task is about, as far as they are known."""
         return Recall(
-            similar=self.similar(" ".join((text[:_QUESTION_READ], *files)), exclude=exclude),
+            similar=self.similar(" ".join((text[:_CHARACTERS_READ], *files)), exclude=exclude),
             patterns=self.patterns(text, files),
             friction=self.friction(text),
         )
@@ -64,7 +64,7 @@ class History:
 
 def _words_of(run: PastRun) -> list[str]:
     """A run's words; those of its title count twice."""
-    return words(" ".join((run.title, run.title, run.request[:_REQUEST_READ], run.summary, *run.files)))
+    return words(" ".join((run.title, run.title, run.request[:_CHARACTERS_READ], run.summary, *run.files)))
 
 
 def _similar(run: PastRun, score: float) -> Similar:

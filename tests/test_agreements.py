@@ -1,0 +1,112 @@
+"""Wherever two places must agree, they are compared."""
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import typer
+from typer.main import get_command
+
+from forge_bot import __version__
+from forge_bot.cli.app import app
+from forge_bot.engine.pipeline import AgentPhase, Speaking
+from forge_bot.engine.values import Effort
+from forge_bot.prompts.environment import Environment
+from forge_bot.resources import templates
+from forge_bot.settings import Config
+from forge_bot.settings.config import AgentSettings, CommandSettings
+from tests.fakes.bench import DEVELOP
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_wheel_carries_every_template_and_nothing_else(tmp_path: Path) -> None:
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    wheel = next(tmp_path.glob("*.whl"))
+    packed = {name.removeprefix("forge_bot/templates/") for name in zipfile.ZipFile(wheel).namelist() if "/templates/" in name}
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "templates"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert packed == {name.removeprefix("templates/") for name in listed.stdout.splitlines()}
+    assert __version__ in wheel.name
+
+
+def agents() -> set[str]:
+    speaking = [phase for phase in DEVELOP.phases if isinstance(phase, Speaking)]
+    variants = {variant.agent for phase in speaking if isinstance(phase, AgentPhase) for variant in phase.variants.values()}
+    return {phase.agent for phase in speaking} | variants
+
+
+def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
+    assert {path.name.removesuffix(".md.j2") for path in (templates() / "prompts").glob("[!_]*.j2")} == agents()
+    Environment().check(sorted(agents()))
+
+
+def test_every_key_of_the_configuration_is_documented() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    for key in (*Config.model_fields, *AgentSettings.model_fields, *CommandSettings.model_fields):
+        assert f"`{key}`" in page, key
+
+
+def test_every_command_that_the_readme_names_exists() -> None:
+    command = get_command(app)
+    assert isinstance(command, typer.core.TyperGroup)
+    readme = (ROOT / "README.md").read_text()
+    named = set(re.findall(r"forge-bot ([a-z]+)", readme)) | set(re.findall(r"· `([a-z]+)(?: [^`]*)?`", readme))
+    assert {"run", "approve", "reject", "resume", "status", "demo", "continue", "abandon"} <= named
+    assert named - {"takes", "from"} <= set(command.commands), named - set(command.commands)
+
+
+def test_every_option_of_the_readme_exists() -> None:
+    command = get_command(app)
+    assert isinstance(command, typer.core.TyperGroup)
+    known = {name for each in command.commands.values() for parameter in each.params for name in parameter.opts}
+    readme = (ROOT / "README.md").read_text()
+    assert set(re.findall(r"(--[a-z]+)", readme)) <= known
+
+
+def test_flows_and_skipped_phases_are_those_of_the_contract() -> None:
+    skipped = {effort: DEVELOP.skipped(effort, auto=False) for effort in Effort}
+    assert DEVELOP.flows == {Effort.S: "light", Effort.M: "standard", Effort.L: "full"}
+    assert skipped[Effort.M] == ("phase-4b", "checkpoint-b")
+    assert skipped[Effort.L] == ()
+    assert set(skipped[Effort.S]) == {"phase-2", "phase-3b", "phase-4", "phase-4b", "checkpoint-b", "phase-6"}
+
+
+def test_the_floors_of_the_linter_are_those_of_the_page() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    floors = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    for room in (room.strip() for floor in floors for room in floor.split("|")):
+        assert room.startswith("(") or f"`{room}`" in page, room
+
+
+def test_agents_page_is_short_enough_to_be_read() -> None:
+    assert len((ROOT / "AGENTS.md").read_text().splitlines()) <= 100
+
+
+@pytest.mark.parametrize("heavy", ["pydantic_ai", "github", "rank_bm25", "numpy", "openai", "anthropic", "html5lib"])
+def test_help_loads_nothing_heavy(heavy: str) -> None:
+    code = f"import sys\nfrom forge_bot.cli.app import run\nrun(['--help'])\nsys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def test_nothing_in_the_repository_speaks_of_the_machine_it_was_made_on() -> None:
+    words = ["/" + "work/main", "/" + "root/", "/tmp" + "/lab"]
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    for name in listed:
+        path = ROOT / name
+        if path.is_file() and path.suffix in {".py", ".md", ".j2", ".yaml", ".yml", ".toml", ".jsonl", ".json", ""}:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            assert not [word for word in words if word in text], name
