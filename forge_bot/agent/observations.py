@@ -3,6 +3,7 @@
 import hashlib
 import json
 from enum import StrEnum
+from typing import cast
 
 from forge_bot.engine.values import Frozen
 
@@ -44,15 +45,17 @@ class Observation(Frozen):
 
 
 def canonical(params_json: str) -> str | None:
-    """The parameters in one spelling, without those that are null; None if the text is not a JSON object."""
+    """The parameters in one spelling, without those that are null; None if the text is no JSON object."""
     try:
         value: object = json.loads(params_json or "{}", strict=False)
-        if not isinstance(value, dict):
-            return None
-        given = {name: item for name, item in value.items() if item is not None}  # pyright: ignore[reportUnknownVariableType]
-        return json.dumps(given, sort_keys=True, ensure_ascii=False, separators=(", ", ": "))
+        # JSON can spell halves of characters, which are no text.
+        json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
+    if not isinstance(value, dict):
+        return None
+    given = {name: item for name, item in cast("dict[str, object]", value).items() if item is not None}
+    return json.dumps(given, sort_keys=True, ensure_ascii=False, separators=(", ", ": "))
 
 
 def effect_key(turn: int, index: int, capability: str, params: str) -> str:

@@ -17,8 +17,8 @@ def _pattern(spaced: Sequence[str], unspaced: Sequence[str] = ()) -> re.Pattern[
     return re.compile("|".join([words, *unspaced]), re.IGNORECASE)
 
 
-_PAPERS = r"(?:guides?|docs?|documentation|notes?|pages?|files?|scripts?|diagrams?|overview|section|chapter)\b"
-_TEXTS = r"(?:sentence|wording|text|paragraph|comment|message|error|docstring|title|description|readme)"
+_PAPERS = r"(?:guides?|docs?|documentation|notes?|pages?|files?|scripts?|diagrams?|overview|section|chapter|decisions?|records?)\b"
+_TEXTS = r"(?:sentence|wording|text|paragraph|comment|message|error|docstring|title|description|readme|tests?)"
 
 # Each of these is large wherever it stands in a request.
 LARGE = _pattern(
@@ -62,7 +62,7 @@ LARGE_NOUNS = _pattern(
     [
         rf"(?:(?:data|database|schema|cloud) )?migrations?(?! {_PAPERS})",
         rf"(?<!cpu )(?<!processor )(?<!target )(?<!arm )(?<!arm64 )(?<!x86 )architecture(?! {_PAPERS})(?!:)",
-        r"(?:daten|datenbank|schema|server|system|cloud)?migration(?:en)?|(?:software|system)?architektur",
+        r"(?:daten|datenbank|schema|server|system|cloud)migration(?:en)?|(?:software|system)?architektur",
         r"migraci(?:ón|ones)|arquitectura",
     ],
     [
@@ -121,12 +121,13 @@ NEGATED_AFTER = re.compile(
 
 FIX = _pattern(
     [
-        r"(?:hot|bug)?fix(?:es|ed|ing)?|bugs?|defects?|crash(?:es|ed|ing)?|regressions?|broken",
+        r"(?:hot|bug)?fix(?:es|ed|ing)?|bugs?|defects?|crash(?:es|ed|ing)?|regressions?|broken|fails|failing|leaks?|flaky",
+        r"[a-z]+(?:error|exception)s?|(?:doesn|don|isn|can)['’]t work",
         r"fehler|fehlerbehebung|beheben|behebt|absturz",
         r"corrig(?:er|e|ez)|correctifs?|bogues?|bugue?s?",
         r"corregir|corrige|errores|fallos?",
     ],
-    [r"バグ|修正|不具合|障害(?!者)|(?<![見りきし])直(?:す|して)", r"修复|修正|错误|缺陷", r"버그|수정|오류|고치"],
+    [r"バグ|修正|不具合|障害(?!者)|エラーが(?:発生|出)|(?<![見りきし])直(?:す|して)", r"修复|修正|错误|缺陷", r"버그|수정|오류|고치"],
 )
 REFACTOR = _pattern(
     [
@@ -139,8 +140,8 @@ REFACTOR = _pattern(
 )
 DOCS = _pattern(
     [
-        r"docs?|documentation|document the|readmes?|changelog|tutorial|docstrings?",
-        r"dokumentation|dokumentieren",
+        r"docs?|documentation|document the|readmes?|changelog|tutorials?|guides?|manual|docstrings?",
+        r"dokumentation|dokumentieren|anleitung|handbuch",
         r"documenter",
         r"documentación|documentar",
     ],

@@ -34,6 +34,7 @@ class Inlines:
     """What one block's text holds. All offsets count within that text."""
 
     hidden: list[Span] = field(default_factory=list[Span])
+    code: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     markup: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     rendered: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     labels: set[str] = field(default_factory=set[str])
@@ -65,7 +66,7 @@ class _Scan:
                 case "\\":
                     found = escape(state, False)
                 case "`":
-                    found = backtick(state, False)
+                    found = self._code(start)
                 case "<":
                     found = self._angle(start)
                 case "&":
@@ -77,6 +78,13 @@ class _Scan:
             if not found:
                 state.pos = start + 1
         return self._read
+
+    def _code(self, start: int) -> bool:
+        tokens = len(self._state.tokens)
+        found = backtick(self._state, False)
+        if len(self._state.tokens) > tokens:
+            self._read.code.append((start, self._state.pos))
+        return found
 
     def _angle(self, start: int) -> bool:
         state = self._state

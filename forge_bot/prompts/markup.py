@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from markdown_it.helpers import parseLinkDestination
 from markdown_it.token import Token
@@ -18,17 +19,34 @@ from forge_bot.prompts.rows import NO_CELL, Cell, read_row
 _SECTIONS = (("<?", "?>", RemovalKind.PROCESSING_INSTRUCTION), ("<![CDATA[", "]]>", RemovalKind.CDATA))
 
 
-def lay_out(blocks: Blocks) -> tuple[Page, list[Span]]:
-    """The page of these blocks, and the spans of the source that are hidden whatever the page's HTML says."""
-    layout = _Layout(blocks)
+class Code(NamedTuple):
+    """A code block or code span: the stretch of the source it stands in, and its content."""
+
+    start: int
+    end: int
+    content: str
+
+
+class Layout(NamedTuple):
+    """The page of a text, the spans that are hidden whatever the page's HTML says, and the code."""
+
+    page: Page
+    hidden: list[Span]
+    code: list[Code]
+
+
+def lay_out(blocks: Blocks) -> Layout:
+    """Lay out the blocks of a text."""
+    maker = _Maker(blocks)
     for token in blocks.tokens:
-        layout.add(token)
-    return layout.page, layout.hidden()
+        maker.add(token)
+    return Layout(maker.page, maker.hidden(), maker.code)
 
 
-class _Layout:
+class _Maker:
     def __init__(self, blocks: Blocks) -> None:
         self.page = Page()
+        self.code: list[Code] = []
         self._blocks = blocks
         self._hidden: list[Span] = []
         self._labels = {definition.label for definition in blocks.definitions}
@@ -92,6 +110,7 @@ class _Layout:
         self._used_notes |= inlines.footnotes
         for start, end, kind in inlines.hidden:
             self._hide(places[start], places[end - 1] + 1, kind)
+        self.code += [Code(places[start], places[end - 1] + 1, text[start:end]) for start, end in inlines.code]
         self._lay_inlines(text, places, inlines)
         self.page.end_block()
 
@@ -121,6 +140,9 @@ class _Layout:
         self.page.render('<pre lang="">' if info else "<pre>")
         self.page.words(*self._lines(token))
         self.page.render("</pre>")
+        first_line = (token.map or (0, 0))[0]
+        start = self._blocks.ends[first_line] if token.type == "fence" else self._blocks.starts[first_line]
+        self.code.append(Code(start, self._stretch(token)[1], token.content))
         if not info:
             return
         start = self._blocks.text.find(info, self._stretch(token)[0] + len(token.markup))

@@ -98,7 +98,7 @@ def cut(text: str, spans: Iterable[Span]) -> tuple[str, Counter[RemovalKind]]:
     tally: Counter[RemovalKind] = Counter()
     reached = 0
     for start, end, kind in sorted(spans, key=lambda span: (span.start, -span.end)):
-        if end <= reached or start >= len(text):
+        if end <= max(reached, start) or start >= len(text):
             continue
         kept.append(text[reached : max(reached, start)])
         reached = end

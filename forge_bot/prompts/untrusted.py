@@ -12,19 +12,17 @@ from collections import Counter
 
 from pydantic import BaseModel, ConfigDict
 
-from forge_bot.prompts.blocks import read_blocks
-from forge_bot.prompts.elements import hidden_in
 from forge_bot.prompts.fence import fence
 from forge_bot.prompts.invisible import invisible_spans
-from forge_bot.prompts.markup import lay_out
-from forge_bot.prompts.removals import Removal, RemovalKind, Span, cut, removals_of, sentence
+from forge_bot.prompts.reading import read, shorten
+from forge_bot.prompts.removals import Removal, RemovalKind, cut, removals_of, sentence
 
 __all__ = ["LONGEST_TEXT", "Cleaned", "Removal", "RemovalKind", "clean", "clean_plain", "fence", "sentence"]
 
 # GitHub takes 65,536 characters for an issue or a comment.
 LONGEST_TEXT = 200_000
 # How much text may be read for one cleaning, all rounds together: a bound on time. Markup that needs more rounds was made to.
-_MOST_READ = 1_000_000
+_MOST_READ = 600_000
 _MOST_ROUNDS = 50
 
 
@@ -46,17 +44,18 @@ def clean(markdown: str) -> Cleaned:
     if len(text) > LONGEST_TEXT:
         tally[RemovalKind.TOO_LONG] += len(text) - LONGEST_TEXT
         text = text[:LONGEST_TEXT]
-    read = 0
+    reading = read(text)
+    effort = len(text)
     for _ in range(_MOST_ROUNDS):
-        read += len(text)
-        spans = _hidden(text)
-        if not spans:
-            return Cleaned(text=text, removals=removals_of(tally))
-        text, found = cut(text, spans)
-        tally += found
-        if read > _MOST_READ:
+        after, found = shorten(reading) if reading.hidden else (reading, {})
+        if after.text == reading.text:
+            return Cleaned(text=after.text, removals=removals_of(tally))
+        tally.update(found)
+        reading = after
+        effort += len(after.text)
+        if effort > _MOST_READ:
             break
-    tally[RemovalKind.TANGLED] += len(text)
+    tally[RemovalKind.TANGLED] += len(reading.text)
     return Cleaned(text="", removals=removals_of(tally))
 
 
@@ -68,14 +67,6 @@ def clean_plain(text: str) -> Cleaned:
 
 def _newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _hidden(text: str) -> list[Span]:
-    """Unseen characters first: as long as there are any, Markdown is not what it looks like."""
-    if spans := invisible_spans(text):
-        return spans
-    page, hidden = lay_out(read_blocks(text))
-    return hidden + hidden_in(page)
 
 
 def _without_unseen(text: str) -> tuple[str, Counter[RemovalKind]]:

@@ -34,12 +34,16 @@ def with_targets(worktree: Path, entries: Sequence[str]) -> tuple[Path, ...]:
 
 def parts_without(folder: Path, left_out: Sequence[Path]) -> Iterator[Path]:
     """The fewest files and folders that make up `folder` without some places in it. Links are left out: they lead elsewhere."""
-    if not any(place.is_relative_to(folder) for place in left_out):
-        yield folder
-    elif folder not in left_out and folder.is_dir():
-        for child in sorted(folder.iterdir()):
-            if not child.is_symlink():
-                yield from parts_without(child, left_out)
+    above = {parent for place in left_out for parent in place.parents}
+    todo = [folder]
+    while todo:
+        place = todo.pop()
+        if place in left_out:
+            continue
+        if place not in above:
+            yield place
+        elif place.is_dir():
+            todo += [child for child in place.iterdir() if not child.is_symlink()]
 
 
 @contextmanager

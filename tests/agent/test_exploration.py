@@ -123,6 +123,7 @@ def test_an_unknown_capability_and_garbled_parameters_are_results_and_nothing_is
                 {"provider": "rm", "params_json": "{}", "reasoning": ""},
                 {"provider": "look", "params_json": "{path: a}", "reasoning": ""},
                 {"provider": "look", "params_json": "[1]", "reasoning": ""},
+                {"provider": "look", "params_json": '{"path": "half \\ud800"}', "reasoning": ""},
             ],
             "actions": [],
         }
@@ -131,8 +132,7 @@ def test_an_unknown_capability_and_garbled_parameters_are_results_and_nothing_is
     assert isinstance(next_effect(x), AskModel)
     assert [item.status for item in x.observations] == [
         Status.UNKNOWN_CAPABILITY,
-        Status.INVALID_PARAMS,
-        Status.INVALID_PARAMS,
+        *[Status.INVALID_PARAMS] * 3,
     ]
     assert "There are: look, read_file." in told(x)
 

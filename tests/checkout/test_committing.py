@@ -32,6 +32,7 @@ def test_nothing_changed_makes_no_commit(scene: Scene) -> None:
 
 def test_an_empty_list_of_paths_is_not_everything(scene: Scene) -> None:
     scene.write("new.txt", "new")
+    scene.git("add", "new.txt")
 
     assert scene.tree.commit("forge: step", RUN, []) is None
     with pytest.raises(GitFailed, match="empty string"):

@@ -1,7 +1,5 @@
 """Differences are the same under all settings, and a patch carries everything to another tree."""
 
-import os
-
 import pytest
 from git_scene import ODD_NAMES, Scene
 
@@ -144,21 +142,6 @@ def test_a_staged_change_is_in_the_working_diff_once(scene: Scene) -> None:
     scene.git("add", "README.md")
 
     assert scene.tree.working_diff().count("+staged\n") == 1
-
-
-def test_a_change_of_the_same_size_in_the_tick_of_the_index_is_seen(scene: Scene) -> None:
-    # Git tells such a change only by the time of the index file: an entry not older than that is compared by content.
-    scene.config("core.trustCtime=false")
-    file, index = scene.root / "README.md", scene.root / ".git" / "index"
-    long_ago = (1_600_000_000, 1_600_000_000)
-    file.write_text("# Thang\n")
-    os.utime(file, long_ago)
-    scene.git("add", "README.md")
-    os.utime(index, long_ago)
-    file.write_text("# Thong\n")
-    os.utime(file, long_ago)
-
-    assert "+# Thong\n" in scene.tree.working_diff()
 
 
 def test_a_patch_carries_everything_to_another_tree(weird: Scene) -> None:

@@ -108,6 +108,22 @@ def test_what_only_an_uncommitted_ignore_rule_hides_is_saved_before_it_is_remove
     assert not (scene.root / "a.env").exists()
 
 
+def test_a_change_of_the_same_size_in_the_tick_of_the_index_is_saved(scene: Scene) -> None:
+    # Git tells such a change only by the time of the index file: an entry not older than that is compared by content.
+    scene.config("core.trustCtime=false")
+    file, index = scene.root / "README.md", scene.root / ".git" / "index"
+    long_ago = (1_600_000_000, 1_600_000_000)
+    file.write_text("# Thang\n")
+    os.utime(file, long_ago)
+    scene.git("add", "README.md")
+    os.utime(index, long_ago)
+    file.write_text("# Thong\n")
+    os.utime(file, long_ago)
+
+    assert scene.tree.rescue("run-1") == REF
+    assert scene.repository.read(REF, "README.md") == b"# Thong\n"
+
+
 def test_a_merge_with_conflicts_is_saved_and_cleared(scene: Scene) -> None:
     tree = scene.worktree("work")
     scene.commit({"README.md": "theirs"}, at=tree.path)

@@ -8,6 +8,7 @@ import pytest
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.fakes.script import BREAKS, GUARD, MENDS, TEST, WORKFLOW, change, document, look, review
+from tests.fakes.small_github import SmallGitHub
 
 TASK = "`rota who` names somebody for days before the rota starts"
 
@@ -197,6 +198,20 @@ def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(sampl
     assert all("Forge-Run: " in each and "Forge-Phase: " in each for each in trailers if each.strip())
     assert any("Approved-by: " in each and "via terminal" in each for each in trailers)
     assert any("Forge-Inputs: request.md@" in each for each in trailers)
+
+
+def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    github = SmallGitHub()
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    waiting = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
+    github.http.shutdown()
+    assert waiting.code == 3, waiting.err
+    assert "the label “forge:S”" in waiting.out
+    assert sample.branch == "fix/42-fix-the-login"
+    assert "42-fix-the-login" in sample.workspace.name
+    assert "author: ann" in (sample.workspace / "request.md").read_text()
+    assert sample.forge("approve", "--model", sample.model()).code == 0
+    assert "Closes #42" in (sample.workspace / "pull-request.md").read_text()
 
 
 # -- looking ------------------------------------------------------------------------------------------------------

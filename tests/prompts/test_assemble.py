@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forge_bot.agent.answers import AnswerKind, Explore, parse_answer
 from forge_bot.engine.values import Finding, Severity, TaskId, TaskMode, TaskSpec
 from forge_bot.errors import BadTemplate
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Input, Line, Material, Prompt
-from tests.prompts.scenes import CLOSING, JIRA, READ_FILE, material
+from tests.prompts.scenes import CLOSING, JIRA, READ_FILE, fences, material
 
 SHIPPED = Environment()
 
@@ -116,7 +117,8 @@ def test_the_system_part_is_the_same_in_every_round_and_every_run() -> None:
 
 def test_the_task_is_given_whole() -> None:
     user = prompt(agent="implementer", task=TASK).user
-    assert "Task 2: Answer 413\n\nFiles:\n\n- `app/errors.py`\n- `tests/test_upload.py`" in user
+    assert "Task 2: Answer 413\n\nThis is the short form." in user
+    assert "Files:\n\n- `app/errors.py`\n- `tests/test_upload.py`" in user
     assert "- [ ] AC-1: `pytest` passes\n- [ ] AC-2: 413 is documented" in user
     assert "Already done before it: task 1." in user
     assert "keep to its files" in user
@@ -160,7 +162,11 @@ def test_the_catalogue_says_what_can_be_asked_for_and_how_often() -> None:
     system = prompt(capabilities=(READ_FILE, JIRA), limits=(5, 3)).system
     assert '- `read_file`: A file of the repository. For example `{"path": "src/app.py"}`' in system
     assert "- `jira_search` (an action, `capability_type` mcp_tool): Search tickets." in system
-    assert '"params_json": "{\\"path\\": \\"src/app.py\\"}"' in system
+    assert 'Search tickets. For example `{"query": "timeout"}`' in system
+    (whole,) = fences(system, "json")
+    asked = parse_answer(whole, AnswerKind.DOCUMENT)
+    assert isinstance(asked, Explore)
+    assert [request.provider for request in asked.requests] == ["search_code"]
     assert "you have 5 turns, with up to 3 requests and actions in each" in system
     assert "there are none here, leave it empty" not in system
     assert "there are none here, leave it empty" in prompt().system

@@ -1,11 +1,13 @@
 """The templates that ship: one for each agent, each example as its contract asks, each rendering whole for both deliveries."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
+from forge_bot.agent.answers import AnswerKind, Edit, Explore, parse_answer
 from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.tasks import read_tasks
 from forge_bot.engine.values import Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
@@ -160,11 +162,33 @@ def test_a_role_and_its_contract_can_be_read_in_three_minutes(part: Part) -> Non
 def test_the_implementer_is_shown_edits_that_are_readable() -> None:
     (implementer,) = [part for part in PARTS if part.agent == "implementer"]
     ask, edit = fences(system(implementer), "json")
-    assert '"provider": "read_file"' in ask
-    assert '"operation": "replace"' in edit
+    asked = parse_answer(ask, AnswerKind.CHANGE)
+    assert isinstance(asked, Explore)
+    assert [request.provider for request in asked.requests] == ["search_code"]
+    assert "pattern" in json.loads(asked.requests[0].params_json)
+    assert Edit.model_validate_json(edit).operation == "replace"
 
 
 def test_the_one_who_cannot_run_tests_is_told_not_to_claim_results() -> None:
     (implementer,) = [part for part in PARTS if part.agent == "implementer"]
     assert "never write that it passes" in system(implementer)
+    assert "show the state before the edits" in system(implementer)
     assert "the commands you ran" in system(implementer, delivery="files")
+    assert "show the state before the edits" not in system(implementer, delivery="files")
+
+
+def test_what_only_a_run_can_show_is_left_to_the_process_in_task_report_and_review() -> None:
+    made = {part.agent: example(part) for part in PARTS if part.agent in {"task-decomposer", "implementer", "impl-reviewer"}}
+    assert "- [ ] AC-3: `pytest` passes\n" in made["task-decomposer"]
+    for agent in ("implementer", "impl-reviewer"):
+        assert "- [ ] AC-3: for the process to show (`pytest`)\n" in made[agent]
+        assert "AC-3" not in sections(made[agent]).get("Findings", "")
+
+
+def test_the_states_of_a_verified_requirement_are_those_of_its_example() -> None:
+    (verification,) = [part for part in PARTS if part.phase == "final-verification"]
+    told = set(re.findall(r"“(shown by the run|shown by reading|failed|not shown)”", system(verification)))
+    assert told == {"shown by the run", "shown by reading", "failed", "not shown"}
+    states = re.findall(r"\| ([^|]+) \|$", sections(example(verification))["Requirements"], re.MULTILINE)
+    assert states[0] == "State"
+    assert set(states[1:]) <= told

@@ -27,6 +27,12 @@ def walled(request: pytest.FixtureRequest) -> BackendName:
     return request.param
 
 
+@pytest.fixture
+def chosen() -> BackendName:
+    """The one that a run would take here; for what is the same in all of them."""
+    return next(name for name, trouble in TROUBLES.items() if not trouble)
+
+
 @pytest.fixture(params=_every(BackendName.BUBBLEWRAP))
 def bubblewrap(request: pytest.FixtureRequest) -> BackendName:
     """The first choice alone."""

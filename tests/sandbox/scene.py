@@ -1,11 +1,15 @@
 """A project, and the world around it that must stay out of reach: files, servers of every kind, a process with a secret."""
 
+import atexit
 import os
+import shutil
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from forge_bot.sandbox import Outcome
 
@@ -15,12 +19,21 @@ Attempt = Callable[..., Outcome]
 
 
 def project(root: Path) -> Path:
-    """Make that repository."""
+    """A repository with one commit, a source folder, a workflow and a spec."""
+    return Path(shutil.copytree(_pattern(), root))
+
+
+@cache
+def _pattern() -> Path:
+    folder = TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    root = Path(folder.name)
     for name, text in {"src/app.py": "x = 1\n", ".github/workflows/ci.yml": "on: push\n", ".specs/spec.md": "# Spec\n"}.items():
         file = root / name
         file.parent.mkdir(parents=True)
         file.write_text(text, encoding="utf-8")
-    git(root, "init", "-q")
+    git(root, "init", "-q", "--template=")
+    (root / ".git" / "hooks").mkdir()
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "start")
     return root

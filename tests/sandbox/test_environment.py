@@ -53,8 +53,8 @@ def test_nothing_of_our_environment_is_passed_on(backend: BackendName, worktree:
     assert (found["CI"], found["GIT_CONFIG_GLOBAL"], found["GIT_TERMINAL_PROMPT"]) == ("true", "/dev/null", "0")
 
 
-def test_declared_variables_are_added_and_win(backend: BackendName, worktree: Path) -> None:
-    found = variables(backend, Box(worktree=worktree, env={"DEBUG": "1", "LANG": "de_DE.UTF-8", "EMPTY": ""}))
+def test_declared_variables_are_added_and_win(chosen: BackendName, worktree: Path) -> None:
+    found = variables(chosen, Box(worktree=worktree, env={"DEBUG": "1", "LANG": "de_DE.UTF-8", "EMPTY": ""}))
     assert (found["DEBUG"], found["LANG"], found["EMPTY"]) == ("1", "de_DE.UTF-8", "")
 
 
@@ -65,50 +65,50 @@ def test_a_declared_library_is_loaded_inside_only(walled: BackendName, worktree:
     assert outcome.output.count("missing.so") == 1
 
 
-def test_a_declared_path_is_searched_first(backend: BackendName, worktree: Path, home: Path) -> None:
+def test_a_declared_path_is_searched_first(chosen: BackendName, worktree: Path, home: Path) -> None:
     tool(worktree / "src" / "bin" / "greet", "from-the-project")
     box = Box(worktree=worktree, env={"PATH": f"{worktree}/src/bin:/usr/bin:relative:"})
-    assert run(backend, box, ["greet"]).output == "from-the-project\n"
-    assert variables(backend, box)["PATH"] == f"{worktree}/src/bin:/usr/bin"
+    assert run(chosen, box, ["greet"]).output == "from-the-project\n"
+    assert variables(chosen, box)["PATH"] == f"{worktree}/src/bin:/usr/bin"
 
 
 # -- tools -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_pyenv_shim_gives_way_to_the_version_the_project_asks_for(
-    backend: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    chosen: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for version in ("3.98.0", "3.98.9", "3.98.10", "3.99.1"):
         tool(home / ".pyenv" / "versions" / version / "bin" / "python3", version)
     tool(home / ".pyenv" / "shims" / "python3", "shim")
     (home / ".pyenv" / "version").write_text("3.99.1\n", encoding="utf-8")
     on_path(monkeypatch, home / ".pyenv" / "shims")
-    assert run(backend, Box(worktree=worktree), ["python3"]).output == "3.99.1\n"
+    assert run(chosen, Box(worktree=worktree), ["python3"]).output == "3.99.1\n"
     (worktree / ".python-version").write_text("3.98\n", encoding="utf-8")
-    assert run(backend, Box(worktree=worktree), ["python3"]).output == "3.98.10\n"
+    assert run(chosen, Box(worktree=worktree), ["python3"]).output == "3.98.10\n"
     (worktree / ".python-version").write_text("../../.ssh\n", encoding="utf-8")
-    assert run(backend, Box(worktree=worktree), ["python3"]).output == "3.99.1\n"
+    assert run(chosen, Box(worktree=worktree), ["python3"]).output == "3.99.1\n"
 
 
 def test_a_node_of_its_own_is_seen_with_what_lies_beside_it(
-    backend: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    chosen: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prefix = home / ".nvm" / "versions" / "node" / "v99"
     tool(prefix / "bin" / "node", "v99")
     tool(prefix / "bin" / "npm", "npm-of-99")
     on_path(monkeypatch, prefix / "bin")
-    assert run(backend, Box(worktree=worktree), ["sh", "-c", "node; npm"]).output == "v99\nnpm-of-99\n"
+    assert run(chosen, Box(worktree=worktree), ["sh", "-c", "node; npm"]).output == "v99\nnpm-of-99\n"
 
 
 def test_a_tool_behind_a_link_is_found_where_it_really_lies(
-    walled: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    chosen: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tool(home / ".fnm" / "v98" / "bin" / "node", "v98")
     links = home / ".links" / "bin"
     links.mkdir(parents=True)
     (links / "node").symlink_to(home / ".fnm" / "v98" / "bin" / "node")
     on_path(monkeypatch, links)
-    assert run(walled, Box(worktree=worktree), ["node"]).output == "v98\n"
+    assert run(chosen, Box(worktree=worktree), ["node"]).output == "v98\n"
 
 
 def test_a_tool_of_one_file_is_seen_without_its_folder(
@@ -183,24 +183,24 @@ fund=false
 
 
 def test_an_installation_knows_the_registries_but_no_account(
-    backend: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    chosen: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {**PASSED_ON, **KEPT_BACK}.items():
         monkeypatch.setenv(name, value)
-    found = variables(backend, Box(worktree=worktree, network=True))
+    found = variables(chosen, Box(worktree=worktree, network=True))
     assert {name: found.get(name) for name in PASSED_ON} == PASSED_ON
     assert found.keys().isdisjoint(KEPT_BACK)
     assert "hunter2" not in str(found)
-    assert variables(backend, Box(worktree=worktree)).keys().isdisjoint(PASSED_ON)
+    assert variables(chosen, Box(worktree=worktree)).keys().isdisjoint(PASSED_ON)
 
 
 def test_configuration_files_of_package_clients_come_along_without_their_secrets(
-    backend: BackendName, worktree: Path, home: Path, tmp_path: Path
+    chosen: BackendName, worktree: Path, home: Path, tmp_path: Path
 ) -> None:
     (home / ".config" / "pip").mkdir(parents=True)
     (home / ".config" / "pip" / "pip.conf").write_text(PIP_CONF.format(folder=tmp_path / "wheels"), encoding="utf-8")
     (home / ".npmrc").write_text(NPMRC, encoding="utf-8")
-    output = run(backend, Box(worktree=worktree, network=True), ["sh", "-c", "cat ~/.config/pip/pip.conf ~/.npmrc"]).output
+    output = run(chosen, Box(worktree=worktree, network=True), ["sh", "-c", "cat ~/.config/pip/pip.conf ~/.npmrc"]).output
     assert "hunter2" not in output
     for kept in (
         "index-url = https://mirror",
@@ -210,7 +210,7 @@ def test_configuration_files_of_package_clients_come_along_without_their_secrets
         f"find-links = {tmp_path}/wheels",
     ):
         assert kept in output
-    assert "registry" not in run(backend, Box(worktree=worktree), ["sh", "-c", "cat ~/.npmrc"]).output
+    assert "registry" not in run(chosen, Box(worktree=worktree), ["sh", "-c", "cat ~/.npmrc"]).output
 
 
 def test_folders_with_packages_are_readable_for_an_installation_only(

@@ -65,8 +65,8 @@ def test_memory_of_all_processes_together_is_bounded(backend: BackendName, attem
     assert outcome.duration_ms < 10_000
 
 
-def test_memory_that_is_only_reserved_or_shared_does_not_count(backend: BackendName, attempt: Attempt) -> None:
-    assert attempt(backend, RESERVED_AND_SHARED, limits=Limits(memory_bytes=200 << 20)).exit_code == 0
+def test_memory_that_is_only_reserved_or_shared_does_not_count(walled: BackendName, attempt: Attempt) -> None:
+    assert attempt(walled, RESERVED_AND_SHARED, limits=Limits(memory_bytes=200 << 20)).exit_code == 0
 
 
 def test_more_processes_than_allowed_end_the_command(backend: BackendName, attempt: Attempt) -> None:
@@ -76,8 +76,8 @@ def test_more_processes_than_allowed_end_the_command(backend: BackendName, attem
     assert outcome.duration_ms < 10_000
 
 
-def test_as_many_processes_as_allowed_are_no_trouble(backend: BackendName, attempt: Attempt) -> None:
-    outcome = attempt(backend, MANY.format(count=50, then="time.sleep(0.4)"), limits=Limits(processes=60))
+def test_as_many_processes_as_allowed_are_no_trouble(walled: BackendName, attempt: Attempt) -> None:
+    outcome = attempt(walled, MANY.format(count=50, then="time.sleep(0.4)"), limits=Limits(processes=60))
     assert (outcome.exit_code, outcome.output) == (0, "ALL STARTED\n")
 
 
@@ -93,14 +93,14 @@ def test_threads_are_bounded_by_the_kernel_at_eight_for_each_process(backend: Ba
     assert 100 < int(started) <= 160
 
 
-def test_no_file_grows_beyond_its_limit(backend: BackendName, worktree: Path) -> None:
-    outcome = shell(backend, worktree, "head -c 3000000 /dev/zero > src/big; echo $?", file_bytes=1_000_000)
+def test_no_file_grows_beyond_its_limit(walled: BackendName, worktree: Path) -> None:
+    outcome = shell(walled, worktree, "head -c 3000000 /dev/zero > src/big; echo $?", file_bytes=1_000_000)
     assert outcome.output.splitlines()[-1] != "0"
     assert (worktree / "src" / "big").stat().st_size == 1_000_000
 
 
-def test_a_flood_of_output_keeps_its_head_and_its_tail(backend: BackendName, worktree: Path) -> None:
-    outcome = shell(backend, worktree, "echo first; yes | head -c 20000000; echo last", output_bytes=10_000)
+def test_a_flood_of_output_keeps_its_head_and_its_tail(walled: BackendName, worktree: Path) -> None:
+    outcome = shell(walled, worktree, "echo first; yes | head -c 20000000; echo last", output_bytes=10_000)
     assert outcome.truncated
     assert outcome.exit_code == 0
     assert outcome.output.startswith("first\ny\n")
@@ -109,17 +109,17 @@ def test_a_flood_of_output_keeps_its_head_and_its_tail(backend: BackendName, wor
     assert len(outcome.output) < 10_100
 
 
-def test_output_within_its_limit_is_whole(backend: BackendName, worktree: Path) -> None:
-    outcome = shell(backend, worktree, "yes | head -c 9999", output_bytes=10_000)
+def test_output_within_its_limit_is_whole(walled: BackendName, worktree: Path) -> None:
+    outcome = shell(walled, worktree, "yes | head -c 9999", output_bytes=10_000)
     assert (outcome.truncated, len(outcome.output)) == (False, 9_999)
 
 
-def test_output_that_is_no_text_is_replaced_where_it_is_none(backend: BackendName, worktree: Path) -> None:
-    assert shell(backend, worktree, r"printf 'a\377\303\244\n'; printf 'e\n' >&2").output == "a\ufffdä\ne\n"
+def test_output_that_is_no_text_is_replaced_where_it_is_none(walled: BackendName, worktree: Path) -> None:
+    assert shell(walled, worktree, r"printf 'a\377\303\244\n'; printf 'e\n' >&2").output == "a\ufffdä\ne\n"
 
 
-def test_an_endless_flood_is_ended_by_time(backend: BackendName, worktree: Path) -> None:
-    outcome = shell(backend, worktree, "yes", seconds=0.5, output_bytes=10_000)
+def test_an_endless_flood_is_ended_by_time(walled: BackendName, worktree: Path) -> None:
+    outcome = shell(walled, worktree, "yes", seconds=0.5, output_bytes=10_000)
     assert (outcome.exit_code, outcome.timed_out, outcome.truncated) == (124, True, True)
 
 
@@ -128,5 +128,5 @@ def test_a_command_ended_by_a_signal_says_which(backend: BackendName, worktree: 
     assert shell(backend, worktree, "exit 3").exit_code == 3
 
 
-def test_a_box_goes_before_anything_of_the_users_when_memory_is_short(backend: BackendName, worktree: Path) -> None:
-    assert shell(backend, worktree, "cat /proc/self/oom_score_adj").output == "1000\n"
+def test_a_box_goes_before_anything_of_the_users_when_memory_is_short(walled: BackendName, worktree: Path) -> None:
+    assert shell(walled, worktree, "cat /proc/self/oom_score_adj").output == "1000\n"

@@ -15,21 +15,21 @@ def script(file: Path, text: str, mode: int = 0o755) -> Path:
     return file
 
 
-def test_a_command_that_does_not_exist_is_said_so(backend: BackendName, worktree: Path) -> None:
-    outcome = run(backend, Box(worktree=worktree), ["no-such-tool", "--fast"])
+def test_a_command_that_does_not_exist_is_said_so(walled: BackendName, worktree: Path) -> None:
+    outcome = run(walled, Box(worktree=worktree), ["no-such-tool", "--fast"])
     assert (outcome.exit_code, outcome.output) == (127, "no-such-tool: no such command in the sandbox.\n")
-    assert run(backend, Box(worktree=worktree), ["./src/missing.sh"]).exit_code == 127
+    assert run(walled, Box(worktree=worktree), ["./src/missing.sh"]).exit_code == 127
 
 
-def test_a_file_that_is_no_program_is_said_so(backend: BackendName, worktree: Path) -> None:
-    outcome = run(backend, Box(worktree=worktree), ["src/app.py"])
+def test_a_file_that_is_no_program_is_said_so(walled: BackendName, worktree: Path) -> None:
+    outcome = run(walled, Box(worktree=worktree), ["src/app.py"])
     assert (outcome.exit_code, outcome.output) == (126, "src/app.py: cannot be executed (Permission denied).\n")
-    assert run(backend, Box(worktree=worktree), ["./src"]).exit_code == 126
+    assert run(walled, Box(worktree=worktree), ["./src"]).exit_code == 126
 
 
-def test_a_script_whose_interpreter_is_missing_is_said_so(backend: BackendName, worktree: Path) -> None:
+def test_a_script_whose_interpreter_is_missing_is_said_so(walled: BackendName, worktree: Path) -> None:
     script(worktree / "src" / "odd", "#!/no/such/interpreter\n")
-    outcome = run(backend, Box(worktree=worktree), ["src/odd"])
+    outcome = run(walled, Box(worktree=worktree), ["src/odd"])
     assert (outcome.exit_code, outcome.output) == (127, "src/odd: no such command in the sandbox.\n")
 
 
@@ -41,34 +41,34 @@ def test_a_program_outside_of_the_box_is_not_found_in_it(walled: BackendName, wo
     assert "ran" not in outcome.output
 
 
-def test_a_script_without_a_first_line_is_the_shells(backend: BackendName, worktree: Path) -> None:
+def test_a_script_without_a_first_line_is_the_shells(walled: BackendName, worktree: Path) -> None:
     script(worktree / "src" / "plain", "echo $0 $1\n")
-    assert run(backend, Box(worktree=worktree), ["src/plain", "a b"]).output == "src/plain a b\n"
+    assert run(walled, Box(worktree=worktree), ["src/plain", "a b"]).output == "src/plain a b\n"
 
 
-def test_words_reach_the_command_as_they_are(backend: BackendName, attempt: Attempt, worktree: Path) -> None:
+def test_words_reach_the_command_as_they_are(walled: BackendName, attempt: Attempt, worktree: Path) -> None:
     words = ["", "a b", "$HOME", "*", "--", "ä", "new\nline"]
     code = "import sys; print(sys.argv[1:], end='')"
-    assert run(backend, Box(worktree=worktree), ["python3", "-c", code, *words]).output == str(words)
+    assert run(walled, Box(worktree=worktree), ["python3", "-c", code, *words]).output == str(words)
 
 
 @pytest.mark.parametrize("argv", [[], [""], ["echo", "a\0b"]])
-def test_a_command_that_no_program_could_be_given_is_an_error(backend: BackendName, worktree: Path, argv: list[str]) -> None:
+def test_a_command_that_no_program_could_be_given_is_an_error(walled: BackendName, worktree: Path, argv: list[str]) -> None:
     with pytest.raises(SandboxFailed):
-        run(backend, Box(worktree=worktree), argv)
+        run(walled, Box(worktree=worktree), argv)
 
 
-def test_a_work_tree_that_is_not_there_is_an_error_with_its_path(backend: BackendName, tmp_path: Path) -> None:
+def test_a_work_tree_that_is_not_there_is_an_error_with_its_path(walled: BackendName, tmp_path: Path) -> None:
     with pytest.raises(SandboxFailed, match="gone is not a folder"):
-        run(backend, Box(worktree=tmp_path / "gone"), ["true"])
+        run(walled, Box(worktree=tmp_path / "gone"), ["true"])
 
 
-def test_a_home_folder_is_no_work_tree(backend: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_folder_is_no_work_tree(walled: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "someone").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "someone"))
     for folder in (tmp_path / "someone", tmp_path):
         with pytest.raises(SandboxFailed, match="home folder"):
-            run(backend, Box(worktree=folder), ["true"])
+            run(walled, Box(worktree=folder), ["true"])
 
 
 def test_the_strongest_that_works_is_chosen() -> None:

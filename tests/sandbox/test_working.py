@@ -57,14 +57,14 @@ def test_only_bubblewrap_has_a_network_of_its_own_for_servers_under_test(walled:
     assert ("HELLO" in outcome.output) == (walled is BackendName.BUBBLEWRAP)
 
 
-def test_git_works_in_a_linked_work_tree_when_its_common_folder_is_readable(backend: BackendName, worktree: Path) -> None:
+def test_git_works_in_a_linked_work_tree_when_its_common_folder_is_readable(walled: BackendName, worktree: Path) -> None:
     linked = worktree.parent / "linked"
     git(worktree, "worktree", "add", "-q", str(linked))
     (linked / "src" / "app.py").write_text("x = 2\n", encoding="utf-8")
     box = Box(worktree=linked, readable=(worktree / ".git",))
-    outcome = run(backend, box, ["git", "status", "--porcelain"])
+    outcome = run(walled, box, ["git", "status", "--porcelain"])
     assert outcome.output == " M src/app.py\n"
-    assert run(backend, box, ["git", "log", "--format=%s"]).output == "start\n"
+    assert run(walled, box, ["git", "log", "--format=%s"]).output == "start\n"
 
 
 def test_a_password_in_gits_common_folder_is_taken_out_of_what_is_shown(bubblewrap: BackendName, worktree: Path) -> None:
@@ -78,15 +78,15 @@ def test_a_password_in_gits_common_folder_is_taken_out_of_what_is_shown(bubblewr
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
-def test_node_runs_although_it_reserves_more_than_the_memory_limit(backend: BackendName, worktree: Path) -> None:
+def test_node_runs_although_it_reserves_more_than_the_memory_limit(walled: BackendName, worktree: Path) -> None:
     code = "const {execFileSync} = require('child_process'); console.log(execFileSync(process.execPath, ['-p', '6 * 7']) + '')"
-    assert run(backend, Box(worktree=worktree), ["node", "-e", code]).output == "42\n\n"
+    assert run(walled, Box(worktree=worktree), ["node", "-e", code]).output == "42\n\n"
 
 
 @pytest.mark.skipif(not shutil.which("cargo"), reason="Rust is not installed")
-def test_rust_runs_without_its_home_folder_being_shown(backend: BackendName, worktree: Path) -> None:
+def test_rust_runs_without_its_home_folder_being_shown(walled: BackendName, worktree: Path) -> None:
     (worktree / "src" / "main.rs").write_text('fn main() { println!("{}", 6 * 7); }\n', encoding="utf-8")
     script = "rustc --crate-type bin -o src/main src/main.rs && src/main; ls -A $CARGO_HOME"
-    lines = run(backend, Box(worktree=worktree), ["sh", "-c", script]).output.splitlines()
+    lines = run(walled, Box(worktree=worktree), ["sh", "-c", script]).output.splitlines()
     assert lines[0] == "42"
-    assert backend is not BackendName.BUBBLEWRAP or not set(lines[1:]) - {"bin", "registry", "git"}
+    assert walled is not BackendName.BUBBLEWRAP or not set(lines[1:]) - {"bin", "registry", "git"}

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model as LibraryModel
     from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.settings import ModelSettings
 
 OutputForm = Literal["auto", "native", "prompted"]
 
@@ -116,7 +117,7 @@ class ProviderModel:
                 response = await model_request(
                     model,
                     _history(call.messages),
-                    model_settings=self._request_settings(call),  # pyright: ignore[reportArgumentType]
+                    model_settings=self._request_settings(call),
                     model_request_parameters=self._parameters(call),
                 )
         except (AgentRunError, UserError) as error:
@@ -126,14 +127,15 @@ class ProviderModel:
             raise PerhapsPaid(f"The answer of {self.name} is not what its API promises.", details=_said(error)) from error
         return _reply(self.name, response)
 
-    def _request_settings(self, call: ModelCall) -> dict[str, object]:
+    def _request_settings(self, call: ModelCall) -> "ModelSettings":
         wanted: dict[str, object] = {
             "max_tokens": call.output_tokens,
             "cache": True,
             "timeout": self._settings.seconds,
             "max_retries": self._settings.retries,
         }
-        return {name: value for name, value in wanted.items() if name not in self._model.unsupported_settings}
+        known = {name: value for name, value in wanted.items() if name not in self._model.unsupported_settings}
+        return cast("ModelSettings", known)
 
     def _parameters(self, call: ModelCall) -> "ModelRequestParameters":
         from pydantic_ai.messages import InstructionPart

@@ -6,7 +6,7 @@ A record is JSON lines (`.jsonl`), a script may also be YAML: a list of the same
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import yaml
 from pydantic import ConfigDict, Field, ValidationError
@@ -102,7 +102,7 @@ def _items(text: str, path: Path) -> Mapping[str, object]:
         raise BadRecord(f"{path} is not YAML: {error}.") from error
     if not isinstance(value, list):
         raise BadRecord(f"{path} is not a list of exchanges.")
-    return {f"item {number}": item for number, item in enumerate(value, 1)}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return {f"item {number}": item for number, item in enumerate(cast("list[object]", value), 1)}
 
 
 def _first_fault(found: Mapping[str, object], path: Path) -> BadRecord:
