@@ -10,7 +10,7 @@ from forge_bot.engine.moves import PROCESS
 from forge_bot.engine.pipeline import ReviewPhase, Speaking, TaskReviewPhase, VerifyPhase
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.values import TaskId
-from forge_bot.knowledge import Profile
+from forge_bot.knowledge import ENV, Profile
 from forge_bot.knowledge.history import History
 from forge_bot.knowledge.past_runs import read_past_run
 from forge_bot.knowledge.recall import Recall
@@ -231,7 +231,8 @@ def layer_three(profile: Profile, files: tuple[str, ...]) -> tuple[Line, ...]:
     commands = profile.commands
 
     def words(kind: str) -> str:
-        return "; ".join(" ".join(command.argv) for command in getattr(commands, kind))
+        # The placeholder for the folder of tools means nothing to a model.
+        return "; ".join(" ".join(command.argv).replace(f"{ENV}/bin/", "") for command in getattr(commands, kind))
 
     facts = (
         ("Languages", ", ".join(f"{language.name} ({language.percent}%)" for language in profile.languages)),

@@ -99,7 +99,8 @@ class Project:
                 tuple(more) if "pytest" in command.argv and all((self.tree.path / item.split("::")[0]).exists() for item in more) else ()
             )
             result, output = self._one(name, (*command.argv, *extra))
-            parts.append(f"$ {' '.join(result.argv)}\nexit code {result.exit_code}\n{output[-_TESTS_SHOWN:]}")
+            ignored = "" if extra or not more else "(this command takes no selection: everything ran)\n"
+            parts.append(f"{ignored}$ {' '.join(result.argv)}\nexit code {result.exit_code}\n{output[-_TESTS_SHOWN:]}")
         self.tidy()
         return "\n\n".join(parts)
 

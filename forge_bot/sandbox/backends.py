@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from threading import Event
 from typing import Literal, assert_never
 
 from forge_bot.errors import NoSandbox, SandboxFailed
@@ -15,7 +16,7 @@ from forge_bot.sandbox.watching import Overrun, Watched
 
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 
-_TIMED_OUT, _KILLED = 124, 137
+_TIMED_OUT, _INTERRUPTED, _KILLED = 124, 130, 137
 _PROBE = Limits(seconds=20)
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
@@ -39,8 +40,8 @@ def choose(wanted: Wanted) -> BackendName:
     raise NoSandbox(f"Project commands cannot be locked in on this machine. {' '.join(reasons)}", details=tuple(reasons))
 
 
-def run(backend: BackendName, box: Box, argv: Sequence[str]) -> Outcome:
-    """Run one command in a box and wait until nothing of it is left.
+def run(backend: BackendName, box: Box, argv: Sequence[str], *, called_off: Event | None = None) -> Outcome:
+    """Run one command in a box and wait until nothing of it is left; sooner when another thread sets `called_off` (exit code 130).
 
     A command that cannot be found, started, or held to its limits is an Outcome; SandboxFailed is raised only when the box itself
     could not be made. argv is a list of words: there is no shell unless it is named.
@@ -48,11 +49,11 @@ def run(backend: BackendName, box: Box, argv: Sequence[str]) -> Outcome:
     words = checked(argv)
     match backend:
         case BackendName.BUBBLEWRAP:
-            code, seen = bubblewrap.run(_bwrap(), box, words)
+            code, seen = bubblewrap.run(_bwrap(), box, words, called_off)
         case BackendName.LANDLOCK:
-            code, seen = unprivileged.run(box, words, walls=True)
+            code, seen = unprivileged.run(box, words, called_off, walls=True)
         case BackendName.OFF:
-            code, seen = unprivileged.run(box, words, walls=False)
+            code, seen = unprivileged.run(box, words, called_off, walls=False)
         case _:
             assert_never(backend)
     return _outcome(backend, box.limits, code, seen)
@@ -66,6 +67,7 @@ def _outcome(backend: BackendName, limits: Limits, code: int, seen: Watched | Un
         Overrun.TIME: (f"ended after {limits.seconds:g} seconds", _TIMED_OUT),
         Overrun.MEMORY: (f"ended for using more than {limits.memory_bytes // 2**20} MiB of memory", _KILLED),
         Overrun.PROCESSES: (f"ended for running more than {limits.processes} processes at a time", _KILLED),
+        Overrun.CALLED_OFF: ("called off", _INTERRUPTED),
     }
     why, exit_code = ended[seen.overrun]
     return Outcome(

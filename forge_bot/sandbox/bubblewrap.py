@@ -15,6 +15,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import BinaryIO
 
 from forge_bot.errors import SandboxFailed
@@ -24,7 +25,7 @@ from forge_bot.sandbox.commands import Unstartable, program, unstartable
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.protected import protected
 from forge_bot.sandbox.view import view
-from forge_bot.sandbox.watching import Watched, watch
+from forge_bot.sandbox.watching import Patience, Watched, watch
 
 _ALONE = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL")
 _ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv")
@@ -46,7 +47,7 @@ def binaries() -> Iterator[str]:
         yield system
 
 
-def run(binary: str, box: Box, argv: Sequence[str]) -> tuple[int, Watched | Unstartable]:
+def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = None) -> tuple[int, Watched | Unstartable]:
     """Run a command in namespaces: its exit code, and what was seen of it."""
     with ExitStack() as prepared:
         seen = prepared.enter_context(view(box, TEMPORARY))
@@ -63,7 +64,7 @@ def run(binary: str, box: Box, argv: Sequence[str]) -> tuple[int, Watched | Unst
         ]
         filters = seccomp.program(namespaces=True, network=box.network)
         started = prepared.enter_context(_started(binary, [*arguments, "--chdir", str(seen.worktree)], argv, filters, box.limits))
-        watched = watch(started.output, started.inside, started.stop, box.limits)
+        watched = watch(started.output, started.inside, started.stop, Patience(box.limits, called_off))
         return _ending(started, argv[0], watched)
 
 
@@ -177,7 +178,9 @@ def _limit(pid: int, limits: Limits) -> None:
 
 def _ending(started: _Started, name: str, watched: Watched) -> tuple[int, Watched | Unstartable]:
     """The command's own exit code. bwrap writes one only if the command was started; else its words say why not."""
-    started.process.wait(_GONE_SECONDS)
+    with suppress(subprocess.TimeoutExpired):
+        started.process.wait(_GONE_SECONDS)
+    started.process.kill()
     reports = [json.loads(line) for line in started.status]
     code = next((int(report["exit-code"]) for report in reports if "exit-code" in report), None)
     if code is not None or watched.overrun is not None:

@@ -13,9 +13,10 @@ import struct
 import subprocess
 import sys
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from forge_bot.errors import SandboxFailed
@@ -26,7 +27,7 @@ from forge_bot.sandbox.commands import Unstartable, program, unstartable
 from forge_bot.sandbox.protected import parts_without, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.view import View, view
-from forge_bot.sandbox.watching import Watched, watch
+from forge_bot.sandbox.watching import Patience, Watched, watch
 
 # Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
 _NEEDED_VERSION = 6
@@ -48,7 +49,7 @@ _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty")
 _GONE_SECONDS = 10
 
 
-def run(box: Box, argv: Sequence[str], *, walls: bool) -> tuple[int, Watched | Unstartable]:
+def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls: bool) -> tuple[int, Watched | Unstartable]:
     """Run a command under a keeper: its exit code, and what was seen of it."""
     if walls:
         _check_machine()
@@ -65,7 +66,7 @@ def run(box: Box, argv: Sequence[str], *, walls: bool) -> tuple[int, Watched | U
             "walls": _walls(box, seen) if walls else None,
         }
         with _keeper(order) as started:
-            watched = watch(started.output, started.process.pid, started.stop, box.limits)
+            watched = watch(started.output, started.process.pid, started.stop, Patience(box.limits, called_off))
             return _ending(started, argv[0], watched)
 
 
@@ -165,7 +166,9 @@ def _keeper(order: dict[str, Any]) -> Generator[_Started]:
 
 
 def _ending(started: _Started, name: str, watched: Watched) -> tuple[int, Watched | Unstartable]:
-    started.process.wait(_GONE_SECONDS)
+    with suppress(subprocess.TimeoutExpired):
+        started.process.wait(_GONE_SECONDS)
+    started.process.kill()
     report = json.loads(os.read(started.answer, 65_536) or "{}")
     if report.get("stage") == "exec":
         reason = unstartable(name, report["errno"])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from threading import Event
 from time import monotonic
 
 from forge_bot.sandbox.box import Limits
@@ -26,6 +27,15 @@ class Overrun(StrEnum):
     TIME = "time"
     MEMORY = "memory"
     PROCESSES = "processes"
+    CALLED_OFF = "called off"
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a command may go on: until a limit is reached, or until somebody sets `called_off` from another thread."""
+
+    limits: Limits
+    called_off: Event | None = None
 
 
 @dataclass(frozen=True)
@@ -37,19 +47,19 @@ class Watched:
     seconds: float
 
 
-def watch(output: int, above: int, stop: Callable[[], None], limits: Limits) -> Watched:
+def watch(output: int, above: int, stop: Callable[[], None], patience: Patience) -> Watched:
     """Read the descriptor `output` to its end; call `stop` once when the processes below pid `above` break a limit.
 
     The end of the output is the end of everything: both backends hold it open until the last process is gone.
     """
-    began, kept, overrun = monotonic(), Kept(limits.output_bytes), None
-    until, next_look = began + limits.seconds, began + _LOOK_SECONDS / 2
+    began, kept, overrun = monotonic(), Kept(patience.limits.output_bytes), None
+    until, next_look = began + patience.limits.seconds, began + _LOOK_SECONDS / 2
     try:
         with selectors.DefaultSelector() as waiting:
             waiting.register(output, selectors.EVENT_READ)
             while (now := monotonic()) < until or overrun is None:
                 if overrun is None:
-                    overrun, next_look = _look(now, until, next_look, above, limits)
+                    overrun, next_look = _look(now, until, next_look, above, patience)
                     if overrun is not None:
                         stop()
                         until = now + _PATIENCE_SECONDS
@@ -64,12 +74,14 @@ def watch(output: int, above: int, stop: Callable[[], None], limits: Limits) -> 
     return Watched(kept, overrun, monotonic() - began)
 
 
-def _look(now: float, until: float, next_look: float, above: int, limits: Limits) -> tuple[Overrun | None, float]:
+def _look(now: float, until: float, next_look: float, above: int, patience: Patience) -> tuple[Overrun | None, float]:
     if now >= until:
         return Overrun.TIME, next_look
     if now < next_look:
         return None, next_look
-    overrun = _overrun(above, limits)
+    if patience.called_off is not None and patience.called_off.is_set():
+        return Overrun.CALLED_OFF, next_look
+    overrun = _overrun(above, patience.limits)
     cost = monotonic() - now
     return overrun, now + max(_LOOK_SECONDS, cost * _LOOK_SHARE)
 

@@ -1,6 +1,7 @@
 """Time, memory, processes, file sizes and output: what a command may use up, and that nothing of it stays behind."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,19 @@ def test_a_daemon_does_not_outlive_its_command(backend: BackendName, worktree: P
     script = f"(setsid sleep {marker} >/dev/null 2>&1 &); (sleep {marker} &); echo done"
     outcome = shell(backend, worktree, script, seconds=20)
     assert (outcome.exit_code, outcome.timed_out, outcome.output) == (0, False, "done\n")
+    assert alive(marker) == []
+
+
+def test_a_command_can_be_called_off_from_another_thread(backend: BackendName, worktree: Path) -> None:
+    marker, called_off, outcomes = f"60.{os.getpid()}3", threading.Event(), list[Outcome]()
+    words = ["sh", "-c", f"touch src/begun; sleep {marker}"]
+    thread = threading.Thread(target=lambda: outcomes.append(run(backend, Box(worktree=worktree), words, called_off=called_off)))
+    thread.start()
+    while thread.is_alive() and not (worktree / "src" / "begun").exists():
+        thread.join(0.01)
+    called_off.set()
+    thread.join(5)
+    assert [(outcome.exit_code, outcome.timed_out, outcome.output) for outcome in outcomes] == [(130, False, "\n[called off]\n")]
     assert alive(marker) == []
 
 
