@@ -36,7 +36,7 @@ def models_for(config: Config, model: str | None, record: Path | None) -> Callab
         from forge_bot.agent.models.provider import ProviderSettings
 
         if not opened:
-            settings = ProviderSettings(base_url=config.base_url, seconds=config.model_timeout_seconds, retries=config.model_retries)
+            settings = ProviderSettings(seconds=config.model_timeout_seconds, retries=config.model_retries, output=config.model_output)
             specs = {tier: model or config.model_for(tier) for tier in Tier}
             opened.update(open_tiers(specs, settings, record=record))
         return opened

@@ -92,7 +92,8 @@ def branch_type(text: str) -> BranchType:
     title, rest = _readable(title), _readable(rest)
     if (verb := FEATURE.match(title)) is not None:
         return "docs" if DOCS.search(title, verb.end()) else "fix" if _adds_a_fix(title[verb.end() :]) else "feature"
-    return _kind(title) or _weak_kind(title) or _kind(rest) or "feature"
+    # The body speaks of many things: a bug report that mentions a docstring is no work on documentation.
+    return _kind(title) or _weak_kind(title) or ("fix" if _kind(rest) == "fix" else "feature")
 
 
 def _flag(flag: str) -> Effort:

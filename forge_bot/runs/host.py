@@ -11,6 +11,8 @@ from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import Limits
 from forge_bot.agent.models.base import Model
+from forge_bot.agent.notices import Asking
+from forge_bot.agent.notices import Notice as ModelNotice
 from forge_bot.agent.work import work
 from forge_bot.checkout import blob_id
 from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, State, WriteFile, drive
@@ -81,6 +83,7 @@ class LocalHost:
         capabilities = [shown(entry) for entry in self.context.catalogue()]
         self.briefing = Briefing(run, project.profile, templates, capabilities)
         self._paths: tuple[str, ...] = ()
+        self._unpriced = False
 
     async def go_on(self) -> Action:
         """Perform until a person is asked or nothing is left; the action that is not this host's to do."""
@@ -151,10 +154,16 @@ class LocalHost:
             journal=self.journal,
             ledger=self.ledger,
             check=lambda answer: self.landing.complaints(answer, contract),
-            notice=lambda notice: self.tell(Thinking(notice=notice)),
+            notice=self._thinking,
             now=time.monotonic,
         )
         return await asyncio.to_thread(self._landed, action, task, finished)
+
+    def _thinking(self, notice: ModelNotice) -> None:
+        if isinstance(notice, Asking) and notice.reserved is None and self.ledger.budget.cap is not None and not self._unpriced:
+            self._unpriced = True
+            self.tell(Said(text=f"the price of {notice.model} is unknown, so the budget cannot hold it back", kind="warning"))
+        self.tell(Thinking(notice=notice))
 
     def _assignment(self, action: SpawnAgent, task: TaskId | None, prompt: Prompt, material: Material) -> Assignment:
         settings = self.run.config.agent

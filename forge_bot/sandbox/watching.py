@@ -52,26 +52,37 @@ def watch(output: int, above: int, stop: Callable[[], None], patience: Patience)
 
     The end of the output is the end of everything: both backends hold it open until the last process is gone.
     """
-    began, kept, overrun = monotonic(), Kept(patience.limits.output_bytes), None
-    until, next_look = began + patience.limits.seconds, began + _LOOK_SECONDS / 2
+    began, kept, limits = monotonic(), Kept(patience.limits.output_bytes), patience.limits
+    next_look, ended, overrun = began + _LOOK_SECONDS / 2, False, None
     try:
         with selectors.DefaultSelector() as waiting:
             waiting.register(output, selectors.EVENT_READ)
-            while (now := monotonic()) < until or overrun is None:
-                if overrun is None:
-                    overrun, next_look = _look(now, until, next_look, above, patience)
-                    if overrun is not None:
-                        stop()
-                        until = now + _PATIENCE_SECONDS
-                if waiting.select(max(0.0, min(until, next_look if overrun is None else until) - now)):
-                    piece = os.read(output, _PIECE)
-                    if not piece:
-                        break
-                    kept.add(piece)
+            while overrun is None and not ended:
+                now = monotonic()
+                overrun, next_look = _look(now, began + limits.seconds, next_look, above, patience)
+                ended = overrun is None and _take(waiting, kept, min(began + limits.seconds, next_look) - now)
+            if overrun is not None:
+                stop()
+                _take_the_rest(waiting, kept)
     except BaseException:
         stop()
         raise
     return Watched(kept, overrun, monotonic() - began)
+
+
+def _take(waiting: selectors.DefaultSelector, kept: Kept, seconds: float) -> bool:
+    """Keep what comes within some seconds; True at the end of the output."""
+    for key, _ in waiting.select(max(0.0, seconds)):
+        piece = os.read(key.fd, _PIECE)
+        kept.add(piece)
+        return not piece
+    return False
+
+
+def _take_the_rest(waiting: selectors.DefaultSelector, kept: Kept) -> None:
+    until = monotonic() + _PATIENCE_SECONDS
+    while (left := until - monotonic()) > 0 and not _take(waiting, kept, left):
+        pass
 
 
 def _look(now: float, until: float, next_look: float, above: int, patience: Patience) -> tuple[Overrun | None, float]:
@@ -91,9 +102,11 @@ def _overrun(above: int, limits: Limits) -> Overrun | None:
     if len(below) > limits.processes:
         return Overrun.PROCESSES
     # Pages that several processes share count once for each; the exact sum costs more and is taken only when it matters.
-    if sum(_kilobytes(pid, "status", ("RssAnon:", "RssShmem:")) for pid in below) * 1024 <= limits.memory_bytes:
+    resident = {pid: _kilobytes(pid, "status", ("RssAnon:", "RssShmem:")) for pid in below}
+    if sum(resident.values()) * 1024 <= limits.memory_bytes:
         return None
-    exact = sum(_kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) for pid in below)
+    # A process can refuse the exact view of itself; then it is charged with all it shares.
+    exact = sum(_kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) or resident[pid] for pid in below)
     return Overrun.MEMORY if exact * 1024 > limits.memory_bytes else None
 
 

@@ -65,7 +65,7 @@ class Config(Frozen):
 
     model: str = Field(default="", description="provider:model for all tiers")
     models: dict[Tier, str] = Field(default_factory=dict[Tier, str], description="provider:model by tier")
-    base_url: str = ""
+    model_output: Literal["auto", "native", "prompted"] = Field(default="auto", description="how the form of an answer is enforced")
     model_timeout_seconds: float = Field(default=600, gt=0)
     model_retries: int = Field(default=4, ge=0, le=20)
     pipeline: str = "develop"

@@ -72,6 +72,7 @@ class World:
             "UDP": str(self.udp.getsockname()[1]),
             "ABSTRACT": self.abstract.getsockname()[1:].decode(),
             "WITNESS": str(self.witness.pid),
+            "PARENT": str(os.getpid()),
         }
 
     def reached(self) -> list[str]:

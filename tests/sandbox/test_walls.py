@@ -25,6 +25,7 @@ ATTACKS = {
     "read the memory of another process": "open(f'/proc/{W}/mem', 'rb'); print('DONE')",
     "walk through the root of another process": "os.listdir(f'/proc/{W}/root' + E['OUTSIDE']); print('DONE')",
     "signal another process": "os.kill(W, 0); print('DONE')",
+    "signal the program that runs it": "os.kill(int(E['PARENT']), 0); print('DONE')",
     "signal it by a descriptor": "signal.pidfd_send_signal(os.pidfd_open(W), 0); print('DONE')",
     "call a TCP server": "socket.create_connection(('127.0.0.1', int(E['TCP'])), 5); print('DONE')",
     "send a UDP datagram": "s = socket.socket(type=2, family=2); s.sendto(b'x', ('127.0.0.1', int(E['UDP']))); print('DONE')",
@@ -32,6 +33,7 @@ ATTACKS = {
     "call an abstract socket": "socket.socket(socket.AF_UNIX).connect(chr(0) + E['ABSTRACT']); print('DONE')",
     "send a unix datagram": "socket.socket(socket.AF_UNIX, 2).sendto(b'x', E['OUTSIDE'] + '/d'); print('DONE')",
     "send a unix datagram from a pair": "socket.socketpair(1, 2)[0].sendmsg([b'x'], [], 0, E['OUTSIDE'] + '/d'); print('DONE')",
+    "call the machine's own host": "socket.socket(40, 1); print('DONE')",
     "talk to the kernel's keyrings": "print('DONE' if C.syscall(KEYCTL, 0, -3, 1) > 0 else '')",
     "make a ring for system calls": "C.syscall(425, 1, None); print('DONE' if ctypes.get_errno() == errno.EFAULT else '')",
     "become root in a namespace of its own": "print('DONE' if C.unshare(0x10000000) == 0 else '')",
@@ -65,6 +67,13 @@ for name, code in json.loads(sys.argv[1]).items():
 HARMLESS = {
     BackendName.BUBBLEWRAP: {"send a UDP datagram"},
     BackendName.LANDLOCK: {"change permissions of a workflow"},
+}
+
+
+# Hardened kernels and containers have walls of their own.
+SOMETIMES_REFUSED = {
+    *("read the memory of another process", "call the machine's own host", "talk to the kernel's keyrings"),
+    *("make a ring for system calls", "become root in a namespace of its own", "start a process in such a namespace"),
 }
 
 
@@ -108,8 +117,8 @@ def test_after_all_attacks_nothing_has_changed_and_nobody_was_called(walled: Bac
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_the_same_attack_works_without_walls(attack: str) -> None:
-    if attack not in aftermath(BackendName.OFF).worked and "namespace" in attack:
-        pytest.skip("this machine gives nobody a user namespace")
+    if attack in SOMETIMES_REFUSED and attack not in aftermath(BackendName.OFF).worked:
+        pytest.skip("this machine refuses that to everybody")
     assert attack in aftermath(BackendName.OFF).worked
 
 
