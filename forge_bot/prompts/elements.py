@@ -42,8 +42,6 @@ def hidden_in(page: Page) -> list[Span]:
     GitHub takes `<script>`, `<style>` and their like for words and reads on (GFM specification, 6.11); browsers skip to the end
     tag. What either of them does not show goes.
     """
-    if not page.has_html:
-        return []
     as_browser = _Reader(page, github=False)
     spans = as_browser.spans()
     return spans + _Reader(page, github=True).spans() if as_browser.met_text else spans

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from forge_bot.prompts.blocks import read_blocks
-from forge_bot.prompts.elements import hidden_in
 from forge_bot.prompts.invisible import invisible_spans
 from forge_bot.prompts.markup import Code, lay_out
 from forge_bot.prompts.removals import RemovalKind, Span, cut
@@ -31,6 +30,10 @@ def read(text: str) -> Reading:
     if spans := invisible_spans(text):
         return Reading(text, tuple(spans), ())
     layout = lay_out(read_blocks(text))
+    if not layout.page.has_html:
+        return Reading(text, tuple(layout.hidden), tuple(layout.code))
+    from forge_bot.prompts.elements import hidden_in  # it loads html5lib
+
     return Reading(text, (*layout.hidden, *hidden_in(layout.page)), tuple(layout.code))
 
 

@@ -183,6 +183,26 @@ def test_commits_are_listed_since_a_point_newest_first(scene: Scene) -> None:
         scene.tree.commits(since="--all")
 
 
+def test_a_commit_stands_before_its_parents_even_if_the_clocks_were_wrong(scene: Scene) -> None:
+    tree = scene.worktree("work")
+    scene.write("w", "w", at=tree.path)
+    tree.commit("work", RUN, when="2020-01-01T00:00:00Z")
+    scene.write("m", "m")
+    scene.tree.commit("main", RUN, when="2021-01-01T00:00:00Z")
+    scene.git("merge", "--quiet", "--no-edit", "work")
+
+    assert [commit.subject for commit in scene.tree.commits()][-1] == "a step"
+
+
+def test_letters_come_back_whatever_encoding_the_user_reads_logs_in(scene: Scene) -> None:
+    scene.config("i18n.logOutputEncoding=ISO-8859-1")
+    scene.write("a", "a")
+
+    scene.tree.commit("größe", (("By", "Zoë"),))
+
+    assert (scene.tree.commits()[0].subject, scene.tree.commits()[0].trailers) == ("größe", (("By", "Zoë"),))
+
+
 @pytest.mark.parametrize("when", ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678901+00:00", "2026-01-02T05:04:05+02:00"])
 def test_the_time_of_a_commit_can_be_given(scene: Scene, when: str) -> None:
     scene.write("a", "a")

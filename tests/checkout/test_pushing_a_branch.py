@@ -75,6 +75,20 @@ def test_nothing_but_the_branch_is_pushed(scene: Scene) -> None:
     assert scene.git("for-each-ref", "--format=%(refname)", at=remote).split() == ["refs/heads/main", "refs/heads/work"]
 
 
+def test_a_submodule_that_nobody_pushed_does_not_hold_the_branch_back(scene: Scene) -> None:
+    library, remote = scene.beside / "library", scene.remote()
+    scene.git("init", "--quiet", str(library))
+    scene.commit({"lib.py": "1"}, at=library)
+    scene.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    scene.commit({"lib.py": "2"}, at=scene.root / "lib")
+    made = scene.commit()
+    scene.config("push.recurseSubmodules=check")
+
+    scene.tree.push()
+
+    assert scene.git("rev-parse", "main", at=remote) == made
+
+
 def test_a_remote_that_refuses_by_its_own_rules_is_quoted(scene: Scene) -> None:
     remote, tree = scene.remote(), scene.worktree("work")
     scene.write("hooks/pre-receive", "#!/bin/sh\necho 'no pushes on Fridays' >&2\nexit 1\n", at=remote).chmod(0o755)

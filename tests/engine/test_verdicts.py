@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -99,6 +99,7 @@ def test_a_long_title_is_cut_at_five_hundred_characters() -> None:
     assert exact.description == "x" * 500
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("APROVE_PSFIL |/\n#*-`>[]().:x!?~ Vverdict"), max_size=200))
 def test_no_text_upsets_the_reader_and_prose_before_a_verdict_does_not_change_a_no(text: str) -> None:
     read_findings(text)
@@ -106,6 +107,7 @@ def test_no_text_upsets_the_reader_and_prose_before_a_verdict_does_not_change_a_
     assert read_verdict(f"{text}\n\n```\n```\n\n## Verdict: REVISE\n", DESIGN) in {Verdict.REVISE, Verdict.UNREADABLE}
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(DESIGN[:2]), st.sampled_from(["if", "once", "unless", "provided", "only after", "pending", "as long as"]), st.booleans()
 )

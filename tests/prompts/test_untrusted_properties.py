@@ -71,7 +71,7 @@ def is_subsequence(part: str, whole: str) -> bool:
 
 
 @given(ANYTHING)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_text_is_cleaned_once_and_for_all_and_only_by_leaving_out(text: str) -> None:
     cleaned = clean(text)
     again = clean(cleaned.text)
@@ -89,7 +89,7 @@ def test_plain_words_stay(text: str) -> None:
 
 
 @given(WORDS, ANYTHING)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_nothing_that_follows_harms_the_words_before(words: str, rest: str) -> None:
     assert clean(f"{words}\n\n{rest}").text.startswith(words)
 
@@ -201,7 +201,7 @@ def words_of(pieces: list[str]) -> set[str]:
 
 
 @given(word_lists(AGREED))
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None, derandomize=True)
 def test_the_model_reads_no_word_that_a_rendered_page_does_not_show(pieces: list[str]) -> None:
     words, text = words_of(pieces), "".join(pieces)
     assume("--->" not in text)  # editions of CommonMark differ on where such a comment ends

@@ -1,0 +1,118 @@
+"""At a terminal: one question before a run begins, the document rendered at the gate, and one key to answer."""
+
+import os
+import pty
+import select
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from tests.fakes.sample import Sample
+
+TASK = "Nobody is on call before the rota starts"
+
+
+class Terminal:
+    """A program on a pseudo-terminal."""
+
+    def __init__(self, handle: int, process: "subprocess.Popen[bytes]") -> None:
+        self.handle = handle
+        self.process = process
+        self.seen = ""
+
+    def until(self, words: str, seconds: float = 60.0) -> str:
+        """Read until the words appear; what came since the last call."""
+        before = len(self.seen)
+        while words not in self.seen[before:]:
+            ready, _, _ = select.select([self.handle], [], [], seconds)
+            assert ready, f"waited for {words!r}, saw {self.seen[before:]!r}"
+            try:
+                self.seen += os.read(self.handle, 65536).decode("utf-8", "replace")
+            except OSError:
+                break
+        assert words in self.seen[before:], self.seen[before:]
+        return self.seen[before:]
+
+    def say(self, words: str) -> None:
+        os.write(self.handle, words.encode() + b"\n")
+
+    def ended(self) -> int:
+        while True:
+            try:
+                if not os.read(self.handle, 65536):
+                    break
+            except OSError:
+                break
+        return self.process.wait(timeout=60)
+
+
+@contextmanager
+def terminal(sample: Sample, *words: str) -> Generator[Terminal]:
+    ours, theirs = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name != "CI"} | {"TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "forge_bot", *words], stdin=theirs, stdout=theirs, stderr=theirs, cwd=sample.path, env=environment
+    )
+    os.close(theirs)
+    try:
+        yield Terminal(ours, process)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample) -> None:
+    with terminal(sample, "run", TASK, "--model", sample.model()) as person:
+        person.until("Enter to begin")
+        person.say("S")
+        asked = person.until("Your answer")
+        assert "Approach" in asked
+        assert "##" not in asked, "the document is rendered"
+        person.say("maybe")
+        person.until("Please answer with one of")
+        person.say("r")
+        person.until("What should be different?")
+        person.say("Say what swaps do")
+        person.until("Your answer")
+        person.say("a")
+        person.until("Done.")
+        assert person.ended() == 0
+    decisions = sample.forge("status", "--json").out
+    assert "Say what swaps do" in decisions
+    assert '"effort": "S"' in decisions
+
+
+def test_later_leaves_the_run_waiting(sample: Sample) -> None:
+    with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()) as person:
+        person.until("Your answer")
+        person.say("l")
+        assert person.ended() == 3
+    assert "waits for you" in sample.forge("list").out
+
+
+def test_another_word_gives_another_slug(sample: Sample) -> None:
+    with terminal(sample, "run", TASK, "--effort", "S", "--model", sample.model()) as person:
+        person.until("Enter to begin")
+        person.say("early days")
+        person.until("Your answer")
+        person.say("abandon")
+        assert person.ended() == 6
+    assert sample.branch.endswith("/early-days")
+
+
+def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample: Sample) -> None:
+    with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--discuss", "--model", sample.model()) as person:
+        person.until("main goal")
+        person.say("No calls at night")
+        person.until("must not change")
+        person.say("")
+        person.until("know that it is done")
+        person.say("The tests pass")
+        person.until("Your answer")
+        person.say("l")
+        person.ended()
+    request = sample.forge("show", "request.md").out
+    assert "No calls at night" in request
+    assert "must not change" not in request
