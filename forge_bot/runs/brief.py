@@ -164,7 +164,8 @@ class Briefing:
             request = self.run.request
             labels = f"\n\nLabels: {', '.join(request.labels)}" if request.labels else ""
             text = request.text if request.text.startswith(request.title) else f"{request.title}\n\n{request.text}"
-            return Input(name=name, text=f"# {text}{labels}", untrusted=True)
+            # What the person at the terminal typed is their own: `Vec<String>` there is no tag that somebody hides behind.
+            return Input(name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text")
         return Input(name=name, text=self.run.workspace.read(name))
 
     def _relevant_files(self) -> tuple[str, ...]:

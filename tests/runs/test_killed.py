@@ -45,7 +45,7 @@ def test_killed_in_three_calls_a_run_ends_the_same_and_repeats_only_the_calls_in
     words = ("run", TASK, "--effort", "S", "--auto", "--nopr")
     for number, call in enumerate((2, 4, 6)):
         process = started(sample, server, *(words if number == 0 else ("resume",)))
-        assert server.wait_for(call + number)
+        assert server.wait_for(call + number, seconds=90)
         process.send_signal(signal.SIGKILL)
         process.communicate()
     finished(started(sample, server, "resume"))
