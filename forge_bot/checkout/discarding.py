@@ -1,6 +1,5 @@
 """Files put back to the last commit: what a project's own commands left behind is no work of anybody."""
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,19 +7,17 @@ from forge_bot.checkout.git import git
 
 
 def discard(folder: Path, paths: Sequence[str]) -> None:
-    """Restore each path from HEAD, or remove it if HEAD does not have it."""
-    if not paths:
+    """Restore each named file from HEAD, or remove it if HEAD does not have it.
+
+    Only files: a folder, which is how git names a nested repository, is left alone, and so is everything of git's own.
+    """
+    files = [path for path in paths if not path.endswith("/") and ".git" not in path.split("/")]
+    files = [path for path in files if (folder / path).is_symlink() or not (folder / path).is_dir()]
+    if not files:
         return
-    known = set(git(folder, "ls-tree", "-r", "-z", "--name-only", "HEAD", "--", *paths).names)
-    for path in paths:
+    known = set(git(folder, "ls-tree", "-r", "-z", "--name-only", "HEAD", "--", *files).names)
+    for path in files:
         if path not in known:
-            _remove(folder / path)
+            (folder / path).unlink(missing_ok=True)
     if known:
         git(folder, "checkout", "--quiet", "HEAD", "--", *sorted(known))
-
-
-def _remove(place: Path) -> None:
-    if place.is_dir() and not place.is_symlink():
-        shutil.rmtree(place, ignore_errors=True)
-    else:
-        place.unlink(missing_ok=True)

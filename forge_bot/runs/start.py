@@ -1,5 +1,6 @@
 """From what a person asked to a run that has begun: request, effort, branch, work tree, first commit."""
 
+import os
 import re
 from datetime import datetime
 from decimal import Decimal
@@ -12,7 +13,7 @@ from forge_bot.engine import Pipeline, start
 from forge_bot.engine.effort import EffortGuess, branch_type, guess_effort
 from forge_bot.engine.reports import Flags, RunStarted, Source
 from forge_bot.engine.values import Effort, Frozen
-from forge_bot.errors import BadOption, BranchExists, DirtyTree, EmptyTask, TaskTooLarge
+from forge_bot.errors import BadOption, BranchExists, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.runs.clock import now
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.places import places
@@ -55,7 +56,7 @@ class Beginning(Frozen):
 
 
 def draft_of(task: str, *, token: str | None, api_url: str | None) -> Draft:
-    """The draft for a task in words, or for an issue by its URL. Raises EmptyTask, TaskTooLarge, IssueUnavailable."""
+    """The draft for a task in words, or for an issue by its URL. Raises EmptyTask, IssueUnavailable, TaskTooLarge, IssueUnavailable."""
     if task.strip().startswith(("http://", "https://")) and (draft := _of_issue(task.strip(), token, api_url)) is not None:
         return _checked(draft)
     text = task.replace("\r\n", "\n").replace("\0", "").strip()
@@ -67,7 +68,10 @@ def draft_of(task: str, *, token: str | None, api_url: str | None) -> Draft:
 def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
     from forge_bot.github_api import fetch_issue, parse_issue_url
 
-    ref = parse_issue_url(url)
+    # The token goes to the host of the URL, so only hosts that the user's own environment names are asked.
+    ref = parse_issue_url(url, tuple(host for host in ("github.com", os.environ.get("GH_HOST", "")) if host))
+    if ref is None and not re.search(r"\s", url):
+        raise IssueUnavailable(f"{url} is no issue of github.com.", hint="For an issue on GitHub Enterprise set GH_HOST to its host.")
     if ref is None:
         return None
     issue = fetch_issue(ref, token, api_url)

@@ -47,16 +47,23 @@ def run(backend: BackendName, box: Box, argv: Sequence[str], *, called_off: Even
     could not be made. argv is a list of words: there is no shell unless it is named.
     """
     words = checked(argv)
-    match backend:
-        case BackendName.BUBBLEWRAP:
-            code, seen = bubblewrap.run(_bwrap(), box, words, called_off)
-        case BackendName.LANDLOCK:
-            code, seen = unprivileged.run(box, words, called_off, walls=True)
-        case BackendName.OFF:
-            code, seen = unprivileged.run(box, words, called_off, walls=False)
-        case _:
-            assert_never(backend)
-    return _outcome(backend, box.limits, code, seen)
+    binary = _bwrap() if backend is BackendName.BUBBLEWRAP else ""
+    return _outcome(backend, box.limits, *_run(backend, binary, box, words, called_off))
+
+
+def _run(backend: BackendName, binary: str, box: Box, words: Sequence[str], called_off: Event | None) -> tuple[int, Watched | Unstartable]:
+    try:
+        match backend:
+            case BackendName.BUBBLEWRAP:
+                return bubblewrap.run(binary, box, words, called_off)
+            case BackendName.LANDLOCK:
+                return unprivileged.run(box, words, called_off, walls=True)
+            case BackendName.OFF:
+                return unprivileged.run(box, words, called_off, walls=False)
+            case _:
+                assert_never(backend)
+    except OSError as error:
+        raise SandboxFailed(f"The box could not be made: {error}.") from error
 
 
 def _outcome(backend: BackendName, limits: Limits, code: int, seen: Watched | Unstartable) -> Outcome:
@@ -93,13 +100,14 @@ def _bwrap() -> str:
 
 
 def _probed(binary: str) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        code, seen = bubblewrap.run(binary, Box(worktree=Path(folder), limits=_PROBE), ("true",))
-    _must_have_run(code, seen)
+    _try(BackendName.BUBBLEWRAP, binary)
     return binary
 
 
-def _must_have_run(code: int, seen: Watched | Unstartable) -> None:
+def _try(name: BackendName, binary: str) -> None:
+    """Run a command that does nothing; raise SandboxFailed when it could not be run."""
+    with tempfile.TemporaryDirectory() as folder:
+        code, seen = _run(name, binary, Box(worktree=Path(folder), limits=_PROBE), ("true",), None)
     if isinstance(seen, Unstartable) or code != 0:
         words = seen.sentence if isinstance(seen, Unstartable) else seen.kept.text()
         raise SandboxFailed(words.strip() or f"a trial command ended with code {code}.")
@@ -108,14 +116,7 @@ def _must_have_run(code: int, seen: Watched | Unstartable) -> None:
 def _trouble(name: BackendName) -> str:
     """Why a backend does not work here, found by running a command in it; "" when it does."""
     try:
-        match name:
-            case BackendName.BUBBLEWRAP:
-                _probed(_bwrap())
-            case BackendName.LANDLOCK:
-                with tempfile.TemporaryDirectory() as folder:
-                    _must_have_run(*unprivileged.run(Box(worktree=Path(folder), limits=_PROBE), ("true",), walls=True))
-            case BackendName.OFF:
-                return ""
+        _try(name, _bwrap() if name is BackendName.BUBBLEWRAP else "")
     except SandboxFailed as error:
         return f"{error.message}{_apparmor() if name is BackendName.BUBBLEWRAP else ''}"
     return ""

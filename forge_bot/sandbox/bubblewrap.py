@@ -10,6 +10,7 @@ import resource
 import select
 import shutil
 import signal
+import socket
 import subprocess
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,6 +23,7 @@ from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp
 from forge_bot.sandbox.box import Box, Limits
 from forge_bot.sandbox.commands import Unstartable, program, unstartable
+from forge_bot.sandbox.keeper import descendants
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.protected import protected
 from forge_bot.sandbox.view import view
@@ -93,7 +95,10 @@ def _started(binary: str, options: list[str], argv: Sequence[str], filters: byte
     """Start bwrap, hold it before the command, set limits, let it go; afterwards wait until nothing of it is left."""
     with ExitStack() as ours, ExitStack() as theirs:
         status, status_end = _pipe(reader=ours, writer=theirs)
-        gate, gate_end = _pipe(reader=theirs, writer=ours)
+        # Datagrams, since they have no end: should we be killed now, the command must not take that for the word to go.
+        gate, gate_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        theirs.enter_context(gate)
+        ours.enter_context(gate_end)
         rules = _file_of(filters, theirs)
         fds = ("--json-status-fd", str(status_end.fileno()), "--block-fd", str(gate.fileno()), "--seccomp", str(rules))
         process = subprocess.Popen(
@@ -109,9 +114,9 @@ def _started(binary: str, options: list[str], argv: Sequence[str], filters: byte
         theirs.close()
         started = _Started(process, status, *_first_process(process, status, ours))
         try:
-            with suppress(ProcessLookupError, BrokenPipeError):  # it died while the box was made; its words say why
+            with suppress(ProcessLookupError, ConnectionError):  # it died while the box was made; its words say why
                 _limit(started.inside, limits)
-                gate_end.write(b"!")
+                gate_end.send(b"!")
             yield started
         finally:
             started.stop()
@@ -132,6 +137,10 @@ def _file_of(content: bytes, owner: ExitStack) -> int:
 
 
 def _bury(process: subprocess.Popen[bytes]) -> None:
+    """End bwrap, its child first: before the box is made, that one would wait for its dead parent for ever."""
+    for pid in descendants(process.pid):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
     process.kill()
     process.wait()
     if process.stdout:

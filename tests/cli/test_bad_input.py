@@ -54,6 +54,13 @@ def test_an_empty_task(sample: Sample, task: str) -> None:
     refused(sample.forge("run", task, "--model", sample.model()), "REQUEST-001", 2)
 
 
+@pytest.mark.parametrize(
+    "url", ["https://evil.example/o/r/issues/1", "https://github.com@evil.example/o/r/issues/1", "https://github.com/o/r"]
+)
+def test_the_token_goes_to_no_host_that_was_not_named(sample: Sample, url: str) -> None:
+    assert "GH_HOST" in refused(sample.forge("run", url, "--model", sample.model()), "REQUEST-003", 2)
+
+
 def test_a_task_of_a_megabyte(sample: Sample) -> None:
     refused(sample.forge("run", "word " * 200_000, "--model", sample.model()), "REQUEST-002", 2)
 

@@ -21,7 +21,7 @@ def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(s
     assert "forge-bot approve" in waiting.out
     done = sample.forge("approve", "--model", model)
     assert done.code == 0
-    assert "9 tests" in done.out
+    assert "12 tests" in done.out
     assert "if day < self.start" in sample.git("show", f"{sample.branch}:rota/schedule.py")
     names = {path.name for path in sample.workspace.iterdir()}
     assert {"request.md", "analysis.md", "design.md", "tasks.md", "impl-1.md", "comprehensive-review.md", "final-verification.md",

@@ -1,7 +1,7 @@
 """The sample repository in a test's folder, and the command line as a function."""
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ class Sample:
     forge: Callable[..., Said]
     scripts: Path
 
-    def model(self, different: dict[tuple[str, str, str], script.Answer] | None = None) -> str:
+    def model(self, different: Mapping[tuple[str, str, str], script.Answer] | None = None) -> str:
         return script.write(self.scripts, different)
 
     def git(self, *words: str) -> str:

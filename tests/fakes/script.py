@@ -1,10 +1,10 @@
 """Scripts for the scripted model: what each agent answers on the sample repository, with the parts a test wants different."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-Answer = dict[str, object]
+Answer = Mapping[str, object]
 
 HEADINGS = {
     "situation-analyst": ("Relevant Files", "Interfaces and Data Flow", "Existing Tests", "Constraints"),
@@ -90,7 +90,7 @@ def usual() -> dict[tuple[str, str, str], Answer]:
     }
 
 
-def write(path: Path, different: dict[tuple[str, str, str], Answer] | None = None) -> str:
+def write(path: Path, different: Mapping[tuple[str, str, str], Answer] | None = None) -> str:
     """Write a script; the name of its model. `different` replaces or adds answers."""
     answers = {**usual(), **(different or {})}
     usage = {"calls": 1, "inputTokens": 1000, "outputTokens": 100}

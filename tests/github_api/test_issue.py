@@ -44,16 +44,48 @@ def test_the_url_of_an_issue_is_recognised(url: str) -> None:
         "https://github.com/o/r/issues/42 please",
         "ftp://github.com/o/r/issues/42",
         "o/r#42",
+        "http://[x",
+        "https://github.com/../x/issues/1",
+        "https://github.com/o/../issues/1",
+        "https://github.com/o/r%2F..%2Fx/issues/1",
+        f"https://github.com/o/r/issues/{'9' * 5000}",
     ],
 )
 def test_anything_else_is_a_task_in_words(text: str) -> None:
     assert parse_issue_url(text) is None
 
 
-def test_an_enterprise_host_is_kept() -> None:
-    ref = parse_issue_url("https://git.corp.example/team/app/issues/7")
+def test_an_enterprise_host_is_known_only_if_it_is_named() -> None:
+    url = "https://git.corp.example:8443/team/app/issues/7"
+    assert parse_issue_url(url) is None
+    ref = parse_issue_url(url, hosts=("github.com", "git.corp.example:8443"))
     assert ref is not None
-    assert ref.host == "git.corp.example"
+    assert ref.host == "git.corp.example:8443"
+
+
+def test_the_token_is_sent_to_no_host_that_was_not_named() -> None:
+    for url in (
+        "https://evil.example/o/r/issues/1",
+        "https://github.com@evil.example/o/r/issues/1",
+        "https://github.com.evil/o/r/issues/1",
+    ):
+        assert parse_issue_url(url) is None, url
+
+
+@pytest.mark.parametrize(
+    "api_url", ["ftp://127.0.0.1/", "nonsense", "http://", "http://[x", "http://github.corp/api/v3", "https://h:port/"]
+)
+def test_an_api_address_that_is_none_or_would_show_the_token_is_refused(api_url: str) -> None:
+    with pytest.raises(IssueUnavailable, match="is no"):
+        fetch_issue(REF, "secret", api_url)
+
+
+def test_a_token_with_a_line_end_is_used_without_it_and_a_broken_one_is_not_sent_or_shown(github: SmallGitHub) -> None:
+    fetch_issue(REF, "secret\n", github.url)
+    with pytest.raises(IssueUnavailable, match="signs that no token has") as refused:
+        fetch_issue(REF, "geh eim", github.url)
+    assert "geh" not in str(refused.value)
+    assert github.asked == [("/repos/o/r/issues/42", "token secret")]
 
 
 def test_an_issue_is_read_in_one_request_with_the_token(github: SmallGitHub) -> None:
@@ -81,11 +113,24 @@ def test_a_pull_request_is_no_issue(github: SmallGitHub) -> None:
         (404, {"message": "Not Found"}, {}, "no such issue"),
         (401, {"message": "Bad credentials"}, {}, "token is not accepted"),
         (403, {"message": "Forbidden"}, {}, "access is forbidden"),
-        (403, {"message": "API rate limit exceeded"}, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767225600"}, "until 00:00 UTC"),
+        (
+            403,
+            {"message": "API rate limit exceeded"},
+            {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767225600"},
+            "until 2026-01-01 00:00 UTC",
+        ),
         (410, {"message": "This issue was deleted"}, {}, "was deleted"),
         (500, {"message": "oops"}, {}, "answered 500"),
         (200, "<html>not json</html>", {}, "could not be read"),
-        (200, [], {}, "could not be read"),
+        (200, [], {}, "not GitHub's"),
+        (200, {}, {}, "not GitHub's"),
+        (200, "{broken", {}, "not GitHub's"),
+        (200, {**ISSUE, "title": 5}, {}, "not GitHub's"),
+        (500, [1], {}, "not GitHub's"),
+        (301, {"message": "Moved"}, {"Location": "https://evil.example/x"}, "not GitHub's"),
+        (403, {"message": "You have exceeded a secondary rate limit."}, {"Retry-After": "60"}, "used up for 60 seconds"),
+        (429, {"message": "Too many"}, {"Retry-After": "60"}, "used up for 60 seconds"),
+        (403, {"message": "API rate limit exceeded"}, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9" * 17}, "used up"),
     ],
 )
 def test_what_goes_wrong_is_told_precisely(github: SmallGitHub, status: int, body: object, headers: dict[str, str], said: str) -> None:

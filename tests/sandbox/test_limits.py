@@ -1,8 +1,12 @@
 """Time, memory, processes, file sizes and output: what a command may use up, and that nothing of it stays behind."""
 
 import os
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -63,12 +67,33 @@ def test_a_command_can_be_called_off_from_another_thread(backend: BackendName, w
     words = ["sh", "-c", f"touch src/begun; sleep {marker}"]
     thread = threading.Thread(target=lambda: outcomes.append(run(backend, Box(worktree=worktree), words, called_off=called_off)))
     thread.start()
-    while thread.is_alive() and not (worktree / "src" / "begun").exists():
-        thread.join(0.01)
+    wait_until(lambda: not thread.is_alive() or (worktree / "src" / "begun").exists())
     called_off.set()
     thread.join(30)
     assert [(outcome.exit_code, outcome.timed_out, outcome.output) for outcome in outcomes] == [(130, False, "\n[called off]\n")]
     assert alive(marker) == []
+
+
+def test_nothing_outlives_us_when_we_are_killed(backend: BackendName, worktree: Path) -> None:
+    marker = f"60.{os.getpid()}4"
+    ours = (
+        "import sys; from pathlib import Path; from forge_bot.sandbox import BackendName, Box, run\n"
+        "run(BackendName(sys.argv[1]), Box(worktree=Path(sys.argv[2])), ['sh', '-c', sys.argv[3]])"
+    )
+    script = f"setsid sleep {marker} & touch src/begun; sleep {marker}"
+    process = subprocess.Popen([sys.executable, "-c", ours, backend, worktree, script])
+    wait_until(lambda: process.poll() is not None or (worktree / "src" / "begun").exists())
+    process.kill()
+    process.wait()
+    wait_until(lambda: not alive(marker))
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """Look again and again for half a minute; what is waited for comes from other processes."""
+    until = monotonic() + 30
+    while not true():
+        assert monotonic() < until
+        threading.Event().wait(0.01)
 
 
 def test_memory_of_all_processes_together_is_bounded(backend: BackendName, attempt: Attempt) -> None:

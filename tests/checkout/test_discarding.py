@@ -1,0 +1,48 @@
+"""What a project's commands left behind is put back; what is nobody's leftover stays."""
+
+from pathlib import Path
+
+import pytest
+
+from forge_bot.checkout import Tree, make_repository
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """A repository with two files, one of them changed, and leftovers."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "app.py").write_text("one\n")
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    make_repository(tmp_path, "start")
+    (tmp_path / "src" / "app.py").write_text("changed by a test\n")
+    (tmp_path / "src" / "left.txt").write_text("left behind")
+    (tmp_path / "src" / "own.log").write_text("ignored")
+    return Tree(tmp_path)
+
+
+def test_changed_files_come_back_and_new_ones_go(tree: Tree) -> None:
+    tree.discard([change.path for change in tree.status()])
+    assert tree.is_clean()
+    assert (tree.path / "src" / "app.py").read_text() == "one\n"
+    assert (tree.path / "src" / "own.log").read_text() == "ignored"
+
+
+def test_a_deleted_file_comes_back(tree: Tree) -> None:
+    (tree.path / "src" / "app.py").unlink()
+    tree.discard(["src/app.py"])
+    assert (tree.path / "src" / "app.py").read_text() == "one\n"
+
+
+@pytest.mark.parametrize("path", ["src", "src/", ".git", ".git/config"])
+def test_folders_and_gits_own_are_left_alone(tree: Tree, path: str) -> None:
+    tree.discard([path])
+    assert (tree.path / ".git" / "config").is_file()
+    assert (tree.path / "src" / "own.log").is_file()
+
+
+def test_a_nested_repository_is_left_alone(tree: Tree) -> None:
+    (tree.path / "nested").mkdir()
+    (tree.path / "nested" / "work.txt").write_text("somebody's")
+    make_repository(tree.path / "nested", "inner")
+    tree.discard([change.path for change in tree.status()])
+    assert (tree.path / "nested" / "work.txt").read_text() == "somebody's"
