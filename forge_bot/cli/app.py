@@ -22,6 +22,8 @@ Model = Annotated[str | None, typer.Option(help="provider:model for all tiers, s
 Record = Annotated[Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")]
 Push = Annotated[bool, typer.Option("--push", help="Push the branch when the pull request's text is ready, and at the end.")]
 HERE = Path()
+_BY_HAND = 130
+"""What the option parser makes of Ctrl-C: 128 and the signal's number."""
 
 
 def _version(wanted: bool) -> None:
@@ -225,4 +227,8 @@ def run(arguments: list[str] | None = None) -> int:
         from forge_bot.cli import failing
 
         return failing.told(error)
+    if code == _BY_HAND:
+        from forge_bot.cli import failing
+
+        return failing.interrupted()
     return code if isinstance(code, int) else 0

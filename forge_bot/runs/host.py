@@ -87,7 +87,11 @@ class LocalHost:
 
     async def go_on(self) -> Action:
         """Perform until a person is asked or nothing is left; the action that is not this host's to do."""
-        _, action = await drive(self.run.pipeline, self.run.state, self._perform, self._record)
+        try:
+            _, action = await drive(self.run.pipeline, self.run.state, self._perform, self._record)
+        except asyncio.CancelledError:
+            self.project.call_off()
+            raise
         return action
 
     def _past_runs(self, query: str) -> str:

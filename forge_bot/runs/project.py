@@ -1,6 +1,7 @@
 """The project's own commands: found at the base commit, run in the sandbox, judged by their exit codes."""
 
 import shutil
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -46,6 +47,11 @@ class Project:
         self.profile = profile
         self.tell = tell
         self._backend: BackendName | None = None
+        self._called_off = threading.Event()
+
+    def call_off(self) -> None:
+        """End the command that is running; none starts any more. For a person who stops the run."""
+        self._called_off.set()
 
     @property
     def backend(self) -> BackendName:
@@ -120,7 +126,7 @@ class Project:
         words = tuple(word.replace(ENV, str(self.spots.environment)) for word in argv)
         # The placeholder is what people and records see: the folder differs from machine to machine.
         self.tell(CommandBegan(name=name, argv=argv))
-        outcome = run(self.backend, self._box(network=name is CommandName.SETUP), words)
+        outcome = run(self.backend, self._box(network=name is CommandName.SETUP), words, called_off=self._called_off)
         output = outcome.output.replace(str(self.spots.environment), ENV).replace(str(self.tree.path), ".")
         result = read_outcome(name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out)
         self.tell(CommandEnded(result=result))
@@ -134,7 +140,7 @@ class Project:
             network=network,
             writable=(environment,) if network else (),
             readable=(self.repository.common_dir,) if network else (environment, self.repository.common_dir),
-            env=self.config.environment,
+            env={**_tool_homes(environment), **self.config.environment},
             limits=Limits(seconds=self.config.command_seconds),
         )
 
@@ -144,6 +150,7 @@ class Project:
         self.tree.discard([change.path for change in self.tree.status() if not change.path.startswith(specs)])
 
 
-def shown_path(path: Path, root: Path) -> str:
-    """A path as people read it: relative where that is possible."""
-    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+def _tool_homes(environment: Path) -> dict[str, str]:
+    """What setup downloads has to be there for the commands after it, which have no network."""
+    homes = {"CARGO_HOME": "cargo", "GOPATH": "go", "GOMODCACHE": "go/pkg/mod", "npm_config_cache": "npm", "UV_CACHE_DIR": "uv"}
+    return {name: str(environment / folder) for name, folder in homes.items()}

@@ -25,16 +25,18 @@ _ROLES = {
 
 @dataclass
 class AgentServer(ModelServer):
-    """`asked` counts the questions by agent; `answers` are the script's."""
+    """`asked` counts the questions by agent; `answers` are the script's; question number `will_hang` gets no answer."""
 
     answers: dict[tuple[str, str, str], script.Answer] = field(default_factory=script.usual)
     asked: Counter[str] = field(default_factory=Counter[str])
+    will_hang: int = 0
 
     def take(self, question: Question) -> Says:
         agent, phase = self._who(question)
         self.asked[agent] += 1
         answer = self.answers.get((agent, phase, "*")) or self.answers[agent, "*", "*"]
-        self.replies = [Says(json.dumps(answer), input_tokens=1000, output_tokens=100)]
+        hangs = self.will_hang == sum(self.asked.values())
+        self.replies = [Says(json.dumps(answer), input_tokens=1000, output_tokens=100, hangs=hangs)]
         self._said = 0
         return super().take(question)
 

@@ -75,3 +75,16 @@ def test_killed_after_any_line_it_printed_a_run_asks_no_finished_question_again(
         finished(started(sample, server, "resume"))
     assert len(server.questions) <= CALLS + 1
     assert Path(sample.workspace / "summary.md").is_file()
+
+
+def test_stopped_by_hand_a_run_says_how_to_go_on_and_goes_on(sample: Sample, server: AgentServer) -> None:
+    server.will_hang = 3
+    process = started(sample, server, "run", TASK, "--effort", "S", "--auto", "--nopr")
+    assert server.wait_for(3, seconds=90)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "forge-bot resume" in out
+    server.will_hang = 0
+    finished(started(sample, server, "resume"))
+    assert len(server.questions) <= CALLS + 1
