@@ -2,17 +2,21 @@
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
+from forge_bot.agent.models.base import Model
+from forge_bot.agent.models.recorded import Replayer
 from forge_bot.checkout import make_repository
 from forge_bot.cli.asking import ask_at_terminal, show
 from forge_bot.cli.ending import ended
 from forge_bot.cli.opening import at_terminal, configured, models_for
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer
+from forge_bot.engine.values import Tier
 from forge_bot.errors import BadOption
 from forge_bot.resources import templates
 from forge_bot.runs.asking import Question
@@ -42,6 +46,7 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     models = models_for(config, f"replay:{source / RECORD}", None)
     outcome, run = Session(repository, config, models, progress, ask).go_on(info)
     code = ended(outcome, run, progress)
+    _drift(console, models())
     _farewell(console, target, outcome)
     return code
 
@@ -61,6 +66,13 @@ def _yes(progress: Progress) -> Asker:
         return Reply(answer=Answer.APPROVE)
 
     return ask
+
+
+def _drift(console: Console, models: Mapping[Tier, Model]) -> None:
+    """Say which recorded answers belong to prompts that have changed since: for those who change prompts."""
+    drifted = dict.fromkeys(key for model in models.values() if isinstance(model, Replayer) for key in model.drifted)
+    for key in drifted:
+        console.print(f"[dim]the prompt has drifted from the record: {escape(str(key))}[/]", highlight=False)
 
 
 def _welcome(console: Console, target: Path) -> None:

@@ -1,5 +1,6 @@
 """The project's own commands: found at the base commit, run in the sandbox, judged by their exit codes."""
 
+import re
 import shutil
 import threading
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from forge_bot.sandbox import BackendName, Box, Limits, choose, run
 from forge_bot.settings import Config
 
 _READY = "ready"
+_DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000
 """Characters of a test run that a model is shown."""
 
@@ -129,8 +131,9 @@ class Project:
         outcome = run(self.backend, self._box(network=name is CommandName.SETUP), words, called_off=self._called_off)
         output = outcome.output.replace(str(self.spots.environment), ENV).replace(str(self.tree.path), ".")
         result = read_outcome(name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out)
+        result = result.model_copy(update={"tail": timeless(result.tail)})
         self.tell(CommandEnded(result=result))
-        return result, output
+        return result, timeless(output)
 
     def _box(self, *, network: bool) -> Box:
         environment = self.spots.environment
@@ -148,6 +151,11 @@ class Project:
         """Take away what commands left in the work tree, so that it holds committed files and the run's record only."""
         specs = ".specs/"
         self.tree.discard([change.path for change in self.tree.status() if not change.path.startswith(specs)])
+
+
+def timeless(output: str) -> str:
+    """Output without how long things took: the same outcome then makes the same prompt and the same document, byte for byte."""
+    return _DURATION.sub(r"… \1", output)
 
 
 def _tool_homes(environment: Path) -> dict[str, str]:

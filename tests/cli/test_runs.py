@@ -204,7 +204,7 @@ def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(sample: Sample,
     github = SmallGitHub()
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     waiting = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
-    github.http.shutdown()
+    github.close()
     assert waiting.code == 3, waiting.err
     assert "the label “forge:S”" in waiting.out
     assert sample.branch == "fix/42-fix-the-login"

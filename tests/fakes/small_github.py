@@ -41,3 +41,8 @@ class SmallGitHub:
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
         threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    def close(self) -> None:
+        """Stop answering, and let go of the socket."""
+        self.http.shutdown()
+        self.http.server_close()

@@ -15,8 +15,7 @@ REF = IssueRef(host="github.com", owner="o", repository="r", number=42)
 def github() -> Iterator[SmallGitHub]:
     server = SmallGitHub()
     yield server
-    server.http.shutdown()
-    server.http.server_close()
+    server.close()
 
 
 @pytest.mark.parametrize(

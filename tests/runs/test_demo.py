@@ -39,8 +39,8 @@ def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(show
     assert "Result: **green**" in verification
     assert "| 0 |" in verification
     assert "exit code 1" in verification, "what it was before the change"
-    git(folder, "checkout", "-q", branch)
-    assert subprocess.run([sys.executable, "-m", "unittest"], cwd=folder, check=False, capture_output=True).returncode == 0
+    git(folder, "worktree", "add", "-q", "--detach", str(tmp_path / "look"), branch)
+    assert subprocess.run([sys.executable, "-m", "unittest"], cwd=tmp_path / "look", check=False, capture_output=True).returncode == 0
 
 
 def test_the_prompts_have_not_drifted_from_the_record(shown: Said) -> None:
