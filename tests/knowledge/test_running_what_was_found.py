@@ -1,5 +1,6 @@
 """The commands that were found do what they should: they are run in copies of the fixture repositories."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.knowledge.repository_scene import copied, profile_at, run, said
+
+
+def needs(*tools: str) -> pytest.MarkDecorator:
+    """A toolchain that this machine may not have."""
+    missing = [tool for tool in tools if not shutil.which(tool)]
+    return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} is not installed here")
 
 
 def environment_with_this_pytest(env: Path) -> Path:
@@ -60,6 +67,7 @@ def test_a_red_pytest_names_its_failures_one_on_a_line(tmp_path: Path) -> None:
     assert any(line.startswith("FAILED tests/test_page.py::test_a_title_is_escaped") for line in said(results).splitlines())
 
 
+@needs("npm")
 def test_npm_installs_what_the_lock_pins_and_builds_and_tests(tmp_path: Path) -> None:
     root = copied("npm", tmp_path)
     commands = profile_at(root).commands
@@ -69,6 +77,7 @@ def test_npm_installs_what_the_lock_pins_and_builds_and_tests(tmp_path: Path) ->
     assert "a greeting is loud" in said(results)
 
 
+@needs("make")
 def test_make_builds_and_checks_and_turns_red(tmp_path: Path) -> None:
     root = copied("make", tmp_path)
     commands = profile_at(root).commands
@@ -80,6 +89,7 @@ def test_make_builds_and_checks_and_turns_red(tmp_path: Path) -> None:
     assert run(commands.test, root, tmp_path / "env")[0].returncode != 0
 
 
+@needs("cargo")
 def test_cargo_builds_and_tests(tmp_path: Path) -> None:
     root = copied("rust", tmp_path)
     commands = profile_at(root).commands
@@ -88,6 +98,7 @@ def test_cargo_builds_and_tests(tmp_path: Path) -> None:
     assert "2 passed" in said(results)
 
 
+@needs("cargo", "npm")
 def test_each_project_of_a_monorepo_is_tested_from_the_root(tmp_path: Path) -> None:
     root = copied("monorepo", tmp_path)
     results = run(profile_at(root).commands.test, root, tmp_path / "env")
