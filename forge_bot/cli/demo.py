@@ -42,7 +42,7 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     plan = plan_for(repository, draft, effort=EFFORT, name=None, branch=None, here=False)
     info = begin(repository, Beginning(draft=draft, plan=plan, by=person()), load_pipeline(config.pipeline, lambda _path: None))
     progress.began(info, plan)
-    ask = _yes(progress) if yes or not at_terminal() else ask_at_terminal(progress)
+    ask = _yes(progress) if yes or not at_terminal() else _recorded(ask_at_terminal(progress), console)
     models = models_for(config, f"replay:{source / RECORD}", None)
     outcome, run = Session(repository, config, models, progress, ask).go_on(info)
     code = ended(outcome, run, progress)
@@ -66,6 +66,19 @@ def _yes(progress: Progress) -> Asker:
         return Reply(answer=Answer.APPROVE)
 
     return ask
+
+
+def _recorded(ask: Asker, console: Console) -> Asker:
+    """A recorded model cannot work off new notes: say so, and ask again."""
+
+    def again(question: Question) -> Reply | None:
+        while (reply := ask(question)) is not None and reply.answer is Answer.REJECT:
+            console.print(
+                "\n[bold]Live, your notes would now go to the architect.[/] The recorded one has no other answer: approve, or leave."
+            )
+        return reply
+
+    return again
 
 
 def _drift(console: Console, models: Mapping[Tier, Model]) -> None:
