@@ -6,11 +6,13 @@ from forge_bot.engine.pipeline import ReviewPhase
 from forge_bot.engine.state import State
 from forge_bot.engine.values import Verdict
 from forge_bot.prompts.documents import Answered, PullRequest, Requirement, Review, Written, pull_request
+from forge_bot.runs.requirements import read_requirements
 from forge_bot.runs.run import Run
 
 PULL_REQUEST = "pull-request.md"
 _PREFIXES = {"fix": "fix", "docs": "docs", "refactor": "refactor", "chore": "chore"}
 _LONGEST_TITLE = 72
+_LONGEST_WHY = 400
 
 
 class Publisher:
@@ -62,8 +64,10 @@ def pull_request_text(run: Run) -> Written:
 
 
 def _why(run: Run) -> tuple[str, ...]:
-    first = run.request.text.strip().split("\n\n")[0].replace("\n", " ")[:400]
-    return tuple(line for line in (run.state.title, first if first != run.state.title else "") if line)
+    """The title, and the first paragraph of the request that says more."""
+    paragraphs = (" ".join(paragraph.split()) for paragraph in run.request.text.split("\n\n"))
+    more = next((text for text in paragraphs if text and text.strip("# ") != run.state.title), "")
+    return tuple(line for line in (run.state.title, more[:_LONGEST_WHY]) if line)
 
 
 def _warnings(state: State) -> tuple[str, ...]:
@@ -79,6 +83,12 @@ def _warnings(state: State) -> tuple[str, ...]:
 
 
 def _requirements(run: Run) -> tuple[Requirement, ...]:
+    """What the verifier found for each demand; where it wrote no table, what each task changed."""
+    verified = run.workspace.read_bytes("final-verification.md") or b""
+    return read_requirements(verified.decode("utf-8", "replace")) or _tasks(run)
+
+
+def _tasks(run: Run) -> tuple[Requirement, ...]:
     rows: list[Requirement] = []
     for task in run.state.tasks:
         mine = [commit for commit in run.tree.commits(run.state.base_commit) if ("Forge-Task", task.spec.id) in commit.trailers]

@@ -1,0 +1,38 @@
+"""The table of requirements that a verifier or reviewer wrote: Requirement, Files, Tests, State."""
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from forge_bot.prompts.documents import Requirement
+
+COLUMNS = ("requirement", "files", "tests", "state")
+
+
+def read_requirements(markdown: str) -> tuple[Requirement, ...]:
+    """The rows of the first table with these four columns, in this order; empty if there is none."""
+    for table in _tables(MarkdownIt("commonmark").enable("table").parse(markdown)):
+        head, *rows = table
+        if tuple(cell.strip().casefold() for cell in head) == COLUMNS:
+            return tuple(_requirement(row) for row in rows)
+    return ()
+
+
+def _tables(tokens: list[Token]) -> list[list[list[str]]]:
+    tables: list[list[list[str]]] = []
+    for place, token in enumerate(tokens):
+        if token.type == "table_open":
+            tables.append([])
+        elif token.type == "tr_open":
+            tables[-1].append([])
+        elif token.type in {"th_open", "td_open"}:
+            tables[-1][-1].append(tokens[place + 1].content)
+    return [table for table in tables if table]
+
+
+def _requirement(row: list[str]) -> Requirement:
+    text, files, tests, state = row
+    return Requirement(text=text.replace("`", ""), files=_names(files), tests=_names(tests), state=state)
+
+
+def _names(cell: str) -> tuple[str, ...]:
+    return tuple(name for part in cell.split(",") if (name := part.strip().strip("`").strip()) and name not in {"-", "–", "—"})
