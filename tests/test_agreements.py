@@ -89,6 +89,12 @@ def test_the_floors_of_the_linter_are_those_of_the_page() -> None:
         assert room.startswith("(") or f"`{room}`" in page, room
 
 
+def test_every_page_that_is_linked_exists() -> None:
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
 def test_agents_page_is_short_enough_to_be_read() -> None:
     assert len((ROOT / "AGENTS.md").read_text().splitlines()) <= 100
 

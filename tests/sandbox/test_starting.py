@@ -1,5 +1,6 @@
 """Commands that cannot be started are outcomes in plain words; boxes that cannot be made are errors."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,12 +91,12 @@ def test_no_walls_are_chosen_only_by_name() -> None:
 def test_a_backend_that_does_not_work_is_refused_with_its_reason(landlock: BackendName, worktree: Path) -> None:
     """A box may not nest another one: from inside, neither bubblewrap nor choice is left."""
     project = Path(__file__).parents[2]
-    packages = [Path(entry) for entry in __import__("sys").path if entry.endswith("site-packages")]
+    packages = [Path(entry) for entry in sys.path if entry.endswith("site-packages")]
     code = (
         f"import sys; sys.path[:0] = {[str(project), *map(str, packages)]!r}\n"
         "from forge_bot.sandbox import choose\nfrom forge_bot.errors import NoSandbox\n"
         "try: choose('bubblewrap')\nexcept NoSandbox as error: print('REFUSED', error.details[0])\n"
     )
-    box = Box(worktree=worktree, readable=(project, *packages))
-    outcome = run(landlock, box, ["python3", "-c", code])
+    box = Box(worktree=worktree, readable=(project, *packages, Path(sys.prefix)))
+    outcome = run(landlock, box, [sys.executable, "-c", code])
     assert "REFUSED bubblewrap: " in outcome.output
