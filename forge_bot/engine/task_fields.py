@@ -154,5 +154,11 @@ class _Reader:
 
 def _criterion(value: str) -> str:
     bullet = _BULLET.match(value)
-    text = _CHECKBOX.sub("", (bullet["rest"] if bullet else value).strip()).replace("**", "").replace("__", "").strip()
+    text = _unbold(_CHECKBOX.sub("", (bullet["rest"] if bullet else value).strip())).strip()
     return "" if is_none(text) else text
+
+
+def _unbold(text: str) -> str:
+    """The text without the marks of bold type; code keeps its underscores, as in `__init__`."""
+    parts = text.split("`")
+    return "`".join(part if place % 2 else part.replace("**", "").replace("__", "") for place, part in enumerate(parts))

@@ -221,3 +221,10 @@ def test_titles_that_look_like_markup_stay_one_task(title: str) -> None:
 def test_the_tasks_file_of_a_small_request_names_the_parts_of_the_design() -> None:
     assert '- the part "Changes"' in one_task("Fix the typo", ["Changes", "Test Strategy"])
     assert "It has:" not in one_task("Fix the typo", [])
+
+
+def test_code_in_a_criterion_keeps_its_underscores() -> None:
+    text = "## Task 1: Start\nmode: sequential\n\nAcceptance criteria:\n- [ ] **AC-1:** `Cache.__init__` __never__ calls `__del__`\n"
+    tasks, problems = read_tasks(text)
+    assert problems == ()
+    assert tasks[0].acceptance == ("AC-1: `Cache.__init__` never calls `__del__`",)
