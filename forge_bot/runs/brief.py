@@ -175,15 +175,17 @@ class Briefing:
         return tuple(name for name in named if name in known and not name.startswith(f"{SPECS}/"))
 
     def _files(self, names: Sequence[str], most: int) -> list[Input]:
-        """Text files of the branch, in order, as long as they fit into `most` characters together."""
-        shown: list[Input] = []
-        for name in names:
-            raw = self.run.repository.read(self.run.state.branch, name)
-            if raw is None or b"\0" in raw or len(raw) > most:
-                continue
-            most -= len(raw)
-            shown.append(Input(name=name, text=raw.decode("utf-8", "replace"), kind="file"))
-        return shown
+        """Text files of the branch, in the order of their names here; if not all fit into `most` characters, the smaller ones."""
+        found = {
+            name: raw for name in names if (raw := self.run.repository.read(self.run.state.branch, name)) is not None and b"\0" not in raw
+        }
+        fitting: set[str] = set()
+        for name in sorted(found, key=lambda name: len(found[name])):
+            most -= len(found[name])
+            if most < 0:
+                break
+            fitting.add(name)
+        return [Input(name=name, text=raw.decode("utf-8", "replace"), kind="file") for name, raw in found.items() if name in fitting]
 
     def _diff(self, name: str, base: str, *, stat: bool = False) -> Input:
         tree = self.run.tree
