@@ -13,6 +13,7 @@ from forge_bot.cli.ending import ended
 from forge_bot.cli.opening import configured, models_for, session
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
+from forge_bot.engine.state import Status
 from forge_bot.engine.values import PhaseId
 from forge_bot.errors import BadOption, RunEnded
 from forge_bot.runs.clock import now
@@ -78,7 +79,8 @@ def dollars(text: str) -> Decimal:
 
 def _nothing_to_say(run: Run) -> None:
     if run.state.ended:
-        raise RunEnded(f"The run {run.name} is over: {run.state.current_phase_status.value}.")
+        again = "Go back with forge-bot retry PHASE, or start a new run." if run.state.current_phase_status is Status.COMPLETED else None
+        raise RunEnded(f"The run {run.name} is over: {run.state.current_phase_status.value}.", hint=again)
 
 
 def _answered(run: Run, reply: Reply, digest: str | None) -> Report:
