@@ -189,6 +189,14 @@ def list_(repo: Repo = HERE) -> int:
 
 
 @app.command()
+def init(repo: Repo = HERE) -> int:
+    """Write a commented .forge/config.yml for the repository."""
+    from forge_bot.cli.initial import init as write
+
+    return write(repo)
+
+
+@app.command()
 def demo(
     folder: Annotated[Path | None, typer.Argument(help="Folder for the sample repository; a new temporary one if left out.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve at the checkpoints instead of asking you.")] = False,

@@ -1,0 +1,41 @@
+"""`forge-bot init` writes a file that says every default, and that still means the same when its lines are switched on."""
+
+import re
+
+from forge_bot.settings import Config, load_config
+from tests.fakes.sample import Sample
+
+
+def read(text: str) -> Config:
+    return load_config(lambda _path: text, {})
+
+
+def test_the_written_file_changes_nothing_and_names_every_key(sample: Sample) -> None:
+    said = sample.forge("init")
+    assert said.code == 0
+    assert "python3 -m unittest" in said.out
+    text = (sample.path / ".forge" / "config.yml").read_text()
+    assert read(text) == Config()
+    for key in Config.model_fields:
+        assert re.search(rf"^# {key}:", text, re.MULTILINE), key
+
+
+def test_with_all_lines_switched_on_it_says_the_defaults_and_the_commands_that_were_found(sample: Sample) -> None:
+    sample.forge("init")
+    text = (sample.path / ".forge" / "config.yml").read_text()
+    head, _, body = text.partition("\n\n")
+    assert head.startswith("#")
+    switched_on = read("\n".join(line.removeprefix("# ") for line in body.splitlines()))
+    assert switched_on.agent == Config().agent
+    assert switched_on.sandbox == Config().sandbox
+    assert switched_on.commands.setup == ()
+    assert switched_on.commands.test == (("python3", "-m", "unittest", "discover", "-v", "-s", "tests", "-t", "."),)
+
+
+def test_a_file_that_is_there_is_left_alone(sample: Sample) -> None:
+    sample.forge("init")
+    file = sample.path / ".forge" / "config.yml"
+    file.write_text("budget: 3\n")
+    refused = sample.forge("init")
+    assert refused.code == 2
+    assert file.read_text() == "budget: 3\n"
