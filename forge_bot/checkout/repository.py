@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.checkout import heads, naming, pushing, reading, worktrees
+from forge_bot.checkout import commits, heads, naming, pushing, reading, worktrees
 from forge_bot.checkout.git import git
 from forge_bot.checkout.tree import Tree
 from forge_bot.errors import GitFailed, GitMissing, NotARepository
@@ -59,6 +59,10 @@ class Repository:
     def remote_url(self, name: str = "origin") -> str | None:
         """Address of a remote, without credentials. None when there is no such remote."""
         return pushing.remote_url(self.root, name)
+
+    def identity(self) -> str | None:
+        """Name and address that git knows for the user, None when commits would be forge-bot's own."""
+        return None if commits.identity(self.root) else git(self.root, "var", "GIT_AUTHOR_IDENT").line.rpartition(" ")[0].rpartition(" ")[0]
 
     def read(self, ref: str, path: str) -> bytes | None:
         """Bytes of a file as committed at `ref`, None when there is none. Raises GitFailed for an unknown ref."""

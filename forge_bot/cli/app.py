@@ -197,6 +197,18 @@ def init(repo: Repo = HERE) -> int:
 
 
 @app.command()
+def doctor(
+    repo: Repo = HERE,
+    model: Model = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask each model one short question; costs a few tokens.")] = False,
+) -> int:
+    """Check whether a run could start here, and say what is missing."""
+    from forge_bot.cli.doctor import doctor as look
+
+    return look(repo, model, ask=ask)
+
+
+@app.command()
 def demo(
     folder: Annotated[Path | None, typer.Argument(help="Folder for the sample repository; a new temporary one if left out.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve at the checkpoints instead of asking you.")] = False,

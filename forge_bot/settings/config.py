@@ -31,6 +31,11 @@ def _argv_lists(value: object) -> object:
     return [shlex.split(entry) if isinstance(entry, str) else entry for entry in entries]
 
 
+def _off(value: object) -> object:
+    """YAML 1.1 reads a bare `off` as false."""
+    return "off" if value is False else value
+
+
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 CommandList = Annotated[tuple[Argv, ...], BeforeValidator(_argv_lists)]
 
@@ -73,7 +78,7 @@ class Config(Frozen):
     commands: CommandSettings = CommandSettings()
     command_seconds: float = Field(default=900, gt=0)
     environment: dict[str, str] = Field(default_factory=dict[str, str], description="variables for project commands")
-    sandbox: Literal["auto", "bubblewrap", "landlock", "off"] = "auto"
+    sandbox: Annotated[Literal["auto", "bubblewrap", "landlock", "off"], BeforeValidator(_off)] = "auto"
     agent: AgentSettings = AgentSettings()
     protected: tuple[str, ...] = Field(default=(), description="more paths that only a person may let change")
 

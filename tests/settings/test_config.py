@@ -69,6 +69,11 @@ def test_what_is_not_yaml_is_told_with_its_line() -> None:
     assert error.value.details[0].startswith(".forge/config.yml:2:")
 
 
+@pytest.mark.parametrize("written", ["off", '"off"', "Off"])
+def test_off_means_off_however_yaml_reads_it(written: str) -> None:
+    assert config(f"sandbox: {written}\n").sandbox == "off"
+
+
 def test_money_is_exact() -> None:
     assert config("budget: 0.10\n").budget == Decimal("0.10")
 

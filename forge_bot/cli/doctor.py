@@ -1,0 +1,26 @@
+"""`forge-bot doctor`: the checkup, told with the next step for everything that is not good."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from forge_bot.checkout import Repository
+from forge_bot.cli.opening import configured, models_for
+from forge_bot.runs.checkup import checkup
+
+_MARKS = {"good": "[green]✓[/]", "poor": "[yellow]![/]", "bad": "[red]✗[/]"}
+_REFUSED = 5
+
+
+def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
+    """Tell what was found; 0 if a run could start, 5 if something stands in its way."""
+    repository = Repository.find(folder)
+    config = configured(repository)
+    console = Console(soft_wrap=True)
+    checks = checkup(repository, config, models_for(config, model, None), ask=ask)
+    for check in checks:
+        console.print(f"{_MARKS[check.state]} [bold]{escape(check.what)}[/] [dim]{escape(check.found)}[/]", highlight=False)
+        if check.next_step:
+            console.print(f"    → {escape(check.next_step)}", highlight=False)
+    return _REFUSED if any(check.state == "bad" for check in checks) else 0

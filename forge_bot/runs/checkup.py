@@ -1,0 +1,119 @@
+"""Is this machine, this repository and this model ready for a run? Each finding with the exact next step."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from forge_bot.agent.answers import AnswerKind
+from forge_bot.agent.models.base import Message, Model, ModelCall, ReplayKey, Role
+from forge_bot.checkout import Repository
+from forge_bot.engine.values import Frozen, Tier
+from forge_bot.errors import ForgeError
+from forge_bot.knowledge import ENV, Profile
+from forge_bot.runs.project import profile_at
+from forge_bot.sandbox import BackendName, available
+from forge_bot.settings import Config
+
+_FEW_TOKENS = 16
+_QUESTION = "Say yes."
+
+
+class Check(Frozen):
+    """One thing that was looked at."""
+
+    what: str
+    state: Literal["good", "poor", "bad"]
+    found: str
+    next_step: str = ""
+
+
+def checkup(repository: Repository, config: Config, models: Callable[[], Mapping[Tier, Model]], *, ask: bool) -> tuple[Check, ...]:
+    """Look at everything a run needs. With `ask`, each model is asked one short question, which costs a few tokens."""
+    return (*_git(repository), *_commands(repository, config), _sandbox(config), *_models(models, ask=ask))
+
+
+def _git(repository: Repository) -> list[Check]:
+    try:
+        head = repository.head()
+    except ForgeError as error:
+        return [Check(what="git", state="bad", found=error.message, next_step=error.advice)]
+    checks = [Check(what="git", state="good", found=f"on {head.branch} at {head.commit[:12]}")]
+    if repository.identity() is None:
+        step = 'git config --global user.name "Your Name" && git config --global user.email you@example.com'
+        checks.append(Check(what="git identity", state="poor", found="commits will be forge-bot's own", next_step=step))
+    else:
+        checks.append(Check(what="git identity", state="good", found=repository.identity() or ""))
+    return checks
+
+
+def _commands(repository: Repository, config: Config) -> list[Check]:
+    try:
+        profile = profile_at(repository, repository.head().commit, config)
+    except ForgeError as error:
+        return [Check(what="commands", state="bad", found=error.message, next_step=error.advice)]
+    return [*_tests(profile, config), *_tools(profile)]
+
+
+def _tests(profile: Profile, config: Config) -> list[Check]:
+    if profile.commands.test:
+        return [Check(what="tests", state="good", found=" ".join(command.argv)) for command in profile.commands.test]
+    if config.commands.test is not None:
+        return [
+            Check(what="tests", state="poor", found="none, as the configuration says", next_step="set commands.test when there are some")
+        ]
+    step = "forge-bot init, then set commands.test in .forge/config.yml; `test: []` to work without"
+    return [Check(what="tests", state="bad", found="no test command was found", next_step=step)]
+
+
+def _tools(profile: Profile) -> list[Check]:
+    commands = profile.commands
+    every = (*commands.setup, *commands.build, *commands.test, *commands.lint)
+    programs = dict.fromkeys(command.argv[0] for command in every if not command.argv[0].startswith(ENV))
+    return [
+        Check(what=f"tool {program}", state="bad", found="not installed", next_step=f"install {program}, or change the command")
+        for program in programs
+        if shutil.which(program) is None
+    ]
+
+
+def _sandbox(config: Config) -> Check:
+    if config.sandbox == "off":
+        step = "remove `sandbox: off` from .forge/config.yml"
+        return Check(what="sandbox", state="poor", found="switched off by the configuration", next_step=step)
+    backends = dict(available())
+    wanted = [BackendName(config.sandbox)] if config.sandbox != "auto" else [BackendName.BUBBLEWRAP, BackendName.LANDLOCK]
+    working = [name for name in wanted if backends.get(name) == ""]
+    if working:
+        return Check(what="sandbox", state="good", found=working[0].value)
+    reasons = "; ".join(f"{name.value}: {backends.get(name, 'unknown')}" for name in wanted)
+    return Check(
+        what="sandbox", state="bad", found=reasons, next_step="see docs/sandbox.md; unprivileged user namespaces are the usual cause"
+    )
+
+
+def _models(models: Callable[[], Mapping[Tier, Model]], *, ask: bool) -> list[Check]:
+    try:
+        opened = models()
+    except ForgeError as error:
+        return [Check(what="model", state="bad", found=error.message, next_step=error.advice)]
+    distinct = {model.name: model for model in opened.values()}
+    if not ask:
+        return [Check(what=f"model {name}", state="good", found="a key is set; --ask would try it") for name in distinct]
+    return [_asked(model) for model in distinct.values()]
+
+
+def _asked(model: Model) -> Check:
+    call = ModelCall(
+        key=ReplayKey("doctor", "doctor", "1.1", AnswerKind.DOCUMENT.value),
+        messages=(Message(role=Role.SYSTEM, text="You are being tried."), Message(role=Role.USER, text=_QUESTION)),
+        kind=AnswerKind.DOCUMENT,
+        output_tokens=_FEW_TOKENS,
+        tier=Tier.FAST,
+    )
+    try:
+        reply = asyncio.run(model.ask(call))
+    except ForgeError as error:
+        return Check(what=f"model {model.name}", state="bad", found=error.message, next_step=error.advice)
+    used = reply.usage.input_tokens + reply.usage.output_tokens
+    return Check(what=f"model {model.name}", state="good", found=f"answers ({used} tokens)")

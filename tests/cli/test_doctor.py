@@ -1,0 +1,64 @@
+"""`forge-bot doctor` says what is missing, and what to do about it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.agents import AgentServer
+from tests.fakes.sample import Sample
+
+
+def test_a_ready_machine_has_nothing_to_mend(sample: Sample) -> None:
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 0
+    assert "✗" not in said.out
+    assert "python3 -m unittest" in said.out
+    assert "sandbox" in said.out
+
+
+def test_a_missing_key_is_named_with_its_variable(sample: Sample) -> None:
+    said = sample.forge("doctor")
+    assert said.code == 5
+    assert "ANTHROPIC_API_KEY" in said.out
+
+
+def test_missing_tests_tools_and_walls_are_told_with_the_next_step(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("commands: {test: [], lint: nosuchlinter .}\nsandbox: off\n")
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 5
+    assert "install nosuchlinter" in said.out
+    assert "sandbox: off" in said.out
+    assert "commands.test" in said.out
+
+
+def test_a_detached_head_is_told(sample: Sample) -> None:
+    sample.git("checkout", "-q", "--detach")
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 5
+    assert "git switch" in said.out
+
+
+def test_without_an_identity_commits_would_be_the_bots_own(sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(tmp_path / "none"))
+    assert "git config --global user.name" in sample.forge("doctor", "--model", sample.model()).out
+    sample.git("config", "user.name", "Ann")
+    sample.git("config", "user.email", "ann@example.com")
+    assert "Ann <ann@example.com>" in sample.forge("doctor", "--model", sample.model()).out
+
+
+def test_ask_tries_the_model_with_one_short_question(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with AgentServer() as server:
+        server.answers = {}
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        assert "answers (" in sample.forge("doctor", "--ask", "--model", "openai-chat:small").out
+        assert len(server.questions) == 1
+        assert 16 in {server.questions[0].body.get("max_tokens"), server.questions[0].body.get("max_completion_tokens")}
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("model_retries: 0\n")
+    gone = sample.forge("doctor", "--ask", "--model", "openai-chat:small")
+    assert gone.code == 5
+    assert "→" in gone.out
