@@ -99,7 +99,7 @@ def _models(models: Callable[[], Mapping[Tier, Model]], *, ask: bool) -> list[Ch
         return [Check(what="model", state="bad", found=error.message, next_step=error.advice)]
     distinct = {model.name: model for model in opened.values()}
     if not ask:
-        return [Check(what=f"model {name}", state="good", found="a key is set; --ask would try it") for name in distinct]
+        return [Check(what=f"model {name}", state="good", found="ready to be asked; --ask tries it") for name in distinct]
     return [_asked(model) for model in distinct.values()]
 
 
