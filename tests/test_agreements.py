@@ -11,7 +11,6 @@ import pytest
 
 from forge_bot import __version__
 from forge_bot.cli.app import run
-from forge_bot.engine.pipeline import AgentPhase, Speaking
 from forge_bot.engine.values import Effort
 from forge_bot.prompts.environment import Environment
 from forge_bot.resources import templates
@@ -40,15 +39,9 @@ def test_the_wheel_carries_every_template_and_nothing_else(tmp_path: Path) -> No
     assert __version__ in wheel.name
 
 
-def agents() -> set[str]:
-    speaking = [phase for phase in DEVELOP.phases if isinstance(phase, Speaking)]
-    variants = {variant.agent for phase in speaking if isinstance(phase, AgentPhase) for variant in phase.variants.values()}
-    return {phase.agent for phase in speaking} | variants
-
-
 def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
-    assert {path.name.removesuffix(".md.j2") for path in (templates() / "prompts").glob("[!_]*.j2")} == agents()
-    Environment().check(sorted(agents()))
+    assert {path.name.removesuffix(".md.j2") for path in (templates() / "prompts").glob("[!_]*.j2")} == set(DEVELOP.agents)
+    Environment().check(DEVELOP.agents)
 
 
 def test_every_key_of_the_configuration_is_documented() -> None:

@@ -16,7 +16,7 @@ from forge_bot.engine.reports import Flags
 from forge_bot.engine.values import Effort, Frozen
 from forge_bot.runs.find import choose
 from forge_bot.runs.project import check_testable, profile_at
-from forge_bot.runs.session import person
+from forge_bot.runs.session import person, prompts_for
 from forge_bot.runs.start import Beginning, Draft, Plan, begin, draft_of, plan_for
 from forge_bot.settings import load_pipeline
 from forge_bot.workspace import SPECS
@@ -58,6 +58,8 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     draft = draft_of(wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL"))
     plan = plan_for(repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here)
     check_testable(profile_at(repository, repository.head().commit, config), config)
+    pipeline = load_pipeline(config.pipeline, lambda path: _read(repository, path))
+    prompts_for(repository.root, pipeline)
     models()
     answers = _discussed(wanted)
     plan = _confirmed(repository, draft, plan, wanted)
@@ -69,7 +71,7 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
         by=person(),
         answers=answers,
     )
-    info = begin(repository, beginning, load_pipeline(config.pipeline, lambda path: _read(repository, path)))
+    info = begin(repository, beginning, pipeline)
     progress.began(info, plan)
     return ended(*session(repository, config, models, progress, push=wanted.push).go_on(info), progress)
 

@@ -179,6 +179,13 @@ class Pipeline(Frozen):
         )
 
     @property
+    def agents(self) -> tuple[str, ...]:
+        """Names of all agents, those of variants included, sorted."""
+        speaking = [phase for phase in self.phases if isinstance(phase, Speaking)]
+        variants = {variant.agent for phase in speaking if isinstance(phase, AgentPhase) for variant in phase.variants.values()}
+        return tuple(sorted({phase.agent for phase in speaking} | variants))
+
+    @property
     def decision(self) -> DecisionPhase:
         """The exceptional gate."""
         return next(phase for phase in self.phases if isinstance(phase, DecisionPhase))

@@ -11,6 +11,7 @@ from uuid import uuid4
 from forge_bot.agent.models.base import Model
 from forge_bot.checkout import Repository
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Report
 from forge_bot.engine.state import Reason
 from forge_bot.engine.values import Frozen, PhaseId, Tier
@@ -130,7 +131,7 @@ class Session:
             profile_at(self.repository, run.state.base_commit, self.config),
             self.tell,
         )
-        templates = Environment(overrides=own_prompts(self.repository.root))
+        templates = prompts_for(self.repository.root, run.pipeline)
         host = LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push)
         return asyncio.run(host.go_on())
 
@@ -170,6 +171,13 @@ def person() -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         return "somebody"
+
+
+def prompts_for(root: Path, pipeline: Pipeline) -> Environment:
+    """The prompts of a repository. Raises BadTemplate if one is missing or broken, before any model is asked."""
+    environment = Environment(overrides=own_prompts(root))
+    environment.check(pipeline.agents)
+    return environment
 
 
 def own_prompts(root: Path) -> dict[str, str]:

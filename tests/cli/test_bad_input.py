@@ -73,6 +73,23 @@ def test_bad_configuration_is_told_with_all_its_places(sample: Sample) -> None:
     assert ".forge/config.yml:2: sandbox" in said
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [("architect.md.j2", "{% if %}", "architect.md.j2"), ("archtect.md.j2", "Hello", "archtect")],
+)
+def test_a_broken_prompt_is_told_before_anything_begins(sample: Sample, name: str, text: str, said: str) -> None:
+    (sample.path / ".forge" / "prompts").mkdir(parents=True)
+    (sample.path / ".forge" / "prompts" / name).write_text(text)
+    assert said in refused(sample.forge("run", TASK, "--model", sample.model()), "CONFIG-004", 5)
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+def test_a_pipeline_that_contradicts_itself_is_told_before_anything_begins(sample: Sample) -> None:
+    (sample.path / ".forge" / "pipelines").mkdir(parents=True)
+    (sample.path / ".forge" / "pipelines" / "develop.yaml").write_text("kind: phases\nid: develop\ntitle: x\nflows: {}\nphases: []\n")
+    refused(sample.forge("run", TASK, "--model", sample.model()), "CONFIG-002", 5)
+
+
 def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
     sample.git("rm", "-rq", "tests")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "no tests")
