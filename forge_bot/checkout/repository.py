@@ -68,6 +68,11 @@ class Repository:
         """Bytes of a file as committed at `ref`, None when there is none. Raises GitFailed for an unknown ref."""
         return reading.read(self.root, ref, path)
 
+    def text_here(self, path: str) -> str | None:
+        """Text of a file as it stands in the work tree the user is in, committed or not. None when there is none."""
+        file = self.root / path
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+
     def list_files(self, ref: str, under: str = "") -> tuple[str, ...]:
         """Names of the files committed at `ref`, or of those in one folder. Raises GitFailed for an unknown ref."""
         return reading.list_files(self.root, ref, under)

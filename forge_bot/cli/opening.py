@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 def configured(repository: Repository) -> Config:
     """The configuration in the work tree the user is in."""
-
-    def read(path: str) -> str | None:
-        file = repository.root / path
-        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
-
-    return load_config(read)
+    return load_config(repository.text_here)
 
 
 def models_for(config: Config, model: str | None, record: Path | None) -> Callable[[], "Mapping[Tier, Model]"]:

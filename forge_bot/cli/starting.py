@@ -58,7 +58,7 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     draft = draft_of(wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL"))
     plan = plan_for(repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here)
     check_testable(profile_at(repository, repository.head().commit, config), config)
-    pipeline = load_pipeline(config.pipeline, lambda path: _read(repository, path))
+    pipeline = load_pipeline(config.pipeline, repository.text_here)
     prompts_for(repository.root, pipeline)
     models()
     answers = _discussed(wanted)
@@ -74,11 +74,6 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     info = begin(repository, beginning, pipeline)
     progress.began(info, plan)
     return ended(*session(repository, config, models, progress, push=wanted.push).go_on(info), progress)
-
-
-def _read(repository: Repository, path: str) -> str | None:
-    file = repository.root / path
-    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
 
 
 def _discussed(wanted: Wanted) -> str:

@@ -120,22 +120,15 @@ def _worked(pipeline: Pipeline, state: State, report: work.OnAction) -> State:
     task = report.task if isinstance(report, ArtifactWritten | AgentFailed) else None
     phase = report.phase if isinstance(report, ArtifactWritten | AgentFailed) else state.current_phase
     entry = LogEntry(at=report.at, phase=phase, event=work.said(report), task=task, usage=usage)
-    after = _spent(after, usage).but(log=(*after.log, entry)) if usage is not None else after.but(log=(*after.log, entry))
-    outstanding = state.wave is not None and state.wave.remaining and after.wave is not None and _shrunk(state, after)
-    return after if outstanding else _moved(after)
+    after = _spent(after, usage or Usage()).but(log=(*after.log, entry))
+    return after if _still_out(state, after) else _moved(after)
 
 
-def _shrunk(before: State, after: State) -> bool:
+def _still_out(before: State, after: State) -> bool:
     """Whether the same wave goes on with fewer tasks, so that its action is still outstanding."""
-    return (
-        before.wave is not None
-        and after.wave is not None
-        and before.wave.review == after.wave.review
-        and 0 < len(after.wave.remaining) < len(before.wave.remaining)
-        and set(after.wave.remaining) < set(before.wave.remaining)
-        and after.gate is None
-        and after.current_phase == before.current_phase
-    )
+    if before.wave is None or after.wave is None or before.wave.review != after.wave.review:
+        return False
+    return set(after.wave.remaining) < set(before.wave.remaining)
 
 
 def _spent(state: State, usage: Usage) -> State:

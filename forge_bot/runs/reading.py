@@ -46,9 +46,5 @@ def reading(repository: Repository, info: RunInfo, config: Config) -> Reading:
     first = reports[0] if reports else None
     name = first.pipeline if isinstance(first, RunStarted) else config.pipeline
 
-    def read(path: str) -> str | None:
-        file = repository.root / path
-        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
-
-    pipeline = load_pipeline(name, read)
+    pipeline = load_pipeline(name, repository.text_here)
     return Reading(repository, info, pipeline, fold(pipeline, reports))

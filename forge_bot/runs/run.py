@@ -46,16 +46,11 @@ class Run:
         self.notices: list[str] = []
         first = self.workspace.reports()[0]
         pipeline = first.pipeline if isinstance(first, RunStarted) else config.pipeline
-        self.pipeline: Pipeline = load_pipeline(pipeline, self.read_project)
+        self.pipeline: Pipeline = load_pipeline(pipeline, repository.text_here)
         loaded = self.workspace.load(self.pipeline)
         self.state: State = loaded.state
         if loaded.refolded:
             self.notices.append(loaded.refolded)
-
-    def read_project(self, path: str) -> str | None:
-        """A file of the repository as it stands in the work tree the user called from."""
-        file = self.repository.root / path
-        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
 
     @property
     def request(self) -> Request:

@@ -17,10 +17,12 @@ def load_pipeline(name: str, read: Callable[[str], str | None]) -> Pipeline:
 
     Raises BadPipeline with all problems and their lines, PipelineNotRunnable for a pipeline of steps.
     """
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise BadPipeline(f"{name!r} is no name of a pipeline.", details=("letters, digits, - and _ only",))
     own = f".forge/pipelines/{name}.yaml"
     text = read(own)
     shipped = templates() / "pipelines" / f"{name}.yaml"
-    if text is None and ("/" in name or not shipped.is_file()):
+    if text is None and not shipped.is_file():
         raise BadPipeline(f"There is no pipeline {name!r}.", details=(f"neither {own} nor a shipped one",))
     place = own if text is not None else f"pipelines/{name}.yaml"
     descriptor = read_yaml(text if text is not None else shipped.read_text(encoding="utf-8"), place, _DESCRIPTOR, BadPipeline)

@@ -106,10 +106,6 @@ class Workspace:
         path = inside(self.path, artifact)
         return path.read_bytes() if path.is_file() else None
 
-    def artifacts(self) -> tuple[str, ...]:
-        """Names of all files in the folder, sorted."""
-        return tuple(sorted(path.name for path in self.path.iterdir() if path.is_file())) if self.path.is_dir() else ()
-
 
 def _refuse_other_schema(text: str, where: str) -> None:
     marker = '"schemaVersion":'
