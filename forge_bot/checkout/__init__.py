@@ -6,10 +6,11 @@ Calls of git are argument lists, never a shell; hooks do not run, and nothing is
 from forge_bot.checkout.commits import Commit
 from forge_bot.checkout.heads import Head
 from forge_bot.checkout.making import make_repository
+from forge_bot.checkout.merging import MergeConflict, merge
 from forge_bot.checkout.reading import blob_id
 from forge_bot.checkout.repository import Repository
 from forge_bot.checkout.status import Change
 from forge_bot.checkout.tree import Tree
 from forge_bot.checkout.worktrees import WorktreeInfo
 
-__all__ = ["Change", "Commit", "Head", "Repository", "Tree", "WorktreeInfo", "blob_id", "make_repository"]
+__all__ = ["Change", "Commit", "Head", "MergeConflict", "Repository", "Tree", "WorktreeInfo", "blob_id", "make_repository", "merge"]

@@ -88,6 +88,14 @@ class Repository:
         """
         return worktrees.add(self.root, path, branch, base)
 
+    def detached_tree(self, path: Path, commit: str) -> Tree:
+        """A work tree that stands at a commit and on no branch; one that was left at `path` is made anew. Raises GitFailed."""
+        return worktrees.detached(self.root, path, commit)
+
+    def remove_tree(self, path: Path) -> None:
+        """Take away the work tree at `path` with all that is in it, if there is one."""
+        worktrees.remove(self.root, path)
+
     def tree_of(self, branch: str) -> Tree | None:
         """The work tree in which this branch is checked out, None when there is none or its folder is gone."""
         return worktrees.tree_of(self.root, branch)

@@ -63,6 +63,26 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
     return Tree(path.resolve())
 
 
+def detached(root: Path, path: Path, commit: str) -> Tree:
+    """A work tree at `path` that stands at a commit and on no branch. One that was left there is made anew: it holds nobody's work.
+
+    Raises GitFailed, also when something that is no work tree of this repository stands in the way.
+    """
+    path = path.absolute()
+    remove(root, path)
+    if path.exists() or path.is_symlink():
+        raise GitFailed(f"{path} exists, so no work tree can be made there.", hint="Move it away if you do not need it.")
+    git(root, "worktree", "add", "--quiet", "--detach", "--", str(path), commit_id(root, commit), seconds=LONG)
+    return Tree(path.resolve())
+
+
+def remove(root: Path, path: Path) -> None:
+    """Take away the work tree at `path` with all that is in it, if there is one."""
+    if any(_same(info.path, path) for info in listed(root)):
+        shutil.rmtree(path, ignore_errors=True)
+        git(root, "worktree", "remove", "--force", "--force", "--", str(path.absolute()))
+
+
 def _info(path: Path, rest: str) -> WorktreeInfo:
     facts = {key: value for key, _, value in (line.partition(" ") for line in rest.splitlines())}
     ref = facts.get("branch", "")

@@ -30,6 +30,7 @@ class Progress:
         self._doing = ""
         self._began = time.monotonic()
         self._usage = Usage()
+        self._several = False
 
     def __call__(self, notice: Notice) -> None:
         match notice:
@@ -47,7 +48,7 @@ class Progress:
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"
                 self.line(f"  {mark} {escape(notice.text)}")
             case Thinking():
-                self._thinking(notice.notice)
+                self._thinking(notice.notice, notice.task)
             case _:
                 assert_never(notice)
 
@@ -55,7 +56,9 @@ class Progress:
 
     def _start(self, notice: PhaseBegan) -> None:
         again = f", round {notice.round}" if notice.round > 1 else ""
-        task = f" · task {notice.task}" if notice.task is not None else ""
+        names = ", ".join(notice.tasks)
+        task = f" · task{'s' if len(notice.tasks) > 1 else ''} {names}" if names else ""
+        self._several = len(notice.tasks) > 1
         self._label, self._doing, self._began, self._usage = (
             f"{notice.label}{task}{again}",
             notice.agent,
@@ -65,21 +68,21 @@ class Progress:
         self._lively()
 
     def _sent(self, notice: PromptSent) -> None:
-        self._do(f"reading {', '.join(notice.inputs)} ({notice.tokens:,} tokens)")
+        self._do(f"reading {', '.join(notice.inputs)} ({notice.tokens:,} tokens)", notice.task)
         for sentence in (*notice.dropped, notice.removed):
             if sentence:
                 self.line(f"  [dim]· {escape(sentence)}[/]")
 
-    def _thinking(self, notice: Asking | Answered | Looking | Complaint) -> None:
+    def _thinking(self, notice: Asking | Answered | Looking | Complaint, task: str | None) -> None:
         match notice:
             case Asking():
-                self._do(f"turn {notice.turn}: waiting for {notice.model}")
+                self._do(f"turn {notice.turn}: waiting for {notice.model}", task)
             case Answered():
                 self._usage = self._usage + notice.usage
             case Looking():
-                self._do(f"looking: {notice.capability} {notice.params}")
+                self._do(f"looking: {notice.capability} {notice.params}", task)
             case Complaint():
-                self._do(f"sent back: {notice.text}")
+                self._do(f"sent back: {notice.text}", task)
             case _:
                 assert_never(notice)
 
@@ -113,8 +116,8 @@ class Progress:
         self.line(f"[dim]run {escape(info.name)} · effort {plan.effort} ({escape(plan.effort_reason)})[/]")
         self.line(f"[dim]branch {escape(info.branch)} · work tree {escape(str(info.tree))}[/]\n")
 
-    def _do(self, what: str) -> None:
-        self._doing = what
+    def _do(self, what: str, task: str | None = None) -> None:
+        self._doing = f"task {task}: {what}" if self._several and task is not None else what
         self._lively()
 
     def _lively(self) -> None:

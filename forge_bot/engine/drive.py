@@ -1,6 +1,7 @@
 """The loop of every host that performs: ask, perform, record, until an action is not this host's to do."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 
 from forge_bot.engine.actions import Action
 from forge_bot.engine.advance import advance
@@ -14,7 +15,7 @@ from forge_bot.errors import WrongReport
 async def drive(
     pipeline: Pipeline,
     state: State,
-    perform: Callable[[State, Action], AsyncIterator[Report]],
+    perform: Callable[[State, Action], AsyncGenerator[Report]],
     record: Callable[[Report, State], Awaitable[None]],
 ) -> tuple[State, Action]:
     """Go on until `perform` reports nothing on an action: a person's turn, another host's, or the end.
@@ -24,11 +25,12 @@ async def drive(
     while True:
         action = next_action(pipeline, state)
         moved = False
-        async for report in perform(state, action):
-            after = advance(pipeline, state, report)
-            if after is state:
-                raise WrongReport(f"{action.action_id} was performed, but its report has been recorded before.")
-            state, moved = after, True
-            await record(report, state)
+        async with aclosing(perform(state, action)) as reports:
+            async for report in reports:
+                after = advance(pipeline, state, report)
+                if after is state:
+                    raise WrongReport(f"{action.action_id} was performed, but its report has been recorded before.")
+                state, moved = after, True
+                await record(report, state)
         if not moved:
             return state, action

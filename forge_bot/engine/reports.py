@@ -89,6 +89,7 @@ class FailureReason(StrEnum):
     MALFORMED = "malformed"
     UNFIT = "unfit"
     BUDGET = "budget"
+    CONFLICT = "conflict"
 
 
 class AgentFailed(_OnAction):

@@ -308,6 +308,9 @@ def _task_failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State
     if report.reason is FailureReason.BUDGET:
         stuck = Stuck(reason=Reason.BUDGET, subject=report.message, review=wave.review)
         state = state.with_task(task.model_copy(update={"stuck": stuck}))
+    elif report.reason is FailureReason.CONFLICT:
+        # No fault of its own, and no way to go on for ever: the task it clashed with has been taken.
+        state = noted(state, phase.id, PROCESS, report.message, task.spec.id)
     elif tried.attempts < pipeline.limits.failure_attempts:
         state = noted(state.with_task(tried), phase.id, PROCESS, report.message, task.spec.id)
     else:

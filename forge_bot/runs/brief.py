@@ -1,7 +1,7 @@
 """From an action to a prompt: artifacts, diff, files, profile and what earlier runs teach."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import assert_never
 
@@ -43,12 +43,12 @@ class Briefing:
         self.environment = environment
         self.capabilities = tuple(capabilities)
 
-    def prompt(self, action: SpawnAgent, task: TaskId | None, turns: tuple[int, int], budget: int) -> tuple[Prompt, Material]:
-        """The prompt for an action (and one task of it), and what it was made from."""
-        material = self._material(action, task, turns)
+    def prompt(self, action: SpawnAgent, task: TaskId | None, turns: tuple[int, int], budget: int, at: str) -> tuple[Prompt, Material]:
+        """The prompt for an action (and one task of it), and what it was made from. Files are shown as they are at the commit `at`."""
+        material = self._material(action, task, turns, at)
         return assemble(material, self.environment, token_budget=budget), material
 
-    def _material(self, action: SpawnAgent, task_id: TaskId | None, turns: tuple[int, int]) -> Material:
+    def _material(self, action: SpawnAgent, task_id: TaskId | None, turns: tuple[int, int], at: str) -> Material:
         state = self.run.state
         phase = self.run.pipeline.phase(action.phase)
         if not isinstance(phase, Speaking):
@@ -66,7 +66,7 @@ class Briefing:
             output_file=self.output_file(action, task_id),
             branch=state.branch,
             base=state.base_branch,
-            inputs=self._inputs(action, task, phase),
+            inputs=self._inputs(action, task, phase, at),
             headings=action.headings,
             verdicts=tuple(verdict.value for verdict in phase.verdicts) if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
             task=task.spec if task is not None else None,
@@ -107,15 +107,15 @@ class Briefing:
 
     # -- inputs ----------------------------------------------------------------------------------------------------
 
-    def _inputs(self, action: SpawnAgent, task: TaskState | None, phase: Speaking) -> tuple[Input, ...]:
+    def _inputs(self, action: SpawnAgent, task: TaskState | None, phase: Speaking, at: str) -> tuple[Input, ...]:
         names = action.input_files
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
         shown = [self._artifact(name) for name in names]
         if task is not None and action.phase == self.run.pipeline.implementation.id:
-            shown += self._files(task.spec.files, _FILE_SHOWN)
+            shown += self._files(at, task.spec.files, _FILE_SHOWN)
         elif task is None and "analysis.md" in names:
-            shown += self._files(self._relevant_files(), _FILES_SHOWN)
+            shown += self._files(at, self._relevant_files(at), _FILES_SHOWN)
         shown += self._changes(phase, task)
         if isinstance(phase, VerifyPhase) and self.run.state.verification is not None:
             # Until the verifier has spoken, the document of that name holds our process's table only, which stands here in full.
@@ -128,8 +128,7 @@ class Briefing:
         base = self.run.state.base_commit
         match phase.changes:
             case "task":
-                name = f"changes of task {task.spec.id}" if task is not None else "changes of the run"
-                return [self._diff(name, self._task_base(task.spec.id) if task is not None else base)]
+                return [self._task_diff(task)]
             case "run":
                 return [self._diff("all changes of the run", base)]
             case "names":
@@ -168,17 +167,16 @@ class Briefing:
             return Input(name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text")
         return Input(name=name, text=self.run.workspace.read(name))
 
-    def _relevant_files(self) -> tuple[str, ...]:
+    def _relevant_files(self, at: str) -> tuple[str, ...]:
         """The files the analysis names, so that not every agent has to ask for them again."""
         named = dict.fromkeys(_NAMED.findall(self.run.workspace.read("analysis.md")))
-        known = set(self.run.repository.list_files(self.run.state.branch))
+        known = set(self.run.repository.list_files(at))
         return tuple(name for name in named if name in known and not name.startswith(f"{SPECS}/"))
 
-    def _files(self, names: Sequence[str], most: int) -> list[Input]:
-        """Text files of the branch, in the order of their names here; if not all fit into `most` characters, the smaller ones."""
-        found = {
-            name: raw for name in names if (raw := self.run.repository.read(self.run.state.branch, name)) is not None and b"\0" not in raw
-        }
+    def _files(self, at: str, names: Sequence[str], most: int) -> list[Input]:
+        """Text files of a commit, in the order of their names here; if not all fit into `most` characters, the smaller ones."""
+        read = self.run.repository.read
+        found = {name: raw for name in names if (raw := read(at, name)) is not None and b"\0" not in raw}
         fitting: set[str] = set()
         for name in sorted(found, key=lambda name: len(found[name])):
             most -= len(found[name])
@@ -187,9 +185,9 @@ class Briefing:
             fitting.add(name)
         return [Input(name=name, text=raw.decode("utf-8", "replace"), kind="file") for name, raw in found.items() if name in fitting]
 
-    def _diff(self, name: str, base: str, *, stat: bool = False) -> Input:
+    def _diff(self, name: str, base: str, *, of: Collection[str] | None = None, stat: bool = False) -> Input:
         tree = self.run.tree
-        changed = [path for path in tree.changed(base) if not path.startswith(f"{SPECS}/")]
+        changed = [path for path in tree.changed(base) if not path.startswith(f"{SPECS}/") and (of is None or path in of)]
         text = (
             tree.diff(base, paths=changed, stat=stat, max_bytes=_DIFF_SHOWN)
             if changed
@@ -197,10 +195,14 @@ class Briefing:
         )
         return Input(name=name, text=text, kind="diff")
 
-    def _task_base(self, task: TaskId) -> str:
-        """The commit before the first one that implemented the task."""
-        mine = [commit for commit in self.run.tree.commits(self.run.state.base_commit) if ("Forge-Task", task) in commit.trailers]
-        return f"{mine[-1].id}^" if mine else self.run.state.base_commit
+    def _task_diff(self, task: TaskState | None) -> Input:
+        """What one task changed: the files of its commits, from before the first of them. Other tasks' files stay out."""
+        base, tree = self.run.state.base_commit, self.run.tree
+        if task is None:
+            return self._diff("changes of the run", base)
+        mine = [commit for commit in tree.commits(base) if ("Forge-Task", task.spec.id) in commit.trailers]
+        paths = {path for commit in mine for path in tree.changed(f"{commit.id}^", commit.id)}
+        return self._diff(f"changes of task {task.spec.id}", f"{mine[-1].id}^" if mine else base, of=paths if mine else None)
 
     # -- knowledge -------------------------------------------------------------------------------------------------
 

@@ -1,22 +1,24 @@
 """From a model's answer to files: artifacts into the workspace, edits into the work tree, held back where a person decides."""
 
-from collections.abc import Sequence
-
 from forge_bot.agent.answers import Change, Document
 from forge_bot.agent.edits import Folder, Planned, plan_edits
 from forge_bot.agent.protected import PROTECTED, protected
-from forge_bot.checkout import blob_id
+from forge_bot.checkout import MergeConflict, Tree, blob_id, merge
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.decide import held_name
 from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, TaskReviewPhase, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten
 from forge_bot.engine.values import Frozen, Inspection, TaskId, Usage, Verdict
+from forge_bot.errors import PathEscapes
 from forge_bot.runs.clock import now
 from forge_bot.runs.risks import design_risks
 from forge_bot.runs.run import Run
 from forge_bot.runs.verification_report import composed
 from forge_bot.workspace import inside, write_whole
+
+Files = tuple[tuple[str, bytes | None], ...]
+"""Files by name as they are to be; None for those that go."""
 
 
 class Contract(Frozen):
@@ -47,31 +49,36 @@ class Landing:
     def __init__(self, run: Run) -> None:
         self.run = run
 
-    def complaints(self, answer: Document | Change, contract: Contract) -> tuple[str, ...]:
-        """Why the answer has to go back to the model; empty if it can be taken."""
+    def complaints(self, answer: Document | Change, contract: Contract, tree: Tree) -> tuple[str, ...]:
+        """Why the answer, made for a tree, has to go back to the model; empty if it can be taken."""
         inspection = contract.inspect(answer.artifact_markdown)
         found = [str(problem) for problem in inspection.problems]
         if inspection.verdict is Verdict.UNREADABLE:
             allowed = ", ".join(verdict.value for verdict in contract.verdicts)
             found.append(f"there must be exactly one verdict out of {allowed}, and it must agree with the findings")
         if isinstance(answer, Change):
-            found += self._plan(answer).problems
+            found += self._plan(answer, tree).problems
         return tuple(found)
 
-    def unplaceable(self, answer: Document | Change) -> tuple[str, ...]:
+    def unplaceable(self, answer: Document | Change, tree: Tree) -> tuple[str, ...]:
         """Why the answer's edits cannot be made at all; a document can always be written."""
-        return self._plan(answer).problems if isinstance(answer, Change) else ()
+        return self._plan(answer, tree).problems if isinstance(answer, Change) else ()
 
-    def _plan(self, answer: Change) -> Planned:
-        return plan_edits(Folder(self.run.tree.path).read, answer.edits)
+    def _plan(self, answer: Change, tree: Tree) -> Planned:
+        return plan_edits(Folder(tree.path).read, answer.edits)
 
     def land(
-        self, action: SpawnAgent, task: TaskId | None, answer: Document | Change, usage: Usage
+        self, action: SpawnAgent, task: TaskId | None, answer: Document | Change, usage: Usage, tree: Tree
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
-        """Write everything an answer holds; the report on it, and the paths outside the workspace that belong to its commit."""
+        """Write everything an answer holds; the report on it, and the paths outside the workspace that belong to its commit.
+
+        `tree` is where the agent worked. If that is a tree of its own, its changes are merged into the run's; raises MergeConflict,
+        with nothing written, when they do not fit together with what was merged before.
+        """
         contract = contract_of(self.run, action)
         artifact = action.output_file.replace("{task}", task or "")
         inspection = contract.inspect(answer.artifact_markdown)
+        files = self._merged(answer, tree) if isinstance(answer, Change) and not inspection.problems else None
         text = answer.artifact_markdown.rstrip() + "\n"
         if isinstance(self.run.pipeline.phase(action.phase), VerifyPhase):
             text = composed(text, self.run.state)
@@ -88,19 +95,27 @@ class Landing:
             usage=usage,
             risks=self._risks(text) if artifact == "design.md" else (),
         )
-        if not isinstance(answer, Change) or inspection.problems:
-            return report, ()
-        return self._edited(report, answer, task or TaskId(""))
+        return (report, ()) if files is None else self._edited(report, files, task or TaskId(""))
+
+    def _merged(self, answer: Change, tree: Tree) -> Files:
+        """The files as they are to be in the run's tree."""
+        files = self._plan(answer, tree).files
+        if tree.path == self.run.tree.path:
+            return files
+        theirs, ours = Folder(tree.path), Folder(self.run.tree.path)
+        try:
+            return tuple((path, merge(self.run.tree.path, theirs.read(path), ours.read(path), data)) for path, data in files)
+        except PathEscapes as error:
+            raise MergeConflict(error.message) from error
 
     def _risks(self, design: str) -> tuple[str, ...]:
         return design_risks(design, self.run.repository.list_files(self.run.state.base_commit))
 
-    def _edited(self, report: ArtifactWritten, answer: Change, task: TaskId) -> tuple[ArtifactWritten, tuple[str, ...]]:
-        planned = self._plan(answer)
-        touched = tuple(path for path, _ in planned.files)
+    def _edited(self, report: ArtifactWritten, files: Files, task: TaskId) -> tuple[ArtifactWritten, tuple[str, ...]]:
+        touched = tuple(path for path, _ in files)
         risky = protected(touched, (*PROTECTED, *self.run.config.protected))
         before = {path: self._bytes(path) for path in touched}
-        self._write(planned.files)
+        self._write(files)
         if not risky:
             return report, touched
         # A person has to see it first: the whole answer waits as a patch, and the tree is as it was.
@@ -114,7 +129,7 @@ class Landing:
         file = inside(self.run.tree.path, path)
         return file.read_bytes() if file.is_file() else None
 
-    def _write(self, files: Sequence[tuple[str, bytes | None]]) -> None:
+    def _write(self, files: Files) -> None:
         for path, data in files:
             file = inside(self.run.tree.path, path)
             if data is None:

@@ -13,7 +13,7 @@ class PhaseBegan(Frozen):
     phase: PhaseId
     label: str
     agent: str = ""
-    task: TaskId | None = None
+    tasks: tuple[TaskId, ...] = ()
     round: int = 1
 
 
@@ -34,6 +34,7 @@ class PromptSent(Frozen):
 
     inputs: tuple[str, ...]
     tokens: int
+    task: TaskId | None = None
     dropped: tuple[str, ...] = ()
     removed: str = ""
 
@@ -62,6 +63,7 @@ class Thinking(Frozen):
     """Something about a model at work."""
 
     notice: ModelNotice
+    task: TaskId | None = None
 
 
 Notice = PhaseBegan | PhaseEnded | PromptSent | CommandBegan | CommandEnded | Said | Thinking

@@ -13,6 +13,7 @@ class Places(Frozen):
 
     home: Path
     tree: Path
+    tasks: Path
     environment: Path
     journal: Path
     lock: Path
@@ -25,6 +26,7 @@ def places(repository: Repository, run: str) -> Places:
     return Places(
         home=home,
         tree=home / "tree",
+        tasks=home / "tasks",
         environment=home / "environment",
         journal=home / "journal.jsonl",
         lock=repository.common_dir / "forge-bot" / f"{run}.lock",

@@ -50,6 +50,19 @@ class Project:
         self.tell = tell
         self._backend: BackendName | None = None
         self._called_off = threading.Event()
+        self._setting_up = threading.Lock()
+        self._stand_in: Path | None = None
+
+    def in_tree(self, tree: Tree) -> "Project":
+        """The same project in a tree that stands beside the run's own for a while.
+
+        What setup installed knows the run's tree by its path, so its commands see the other tree at that place.
+        """
+        other = Project(self.repository, tree, self.spots, self.config, self.profile, self.tell)
+        other._backend, other._called_off, other._setting_up = self.backend, self._called_off, self._setting_up
+        # A tree that holds git's own folder cannot be covered by another one.
+        other._stand_in = None if self.repository.common_dir.is_relative_to(self.tree.path) else self.tree.path
+        return other
 
     def call_off(self) -> None:
         """End the command that is running; none starts any more. For a person who stops the run."""
@@ -68,6 +81,10 @@ class Project:
 
     def set_up(self) -> tuple[CommandResult, ...]:
         """Run the setup commands, with network, into a fresh environment; what succeeded is not repeated for this run."""
+        with self._setting_up:
+            return self._set_up()
+
+    def _set_up(self) -> tuple[CommandResult, ...]:
         if (self.spots.environment / _READY).is_file():
             return ()
         shutil.rmtree(self.spots.environment, ignore_errors=True)
@@ -129,7 +146,9 @@ class Project:
         # The placeholder is what people and records see: the folder differs from machine to machine.
         self.tell(CommandBegan(name=name, argv=argv))
         outcome = run(self.backend, self._box(network=name is CommandName.SETUP), words, called_off=self._called_off)
-        output = outcome.output.replace(str(self.spots.environment), ENV).replace(str(self.tree.path), ".")
+        output = outcome.output.replace(str(self.spots.environment), ENV)
+        for place in (self.tree.path, self._stand_in or self.tree.path):
+            output = output.replace(str(place), ".")
         result = read_outcome(name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out)
         result = result.model_copy(update={"tail": timeless(result.tail)})
         self.tell(CommandEnded(result=result))
@@ -140,6 +159,7 @@ class Project:
         environment.mkdir(parents=True, exist_ok=True)
         return Box(
             worktree=self.tree.path,
+            appears_at=self._stand_in,
             network=network,
             writable=(environment,) if network else (),
             readable=(self.repository.common_dir,) if network else (environment, self.repository.common_dir),

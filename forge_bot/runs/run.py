@@ -29,6 +29,8 @@ from forge_bot.runs.places import Places, places
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.workspace import Request, Workspace, held, read_request
 
+_ACTION = "Forge-Action"
+
 _RIDES_ALONG = GateShown | ArtifactChanged | AgentFailed | Prepared
 """Reports that are committed with the next one that stands for itself."""
 
@@ -72,17 +74,22 @@ class Run:
         self.record(report, state, paths)
         return state
 
-    def record(self, report: Report, state: State, paths: tuple[str, ...] = (), trailers: tuple[tuple[str, str], ...] = ()) -> None:
+    def record(self, report: Report, state: State, paths: tuple[str, ...] = ()) -> None:
         """Make an advanced state the run's own: on disk first, then in a commit."""
         before = self.state
         self.workspace.record(report, state)
         self.state = state
         if not isinstance(report, _RIDES_ALONG):
-            self._commit(report, before, paths, trailers)
+            self._commit(report, before, paths)
 
-    def _commit(self, report: Report, before: State, paths: tuple[str, ...], more: tuple[tuple[str, str], ...]) -> None:
+    def wave_base(self, action: SpawnAgent) -> str:
+        """The commit at which a wave was handed out: the newest one that none of its tasks made."""
+        commits = self.tree.commits(self.state.base_commit)
+        return next((commit.id for commit in commits if (_ACTION, action.action_id) not in commit.trailers), self.state.base_commit)
+
+    def _commit(self, report: Report, before: State, paths: tuple[str, ...]) -> None:
         phase = report.phase if isinstance(report, ArtifactWritten) else before.current_phase
-        trailers = [("Forge-Run", self.name), ("Forge-Phase", phase), *more]
+        trailers = [("Forge-Run", self.name), ("Forge-Phase", phase), *_of_task(report)]
         if inputs := self._inputs(before):
             trailers.append(("Forge-Inputs", inputs))
         if isinstance(report, Answered) and report.answer in {Answer.APPROVE, Answer.DONE, Answer.SKIP}:
@@ -105,7 +112,7 @@ class Run:
         pending = [report for report in reports[committed.count(b"\n") :] if not isinstance(report, _RIDES_ALONG)]
         if pending:
             # Killed between the record and its commit: all that lies in the tree belongs to that report.
-            self.tree.commit(_subject(pending[-1], self.state, self.pipeline), [("Forge-Run", self.name)], None)
+            self.tree.commit(_subject(pending[-1], self.state, self.pipeline), [("Forge-Run", self.name), *_of_task(pending[-1])], None)
         self._note_hand_edits()
         outside = [change.path for change in self.tree.status() if not change.path.startswith(f"{self.workspace.relative}/")]
         if outside:
@@ -161,6 +168,13 @@ def opened(repository: Repository, info: RunInfo, config: Config) -> Generator[R
         run = Run(repository, tree, info.name, config)
         run.settle()
         yield run
+
+
+def _of_task(report: Report) -> tuple[tuple[str, str], ...]:
+    """Trailers by which the commits of a task, and of a wave, are found again."""
+    if not isinstance(report, ArtifactWritten) or report.task is None:
+        return ()
+    return (("Forge-Task", report.task), (_ACTION, report.action_id))
 
 
 def _subject(report: Report, before: State, pipeline: Pipeline) -> str:

@@ -31,6 +31,7 @@ class Box(Frozen):
     """Where a command runs and what it may touch. Everything that is not named here is out of its reach."""
 
     worktree: Path = Field(description="the only project folder that can be written; also where the command starts")
+    appears_at: Path | None = Field(default=None, description="where the command sees the work tree; by bubblewrap only, else in its place")
     network: bool = Field(default=False, description="for the installation of dependencies only")
     writable: tuple[Path, ...] = Field(default=(), description="further folders it may write; made when missing")
     readable: tuple[Path, ...] = Field(default=(), description="further folders or files it may read; skipped when missing")

@@ -65,7 +65,7 @@ def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = N
             *environment(seen),
         ]
         filters = seccomp.program(namespaces=True, network=box.network)
-        started = prepared.enter_context(_started(binary, [*arguments, "--chdir", str(seen.worktree)], argv, filters, box.limits))
+        started = prepared.enter_context(_started(binary, [*arguments, "--chdir", str(seen.appears_at)], argv, filters, box.limits))
         watched = watch(started.output, started.inside, started.stop, Patience(box.limits, called_off))
         return _ending(started, argv[0], watched)
 

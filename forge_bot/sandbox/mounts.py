@@ -66,18 +66,27 @@ def environment(seen: View) -> list[str]:
 def _named(seen: View, holes: Protected) -> list[str]:
     """What a box names, outer folders first, so that the most exact word on a place is the last one."""
     changeable = (seen.worktree, *seen.writable)
-    wanted = [(place, _bound("--bind", place)) for place in (*changeable, *holes.pinned)]
+    wanted = [(place, _shown("--bind", place, seen)) for place in (*changeable, *holes.pinned)]
     for place in seen.readable:
         inside_changeable = any(place.is_relative_to(folder) and place != folder for folder in changeable)
         if inside_changeable or not any(place.is_relative_to(root) for root in (*ROOTS, *changeable)):
             wanted.append((place, _bound("--ro-bind", place)))
-    wanted += [(place, _bound("--ro-bind", place)) for place in holes.locked]
-    wanted += [(place, _nothing_at(place)) for place in holes.covered]
+    wanted += [(place, _shown("--ro-bind", place, seen)) for place in holes.locked]
+    wanted += [(place, _nothing_at(_inside(place, seen))) for place in holes.covered]
     return [word for _, words in sorted(wanted, key=lambda pair: len(pair[0].parts)) for word in words]
 
 
 def _bound(option: str, place: Path) -> list[str]:
     return [option, str(place), str(place)]
+
+
+def _shown(option: str, place: Path, seen: View) -> list[str]:
+    return [option, str(place), str(_inside(place, seen))]
+
+
+def _inside(place: Path, seen: View) -> Path:
+    """Where the command finds a place of this machine: what lies in the work tree moves with it."""
+    return seen.appears_at / place.relative_to(seen.worktree) if place.is_relative_to(seen.worktree) else place
 
 
 def _nothing_at(place: Path) -> list[str]:

@@ -24,6 +24,8 @@ class View:
     """Everything about a command but the command itself."""
 
     worktree: Path
+    appears_at: Path
+    """Where the command sees the work tree, with backends that can show it elsewhere."""
     readable: tuple[Path, ...]
     writable: tuple[Path, ...]
     hidden: tuple[Path, ...]
@@ -70,6 +72,7 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
     git_folders = tuple(folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file())
     return View(
         worktree=worktree,
+        appears_at=box.appears_at or worktree,
         readable=tuple(dict.fromkeys((*tools.readable, *fetching.readable, *readable))),
         writable=writable,
         hidden=private_in_etc(),

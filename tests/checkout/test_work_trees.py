@@ -175,3 +175,36 @@ def _killed_while_making(scene: Scene, path: Path) -> None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     scene.git("config", "--global", "--unset", "filter.wait.smudge")
+
+
+def test_a_tree_apart_stands_at_a_commit_on_no_branch_and_leaves_nothing_behind(scene: Scene) -> None:
+    base = scene.git("rev-parse", "HEAD")
+    scene.commit({"later.txt": "later"})
+    place = scene.beside / "apart" / "1"
+
+    tree = scene.repository.detached_tree(place, base)
+    assert not (tree.path / "later.txt").exists()
+    assert scene.git("branch", "--format=%(refname:short)") == "main"
+
+    scene.repository.remove_tree(place)
+    assert not place.exists()
+    assert len(scene.repository.worktrees()) == 1
+
+
+def test_a_tree_apart_that_a_killed_process_left_is_made_anew(scene: Scene) -> None:
+    place = scene.beside / "apart"
+    scene.write("left.txt", "left", scene.repository.detached_tree(place, "HEAD").path)
+
+    tree = scene.repository.detached_tree(place, scene.commit({"new.txt": "new"}))
+
+    assert tree.is_clean()
+    assert (tree.path / "new.txt").exists()
+
+
+def test_a_folder_that_is_no_work_tree_is_neither_taken_nor_removed(scene: Scene) -> None:
+    mine = scene.write("mine.txt", "mine", scene.beside / "apart")
+
+    scene.repository.remove_tree(mine.parent)
+    with pytest.raises(GitFailed, match="exists"):
+        scene.repository.detached_tree(mine.parent, "HEAD")
+    assert mine.exists()

@@ -1,0 +1,191 @@
+"""Agents of a run at work: one alone, or one for each task of a wave, side by side and merged in order."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack
+
+from forge_bot.agent.answers import AnswerKind
+from forge_bot.agent.assignment import Assignment, Finished, StopReason
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.ledger import Ledger
+from forge_bot.agent.limits import Limits
+from forge_bot.agent.models.base import Model
+from forge_bot.agent.notices import Asking
+from forge_bot.agent.notices import Notice as ModelNotice
+from forge_bot.agent.work import work
+from forge_bot.checkout import MergeConflict
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason
+from forge_bot.engine.values import TaskId, Tier
+from forge_bot.errors import ModelUnavailable
+from forge_bot.prompts.environment import Environment
+from forge_bot.prompts.material import Material, Prompt
+from forge_bot.runs.brief import Briefing
+from forge_bot.runs.clock import now
+from forge_bot.runs.landing import Landing, contract_of
+from forge_bot.runs.menu import shown
+from forge_bot.runs.notices import PhaseBegan, PromptSent, Said, Tell, Thinking
+from forge_bot.runs.project import Project
+from forge_bot.runs.run import Run
+from forge_bot.runs.spot import Spot, Spots
+
+Landed = tuple[ArtifactWritten | AgentFailed, tuple[str, ...]]
+"""A report, and the paths outside the workspace that belong to its commit."""
+
+_WHY: Mapping[StopReason, FailureReason] = {
+    StopReason.MODEL_REFUSED: FailureReason.REFUSED,
+    StopReason.MODEL_TRUNCATED: FailureReason.TRUNCATED,
+    StopReason.MODEL_MALFORMED: FailureReason.MALFORMED,
+    StopReason.BUDGET: FailureReason.BUDGET,
+}
+"""How the end of an agent's work is reported; what is not named here is a limit."""
+
+
+class Agents:
+    """Lets agents work on one run, with one budget and one journal for all of them."""
+
+    def __init__(
+        self,
+        run: Run,
+        project: Project,
+        models: Mapping[Tier, Model],
+        templates: Environment,
+        tell: Tell,
+        *,
+        environ: Mapping[str, str],
+    ) -> None:
+        self.run = run
+        self.models = models
+        self.tell = tell
+        self.journal = Journal(run.places.journal, environ)
+        self.ledger = Ledger(run.state.budget)
+        self.landing = Landing(run)
+        self.spots = Spots(run, project, self._past_runs)
+        capabilities = [shown(entry) for entry in self.spots.catalogue().catalogue()]
+        self.briefing = Briefing(run, project.profile, templates, capabilities)
+        self._unpriced = False
+
+    async def perform(self, action: SpawnAgent) -> AsyncGenerator[Landed]:
+        """What the action asks for; the answers of a wave land in the order of its tasks, whichever came first."""
+        tasks = action.parallel_task_ids or (None,)
+        self._began(action, tasks)
+        async with AsyncExitStack() as trees:
+            spots = [await self._spot(action, task, trees) for task in tasks]
+            agents = [asyncio.create_task(self._work(action, task, spot)) for task, spot in zip(tasks, spots, strict=True)]
+            trees.push_async_callback(_ended, agents)
+            failure: ModelUnavailable | None = None
+            for task, spot, agent in zip(tasks, spots, agents, strict=True):
+                try:
+                    finished = await agent
+                except ModelUnavailable as error:
+                    # What the others have paid for is not thrown away.
+                    failure = failure or error
+                else:
+                    yield await asyncio.to_thread(self._landed, action, task, finished, spot)
+            if failure is not None:
+                raise failure
+
+    async def _spot(self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack) -> Spot:
+        """A tree apart for whoever changes files beside others, or goes on with a wave of which others have landed."""
+        if task is None or action.phase != self.run.pipeline.implementation.id:
+            return self.spots.own
+        base = await asyncio.to_thread(self.run.wave_base, action)
+        alone = action.parallel_task_ids == (task,) and base == self.run.tree.head().commit
+        return self.spots.own if alone else await trees.enter_async_context(self.spots.apart(task, base))
+
+    def _began(self, action: SpawnAgent, tasks: tuple[TaskId | None, ...]) -> None:
+        label = self.run.pipeline.phase(action.phase).label
+        names = tuple(task for task in tasks if task is not None)
+        round_ = max(self.briefing.round(action, task) for task in tasks)
+        self.tell(PhaseBegan(phase=action.phase, label=label, agent=action.agent, tasks=names, round=round_))
+
+    async def _work(self, action: SpawnAgent, task: TaskId | None, spot: Spot) -> Finished:
+        settings = self.run.config.agent
+        turns = (settings.turns, settings.requests_per_turn)
+        prompt, material = await asyncio.to_thread(self.briefing.prompt, action, task, turns, settings.prompt_tokens, spot.commit)
+        names = tuple(entry.name for entry in material.inputs)
+        self.tell(PromptSent(inputs=names, tokens=prompt.tokens, task=task, dropped=prompt.dropped, removed=prompt.removed))
+        contract = contract_of(self.run, action)
+        finished = await work(
+            self._assignment(action, task, prompt, material),
+            model=self.models[action.tier],
+            context=spot.context,
+            journal=self.journal,
+            ledger=self.ledger,
+            check=lambda answer: self.landing.complaints(answer, contract, spot.tree),
+            notice=lambda notice: self._thinking(notice, task),
+            now=time.monotonic,
+        )
+        if finished.stop is StopReason.MODEL_UNAVAILABLE:
+            # Nothing is wrong with the run: it stands where it stood, and goes on when the model is there again.
+            raise ModelUnavailable(finished.message)
+        return finished
+
+    def _assignment(self, action: SpawnAgent, task: TaskId | None, prompt: Prompt, material: Material) -> Assignment:
+        settings = self.run.config.agent
+        implementing = action.phase == self.run.pipeline.implementation.id
+        return Assignment(
+            action_id=action.action_id,
+            agent=action.agent,
+            phase=action.phase,
+            task=task,
+            round=material.round,
+            tier=action.tier,
+            system=prompt.system,
+            user=prompt.user,
+            kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
+            providers=tuple(entry.name for entry in material.capabilities),
+            limits=Limits(
+                turns=settings.turns,
+                requests_per_turn=settings.requests_per_turn,
+                total_input_tokens=settings.input_tokens,
+                output_tokens=settings.output_tokens,
+                seconds=settings.seconds,
+            ),
+        )
+
+    def _landed(self, action: SpawnAgent, task: TaskId | None, finished: Finished, spot: Spot) -> Landed:
+        answer = finished.answer or finished.rejected
+        if answer is None or self.landing.unplaceable(answer, spot.tree):
+            reason = FailureReason.UNFIT if answer is not None else _WHY.get(finished.stop, FailureReason.LIMIT)
+            return _failed(action, task, finished, reason, _why_not(finished)), ()
+        try:
+            return self.landing.land(action, task, answer, finished.usage, spot.tree)
+        except MergeConflict as conflict:
+            words = f"Another task, done at the same time, changed the same place; start from the files as they are now. {conflict}"
+            return _failed(action, task, finished, FailureReason.CONFLICT, words.strip()), ()
+
+    def _thinking(self, notice: ModelNotice, task: TaskId | None) -> None:
+        if isinstance(notice, Asking) and notice.reserved is None and self.ledger.budget.cap is not None and not self._unpriced:
+            self._unpriced = True
+            self.tell(Said(text=f"the price of {notice.model} is unknown, so the budget cannot hold it back", kind="warning"))
+        self.tell(Thinking(notice=notice, task=task))
+
+    def _past_runs(self, query: str) -> str:
+        return self.briefing.past_runs(query)
+
+
+async def _ended(agents: "list[asyncio.Task[Finished]]") -> None:
+    """Nobody works on when the wave is left, however it is left."""
+    for agent in agents:
+        agent.cancel()
+    await asyncio.gather(*agents, return_exceptions=True)
+
+
+def _failed(action: SpawnAgent, task: TaskId | None, finished: Finished, reason: FailureReason, words: str) -> AgentFailed:
+    return AgentFailed(
+        key=f"{action.action_id}/{task}" if task is not None else action.action_id,
+        at=now(),
+        action_id=action.action_id,
+        phase=action.phase,
+        task=task,
+        reason=reason,
+        message=words,
+        usage=finished.usage,
+    )
+
+
+def _why_not(finished: Finished) -> str:
+    words = finished.message or f"The agent ended without an answer: {finished.stop.value}."
+    return f"{words} Last complaint: {finished.complaints[0]}" if finished.complaints else words

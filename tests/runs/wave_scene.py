@@ -1,0 +1,140 @@
+"""A small repository, a pipeline of tasks and nothing else, and a model that is a function: the stage for waves of tasks."""
+
+import json
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from forge_bot.agent.models.base import ModelCall, Reply
+from forge_bot.checkout import Repository
+from forge_bot.engine.reports import Report
+from forge_bot.engine.values import Tier, Usage
+from forge_bot.runs.find import RunInfo, choose
+from forge_bot.runs.notices import Notice
+from forge_bot.runs.run import Run
+from forge_bot.runs.session import Outcome, Session
+from forge_bot.runs.start import Beginning, begin, draft_of, plan_for
+from forge_bot.settings import Config, load_pipeline
+from tests.fakes.script import HEADINGS
+
+Answer = Mapping[str, object]
+PIPELINE = """
+kind: phases
+id: develop
+title: Tasks and nothing else
+flows: {{S: light, M: standard, L: full}}
+limits: {{parallel_tasks: {parallel}}}
+phases:
+  - {{id: setup, kind: setup, label: Setup, writes: request.md}}
+  - {{id: phase-4, kind: agent, label: Tasks, agent: task-decomposer, tier: fast, reads: [request.md], writes: tasks.md, tasks: true}}
+  - {{id: phase-5, kind: tasks, label: Implementation, agent: implementer, tier: strong, reads: [request.md, tasks.md],
+     writes: "impl-{{task}}.md", headings: [Files Changed, Tests, Acceptance Criteria, Deviations], providers: [read_file]}}
+  - {{id: completed, kind: end, label: Completed}}
+  - {{id: checkpoint-c, kind: decision, label: Human Decides}}
+"""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One task as a decomposer plans it."""
+
+    id: str
+    files: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        files = "\n".join(f"- {name}" for name in self.files)
+        return (
+            f"## Task {self.id}: Work number {self.id}\nmode: parallel\nfiles:\n{files}\ndepends_on: [{', '.join(self.needs)}]\n\n"
+            f"Acceptance criteria:\n- [ ] AC-1: work {self.id} is done\n"
+        )
+
+
+def wrote(path: str, text: str) -> dict[str, str]:
+    return {"path": path, "operation": "write", "old": "", "new": text}
+
+
+def replaced(path: str, old: str, new: str) -> dict[str, str]:
+    return {"path": path, "operation": "replace", "old": old, "new": new}
+
+
+def done(*edits: Mapping[str, str]) -> Answer:
+    """An implementer's finished work."""
+    text = "# Done\n\n" + "\n\n".join(f"## {heading}\n\nAs asked." for heading in HEADINGS["implementer"])
+    return {"artifact_markdown": text, "edits": list(edits)}
+
+
+def task_of(call: ModelCall) -> str:
+    """Which task a question is about: the round of a replay key begins with it."""
+    return call.key.round.split("/")[0]
+
+
+@dataclass
+class Talker:
+    """A model that plans the given tasks, and lets `implement` answer for each."""
+
+    tasks: Sequence[Planned]
+    implement: Callable[[ModelCall], Awaitable[Answer]]
+    name: str = "fake:talker"
+    cost: Decimal | None = None
+    calls: list[ModelCall] = field(default_factory=list[ModelCall])
+
+    async def ask(self, call: ModelCall) -> Reply:
+        self.calls.append(call)
+        if call.key.agent == "task-decomposer":
+            answer: Answer = {"artifact_markdown": "# Tasks\n\n" + "\n".join(map(str, self.tasks))}
+        else:
+            answer = await self.implement(call)
+        return Reply(text=json.dumps(answer), usage=Usage(calls=1, input_tokens=1000, output_tokens=100, cost=self.cost))
+
+    def asked(self, task: str) -> list[ModelCall]:
+        return [call for call in self.calls if call.key.agent == "implementer" and task_of(call) == task]
+
+
+@dataclass
+class Stage:
+    """A repository in `path`, and runs in it."""
+
+    path: Path
+    notices: list[Notice] = field(default_factory=list[Notice])
+
+    @staticmethod
+    def made(path: Path, files: Mapping[str, str], parallel: int = 4) -> "Stage":
+        for name, text in {**files, ".forge/pipelines/develop.yaml": PIPELINE.format(parallel=parallel)}.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_text(text, encoding="utf-8")
+        stage = Stage(path)
+        stage.git("init", "-q", "-b", "main")
+        stage.git("add", "-A")
+        stage.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "start")
+        return stage
+
+    def git(self, *words: str) -> str:
+        return subprocess.run(["git", "-C", str(self.path), *words], capture_output=True, text=True, check=True).stdout.strip()
+
+    def start(self, budget: Decimal | None = None) -> RunInfo:
+        repository = Repository.find(self.path)
+        draft = draft_of("Do all the work that there is", token=None, api_url=None)
+        plan = plan_for(repository, draft, effort="L", name=None, branch=None, here=False)
+        return begin(repository, Beginning(draft=draft, plan=plan, budget=budget), load_pipeline("develop", repository.text_here))
+
+    def go_on(self, talker: Talker, first: Callable[[Run], Report | None] | None = None) -> tuple[Outcome, Run]:
+        repository = Repository.find(self.path)
+        session = Session(repository, Config(), lambda: dict.fromkeys(Tier, talker), self.notices.append, lambda _question: None)
+        return session.go_on(choose(repository, None), first)
+
+    @property
+    def branch(self) -> str:
+        return next(name for name in self.git("branch", "--format=%(refname:short)").splitlines() if name != "main")
+
+    def files(self) -> dict[str, str]:
+        """Everything on the run's branch outside the record."""
+        names = self.git("ls-tree", "-r", "--name-only", self.branch).splitlines()
+        return {name: self.git("show", f"{self.branch}:{name}") for name in names if not name.startswith(".")}
+
+    def landed(self) -> list[str]:
+        """The tasks in the order of their commits."""
+        told = self.git("log", "--reverse", "--format=%(trailers:key=Forge-Task,valueonly,separator=)", f"main..{self.branch}")
+        return [line for line in told.splitlines() if line]
