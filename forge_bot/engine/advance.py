@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import assert_never
 
-from forge_bot.engine import answers, work
+from forge_bot.engine import anew, answers, work
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.gates import refresh
 from forge_bot.engine.moves import go_back, noted
@@ -14,14 +14,18 @@ from forge_bot.engine.reports import (
     ActionFailed,
     AgentFailed,
     Answered,
+    ApprovalDoubted,
     ArtifactChanged,
     ArtifactWritten,
     BudgetRaised,
+    ChecksFailed,
     CommandsRan,
+    EffortChanged,
     GateShown,
     Prepared,
     Published,
     Report,
+    RequestRefreshed,
     RetryAsked,
     RunStarted,
 )
@@ -75,7 +79,7 @@ def advance(pipeline: Pipeline, state: State, report: Report) -> State:
     """The state after a report. A key that was seen before changes nothing."""
     if report.key in state.seen:
         return state
-    reopened = isinstance(report, RetryAsked) and state.current_phase_status is Status.COMPLETED
+    reopened = isinstance(report, RetryAsked | ChecksFailed) and state.current_phase_status is Status.COMPLETED
     if state.ended and not reopened:
         raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
     after = _after(pipeline, state, report)
@@ -107,6 +111,8 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
                 f"budget raised by {report.by}: +${report.amount}",
             )
             return _moved(after) if state.gate is not None and state.gate.reason is Reason.BUDGET else after
+        case RequestRefreshed() | EffortChanged() | ApprovalDoubted() | ChecksFailed():
+            return _from_outside(pipeline, state, report)
         case Abandoned():
             after = state.but(current_phase_status=Status.ABANDONED, gate=None, wave=None)
             return _logged(_moved(after), report.at, state.current_phase, f"abandoned by {report.by} via {report.via}")
@@ -122,6 +128,21 @@ def _worked(pipeline: Pipeline, state: State, report: work.OnAction) -> State:
     entry = LogEntry(at=report.at, phase=phase, event=work.said(report), task=task, usage=usage)
     after = _spent(after, usage or Usage()).but(log=(*after.log, entry))
     return after if _still_out(state, after) else _moved(after)
+
+
+def _from_outside(pipeline: Pipeline, state: State, report: RequestRefreshed | EffortChanged | ApprovalDoubted | ChecksFailed) -> State:
+    match report:
+        case RequestRefreshed():
+            after, said = anew.refreshed(pipeline, state, report), f"request read again for {report.by} via {report.via}"
+        case EffortChanged():
+            after, said = anew.resized(pipeline, state, report), f"effort {report.effort} chosen by {report.by} via {report.via}"
+        case ApprovalDoubted():
+            after, said = anew.doubted(pipeline, state, report), f"{report.gate} asked again: {report.why}"
+        case ChecksFailed():
+            after, said = anew.checks_failed(pipeline, state, report), f"checks failed: {', '.join(report.checks)}"
+        case _:
+            assert_never(report)
+    return _logged(_moved(after), report.at, state.current_phase, said)
 
 
 def _still_out(before: State, after: State) -> bool:

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import assert_never
 
+from forge_bot.engine.anew import CHECKS
 from forge_bot.engine.decide import action_id
 from forge_bot.engine.gates import check_answer, decided
 from forge_bot.engine.moves import add_fix, complete, go_back, hand_out, noted
@@ -67,6 +68,10 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         case Reason.VERIFICATION_RED if state.verification is not None:
             verification = state.verification.model_copy(update={"accepted": True})
             return state.but(verification=verification, attempts=0)
+        case Reason.UNVERIFIED_APPROVAL:
+            return state
+        case Reason.CHECKS_RED:
+            return state.but(current_phase_status=Status.COMPLETED)
         case _:
             return complete(pipeline, state, answer.at)
 
@@ -92,8 +97,11 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
     task = state.task(gate.task) if gate.task is not None else None
     if task is not None:
         return _task_again(pipeline, state, task, answer)
-    if gate.reason in {Reason.ROUNDS_EXHAUSTED, Reason.VERIFICATION_RED}:
-        rounds = {name: count for name, count in state.rounds.items() if name != state.current_phase}
+    if gate.reason is Reason.UNVERIFIED_APPROVAL:
+        target = state.artifacts[gate.files[0].name].phase
+        return noted(go_back(pipeline, state, target), target, answer.by, answer.notes)
+    if gate.reason in {Reason.ROUNDS_EXHAUSTED, Reason.VERIFICATION_RED, Reason.CHECKS_RED}:
+        rounds = {name: count for name, count in state.rounds.items() if name not in {state.current_phase, CHECKS}}
         finding = Finding(severity=Severity.CRITICAL, description=answer.notes)
         origin = gate.files[0].name if gate.files else gate.name
         known = gate.report.inspection.findings if gate.report is not None else ()

@@ -188,6 +188,43 @@ class BudgetRaised(_Report):
     via: str
 
 
+class RequestRefreshed(_Report):
+    """The request was read again and is another one."""
+
+    type: Literal["request_refreshed"] = "request_refreshed"
+    title: str
+    request_blob: str
+    request_hash: str
+    by: str
+    via: str
+
+
+class EffortChanged(_Report):
+    """A person wants more or less process."""
+
+    type: Literal["effort_changed"] = "effort_changed"
+    effort: Effort
+    by: str
+    via: str
+
+
+class ApprovalDoubted(_Report):
+    """An approval came by a way that the host cannot check; it asks again before anything is published."""
+
+    type: Literal["approval_doubted"] = "approval_doubted"
+    gate: PhaseId
+    why: str
+
+
+class ChecksFailed(_Report):
+    """Checks of the published change failed; their logs lie in an artifact."""
+
+    type: Literal["checks_failed"] = "checks_failed"
+    artifact: str
+    blob: str
+    checks: tuple[str, ...] = Field(min_length=1, description="names of the checks")
+
+
 class Abandoned(_Report):
     """A person ends the run."""
 
@@ -210,6 +247,10 @@ Report = Annotated[
     | Answered
     | RetryAsked
     | BudgetRaised
+    | RequestRefreshed
+    | EffortChanged
+    | ApprovalDoubted
+    | ChecksFailed
     | Abandoned,
     Field(discriminator="type"),
 ]

@@ -45,6 +45,8 @@ class Reason(StrEnum):
     AGENT_FAILED = "agent_failed"
     SETUP_FAILED = "setup_failed"
     ACTION_FAILED = "action_failed"
+    UNVERIFIED_APPROVAL = "unverified_approval"
+    CHECKS_RED = "checks_red"
 
 
 class Shown(Recorded):

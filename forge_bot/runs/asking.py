@@ -63,6 +63,11 @@ _WHAT = {
     Reason.AGENT_FAILED: ("The agent ended without an answer.", ""),
     Reason.SETUP_FAILED: ("The project's setup failed, before any model was asked.", "go on without it"),
     Reason.ACTION_FAILED: ("Something could not be done.", "leave it out and go on"),
+    Reason.UNVERIFIED_APPROVAL: (
+        "This was approved where it cannot be checked who did it.",
+        "approve it here, so that the pull request can be opened",
+    ),
+    Reason.CHECKS_RED: ("The checks of the pull request are red, and the rounds are used up.", "leave the pull request as it is"),
 }
 
 

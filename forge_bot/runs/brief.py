@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import assert_never
 
 from forge_bot.engine import SpawnAgent
+from forge_bot.engine.anew import CHECKS
 from forge_bot.engine.moves import PROCESS
 from forge_bot.engine.pipeline import ReviewPhase, Speaking, TaskReviewPhase, VerifyPhase
 from forge_bot.engine.state import Note, TaskState
@@ -165,7 +166,8 @@ class Briefing:
             text = request.text if request.text.startswith(request.title) else f"{request.title}\n\n{request.text}"
             # What the person at the terminal typed is their own: `Vec<String>` there is no tag that somebody hides behind.
             return Input(name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text")
-        return Input(name=name, text=self.run.workspace.read(name))
+        # Logs of checks quote whatever ran there.
+        return Input(name=name, text=self.run.workspace.read(name), untrusted=name.startswith(CHECKS))
 
     def _relevant_files(self, at: str) -> tuple[str, ...]:
         """The files the analysis names, so that not every agent has to ask for them again."""
