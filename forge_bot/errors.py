@@ -217,6 +217,13 @@ class NoTestCommand(SetupError):
     hint = "Set commands.test in .forge/config.yml, or `test: []` there to work without tests: the pull request will say so."
 
 
+class NotReady(SetupError):
+    """Something stands in the way of a run; it is found before a model is asked, so nothing was spent."""
+
+    code = "PREFLIGHT-001"
+    hint = "`forge-bot doctor` shows everything that was looked at."
+
+
 class NoSandbox(SetupError):
     """Project commands cannot be locked in on this machine."""
 

@@ -4,13 +4,32 @@ Calls of git are argument lists, never a shell; hooks do not run, and nothing is
 """
 
 from forge_bot.checkout.commits import Commit
+from forge_bot.checkout.condition import Condition, Sparse, Submodule
 from forge_bot.checkout.heads import Head
+from forge_bot.checkout.lfs import Lfs
 from forge_bot.checkout.making import make_repository
 from forge_bot.checkout.merging import MergeConflict, merge
+from forge_bot.checkout.operations import Operation
 from forge_bot.checkout.reading import blob_id
 from forge_bot.checkout.repository import Repository
 from forge_bot.checkout.status import Change
 from forge_bot.checkout.tree import Tree
 from forge_bot.checkout.worktrees import WorktreeInfo
 
-__all__ = ["Change", "Commit", "Head", "MergeConflict", "Repository", "Tree", "WorktreeInfo", "blob_id", "make_repository", "merge"]
+__all__ = [
+    "Change",
+    "Commit",
+    "Condition",
+    "Head",
+    "Lfs",
+    "MergeConflict",
+    "Operation",
+    "Repository",
+    "Sparse",
+    "Submodule",
+    "Tree",
+    "WorktreeInfo",
+    "blob_id",
+    "make_repository",
+    "merge",
+]

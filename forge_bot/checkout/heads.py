@@ -5,6 +5,7 @@ from pathlib import Path
 
 from forge_bot.checkout.git import git
 from forge_bot.checkout.naming import HEADS, ref_target
+from forge_bot.checkout.operations import under_way
 from forge_bot.errors import DetachedHead, NoCommits
 
 
@@ -21,9 +22,17 @@ def head(folder: Path) -> Head:
     # The full ref, since the short form says `heads/x` when a tag is called x too.
     ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
     if not ref.startswith(HEADS):
-        raise DetachedHead(f"No branch is checked out in {folder}.")
+        raise _detached(folder)
     branch = ref.removeprefix(HEADS)
     commit = ref_target(folder, ref)
     if commit is None:
         raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
     return Head(branch, commit)
+
+
+def _detached(folder: Path) -> DetachedHead:
+    operation = under_way(folder)
+    if operation is None:
+        return DetachedHead(f"No branch is checked out in {folder}.")
+    # A rebase or bisect stands between commits: changing the branch would not be the way out of it.
+    return DetachedHead(f"No branch is checked out in {folder}: a {operation.name} is under way.", hint=operation.way_out)

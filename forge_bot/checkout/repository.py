@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.checkout import commits, heads, naming, pushing, reading, worktrees
+from forge_bot.checkout import commits, condition, heads, lfs, naming, pushing, reading, worktrees
 from forge_bot.checkout.git import git
 from forge_bot.checkout.tree import Tree
 from forge_bot.errors import GitFailed, GitMissing, NotARepository
@@ -76,6 +76,14 @@ class Repository:
     def list_files(self, ref: str, under: str = "") -> tuple[str, ...]:
         """Names of the files committed at `ref`, or of those in one folder. Raises GitFailed for an unknown ref."""
         return reading.list_files(self.root, ref, under)
+
+    def condition(self, commit: str) -> condition.Condition:
+        """What is unfinished or not here, for work that begins at a commit. Raises GitFailed for an unknown one."""
+        return condition.condition(self.root, commit)
+
+    def lfs(self, commit: str) -> lfs.Lfs | None:
+        """What a commit keeps in Git LFS and how that stands here; None when it keeps nothing there."""
+        return lfs.lfs(self.root, commit)
 
     def worktrees(self) -> tuple[worktrees.WorktreeInfo, ...]:
         """All work trees of the repository, the main one first."""

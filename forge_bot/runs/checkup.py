@@ -1,7 +1,6 @@
 """Is this machine, this repository and this model ready for a run? Each finding with the exact next step."""
 
 import asyncio
-import shutil
 from collections.abc import Callable, Mapping
 from typing import Literal
 
@@ -10,13 +9,15 @@ from forge_bot.agent.models.base import Message, Model, ModelCall, ReplayKey, Ro
 from forge_bot.checkout import Repository
 from forge_bot.engine.values import Frozen, Tier
 from forge_bot.errors import ForgeError
-from forge_bot.knowledge import ENV, Profile
+from forge_bot.runs.preflight import Intent, preflight
+from forge_bot.runs.preflight_findings import PreflightFinding, Weight
 from forge_bot.runs.project import profile_at
 from forge_bot.sandbox import BackendName, available
 from forge_bot.settings import Config
 
 _FEW_TOKENS = 16
 _QUESTION = "Say yes."
+_STATES: Mapping[Weight, Literal["good", "poor", "bad"]] = {"refuse": "bad", "warn": "poor", "note": "good"}
 
 
 class Check(Frozen):
@@ -30,7 +31,7 @@ class Check(Frozen):
 
 def checkup(repository: Repository, config: Config, models: Callable[[], Mapping[Tier, Model]], *, ask: bool) -> tuple[Check, ...]:
     """Look at everything a run needs. With `ask`, each model is asked one short question, which costs a few tokens."""
-    return (*_git(repository), *_commands(repository, config), _sandbox(config), *_models(models, ask=ask))
+    return (*_git(repository), *_repository(repository, config), _sandbox(config), *_models(models, ask=ask))
 
 
 def _git(repository: Repository) -> list[Check]:
@@ -47,34 +48,19 @@ def _git(repository: Repository) -> list[Check]:
     return checks
 
 
-def _commands(repository: Repository, config: Config) -> list[Check]:
+def _repository(repository: Repository, config: Config) -> list[Check]:
+    """The commands that were found, and what a run would be told or refused for before it begins."""
     try:
         profile = profile_at(repository, repository.head().commit, config)
+        found = preflight(repository, config, profile, Intent())
     except ForgeError as error:
         return [Check(what="commands", state="bad", found=error.message, next_step=error.advice)]
-    return [*_tests(profile, config), *_tools(profile)]
+    tests = [Check(what="tests", state="good", found=" ".join(command.argv)) for command in profile.commands.test]
+    return [*tests, *(_checked(finding) for finding in found.findings)]
 
 
-def _tests(profile: Profile, config: Config) -> list[Check]:
-    if profile.commands.test:
-        return [Check(what="tests", state="good", found=" ".join(command.argv)) for command in profile.commands.test]
-    if config.commands.test is not None:
-        return [
-            Check(what="tests", state="poor", found="none, as the configuration says", next_step="set commands.test when there are some")
-        ]
-    step = "forge-bot init, then set commands.test in .forge/config.yml; `test: []` to work without"
-    return [Check(what="tests", state="bad", found="no test command was found", next_step=step)]
-
-
-def _tools(profile: Profile) -> list[Check]:
-    commands = profile.commands
-    every = (*commands.setup, *commands.build, *commands.test, *commands.lint)
-    programs = dict.fromkeys(command.argv[0] for command in every if not command.argv[0].startswith(ENV))
-    return [
-        Check(what=f"tool {program}", state="bad", found="not installed", next_step=f"install {program}, or change the command")
-        for program in programs
-        if shutil.which(program) is None
-    ]
+def _checked(finding: PreflightFinding) -> Check:
+    return Check(what=finding.what, state=_STATES[finding.weight], found=finding.sentence, next_step=finding.way_out)
 
 
 def _sandbox(config: Config) -> Check:

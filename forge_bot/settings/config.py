@@ -81,6 +81,7 @@ class Config(Frozen):
     sandbox: Annotated[Literal["auto", "bubblewrap", "landlock", "off"], BeforeValidator(_off)] = "auto"
     agent: AgentSettings = AgentSettings()
     protected: tuple[str, ...] = Field(default=(), description="more paths that only a person may let change")
+    protected_branches: tuple[str, ...] = Field(default=(), description="branches no run works on, besides the default one; * fits any")
 
     def model_for(self, tier: Tier) -> str:
         """The model of a tier: its own, else the one for all, else the default."""

@@ -1,0 +1,108 @@
+"""The look around before money is spent: everything that would spoil a run and can be known without a model."""
+
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
+
+from forge_bot.checkout import Condition, Repository, Tree
+from forge_bot.checkout.operations import under_way
+from forge_bot.engine.values import Frozen
+from forge_bot.knowledge import Profile
+from forge_bot.runs.clock import now
+from forge_bot.runs.find import RunInfo
+from forge_bot.runs.places import places
+from forge_bot.runs.preflight_findings import Preflight, PreflightFinding, counted
+from forge_bot.runs.preflight_machine import LEAST_FREE, clock_findings, command_findings, disk_findings
+from forge_bot.runs.preflight_paths import named_paths
+from forge_bot.runs.preflight_task import Names, lfs_findings, sparse_findings, submodule_findings, workflow_findings
+from forge_bot.settings import Config, state_home
+from forge_bot.workspace import SPECS
+
+
+class Intent(Frozen):
+    """What a run is meant to do, as far as it matters before it begins. Empty for a look at the repository alone."""
+
+    text: str = ""
+    branch: str = ""
+    here: bool = False
+    deliver_workflows: bool = True
+
+
+def preflight(repository: Repository, config: Config, profile: Profile, intent: Intent, *, least_free: int = LEAST_FREE) -> Preflight:
+    """Everything to be known before a run begins at HEAD; nothing is written. Raises DetachedHead, NoCommits, GitFailed."""
+    head = repository.head()
+    condition, here = repository.condition(head.commit), intent.here
+    names = Names(paths=named_paths(intent.text), files=frozenset(repository.list_files(head.commit)))
+    room = (repository.root if here else state_home(), repository.common_dir)
+    return Preflight(
+        findings=(
+            *branch_findings(repository, config, intent.branch),
+            *_operation(condition, here=here),
+            *sparse_findings(names, condition, specs=SPECS),
+            *submodule_findings(names, condition, here=here),
+            *lfs_findings(names, repository.lfs(head.commit), here=here),
+            *workflow_findings(names, deliver=intent.deliver_workflows),
+            *command_findings(profile, config, names.files),
+            *disk_findings(room, least_free),
+            *clock_findings(condition.committed_at, now()),
+            *_history(condition),
+            *_uncommitted(repository, here=here),
+        )
+    )
+
+
+def preflight_again(repository: Repository, config: Config, info: RunInfo, *, least_free: int = LEAST_FREE) -> Preflight:
+    """The cheap part again, for a run that goes on: what may have changed since, and would spoil its tree or its record."""
+    tree = info.tree or places(repository, info.name).tree
+    operation = under_way(tree) if (tree / ".git").exists() else None
+    stuck: list[PreflightFinding] = []
+    if operation is not None:
+        sentence = f"A {operation.name} is under way in the run's work tree {tree}."
+        stuck.append(PreflightFinding(what=operation.name, weight="refuse", sentence=sentence, way_out=operation.way_out))
+    room = disk_findings((tree, repository.common_dir), least_free)
+    return Preflight(findings=(*branch_findings(repository, config, info.branch), *stuck, *room))
+
+
+def branch_findings(repository: Repository, config: Config, branch: str) -> Iterator[PreflightFinding]:
+    """A refusal when the run's branch is the default one, or one that the configuration protects. Case does not matter."""
+    if not branch:
+        return
+    default = repository.default_branch()
+    if default is not None and branch.casefold() == default.casefold():
+        sentence = f"{branch} is the default branch; a run works on a branch of its own."
+    elif (pattern := _protecting(branch, config.protected_branches)) is not None:
+        sentence = f"{branch} is a protected branch: protected_branches in .forge/config.yml has {pattern!r}."
+    else:
+        return
+    yield PreflightFinding(what="branch", weight="refuse", sentence=sentence, way_out="Choose another branch with --branch NAME.")
+
+
+def _protecting(branch: str, patterns: Collection[str]) -> str | None:
+    return next((pattern for pattern in patterns if fnmatchcase(branch.casefold(), pattern.casefold())), None)
+
+
+def _operation(condition: Condition, *, here: bool) -> Iterator[PreflightFinding]:
+    operation = condition.operation
+    if operation is None:
+        return
+    if here:
+        sentence = f"A {operation.name} is under way here; commits of a run would get into it."
+        yield PreflightFinding(what=operation.name, weight="refuse", sentence=sentence, way_out=operation.way_out)
+    else:
+        sentence = f"A {operation.name} is under way here; the run begins at the last commit, without it."
+        yield PreflightFinding(what=operation.name, weight="warn", sentence=sentence, way_out=operation.way_out)
+
+
+def _history(condition: Condition) -> Iterator[PreflightFinding]:
+    if condition.commits_here is not None:
+        sentence = (
+            f"The clone is shallow: {counted(condition.commits_here, 'commit')} of the branch and nothing before. "
+            "What older commits say stays unseen, and comparing with older branches fails."
+        )
+        yield PreflightFinding(what="history", weight="note", sentence=sentence, way_out="`git fetch --unshallow` brings the rest.")
+
+
+def _uncommitted(repository: Repository, *, here: bool) -> Iterator[PreflightFinding]:
+    changes = () if here else Tree(repository.root).status()
+    if changes:
+        sentence = f"Uncommitted changes in {counted(len(changes), 'file')} are not part of the run: it begins at the last commit."
+        yield PreflightFinding(what="uncommitted", weight="note", sentence=sentence, way_out="Commit them first, if the run needs them.")
