@@ -1,6 +1,12 @@
-"""What a call can cost at most, from the price list that comes with pydantic-ai. Looked up offline."""
+"""What calls cost, from the price list that comes with pydantic-ai. Looked up offline."""
 
 from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from forge_bot.engine.values import Usage
+
+if TYPE_CHECKING:
+    from genai_prices import Usage as Priced
 
 # Doors to one provider that the price list knows under one name.
 _LISTED_AS = {"openai-chat": "openai", "openai-responses": "openai", "azure-responses": "azure", "google-cloud": "google"}
@@ -8,16 +14,31 @@ _FREE = ("scripted:", "replay:")
 
 
 def worst_case(model: str, input_tokens: int, output_tokens: int) -> Decimal | None:
-    """US dollars for a call of `provider:model` with this many tokens, or None if nobody knows. Records cost nothing.
+    """US dollars that a call of `provider:model` with this many tokens can cost at most, or None if nobody knows. Records cost nothing.
 
     Every input token is priced as one that is also written into the provider's cache, which is the dearest way to send it.
     """
     if model.startswith(_FREE):
         return Decimal(0)
-    from genai_prices import Usage, calc_price
+    from genai_prices import Usage as Priced
+
+    return _total(model, Priced(input_tokens=input_tokens, cache_write_tokens=input_tokens, output_tokens=output_tokens))
+
+
+def usual_price(model: str, usage: Usage) -> Decimal | None:
+    """US dollars that `provider:model` takes for calls like these, or None if nobody knows. Records cost nothing."""
+    if model.startswith(_FREE):
+        return Decimal(0)
+    from genai_prices import Usage as Priced
+
+    cached = min(usage.cached_tokens, usage.input_tokens)
+    return _total(model, Priced(input_tokens=usage.input_tokens, cache_read_tokens=cached, output_tokens=usage.output_tokens))
+
+
+def _total(model: str, usage: "Priced") -> Decimal | None:
+    from genai_prices import calc_price
 
     provider, _, name = model.removeprefix("gateway/").partition(":")
-    usage = Usage(input_tokens=input_tokens, cache_write_tokens=input_tokens, output_tokens=output_tokens)
     try:
         return calc_price(usage, name, provider_id=_LISTED_AS.get(provider, provider)).total_price
     except (LookupError, ValueError):

@@ -9,6 +9,7 @@ from uuid import uuid4
 from rich.console import Console
 
 from forge_bot.checkout import Repository
+from forge_bot.cli.beforehand import check_going_on
 from forge_bot.cli.ending import ended
 from forge_bot.cli.opening import configured, models_for, session
 from forge_bot.cli.progress import Progress
@@ -35,7 +36,8 @@ def give(
 ) -> int:
     """Answer the open question, and go on."""
     reply = Reply(answer=Answer(answer), notes=notes)
-    return _go(folder, name, model, record, lambda run: _answered(run, reply, digest), push=push)
+    ends = reply.answer is Answer.ABANDON
+    return _go(folder, name, model, record, lambda run: _answered(run, reply, digest), push=push, ends=ends)
 
 
 def resume(folder: Path, name: str | None, model: str | None, record: Path | None, *, push: bool) -> int:
@@ -95,10 +97,13 @@ def _go(
     first: Callable[[Run], Report | None],
     *,
     push: bool,
+    ends: bool = False,
 ) -> int:
     repository = Repository.find(folder)
     config = configured(repository)
     info = choose(repository, name)
+    if not ends:
+        check_going_on(repository, config, info)
     progress = Progress(Console())
     models = models_for(config, model, record)
     return ended(*session(repository, config, models, progress, push=push).go_on(info, first), progress)

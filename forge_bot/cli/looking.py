@@ -1,5 +1,6 @@
 """Commands that only look: status, show, list."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from forge_bot.cli.progress import money, tokens
 from forge_bot.engine.progress import Row, rows
 from forge_bot.engine.state import State
 from forge_bot.errors import UnknownArtifact
+from forge_bot.runs.estimate import kept_estimate
 from forge_bot.runs.find import RunInfo, choose, runs
 from forge_bot.runs.reading import Reading, reading
 
@@ -30,13 +32,20 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     """Where a run stands, phase by phase, and what is the next move."""
     found = _read(folder, name)
     if as_json:
-        sys.stdout.write(found.state.model_dump_json(indent=2) + "\n")
+        sys.stdout.write(_json(found) + "\n")
         return 0
     console = Console(soft_wrap=True)
     _head(found, console)
     console.print(_phases(rows(found.pipeline, found.state)))
     _tail(found.state, console)
     return 0
+
+
+def _json(found: Reading) -> str:
+    """state.json, and the estimate if the run was begun on this machine."""
+    estimate = kept_estimate(found.repository, found.state.run)
+    more = {"estimate": estimate.model_dump(mode="json")} if estimate is not None else {}
+    return json.dumps({**found.state.model_dump(mode="json"), **more}, indent=2, ensure_ascii=False)
 
 
 def show(folder: Path, name: str | None, artifact: str) -> int:

@@ -2,7 +2,7 @@
 
 import time
 from decimal import Decimal
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
 
 from rich.console import Console
 from rich.live import Live
@@ -14,6 +14,7 @@ from forge_bot.engine.values import CommandResult, Usage
 from forge_bot.runs.notices import CommandBegan, CommandEnded, Notice, PhaseBegan, PhaseEnded, PromptSent, Said, Thinking
 
 if TYPE_CHECKING:
+    from forge_bot.runs.estimate import Estimate
     from forge_bot.runs.find import RunInfo
     from forge_bot.runs.start import Plan
 
@@ -110,11 +111,14 @@ class Progress:
         """Print a line above the living one."""
         self.console.print(markup, highlight=False, soft_wrap=True)
 
-    def began(self, info: "RunInfo", plan: "Plan") -> None:
+    def began(self, info: "RunInfo", plan: "Plan", estimate: "Estimate | None" = None) -> None:
         """Say what has begun, and where."""
         self.line(f"[bold]{escape(info.title)}[/]")
         self.line(f"[dim]run {escape(info.name)} · effort {plan.effort} ({escape(plan.effort_reason)})[/]")
-        self.line(f"[dim]branch {escape(info.branch)} · work tree {escape(str(info.tree))}[/]\n")
+        self.line(f"[dim]branch {escape(info.branch)} · work tree {escape(str(info.tree))}[/]")
+        if estimate is not None:
+            self.line(f"[dim]{escape(expected(estimate))}[/]")
+        self.line("")
 
     def _do(self, what: str, task: str | None = None) -> None:
         self._doing = f"task {task}: {what}" if self._several and task is not None else what
@@ -146,6 +150,22 @@ def money(cost: Decimal | None) -> str:
     if cost is None:
         return "price unknown"
     return f"${cost:.2f}" if cost >= Decimal("0.01") or cost == 0 else f"${cost:.4f}"
+
+
+def expected(estimate: "Estimate") -> str:
+    """What a run will probably take, for people: half of such runs stay below the first figures, nine in ten below the second."""
+    half, most = (_figures(estimate, share) for share in ("p50", "p90"))
+    spread = f"about {half}" if half == most else f"about {half}; nine in ten below {most}"
+    return f"expected: {spread} ({estimate.rests_on})"
+
+
+def _figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
+    parts = [f"{getattr(estimate.tokens, share):,} tokens"]
+    if estimate.cost is not None:
+        parts.append(money(getattr(estimate.cost, share)))
+    if estimate.minutes is not None:
+        parts.append(f"{getattr(estimate.minutes, share)} min")
+    return " · ".join(parts)
 
 
 def tokens(usage: Usage) -> str:

@@ -9,11 +9,13 @@ from rich.markup import escape
 from rich.prompt import Prompt
 
 from forge_bot.checkout import Repository
+from forge_bot.cli.beforehand import Outlook, check_branch, check_going_on, looked_around, say_what_was_found
 from forge_bot.cli.ending import ended
 from forge_bot.cli.opening import at_terminal, configured, models_for, session
-from forge_bot.cli.progress import Progress
+from forge_bot.cli.progress import Progress, expected
 from forge_bot.engine.reports import Flags
 from forge_bot.engine.values import Effort, Frozen
+from forge_bot.runs.estimate import Estimate, keep_estimate
 from forge_bot.runs.find import choose
 from forge_bot.runs.project import check_testable, profile_at
 from forge_bot.runs.session import person, prompts_for
@@ -54,25 +56,34 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     progress = Progress(Console())
     if wanted.task.strip().startswith(f"{SPECS}/"):
         info = choose(repository, wanted.task.strip())
+        check_going_on(repository, config, info)
         return ended(*session(repository, config, models, progress, push=wanted.push).go_on(info), progress)
     draft = draft_of(wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL"))
     plan = plan_for(repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here)
-    check_testable(profile_at(repository, repository.head().commit, config), config)
+    profile = profile_at(repository, repository.head().commit, config)
+    check_testable(profile, config)
+    found = looked_around(repository, config, profile, draft, plan)
     pipeline = load_pipeline(config.pipeline, repository.text_here)
     prompts_for(repository.root, pipeline)
-    models()
+    budget = Decimal(str(wanted.budget)) if wanted.budget is not None else config.budget
+    outlook = Outlook(repository, pipeline, models(), progress, budget=budget, auto=wanted.auto)
+    say_what_was_found(found, progress)
+    estimate = outlook.of(plan)
     answers = _discussed(wanted)
-    plan = _confirmed(repository, draft, plan, wanted)
+    plan = _confirmed(repository, draft, plan, wanted, estimate)
+    check_branch(repository, config, plan)
+    estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
     beginning = Beginning(
         draft=draft,
         plan=plan,
         flags=Flags(auto=wanted.auto, skip_pr=wanted.skip_pr, debug=wanted.debug, discuss=wanted.discuss),
-        budget=Decimal(str(wanted.budget)) if wanted.budget is not None else config.budget,
+        budget=budget,
         by=person(),
         answers=answers,
     )
     info = begin(repository, beginning, pipeline)
-    progress.began(info, plan)
+    keep_estimate(repository, info.name, estimate)
+    progress.began(info, plan, estimate)
     return ended(*session(repository, config, models, progress, push=wanted.push).go_on(info), progress)
 
 
@@ -85,13 +96,14 @@ def _discussed(wanted: Wanted) -> str:
     return "\n\n".join(f"**{question}**\n{answer}" for question, answer in answers if answer.strip())
 
 
-def _confirmed(repository: Repository, draft: Draft, plan: Plan, wanted: Wanted) -> Plan:
+def _confirmed(repository: Repository, draft: Draft, plan: Plan, wanted: Wanted, estimate: Estimate) -> Plan:
     """The one question before a run begins; without a terminal the plan stands as it is."""
     if wanted.yes or not at_terminal():
         return plan
     console = Console()
     console.print(f"\n[bold]{escape(draft.title)}[/]")
     console.print(f"  effort [bold]{plan.effort}[/] ({escape(plan.effort_reason)}) · branch [bold]{escape(plan.branch)}[/]")
+    console.print(f"  {escape(expected(estimate))}", highlight=False)
     said = Prompt.ask("  Enter to begin, or S, M, L for another effort, or a word for another slug", default="", show_default=False)
     if not said.strip():
         return plan

@@ -35,6 +35,9 @@ class PastRun(Frozen):
     findings: tuple[tuple[str, Finding], ...]
     friction: tuple[str, ...]
     usage: Usage
+    pipeline: str = ""
+    phases: tuple[tuple[str, Usage], ...] = ()
+    """What each phase used, one entry an answer, as the log tells it."""
 
 
 def read_past_run(name: str, read: Callable[[str], str | None]) -> PastRun | None:
@@ -61,6 +64,12 @@ def read_past_run(name: str, read: Callable[[str], str | None]) -> PastRun | Non
         findings=tuple(dict.fromkeys(_findings(state, read))),
         friction=read_friction(summary),
         usage=_usage(table(state, "usage")),
+        pipeline=one_line(string(state.get("pipeline"))),
+        phases=tuple(
+            (one_line(string(table(entry).get("phase"))), _usage(used))
+            for entry in items(state.get("log"))
+            if (used := table(entry, "usage"))
+        ),
     )
 
 

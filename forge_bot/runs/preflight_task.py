@@ -98,7 +98,9 @@ def sparse_findings(names: Names, condition: Condition, *, specs: str) -> Iterat
         way_out = f"`git sparse-checkout add FOLDER` for it, or {whole}."
         yield PreflightFinding(what="sparse checkout", weight="refuse", sentence=sentence, way_out=way_out)
     elif sparse.left_out:
-        sentence = f"The sparse checkout leaves out {counted(len(sparse.left_out), 'file')}: tests do not see them, and no change can reach them."
+        sentence = (
+            f"The sparse checkout leaves out {counted(len(sparse.left_out), 'file')}: tests do not see them, and no change can reach them."
+        )
         yield PreflightFinding(what="sparse checkout", weight="warn", sentence=sentence, way_out=f"{whole}, if the task may need them.")
 
 

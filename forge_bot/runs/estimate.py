@@ -1,0 +1,122 @@
+"""What a run will probably take: tokens, money and time, from earlier runs like it or the recorded one that ships."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from pydantic import ValidationError
+
+from forge_bot.checkout import Repository
+from forge_bot.engine.pipeline import Pipeline
+from forge_bot.engine.values import Effort, Recorded, Tier
+from forge_bot.errors import WriteFailed
+from forge_bot.runs.estimate_evidence import Sample, earlier_runs, shipped_run
+from forge_bot.runs.estimate_prices import cost_of, unpriced
+from forge_bot.runs.places import places
+from forge_bot.workspace import write_whole
+
+ENOUGH = 5
+"""Earlier runs that are evidence by themselves; with fewer the recorded run counts as one more."""
+
+_FILE = "estimate.json"
+_HALF, _MOST = Decimal("0.5"), Decimal("0.9")
+_MINUTE = Decimal(60_000)
+
+
+class Spread(Recorded):
+    """What half of such runs stay below, and what nine in ten do."""
+
+    p50: Decimal
+    p90: Decimal
+
+
+class Estimate(Recorded):
+    """Before the first call: tokens in and out, US dollars, and minutes of the models' work (not of people or project commands).
+
+    `cost` is None when a price is unknown, `minutes` when no evidence tells the time. `runs` counts earlier runs here.
+    """
+
+    effort: Effort
+    tokens: Spread
+    cost: Spread | None
+    minutes: Spread | None
+    runs: int
+    rests_on: str
+
+    def exceeds(self, budget: Decimal | None) -> bool:
+        """Whether half of such runs cost more than this budget."""
+        return budget is not None and self.cost is not None and self.cost.p50 > budget
+
+
+def estimate(
+    repository: Repository, base: str, pipeline: Pipeline, effort: Effort, models: Mapping[Tier, str], *, auto: bool = False
+) -> Estimate:
+    """The estimate for a run of this pipeline and effort from the commit `base`; `models` names one for each tier. Writes nothing."""
+    earlier = earlier_runs(repository, base, pipeline.id, effort)
+    alone = len(earlier) >= ENOUGH
+    samples = earlier if alone else (*earlier, shipped_run(pipeline, effort, auto=auto))
+    costs = [cost for sample in samples if (cost := cost_of(sample, pipeline, models)) is not None]
+    times = [Decimal(total) / _MINUTE for sample in samples if (total := sum(used.duration_ms for _, used in sample))]
+    unknown = unpriced(models) if len(costs) < len(samples) else ()
+    return Estimate(
+        effort=effort,
+        tokens=_spread([_tokens(sample) for sample in samples], "1"),
+        cost=_spread(costs, "0.0001") if len(costs) == len(samples) else None,
+        minutes=_spread(times, "0.1") if times else None,
+        runs=len(earlier),
+        rests_on=_basis(len(earlier), effort, alone=alone) + _pricing(models, unknown, alone=alone),
+    )
+
+
+def percentile(values: list[Decimal], share: Decimal) -> Decimal:
+    """The value below which `share` (0 to 1) of the values lie, by linear interpolation between the closest ranks.
+
+    This is method 7 of Hyndman and Fan (1996), "Sample Quantiles in Statistical Packages": the rank is (n - 1) x share, counted
+    from 0, as in NumPy's default. ValueError for no values.
+    """
+    if not values:
+        raise ValueError("no values, no percentile")
+    ranked = sorted(values)
+    rank = (len(ranked) - 1) * share
+    below = int(rank)
+    above = min(below + 1, len(ranked) - 1)
+    return ranked[below] + (ranked[above] - ranked[below]) * (rank - below)
+
+
+def keep_estimate(repository: Repository, run: str, found: Estimate) -> None:
+    """Remember what was said before a run, beside its journal: it is about this machine's models, and no part of the record."""
+    try:
+        write_whole(places(repository, run).home / _FILE, found.model_dump_json(indent=2) + "\n")
+    except WriteFailed:
+        # Nobody's work depends on it.
+        return
+
+
+def kept_estimate(repository: Repository, run: str) -> Estimate | None:
+    """What was said before a run; None if it was begun elsewhere, or the file is gone or broken."""
+    try:
+        return Estimate.model_validate_json((places(repository, run).home / _FILE).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def _tokens(sample: Sample) -> Decimal:
+    return Decimal(sum(used.input_tokens + used.output_tokens for _, used in sample))
+
+
+def _spread(values: list[Decimal], step: str) -> Spread:
+    return Spread(p50=percentile(values, _HALF).quantize(Decimal(step)), p90=percentile(values, _MOST).quantize(Decimal(step)))
+
+
+def _basis(runs: int, effort: Effort, *, alone: bool) -> str:
+    here = f"{runs} earlier {effort} {'run' if runs == 1 else 'runs'} here"
+    if alone:
+        return f"from {here}"
+    return f"from {here} and the recorded run that ships" if runs else "from the recorded run that ships"
+
+
+def _pricing(models: Mapping[Tier, str], unknown: tuple[str, ...], *, alone: bool) -> str:
+    if unknown:
+        return f"; the price of {', '.join(unknown)} is unknown, so only tokens"
+    if alone:
+        return ""
+    return ", at this model's price" if len(set(models.values())) == 1 else ", at the prices of these models"

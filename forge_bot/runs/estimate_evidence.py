@@ -1,0 +1,82 @@
+"""The evidence of an estimate: what finished runs used, phase by phase, here and in the record that ships."""
+
+from collections.abc import Iterable
+
+from forge_bot.agent.models.records import Exchanges
+from forge_bot.checkout import Repository
+from forge_bot.engine.pipeline import Pipeline, Speaking
+from forge_bot.engine.values import Effort, Usage
+from forge_bot.knowledge import PastRun, read_past_run
+from forge_bot.resources import templates
+from forge_bot.workspace import SPECS
+
+Sample = tuple[tuple[str, Usage], ...]
+"""One run: what it used, by phase. A phase may stand more than once; an empty name means the whole run."""
+
+RECORD = "demo/record.jsonl"
+_RUNS_READ = 50
+"""The newest runs; older ones say little about the models and prompts of today."""
+
+
+def earlier_runs(repository: Repository, base: str, pipeline: str, effort: Effort) -> tuple[Sample, ...]:
+    """The finished runs of this pipeline and effort whose state is in the commit `base`; broken ones are left out."""
+    names = sorted({path.split("/")[1] for path in repository.list_files(base, SPECS) if path.endswith("/state.json")})
+    found = (_past(repository, base, name) for name in names[-_RUNS_READ:])
+    like = (run for run in found if run is not None and run.outcome == "done" and (run.pipeline, run.effort) == (pipeline, effort))
+    return tuple(_sample(run) for run in like if run.usage.input_tokens + run.usage.output_tokens)
+
+
+def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
+    """What the recorded run that ships would use at this effort: only the phases that it has.
+
+    A phase that the record lacks counts as much as the recorded ones of its kind do on average, or as all do. Times are not recorded.
+    """
+    recorded = _recorded()
+    skipped = pipeline.skipped(effort, auto=auto)
+    speaking = [phase for phase in pipeline.phases if isinstance(phase, Speaking)]
+    kinds: dict[str, str] = {phase.id: phase.kind for phase in pipeline.phases}
+
+    def used(phase: str) -> Usage:
+        alike = [usage for name, usage in recorded.items() if kinds.get(phase) == kinds.get(name)]
+        return recorded.get(phase) or _mean(alike or list(recorded.values()))
+
+    return tuple((phase.id, used(phase.id)) for phase in speaking if phase.id not in skipped)
+
+
+def _past(repository: Repository, base: str, name: str) -> PastRun | None:
+    def read(path: str) -> str | None:
+        # Only what the run used is of interest: its documents stay unread.
+        raw = repository.read(base, f"{SPECS}/{name}/{path}") if path == "state.json" else None
+        return raw.decode("utf-8", "replace") if raw is not None else None
+
+    return read_past_run(name, read)
+
+
+def _sample(run: PastRun) -> Sample:
+    """The run phase by phase, if its log tells all that the run used; else as a whole."""
+    told = total(used for _, used in run.phases)
+    whole = (run.usage.input_tokens, run.usage.output_tokens)
+    return run.phases if (told.input_tokens, told.output_tokens) == whole else (("", run.usage),)
+
+
+def _recorded() -> dict[str, Usage]:
+    found: dict[str, Usage] = {}
+    for exchange in Exchanges.read(templates() / RECORD):
+        found[exchange.phase] = found.get(exchange.phase, Usage()) + exchange.usage
+    return found
+
+
+def _mean(usages: list[Usage]) -> Usage:
+    whole, count = total(usages), len(usages)
+    return Usage(
+        calls=whole.calls // count,
+        input_tokens=whole.input_tokens // count,
+        cached_tokens=whole.cached_tokens // count,
+        output_tokens=whole.output_tokens // count,
+        cost=None,
+    )
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """All of it together."""
+    return sum(usages, Usage())
