@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
@@ -20,13 +21,16 @@ ENOUGH = 5
 _FILE = "estimate.json"
 _HALF, _MOST = Decimal("0.5"), Decimal("0.9")
 _MINUTE = Decimal(60_000)
+_CENT_OF_A_CENT, _TENTH = Decimal("0.0001"), Decimal("0.1")
+
+Number = TypeVar("Number", int, float, Decimal)
 
 
-class Spread(Recorded):
+class Spread(Recorded, Generic[Number]):
     """What half of such runs stay below, and what nine in ten do."""
 
-    p50: Decimal
-    p90: Decimal
+    p50: Number
+    p90: Number
 
 
 class Estimate(Recorded):
@@ -36,9 +40,9 @@ class Estimate(Recorded):
     """
 
     effort: Effort
-    tokens: Spread
-    cost: Spread | None
-    minutes: Spread | None
+    tokens: Spread[int]
+    cost: Spread[Decimal] | None
+    minutes: Spread[float] | None
     runs: int
     rests_on: str
 
@@ -57,11 +61,14 @@ def estimate(
     costs = [cost for sample in samples if (cost := cost_of(sample, pipeline, models)) is not None]
     times = [Decimal(total) / _MINUTE for sample in samples if (total := sum(used.duration_ms for _, used in sample))]
     unknown = unpriced(models) if len(costs) < len(samples) else ()
+    tokens = _spread([_tokens(sample) for sample in samples], Decimal(1))
+    cost = _spread(costs, _CENT_OF_A_CENT) if len(costs) == len(samples) else None
+    minutes = _spread(times, _TENTH) if times else None
     return Estimate(
         effort=effort,
-        tokens=_spread([_tokens(sample) for sample in samples], "1"),
-        cost=_spread(costs, "0.0001") if len(costs) == len(samples) else None,
-        minutes=_spread(times, "0.1") if times else None,
+        tokens=Spread(p50=int(tokens.p50), p90=int(tokens.p90)),
+        cost=cost,
+        minutes=Spread(p50=float(minutes.p50), p90=float(minutes.p90)) if minutes is not None else None,
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone) + _pricing(models, unknown, alone=alone),
     )
@@ -103,8 +110,8 @@ def _tokens(sample: Sample) -> Decimal:
     return Decimal(sum(used.input_tokens + used.output_tokens for _, used in sample))
 
 
-def _spread(values: list[Decimal], step: str) -> Spread:
-    return Spread(p50=percentile(values, _HALF).quantize(Decimal(step)), p90=percentile(values, _MOST).quantize(Decimal(step)))
+def _spread(values: list[Decimal], step: Decimal) -> Spread[Decimal]:
+    return Spread(p50=percentile(values, _HALF).quantize(step), p90=percentile(values, _MOST).quantize(step))
 
 
 def _basis(runs: int, effort: Effort, *, alone: bool) -> str:

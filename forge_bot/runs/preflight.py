@@ -33,7 +33,7 @@ def preflight(repository: Repository, config: Config, profile: Profile, intent: 
     condition, here = repository.condition(head.commit), intent.here
     names = Names(paths=named_paths(intent.text), files=frozenset(repository.list_files(head.commit)))
     room = (repository.root if here else state_home(), repository.common_dir)
-    return Preflight(
+    found = Preflight(
         findings=(
             *branch_findings(repository, config, intent.branch),
             *_operation(condition, here=here),
@@ -45,9 +45,12 @@ def preflight(repository: Repository, config: Config, profile: Profile, intent: 
             *disk_findings(room, least_free),
             *clock_findings(condition.committed_at, now()),
             *_history(condition),
-            *_uncommitted(repository, here=here),
         )
     )
+    if found.refusals:
+        # Where git-lfs is required and missing, `git status` fails too.
+        return found
+    return Preflight(findings=(*found.findings, *_uncommitted(repository, here=here)))
 
 
 def preflight_again(repository: Repository, config: Config, info: RunInfo, *, least_free: int = LEAST_FREE) -> Preflight:

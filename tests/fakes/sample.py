@@ -32,6 +32,9 @@ class Sample:
         done = subprocess.run(["git", "-C", str(self.path), *words], capture_output=True, text=True, check=True)
         return done.stdout.strip()
 
+    def git_code(self, *words: str) -> int:
+        return subprocess.run(["git", "-C", str(self.path), *words], capture_output=True, check=False).returncode
+
     @property
     def branch(self) -> str:
         """The run's branch."""

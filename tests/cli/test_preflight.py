@@ -1,0 +1,232 @@
+"""What would spoil a run is told before a model is asked; nothing is left behind by a refusal."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import clones
+from tests.fakes.agents import AgentServer
+from tests.fakes.sample import Said, Sample
+
+TASK = "Fix the rota before its start"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[AgentServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with AgentServer() as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{running.url}/v1")
+        yield running
+
+
+def left(sample: Sample) -> tuple[str, ...]:
+    """Everything a run leaves: branches, work trees, records, files outside."""
+    state = sample.path.parent / "state"
+    return (
+        sample.git("for-each-ref", "--format=%(refname) %(objectname)"),
+        sample.git("worktree", "list", "--porcelain"),
+        str(sorted(path for path in sample.path.rglob("*") if ".git" not in path.parts)),
+        str(sorted(state.rglob("*")) if state.exists() else ()),
+        str((sample.path / ".git" / "forge-bot").exists()),
+    )
+
+
+def default_branch_elsewhere(sample: Sample) -> None:
+    sample.git("remote", "add", "origin", "nowhere")
+    sample.git("update-ref", "refs/remotes/origin/trunk", "HEAD")
+    sample.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+
+
+def on_a_release(sample: Sample) -> None:
+    clones.configure(sample, "protected_branches: ['release/*']\n")
+    sample.git("switch", "-qc", "release/1.0")
+
+
+def without_tests(sample: Sample) -> None:
+    sample.git("rm", "-rq", "tests")
+    clones.commit(sample)
+
+
+def sparse(*folders: str) -> Callable[[Sample], object]:
+    return lambda sample: sample.git("sparse-checkout", "set", "--cone", *folders)
+
+
+Words = tuple[str, ...]
+CASES: dict[str, tuple[Callable[[Sample], object], Words, str, tuple[str, ...]]] = {
+    "the default branch, which only the remote has": (
+        default_branch_elsewhere,
+        (TASK, "--branch", "trunk"),
+        "PREFLIGHT-001",
+        ("trunk is the default branch", "--branch NAME"),
+    ),
+    "a branch that the configuration protects": (
+        lambda sample: clones.configure(sample, "protected_branches: ['release/*']\n"),
+        (TASK, "--branch", "Release/2"),
+        "PREFLIGHT-001",
+        ("'release/*'", "--branch NAME"),
+    ),
+    "the protected branch that is checked out": (on_a_release, (TASK, "--here"), "PREFLIGHT-001", ("release/1.0 is a protected branch",)),
+    "a path in a submodule": (
+        lambda sample: clones.add_submodule(sample, "vendor/lib"),
+        ("Fix the value of x in vendor/lib/lib.py",),
+        "PREFLIGHT-001",
+        ("vendor/lib/lib.py lies in the submodule vendor/lib", "--repo"),
+    ),
+    "a sparse checkout without room for the record": (
+        sparse("rota", "tests"),
+        (TASK,),
+        "PREFLIGHT-001",
+        ("git sparse-checkout add .specs",),
+    ),
+    "a file that the sparse checkout leaves out": (
+        sparse("rota", ".specs"),
+        ("Add a case to tests/test_schedule.py",),
+        "PREFLIGHT-001",
+        ("tests/test_schedule.py", "sparse-checkout"),
+    ),
+    "a program that nobody has": (
+        lambda sample: clones.configure(sample, "commands: {lint: nosuchlinter .}\n"),
+        (TASK,),
+        "PREFLIGHT-001",
+        ("install nosuchlinter",),
+    ),
+    "a merge under way, in the user's own folder": (clones.begin_merge, (TASK, "--here"), "PREFLIGHT-001", ("git merge --abort",)),
+    "a rebase under way": (clones.begin_rebase, (TASK,), "GIT-002", ("a rebase is under way", "git rebase --abort")),
+    "no tests": (without_tests, (TASK,), "VERIFY-001", ("commands.test",)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_refusal_comes_before_any_question_and_leaves_nothing_behind(sample: Sample, server: AgentServer, case: str) -> None:
+    prepare, words, code, said = CASES[case]
+    prepare(sample)
+    before = left(sample)
+    refused = sample.forge("run", *words, "--effort", "S", "--model", "openai-chat:small")
+    assert refused.code == 5, refused
+    assert code in refused.err
+    assert [word for word in (*said, "→") if word not in refused.err] == []
+    assert server.questions == []
+    assert left(sample) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "filtered", "said"),
+    [
+        ("model.bin", "Shrink model.bin", False, ("model.bin", "only a pointer is here", "Install git-lfs")),
+        ("data/table.py", TASK, False, ("data/table.py", "only a pointer is here")),
+        ("model.bin", TASK, True, ("requires git-lfs", "Install git-lfs")),
+    ],
+)
+def test_a_pointer_that_the_run_would_take_for_the_file_is_refused(
+    sample: Sample, server: AgentServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, task: str, filtered: bool, said: Words
+) -> None:
+    clones.without_lfs(tmp_path, monkeypatch)
+    clones.keep_in_lfs(sample, name)
+    if filtered:
+        for key, value in (("clean", "git-lfs clean -- %f"), ("smudge", "git-lfs smudge -- %f"), ("required", "true")):
+            sample.git("config", f"filter.lfs.{key}", value)
+    before = left(sample)
+    refused = sample.forge("run", task, "--model", "openai-chat:small")
+    assert (refused.code, "PREFLIGHT-001" in refused.err) == (5, True), refused
+    assert [word for word in said if word not in refused.err] == []
+    assert server.questions == []
+    assert left(sample) == before
+
+
+def test_a_full_disk_is_refused(sample: Sample, server: AgentServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    bound = f"mount -t tmpfs -o size=20m none {state} && exec {sys.executable} -m forge_bot run '{TASK}' --model openai-chat:small"
+    inside = ["unshare", "--user", "--map-root-user", "--mount"]
+    if not shutil.which("unshare") or subprocess.run([*inside, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("no user namespaces here, so no small disk")
+    before = left(sample)
+    refused = subprocess.run([*inside, "sh", "-c", bound], cwd=sample.path, capture_output=True, text=True, check=False)
+    assert refused.returncode == 5, refused
+    assert "MB are free" in refused.stderr
+    assert "XDG_STATE_HOME" in refused.stderr
+    assert server.questions == []
+    assert left(sample) == before
+
+
+def test_several_refusals_come_at_once(sample: Sample) -> None:
+    clones.configure(sample, "commands: {lint: nosuchlinter .}\nprotected_branches: [mine]\n")
+    refused = sample.forge("run", TASK, "--branch", "mine", "--model", sample.model())
+    assert refused.code == 5
+    assert "mine is a protected branch" in refused.err
+    assert "install nosuchlinter" in refused.err
+
+
+def begun(sample: Sample, task: str = TASK, *words: str) -> str:
+    """What a run says that is not refused, up to its first question."""
+    said = sample.forge("run", task, "--effort", "S", "--model", sample.model(), *words)
+    assert said.code == 3, said
+    return said.out
+
+
+def test_warnings_and_notes_are_told_and_the_run_begins(sample: Sample) -> None:
+    (sample.path / "rota" / "schedule.py").write_text("# half done\n")
+    (sample.path / "notes.txt").write_text("mine")
+    sample.git("sparse-checkout", "set", "--cone", "rota", "tests", ".specs")
+    said = begun(sample, "Run the tests in .github/workflows/ci.yml")
+    assert "! The task asks for workflow files (.github/workflows/ci.yml). A change to them is held as a patch" in said
+    assert "· Uncommitted changes in 2 files are not part of the run" in said
+    assert not (sample.workspace.parents[1] / "notes.txt").exists()
+    assert "checkpoint-a" in said, "a sparse checkout with room for the record works"
+
+
+def test_the_checkup_shows_what_a_run_would_be_refused_for(sample: Sample) -> None:
+    sample.git("sparse-checkout", "set", "--cone", "rota", "tests")
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 5, said
+    assert "git sparse-checkout add .specs" in said.out
+    (sample.path / "rota" / "mine.txt").write_text("mine")
+    sample.git("sparse-checkout", "add", ".specs")
+    ready = sample.forge("doctor", "--model", sample.model())
+    assert ready.code == 0
+    assert "Uncommitted changes in 1 file" in ready.out
+
+
+def stopped(sample: Sample) -> Path:
+    """A run that waits; its work tree."""
+    begun(sample)
+    return sample.workspace.parents[1]
+
+
+def test_a_run_does_not_go_on_in_the_middle_of_a_merge(sample: Sample) -> None:
+    tree = stopped(sample)
+    (sample.path / "later.txt").write_text("later")
+    clones.commit(sample)
+    subprocess.run(["git", "-C", str(tree), *clones.WHO, "merge", "-q", "--no-commit", "--no-ff", "main"], check=True)
+    before = left(sample)
+    for words in (("resume",), ("approve",), ("retry", "phase-3"), ("run", f".specs/{sample.workspace.name}")):
+        refused = sample.forge(*words, "--model", sample.model())
+        assert refused.code == 5
+        assert "git merge --abort" in refused.err
+    assert left(sample) == before
+    subprocess.run(["git", "-C", str(tree), "merge", "--abort"], check=True)
+    assert sample.forge("resume", "--model", sample.model()).code == 3
+
+
+def test_a_rebase_in_the_runs_work_tree_is_told_as_one(sample: Sample) -> None:
+    tree = stopped(sample)
+    subprocess.run(
+        ["git", "-C", str(tree), "-c", "sequence.editor=sed -i 1ibreak", "rebase", "-q", "-i", "--autostash", "main"], check=True
+    )
+    refused = sample.forge("resume", "--run", sample.branch, "--model", sample.model())
+    assert refused.code == 5, refused
+    assert "git rebase --abort" in refused.err
+
+
+def test_a_branch_that_was_protected_since_is_left_alone_but_can_be_abandoned(sample: Sample) -> None:
+    stopped(sample)
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text(f"protected_branches: ['{sample.branch}']\n")
+    refused: Said = sample.forge("approve", "--model", sample.model())
+    assert refused.code == 5
+    assert "is a protected branch" in refused.err
+    assert sample.forge("abandon").code == 6

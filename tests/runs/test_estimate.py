@@ -1,0 +1,211 @@
+"""What a run will take is estimated from earlier runs like it, else from the recorded run that ships."""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+
+import pytest
+
+from forge_bot.agent.models.records import Exchanges
+from forge_bot.agent.prices import usual_price
+from forge_bot.checkout import Repository
+from forge_bot.engine.values import Effort, Tier, Usage
+from forge_bot.resources import templates
+from forge_bot.runs.estimate import Estimate, estimate, keep_estimate, kept_estimate, percentile
+from tests.fakes import clones
+from tests.fakes.bench import DEVELOP
+from tests.fakes.sample import Sample
+
+SONNET = "anthropic:claude-sonnet-4-5"
+DATED = "claude-sonnet-4-5-20250929"
+UNKNOWN = "openai-chat:nobody-knows"
+RECORD = templates() / "demo" / "record.jsonl"
+
+
+def used(*, tokens: int = 1_000, cost: str | None = "0.10", minutes: float = 1, model: str = DATED) -> dict[str, object]:
+    """What state.json says of a run's or phase's usage; a tenth of the tokens are the answer's."""
+    out = tokens // 10
+    return {
+        "calls": 3,
+        "inputTokens": tokens - out,
+        "cachedTokens": 0,
+        "outputTokens": out,
+        "cost": cost,
+        "durationMs": int(minutes * 60_000),
+        "model": model,
+    }
+
+
+def state(usage: object, *, effort: str = "M", status: str = "completed", pipeline: str = "develop", log: object = ()) -> str:
+    return json.dumps(
+        {"schemaVersion": 1, "title": "t", "pipeline": pipeline, "effort": effort, "currentPhaseStatus": status, "usage": usage, "log": log}
+    )
+
+
+def remember(sample: Sample, states: Mapping[str, str]) -> None:
+    """Commit the states of past runs."""
+    for name, text in states.items():
+        folder = sample.path / ".specs" / name
+        folder.mkdir(parents=True)
+        (folder / "state.json").write_text(text)
+    clones.commit(sample)
+
+
+def expect(sample: Sample, effort: Effort = Effort.M, model: str = SONNET, **tiers: str) -> Estimate:
+    repository = Repository.find(sample.path)
+    models = {tier: tiers.get(tier.value, model) for tier in Tier}
+    return estimate(repository, repository.head().commit, DEVELOP, effort, models)
+
+
+def days(count: int) -> list[str]:
+    return [f"202601{day:02d}-run" for day in range(1, count + 1)]
+
+
+@pytest.mark.parametrize(
+    ("values", "share", "expected"),
+    [
+        ([7], "0.9", "7"),
+        ([1, 2], "0.5", "1.5"),
+        ([4, 1, 3, 2], "0.5", "2.5"),
+        ([4, 1, 3, 2], "0.9", "3.7"),
+        ([10, 20, 30, 40, 50], "0.9", "46"),
+        ([10, 20, 30, 40, 50], "0", "10"),
+        ([10, 20, 30, 40, 50], "1", "50"),
+        ([5, 5, 5], "0.9", "5"),
+    ],
+)
+def test_percentiles_lie_between_the_closest_ranks(values: list[int], share: str, expected: str) -> None:
+    assert percentile([Decimal(value) for value in values], Decimal(share)) == Decimal(expected)
+
+
+def test_five_runs_here_are_evidence_by_themselves(sample: Sample) -> None:
+    usages = [used(tokens=1_000 * n, cost=f"0.{n}0", minutes=2 * n) for n in (5, 1, 4, 2, 3)]
+    remember(sample, {name: state(usage) for name, usage in zip(days(5), usages, strict=True)})
+    found = expect(sample)
+    assert (found.tokens.p50, found.tokens.p90) == (3_000, 4_600)
+    assert found.cost is not None
+    assert (found.cost.p50, found.cost.p90) == (Decimal("0.3000"), Decimal("0.4600"))
+    assert found.minutes is not None
+    assert (found.minutes.p50, found.minutes.p90) == (6.0, 9.2)
+    assert (found.runs, found.rests_on) == (5, "from 5 earlier M runs here")
+
+
+def test_only_finished_runs_of_the_same_effort_and_pipeline_count(sample: Sample) -> None:
+    huge = used(tokens=9_000_000, cost="99")
+    remember(
+        sample,
+        {
+            **{name: state(used(tokens=2_000)) for name in days(5)},
+            "20260201-s": state(huge, effort="S"),
+            "20260202-l": state(huge, effort="L"),
+            "20260203-abandoned": state(huge, status="abandoned"),
+            "20260204-waiting": state(huge, status="awaiting_human"),
+            "20260205-other": state(huge, pipeline="theirs"),
+        },
+    )
+    assert expect(sample).tokens.p90 == 2_000
+    assert expect(sample, Effort.S).rests_on.startswith("from 1 earlier S run here and the recorded run")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '"text"',
+        '{"currentPhaseStatus": "completed"}',
+        state("much"),
+        state({"inputTokens": "many"}),
+        state({}),
+        state(used(tokens=0)),
+    ],
+)
+def test_a_broken_state_of_a_past_run_is_passed_over(sample: Sample, broken: str) -> None:
+    remember(sample, {**{name: state(used(tokens=2_000)) for name in days(5)}, "20260301-broken": broken})
+    found = expect(sample)
+    assert (found.runs, found.tokens.p90) == (5, 2_000)
+
+
+def test_what_is_not_committed_is_no_evidence(sample: Sample) -> None:
+    folder = sample.path / ".specs" / "20260101-mine"
+    folder.mkdir(parents=True)
+    (folder / "state.json").write_text(state(used()))
+    assert expect(sample).runs == 0
+
+
+def test_without_runs_the_recorded_one_counts_at_the_price_of_the_model(sample: Sample) -> None:
+    recorded = [exchange.usage for exchange in Exchanges.read(RECORD)]
+    whole = sum(recorded, Usage())
+    found = expect(sample)
+    assert found.tokens.p50 == found.tokens.p90 == whole.input_tokens + whole.output_tokens
+    assert found.cost is not None
+    price = usual_price(SONNET, whole)
+    assert price is not None
+    assert found.cost.p50 == price.quantize(Decimal("0.0001")) > 0
+    assert found.minutes is None, "the record tells no times"
+    assert (found.runs, found.rests_on) == (0, "from the recorded run that ships, at this model's price")
+
+
+def test_a_smaller_effort_counts_only_the_phases_it_has(sample: Sample) -> None:
+    left_out = {"phase-2", "phase-3b", "phase-4", "phase-6"}
+    kept = sum((each.usage for each in Exchanges.read(RECORD) if each.phase not in left_out), Usage())
+    small, medium, large = (expect(sample, effort).tokens.p50 for effort in Effort)
+    assert small == kept.input_tokens + kept.output_tokens
+    assert small < medium < large, "a phase that was not recorded counts as one of its kind"
+
+
+def test_each_phase_is_priced_with_the_model_of_its_tier(sample: Sample) -> None:
+    dear = expect(sample).cost
+    mixed = expect(sample, model="scripted:nothing", strong=SONNET)
+    assert mixed.cost is not None
+    assert dear is not None
+    assert 0 < mixed.cost.p50 < dear.p50
+    assert mixed.rests_on.endswith("at the prices of these models")
+
+
+def test_few_runs_are_mixed_with_the_recorded_one(sample: Sample) -> None:
+    alone = expect(sample).tokens.p50
+    remember(sample, {name: state(used(tokens=10)) for name in days(2)})
+    found = expect(sample)
+    assert (found.tokens.p50, found.tokens.p90) == (10, 10 + round((alone - 10) * 0.8))
+    assert found.minutes is not None, "two of three tell their times"
+    assert found.rests_on == "from 2 earlier M runs here and the recorded run that ships, at this model's price"
+
+
+def test_an_unknown_price_leaves_the_tokens(sample: Sample) -> None:
+    found = expect(sample, model=UNKNOWN)
+    assert found.cost is None
+    assert found.tokens.p50 > 0
+    assert found.rests_on == f"from the recorded run that ships; the price of {UNKNOWN} is unknown, so only tokens"
+    assert not found.exceeds(Decimal("0.01"))
+
+
+def test_runs_of_another_model_are_priced_anew_and_those_of_the_same_as_they_were_paid(sample: Sample) -> None:
+    remember(sample, {name: state(used(tokens=1_000_000, cost="77", model="gpt-5")) for name in days(5)})
+    found = expect(sample)
+    assert found.cost is not None
+    assert found.cost.p50 == usual_price(SONNET, Usage(input_tokens=900_000, output_tokens=100_000))
+    same = expect(sample, model="openai:gpt-5").cost
+    assert same is not None
+    assert same.p50 == 77
+    assert expect(sample, model=UNKNOWN).cost is None
+
+
+def test_an_earlier_run_is_priced_phase_by_phase_where_its_log_tells_everything(sample: Sample) -> None:
+    half = used(tokens=500_000, model="gpt-5")
+    log = [{"phase": "phase-1", "usage": half}, {"phase": "phase-3", "usage": half}, {"phase": "checkpoint-a"}]
+    remember(sample, {name: state(used(tokens=1_000_000, model="gpt-5"), log=log) for name in days(5)})
+    found = expect(sample, model="scripted:nothing", strong=SONNET)
+    assert found.cost is not None
+    assert found.cost.p50 == usual_price(SONNET, Usage(input_tokens=450_000, output_tokens=50_000))
+
+
+def test_an_estimate_is_remembered_beside_the_run_and_a_broken_one_forgotten(sample: Sample) -> None:
+    repository, found = Repository.find(sample.path), expect(sample)
+    assert kept_estimate(repository, "20260101-x") is None
+    keep_estimate(repository, "20260101-x", found)
+    assert kept_estimate(repository, "20260101-x") == found
+    next((sample.path.parent / "state").rglob("estimate.json")).write_text('{"effort": "XL"}')
+    assert kept_estimate(repository, "20260101-x") is None
