@@ -116,3 +116,14 @@ def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample
     request = sample.forge("show", "request.md").out
     assert "No calls at night" in request
     assert "must not change" not in request
+
+
+def test_the_estimate_stands_above_the_question_and_a_new_name_is_looked_at_again(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("protected_branches: ['*/taken']\n")
+    with terminal(sample, "run", TASK, "--effort", "M", "--model", sample.model()) as person:
+        assert "expected: about " in person.until("Enter to begin")
+        person.say("taken")
+        assert "PREFLIGHT-001" in person.until("--branch NAME")
+        assert person.ended() == 5
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
