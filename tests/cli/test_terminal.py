@@ -124,6 +124,6 @@ def test_the_estimate_stands_above_the_question_and_a_new_name_is_looked_at_agai
     with terminal(sample, "run", TASK, "--effort", "M", "--model", sample.model()) as person:
         assert "expected: about " in person.until("Enter to begin")
         person.say("taken")
-        assert "PREFLIGHT-001" in person.until("--branch NAME")
+        assert "is a protected branch" in person.until("--branch NAME")
         assert person.ended() == 5
     assert sample.git("branch", "--format=%(refname:short)") == "main"
