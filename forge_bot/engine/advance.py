@@ -7,8 +7,7 @@ from typing import assert_never
 from forge_bot.engine import anew, answers, work
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.gates import refresh
-from forge_bot.engine.moves import go_back, noted
-from forge_bot.engine.pipeline import AgentPhase, DecisionPhase, EndPhase, Pipeline, SetupPhase
+from forge_bot.engine.pipeline import AgentPhase, Pipeline
 from forge_bot.engine.reports import (
     Abandoned,
     ActionFailed,
@@ -17,6 +16,7 @@ from forge_bot.engine.reports import (
     ApprovalDoubted,
     ArtifactChanged,
     ArtifactWritten,
+    Asked,
     BudgetRaised,
     ChecksFailed,
     CommandsRan,
@@ -29,9 +29,10 @@ from forge_bot.engine.reports import (
     RetryAsked,
     RunStarted,
 )
+from forge_bot.engine.retry import retried
 from forge_bot.engine.state import ArtifactRecord, LogEntry, Reason, Showing, State, Status, TaskState, TaskStatus
 from forge_bot.engine.values import PhaseId, Usage
-from forge_bot.errors import NoGateOpen, NothingToRetry, NotStarted, ReportRejected, RunEnded, StaleApproval
+from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
 
 
 def start(pipeline: Pipeline, report: RunStarted) -> State:
@@ -80,7 +81,8 @@ def advance(pipeline: Pipeline, state: State, report: Report) -> State:
     if report.key in state.seen:
         return state
     reopened = isinstance(report, RetryAsked | ChecksFailed) and state.current_phase_status is Status.COMPLETED
-    if state.ended and not reopened:
+    # A question about a run that is over costs money too, and changes nothing else.
+    if state.ended and not reopened and not isinstance(report, Asked):
         raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
     after = _after(pipeline, state, report)
     return after.but(seen=after.seen | {report.key}, updated_at=report.at)
@@ -101,7 +103,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case ArtifactChanged():
             return _changed(pipeline, state, report)
         case RetryAsked():
-            after = _moved(_retried(pipeline, state, report))
+            after = _moved(retried(pipeline, state, report))
             return _logged(after, report.at, report.phase, f"retry asked by {report.by} via {report.via}")
         case BudgetRaised():
             after = _logged(
@@ -113,6 +115,8 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             return _moved(after) if state.gate is not None and state.gate.reason is Reason.BUDGET else after
         case RequestRefreshed() | EffortChanged() | ApprovalDoubted() | ChecksFailed():
             return _from_outside(pipeline, state, report)
+        case Asked():
+            return _asked(state, report)
         case Abandoned():
             after = state.but(current_phase_status=Status.ABANDONED, gate=None, wave=None)
             return _logged(_moved(after), report.at, state.current_phase, f"abandoned by {report.by} via {report.via}")
@@ -152,6 +156,12 @@ def _still_out(before: State, after: State) -> bool:
     return set(after.wave.remaining) < set(before.wave.remaining)
 
 
+def _asked(state: State, report: Asked) -> State:
+    # Without the words: agents are shown this log, and a question to one model is no instruction to the others.
+    entry = LogEntry(at=report.at, phase=report.phase, event=f"question asked by {report.by} via {report.via}", usage=report.usage)
+    return _spent(state, report.usage).but(log=(*state.log, entry))
+
+
 def _spent(state: State, usage: Usage) -> State:
     budget = state.budget.model_copy(update={"spent": state.budget.spent + (usage.cost or 0)})
     return state.but(usage=state.usage + usage, budget=budget)
@@ -189,23 +199,6 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
         state = state.but(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
     who = report.by or "somebody"
     return refresh(_logged(state, report.at, record.phase, f"{report.artifact} was changed by {who}"))
-
-
-def _retried(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
-    reached = {*state.completed_phases, state.current_phase}
-    review = pipeline.task_review
-    # Both task phases are worked off together, so going back to the review is going back to the tasks.
-    target = pipeline.implementation.id if review is not None and report.phase == review.id else report.phase
-    if target not in reached or isinstance(pipeline.phase(target), SetupPhase | EndPhase | DecisionPhase):
-        raise NothingToRetry(f"{report.phase} has not been reached, or cannot be done again.")
-    state = go_back(pipeline, state, target)
-    if report.notes:
-        state = noted(state, target, report.by, report.notes)
-    if target == pipeline.implementation.id:
-        fresh = {"status": TaskStatus.PENDING, "attempts": 0, "rounds": 0, "stuck": None}
-        again = tuple(task if task.status is TaskStatus.SKIPPED else task.model_copy(update=fresh) for task in state.tasks)
-        return work.reopened(pipeline, state.but(tasks=again), report.at)
-    return work.reopened(pipeline, state, report.at)
 
 
 def _raised(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:

@@ -69,7 +69,10 @@ def _open(state: State, phase: GatePhase) -> State:
 
 
 def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: bool = False) -> State:
-    """The run at an earlier phase again; what came after it no longer counts as completed."""
+    """The run at an earlier phase again. What came after it no longer counts as completed, and its notes are forgotten.
+
+    Before the implementation, the tasks' work is forgotten too, and the tasks with it where they will be planned again.
+    """
     position = pipeline.position(target)
     later = {phase.id for phase in pipeline.phases[position:]}
     changes: dict[str, object] = {
@@ -80,6 +83,7 @@ def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: b
         "wave": None,
         "gate": None,
         "verification": None,
+        "notes": tuple(note for note in state.notes if note.phase == target or note.phase not in later),
     }
     if not keep_rounds:
         counted = {phase.id for phase in pipeline.phases[position:] if not isinstance(phase, GatePhase | DecisionPhase)}
@@ -87,7 +91,17 @@ def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: b
     if position < pipeline.position(pipeline.implementation.id):
         planned = any(isinstance(phase, AgentPhase) and phase.tasks for phase in pipeline.phases[:position])
         changes["tasks"] = tuple(TaskState(spec=task.spec) for task in state.tasks if planned and not task.origin)
+        state = _without_task_work(pipeline, state)
     return state.but(**changes)
+
+
+def _without_task_work(pipeline: Pipeline, state: State) -> State:
+    """Task 1 of the next plan may be another task: it must not begin with the report, the review or the rounds of this one's."""
+    phases = {phase.id for phase in (pipeline.implementation, pipeline.task_review) if phase is not None}
+    return state.but(
+        artifacts={name: record for name, record in state.artifacts.items() if record.phase not in phases},
+        visits={place: count for place, count in state.visits.items() if place.partition("/")[0] not in phases},
+    )
 
 
 def noted(state: State, phase: PhaseId, by: str, text: str, task: TaskId | None = None) -> State:

@@ -225,6 +225,18 @@ class ChecksFailed(_Report):
     checks: tuple[str, ...] = Field(min_length=1, description="names of the checks")
 
 
+class Asked(_Report):
+    """A person asked a model about the run, without any change of it; the words are for the person's next questions."""
+
+    type: Literal["asked"] = "asked"
+    phase: PhaseId = Field(description="the open gate, or the phase the run stood at")
+    question: str
+    answer: str = Field(default="", description="the beginning of it; empty if there was none")
+    usage: Usage = Usage()
+    by: str
+    via: str
+
+
 class Abandoned(_Report):
     """A person ends the run."""
 
@@ -251,6 +263,7 @@ Report = Annotated[
     | EffortChanged
     | ApprovalDoubted
     | ChecksFailed
+    | Asked
     | Abandoned,
     Field(discriminator="type"),
 ]

@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile, fold
-from forge_bot.engine.reports import Answer, Answered, BudgetRaised, FailureReason, Flags, RetryAsked, Source
+from forge_bot.engine.reports import Answer, Answered, Asked, BudgetRaised, FailureReason, Flags, RetryAsked, Source
 from forge_bot.engine.state import Reason, Status, TaskStatus
-from forge_bot.engine.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
+from forge_bot.engine.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Usage, Verdict
 from forge_bot.errors import AnswerNotOffered, NotesRequired, NothingToRetry, RunEnded, StaleApproval, WrongAction
 from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench
 
@@ -501,6 +501,23 @@ def test_a_report_that_comes_twice_moves_the_run_once() -> None:
     bench.wrote()
     before = bench.state
     assert bench.tell(bench.reports[-1]) is before
+
+
+@pytest.mark.parametrize("place", ["phase-1", "checkpoint-a", "phase-5", "completed"])
+def test_a_question_costs_money_and_changes_nothing_else(place: str) -> None:
+    bench = Bench(budget=Decimal(9)).until(place)
+    before = bench.state
+    usage = Usage(calls=2, input_tokens=10, output_tokens=5, cost=Decimal("0.25"))
+    asked = Asked(
+        key="ask/1", at=bench.now(), phase=PhaseId("phase-3"), question="Why?", answer="So.", usage=usage, by="ann", via="terminal"
+    )
+    after = bench.tell(asked)
+    assert after.budget.spent == before.budget.spent + Decimal("0.25")
+    assert after.usage == before.usage + usage
+    same = ("log", "usage", "budget", "seen", "updated_at")
+    assert after.model_dump(exclude=set(same)) == before.model_dump(exclude=set(same))
+    assert "Why" not in after.log[-1].event
+    assert bench.tell(asked) is after
 
 
 def test_a_report_on_an_action_that_is_over_is_refused() -> None:

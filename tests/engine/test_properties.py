@@ -12,6 +12,7 @@ from forge_bot.engine.reports import (
     Answer,
     Answered,
     ArtifactChanged,
+    Asked,
     BudgetRaised,
     FailureReason,
     Flags,
@@ -93,6 +94,7 @@ def nonsense(bench: Bench, draw: st.DataObject) -> Report:
                 Answered(key=key, at=stamp, gate=phase, answer=answer, digest=digest, notes=" ", by="eve", via="terminal"),
                 ArtifactChanged(key=key, at=stamp, artifact="nothing.md", blob="0" * 40),
                 RetryAsked(key=key, at=stamp, phase=phase, by="eve", via="terminal"),
+                Asked(key=key, at=stamp, phase=phase, question="Why?", by="eve", via="terminal"),
             ]
         )
     )

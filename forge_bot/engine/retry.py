@@ -1,0 +1,100 @@
+"""A run sent back to a phase it has reached: what stays, what is forgotten, and why it may not be possible."""
+
+from forge_bot.engine.moves import go_back, left_out, noted, reviewed
+from forge_bot.engine.pipeline import (
+    AgentPhase,
+    AnyPhase,
+    DecisionPhase,
+    EndPhase,
+    GatePhase,
+    Pipeline,
+    SetupPhase,
+    Speaking,
+    TaskReviewPhase,
+    TasksPhase,
+)
+from forge_bot.engine.reports import RetryAsked
+from forge_bot.engine.state import State, TaskState, TaskStatus
+from forge_bot.engine.values import PhaseId, TaskMode
+from forge_bot.engine.work import reopened
+from forge_bot.errors import NothingToRetry
+
+_DONE_BY_AGENTS = {TaskStatus.IMPLEMENTED, TaskStatus.PASSED}
+
+
+def retried(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
+    """The state after a person sent the run back; NothingToRetry names what lies before the phase and is not there."""
+    _check(pipeline, state, report.phase)
+    phase = pipeline.phase(report.phase)
+    match phase:
+        case TasksPhase():
+            state = _with_tasks(go_back(pipeline, state, phase.id), tuple(_as_planned(task) for task in state.tasks))
+        case TaskReviewPhase():
+            # Both task phases are worked off together: the run stands at the tasks, and only their reviews are open again.
+            state = _with_tasks(go_back(pipeline, state, pipeline.implementation.id), tuple(_unreviewed(task) for task in state.tasks))
+        case _:
+            state = go_back(pipeline, state, phase.id)
+    if report.notes:
+        state = noted(state, phase.id, report.by, report.notes)
+    return reopened(pipeline, state, report.at)
+
+
+def _with_tasks(state: State, tasks: tuple[TaskState, ...]) -> State:
+    return state.but(tasks=tasks)
+
+
+def _as_planned(task: TaskState) -> TaskState:
+    """The task before anybody began it. What a person did outside, or left out, stays done or left out."""
+    settled_outside = task.spec.mode is TaskMode.HUMAN_GATE and task.status is TaskStatus.PASSED
+    return task if settled_outside or task.status is TaskStatus.SKIPPED else TaskState(spec=task.spec, origin=task.origin)
+
+
+def _unreviewed(task: TaskState) -> TaskState:
+    """The task as it was implemented; one that is not implemented stays as it is, a question about it included."""
+    waits_elsewhere = task.stuck is not None and not task.stuck.review
+    if task.spec.mode is TaskMode.HUMAN_GATE or task.status not in _DONE_BY_AGENTS or waits_elsewhere:
+        return task
+    return TaskState(spec=task.spec, origin=task.origin, status=TaskStatus.IMPLEMENTED)
+
+
+# -- whether it is possible ---------------------------------------------------------------------------------------
+
+
+def _check(pipeline: Pipeline, state: State, target: PhaseId) -> None:
+    phase = next((phase for phase in pipeline.phases if phase.id == target), None)
+    if phase is None:
+        raise NothingToRetry(f"The pipeline {pipeline.id} has no phase {target}.")
+    name = _named(phase)
+    if isinstance(phase, SetupPhase | EndPhase | DecisionPhase):
+        raise NothingToRetry(f"{name} cannot be done again.", hint="Name a phase between setup and end; `forge-bot status` lists them.")
+    if left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
+        raise NothingToRetry(f"{name} is left out of this run, which has effort {state.effort}.")
+    if not _reached(pipeline, state, phase):
+        raise NothingToRetry(f"{name} has not been reached. Before it:", details=_missing(pipeline, state, phase))
+
+
+def _named(phase: AnyPhase) -> str:
+    return f"{phase.label} ({phase.id})"
+
+
+def _reached(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
+    if pipeline.position(phase.id) <= pipeline.position(state.current_phase):
+        return True
+    # The first tasks may have been reviewed while others are still to be implemented.
+    by_agents = [task for task in state.tasks if task.spec.mode is not TaskMode.HUMAN_GATE and task.status in _DONE_BY_AGENTS]
+    return isinstance(phase, TaskReviewPhase) and reviewed(pipeline, state) and bool(by_agents)
+
+
+def _missing(pipeline: Pipeline, state: State, target: AnyPhase) -> tuple[str, ...]:
+    between = pipeline.phases[pipeline.position(state.current_phase) : pipeline.position(target.id)]
+    return tuple(_lacks(phase) for phase in between if not left_out(pipeline, state, phase) or isinstance(phase, AgentPhase))
+
+
+def _lacks(phase: AnyPhase) -> str:
+    match phase:
+        case GatePhase():
+            return f"{_named(phase)} is not approved"
+        case Speaking() if "{task}" not in phase.writes:
+            return f"{_named(phase)} is not done: {phase.writes} is missing"
+        case _:
+            return f"{_named(phase)} is not done"
