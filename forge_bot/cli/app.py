@@ -21,6 +21,19 @@ RunName = Annotated[str | None, typer.Option("--run", help="Name or branch of th
 Model = Annotated[str | None, typer.Option(help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME")]
 Record = Annotated[Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")]
 Push = Annotated[bool, typer.Option("--push", help="Push the branch when the pull request's text is ready, and at the end.")]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until",
+        help="Stop with exit code 3 when this phase is complete, before the review or checkpoint that follows it. Id or name: "
+        "phase-3, design, tasks, implementation, …",
+        metavar="PHASE",
+    ),
+]
+From = Annotated[
+    str | None,
+    typer.Option("--from", help="Go on from this phase, which the run has reached: the same as retry PHASE.", metavar="PHASE"),
+]
 HERE = Path()
 _BY_HAND = 130
 """What the option parser makes of Ctrl-C: 128 and the signal's number."""
@@ -54,6 +67,8 @@ def run_task(
     here: Annotated[bool, typer.Option("--here", help="Work on the branch and in the folder that is checked out.")] = False,
     record: Record = None,
     push: Push = False,
+    until: Until = None,
+    phase: From = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")] = False,
 ) -> int:
     """Take a task to a reviewed branch, stopping for you at the checkpoints."""
@@ -70,6 +85,8 @@ def run_task(
         branch=branch,
         here=here,
         push=push,
+        until=until,
+        phase=phase,
         yes=yes,
     )
     return start(repo, wanted, model, record)
@@ -83,9 +100,10 @@ def approve(
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    until: Until = None,
 ) -> int:
     """Say yes to what waits, and go on."""
-    return _answer("approve", repo, run, model, record, digest=digest, push=push)
+    return _answer("approve", repo, run, model, record, digest=digest, push=push, until=until)
 
 
 @app.command()
@@ -96,9 +114,10 @@ def reject(
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    until: Until = None,
 ) -> int:
     """Send what waits back with your notes, and go on."""
-    return _answer("reject", repo, run, model, record, notes=notes, push=push)
+    return _answer("reject", repo, run, model, record, notes=notes, push=push, until=until)
 
 
 @app.command()
@@ -108,39 +127,54 @@ def abandon(repo: Repo = HERE, run: RunName = None) -> int:
 
 
 @app.command()
-def done(repo: Repo = HERE, run: RunName = None, model: Model = None, record: Record = None, push: Push = False) -> int:
+def done(
+    repo: Repo = HERE, run: RunName = None, model: Model = None, record: Record = None, push: Push = False, until: Until = None
+) -> int:
     """Say that you did what a task asked of a person, and go on."""
-    return _answer("done", repo, run, model, record, push=push)
+    return _answer("done", repo, run, model, record, push=push, until=until)
 
 
 @app.command()
-def skip(repo: Repo = HERE, run: RunName = None, model: Model = None, record: Record = None, push: Push = False) -> int:
+def skip(
+    repo: Repo = HERE, run: RunName = None, model: Model = None, record: Record = None, push: Push = False, until: Until = None
+) -> int:
     """Go on without what a task asked of a person."""
-    return _answer("skip", repo, run, model, record, push=push)
+    return _answer("skip", repo, run, model, record, push=push, until=until)
 
 
 @app.command()
-def resume(repo: Repo = HERE, run: RunName = None, model: Model = None, record: Record = None, push: Push = False) -> int:
+def resume(
+    repo: Repo = HERE,
+    run: RunName = None,
+    model: Model = None,
+    record: Record = None,
+    push: Push = False,
+    until: Until = None,
+    phase: From = None,
+) -> int:
     """Go on with a run that stopped, for whatever reason."""
     from forge_bot.cli.going import resume as go
 
-    return go(repo, run, model, record, push=push)
+    return go(repo, run, model, record, push=push, until=until, phase=phase)
 
 
 @app.command()
 def retry(
-    phase: Annotated[str | None, typer.Argument(help="Phase to go back to, such as phase-3; left out, the current one.")] = None,
+    phase: Annotated[
+        str | None, typer.Argument(help="Phase to go back to, by id or name, such as phase-3 or design; left out, the current one.")
+    ] = None,
     notes: Annotated[str, typer.Option(help="What should be different this time.")] = "",
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    until: Until = None,
 ) -> int:
     """Do a phase again, and everything after it."""
     from forge_bot.cli.going import retry as go
 
-    return go(repo, run, model, record, phase=phase, notes=notes, push=push)
+    return go(repo, run, model, record, phase=phase, notes=notes, push=push, until=until)
 
 
 @app.command("continue")
@@ -151,11 +185,12 @@ def continue_(
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    until: Until = None,
 ) -> int:
     """Allow a run more money, and go on."""
     from forge_bot.cli.going import raise_budget as go
 
-    return go(repo, run, model, record, amount=amount, push=push)
+    return go(repo, run, model, record, amount=amount, push=push, until=until)
 
 
 @app.command()
@@ -229,10 +264,11 @@ def _answer(
     notes: str = "",
     digest: str | None = None,
     push: bool = False,
+    until: str | None = None,
 ) -> int:
     from forge_bot.cli.going import give
 
-    return give(repo, run, model, record, answer=answer, notes=notes, digest=digest, push=push)
+    return give(repo, run, model, record, answer=answer, notes=notes, digest=digest, push=push, until=until)
 
 
 def run(arguments: list[str] | None = None) -> int:

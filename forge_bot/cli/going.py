@@ -15,10 +15,10 @@ from forge_bot.cli.opening import configured, models_for, session
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.engine.state import Status
-from forge_bot.engine.values import PhaseId
 from forge_bot.errors import BadOption, RunEnded
 from forge_bot.runs.clock import now
 from forge_bot.runs.find import choose
+from forge_bot.runs.phases import check_documents, phase_named
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Reply, answer, person
 
@@ -33,29 +33,54 @@ def give(
     notes: str = "",
     digest: str | None = None,
     push: bool = False,
+    until: str | None = None,
 ) -> int:
     """Answer the open question, and go on."""
     reply = Reply(answer=Answer(answer), notes=notes)
     ends = reply.answer is Answer.ABANDON
-    return _go(folder, name, model, record, lambda run: _answered(run, reply, digest), push=push, ends=ends)
+    return _go(folder, name, model, record, lambda run: _answered(run, reply, digest), push=push, until=until, ends=ends)
 
 
-def resume(folder: Path, name: str | None, model: str | None, record: Path | None, *, push: bool) -> int:
-    """Go on where the run stands."""
-    return _go(folder, name, model, record, _nothing_to_say, push=push)
+def resume(
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    *,
+    push: bool,
+    until: str | None = None,
+    phase: str | None = None,
+) -> int:
+    """Go on where the run stands, or from a phase it has reached."""
+    if phase is not None:
+        return retry(folder, name, model, record, phase=phase, notes="", push=push, until=until)
+    return _go(folder, name, model, record, _nothing_to_say, push=push, until=until)
 
 
-def retry(folder: Path, name: str | None, model: str | None, record: Path | None, *, phase: str | None, notes: str, push: bool) -> int:
+def retry(
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    *,
+    phase: str | None,
+    notes: str,
+    push: bool,
+    until: str | None = None,
+) -> int:
     """Send the run back to a phase, and go on from there."""
 
     def asked(run: Run) -> Report:
-        target = PhaseId(phase or run.state.current_phase)
+        target = phase_named(run.pipeline, phase) if phase is not None else run.state.current_phase
+        check_documents(run, target)
         return RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=notes, by=person(), via=VIA)
 
-    return _go(folder, name, model, record, asked, push=push)
+    return _go(folder, name, model, record, asked, push=push, until=until)
 
 
-def raise_budget(folder: Path, name: str | None, model: str | None, record: Path | None, *, amount: str, push: bool) -> int:
+def raise_budget(
+    folder: Path, name: str | None, model: str | None, record: Path | None, *, amount: str, push: bool, until: str | None = None
+) -> int:
     """Allow more money, and go on."""
     more = dollars(amount)
     return _go(
@@ -65,6 +90,7 @@ def raise_budget(folder: Path, name: str | None, model: str | None, record: Path
         record,
         lambda _run: BudgetRaised(key=f"budget-{uuid4().hex}", at=now(), amount=more, by=person(), via=VIA),
         push=push,
+        until=until,
     )
 
 
@@ -97,6 +123,7 @@ def _go(
     first: Callable[[Run], Report | None],
     *,
     push: bool,
+    until: str | None,
     ends: bool = False,
 ) -> int:
     repository = Repository.find(folder)
@@ -106,4 +133,4 @@ def _go(
         check_going_on(repository, config, info)
     progress = Progress(Console())
     models = models_for(config, model, record)
-    return ended(*session(repository, config, models, progress, push=push).go_on(info, first), progress)
+    return ended(*session(repository, config, models, progress, push=push, until=until).go_on(info, first), progress)

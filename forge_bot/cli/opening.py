@@ -10,6 +10,7 @@ from forge_bot.checkout import Repository
 from forge_bot.cli.asking import ask_at_terminal, say_how_to_answer, show
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.values import Tier
+from forge_bot.runs.asking import Question
 from forge_bot.runs.session import Asker, Session
 from forge_bot.settings import Config, load_config
 
@@ -52,7 +53,12 @@ def session(
     *,
     ask: Asker | None = None,
     push: bool = False,
+    until: str | None = None,
 ) -> Session:
     """A session that asks at the terminal if there is one."""
     usual: Asker = ask_at_terminal(progress) if at_terminal() else say_how_to_answer
-    return Session(repository, config, models, progress, ask or usual, show=lambda asked: show(asked, progress.console), push=push)
+
+    def shown(asked: Question) -> None:
+        show(asked, progress.console)
+
+    return Session(repository, config, models, progress, ask or usual, show=shown, push=push, until=until)

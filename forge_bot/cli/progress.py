@@ -11,7 +11,7 @@ from rich.text import Text
 
 from forge_bot.agent.notices import Answered, Asking, Complaint, Looking
 from forge_bot.engine.values import CommandResult, Usage
-from forge_bot.runs.notices import CommandBegan, CommandEnded, Notice, PhaseBegan, PhaseEnded, PromptSent, Said, Thinking
+from forge_bot.runs.notices import CommandBegan, CommandEnded, Notice, PhaseBegan, PhaseEnded, PromptSent, Said, Stopped, Thinking
 
 if TYPE_CHECKING:
     from forge_bot.runs.estimate import Estimate
@@ -48,6 +48,8 @@ class Progress:
             case Said():
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"
                 self.line(f"  {mark} {escape(notice.text)}")
+            case Stopped():
+                self._stopped(notice)
             case Thinking():
                 self._thinking(notice.notice, notice.task)
             case _:
@@ -104,6 +106,11 @@ class Progress:
         count = f", {result.tests} tests" if result.tests is not None else ""
         exit_ = "" if good else f" exit code {result.exit_code}"
         self.line(f"  {mark} [dim]{escape(' '.join(result.argv))}[/]{exit_}[dim]{count} · {clock(result.duration_ms / 1000)}[/]")
+
+    def _stopped(self, notice: Stopped) -> None:
+        self.stop()
+        self.line(f"\n[bold]Stopped[/], as --until says: {escape(notice.following)} comes after {escape(notice.last)}.")
+        self.line("Go on with: [bold]forge-bot resume[/] [dim](--until PHASE stops it again)[/]")
 
     # -- lines -----------------------------------------------------------------------------------------------------
 

@@ -11,12 +11,14 @@ from rich.prompt import Prompt
 from forge_bot.checkout import Repository
 from forge_bot.cli.beforehand import Outlook, check_branch, check_going_on, looked_around, say_what_was_found
 from forge_bot.cli.ending import ended
+from forge_bot.cli.going import resume
 from forge_bot.cli.opening import at_terminal, configured, models_for, session
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.engine.reports import Flags
 from forge_bot.engine.values import Effort, Frozen
+from forge_bot.errors import BadOption
 from forge_bot.runs.estimate import Estimate, keep_estimate
-from forge_bot.runs.find import choose
+from forge_bot.runs.phases import phase_named
 from forge_bot.runs.project import check_testable, profile_at
 from forge_bot.runs.session import person, prompts_for
 from forge_bot.runs.start import Beginning, Draft, Plan, begin, draft_of, plan_for
@@ -43,6 +45,8 @@ class Wanted(Frozen):
     branch: str | None = None
     here: bool = False
     push: bool = False
+    until: str | None = None
+    phase: str | None = None
     yes: bool = False
 
 
@@ -50,14 +54,14 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     """Begin a run, or go on with the one that is named, and work until a person is needed."""
     if wanted.debug:
         os.environ["FORGE_BOT_DEBUG"] = "1"
+    if wanted.task.strip().startswith(f"{SPECS}/"):
+        return resume(folder, wanted.task.strip(), model, record, push=wanted.push, until=wanted.until, phase=wanted.phase)
+    if wanted.phase is not None:
+        raise BadOption("--from goes on with a run; a new one begins at its beginning.", hint="forge-bot run .specs/RUN --from PHASE")
     repository = Repository.find(folder)
     config = configured(repository)
     models = models_for(config, model, record)
     progress = Progress(Console())
-    if wanted.task.strip().startswith(f"{SPECS}/"):
-        info = choose(repository, wanted.task.strip())
-        check_going_on(repository, config, info)
-        return ended(*session(repository, config, models, progress, push=wanted.push).go_on(info), progress)
     draft = draft_of(wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL"))
     plan = plan_for(repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here)
     profile = profile_at(repository, repository.head().commit, config)
@@ -65,6 +69,8 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     found = looked_around(repository, config, profile, draft, plan)
     pipeline = load_pipeline(config.pipeline, repository.text_here)
     prompts_for(repository.root, pipeline)
+    if wanted.until is not None:
+        phase_named(pipeline, wanted.until)
     budget = Decimal(str(wanted.budget)) if wanted.budget is not None else config.budget
     outlook = Outlook(repository, pipeline, models(), progress, budget=budget, auto=wanted.auto)
     say_what_was_found(found, progress)
@@ -84,7 +90,7 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     info = begin(repository, beginning, pipeline)
     keep_estimate(repository, info.name, estimate)
     progress.began(info, plan, estimate)
-    return ended(*session(repository, config, models, progress, push=wanted.push).go_on(info), progress)
+    return ended(*session(repository, config, models, progress, push=wanted.push, until=wanted.until).go_on(info), progress)
 
 
 def _discussed(wanted: Wanted) -> str:

@@ -15,6 +15,7 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agents import Agents
 from forge_bot.runs.clock import now
 from forge_bot.runs.notices import PhaseBegan, PhaseEnded, Said, Tell
+from forge_bot.runs.phases import Beyond, nothing_is_beyond, up_to
 from forge_bot.runs.project import Project
 from forge_bot.runs.publish import Publisher
 from forge_bot.runs.risks import setup_risks
@@ -43,10 +44,10 @@ class LocalHost:
         self.publisher = Publisher(run, push=push)
         self._paths: tuple[str, ...] = ()
 
-    async def go_on(self) -> Action:
-        """Perform until a person is asked or nothing is left; the action that is not this host's to do."""
+    async def go_on(self, line: Beyond = nothing_is_beyond) -> Action:
+        """Perform until a person is asked, the line is reached or nothing is left; the action that is not this host's to do."""
         try:
-            _, action = await drive(self.run.pipeline, self.run.state, self._perform, self._record)
+            _, action = await drive(self.run.pipeline, self.run.state, up_to(self._perform, line), self._record)
         except asyncio.CancelledError:
             self.project.call_off()
             raise

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Literal
 
+from pydantic import Field
+
 from forge_bot.agent.notices import Notice as ModelNotice
 from forge_bot.engine.values import CommandName, CommandResult, Frozen, PhaseId, TaskId, Usage, Verdict
 
@@ -59,6 +61,13 @@ class Said(Frozen):
     kind: Literal["note", "warning"] = "note"
 
 
+class Stopped(Frozen):
+    """The invocation was to go on only so far, and is there. Nothing is asked of a person."""
+
+    last: str = Field(description="label of the phase to stop after")
+    following: str = Field(description="label and id of what comes next")
+
+
 class Thinking(Frozen):
     """Something about a model at work."""
 
@@ -66,5 +75,5 @@ class Thinking(Frozen):
     task: TaskId | None = None
 
 
-Notice = PhaseBegan | PhaseEnded | PromptSent | CommandBegan | CommandEnded | Said | Thinking
+Notice = PhaseBegan | PhaseEnded | PromptSent | CommandBegan | CommandEnded | Said | Stopped | Thinking
 Tell = Callable[[Notice], None]

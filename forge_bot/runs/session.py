@@ -21,7 +21,8 @@ from forge_bot.runs.asking import Question, question
 from forge_bot.runs.clock import now
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.host import LocalHost
-from forge_bot.runs.notices import Said, Tell
+from forge_bot.runs.notices import Said, Stopped, Tell
+from forge_bot.runs.phases import Beyond, beyond, nothing_is_beyond, phase_named
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.run import Run, opened
 from forge_bot.settings import Config
@@ -65,6 +66,7 @@ class Session:
         *,
         show: Callable[[Question], None] | None = None,
         push: bool = False,
+        until: str | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.repository = repository
@@ -74,16 +76,21 @@ class Session:
         self.ask = ask
         self.show: Callable[[Question], None] = show or (lambda _question: None)
         self.push = push
+        self.until = until
         self.environ = environ
 
     def go_on(self, info: RunInfo, first: Callable[[Run], Report | None] | None = None) -> tuple[Outcome, Run]:
-        """Open the run, tell it something first if wanted, and perform until nobody here can do what is asked."""
+        """Open the run, tell it something first if wanted, and perform until nobody here can do what is asked.
+
+        With `until`, nothing that lies behind that phase is done or asked. Raises BadOption if it is no phase of the run.
+        """
         with opened(self.repository, info, self.config) as run:
+            last = phase_named(run.pipeline, self.until) if self.until is not None else None
             for notice in run.notices:
                 self.tell(Said(text=notice))
             if first is not None and (report := first(run)) is not None:
                 self._told(run, report)
-            return self._performed(run), run
+            return self._performed(run, last), run
 
     def _told(self, run: Run, report: Report) -> None:
         try:
@@ -96,22 +103,38 @@ class Session:
                 self.show(asked)
             raise
 
-    def _performed(self, run: Run) -> Outcome:
+    def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
+        line = beyond(run.pipeline, last) if last is not None else nothing_is_beyond
         while True:
-            action = run.action if _persons_turn(run.action) else self._perform(run)
+            action = run.action if _persons_turn(run.action) or line(run.state, run.action) else self._perform(run, line)
             if isinstance(action, Done):
                 self._push_record(run)
                 return Outcome.ABANDONED if action.outcome == "abandoned" else Outcome.DONE
-            asked = question(run)
-            if asked is None:
-                return Outcome.FAILED
-            if isinstance(action, Checkpoint):
-                self._shown(run, action)
-            reply = self.ask(asked)
-            if reply is None:
-                budget = isinstance(action, Checkpoint) and action.reason is Reason.BUDGET
-                return Outcome.BUDGET if budget else Outcome.WAITING
-            run.tell(answer(run, reply, VIA))
+            if last is not None and line(run.state, action):
+                self._stopped(run, last, action)
+                return Outcome.WAITING
+            outcome = self._asked(run, action)
+            if outcome is not None:
+                return outcome
+
+    def _stopped(self, run: Run, last: PhaseId, action: Action) -> None:
+        following = run.pipeline.phase(action.phase)
+        label = run.pipeline.phase(last).label
+        self.tell(Stopped(last=label, following=f"{following.label} ({following.id})"))
+
+    def _asked(self, run: Run, action: Action) -> Outcome | None:
+        """Ask the person; None if they answered and the run goes on."""
+        asked = question(run)
+        if asked is None:
+            return Outcome.FAILED
+        if isinstance(action, Checkpoint):
+            self._shown(run, action)
+        reply = self.ask(asked)
+        if reply is None:
+            budget = isinstance(action, Checkpoint) and action.reason is Reason.BUDGET
+            return Outcome.BUDGET if budget else Outcome.WAITING
+        run.tell(answer(run, reply, VIA))
+        return None
 
     def _push_record(self, run: Run) -> None:
         """The commit that records the end of a run can only follow the push it records."""
@@ -122,7 +145,7 @@ class Session:
         except GitFailed as error:
             self.tell(Said(text=f"the last record was not pushed: {error.message} {error.advice}", kind="warning"))
 
-    def _perform(self, run: Run) -> Action:
+    def _perform(self, run: Run, line: Beyond) -> Action:
         project = Project(
             self.repository,
             run.tree,
@@ -133,7 +156,7 @@ class Session:
         )
         templates = prompts_for(self.repository.root, run.pipeline)
         host = LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push)
-        return asyncio.run(host.go_on())
+        return asyncio.run(host.go_on(line))
 
     def _shown(self, run: Run, action: Checkpoint) -> None:
         shown = run.state.gate.shown if run.state.gate is not None else ()

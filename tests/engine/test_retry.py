@@ -90,7 +90,7 @@ AGAIN = [phase.id for phase in DEVELOP.phases if phase.kind not in {"setup", "en
 
 
 def can_be_done_again(bench: Bench, phase: str, furthest: str) -> bool:
-    done = phase in {"phase-4"} or not left_out(DEVELOP, bench.state, DEVELOP.phase(PhaseId(phase)))
+    done = phase == "phase-4" or not left_out(DEVELOP, bench.state, DEVELOP.phase(PhaseId(phase)))
     return done and DEVELOP.position(PhaseId(phase)) <= DEVELOP.position(PhaseId(furthest))
 
 

@@ -1,0 +1,128 @@
+"""Runs in parts: only so far with --until, and again from a phase with --from or retry."""
+
+import json
+import subprocess
+
+import pytest
+
+from tests.fakes import script
+from tests.fakes.sample import Sample
+from tests.fakes.script import document
+
+TASK = "`rota who` names somebody for days before the rota starts"
+
+
+def test_until_design_stops_before_its_review_and_asks_nothing(sample: Sample) -> None:
+    said = sample.forge("run", TASK, "--effort", "M", "--until", "Design", "--model", sample.model())
+    assert said.code == 3, said.err
+    assert "Design Review (phase-3b) comes after Design" in said.out
+    assert "forge-bot resume" in said.out
+    state = json.loads((sample.workspace / "state.json").read_text())
+    assert state["currentPhase"] == "phase-3b"
+    assert state["gate"] is None
+    assert "review-design.md" not in state["artifacts"]
+
+
+def test_until_belongs_to_the_invocation_and_resume_goes_on_without_it(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", model)
+    again = sample.forge("resume", "--until", "analysis", "--model", model)
+    assert again.code == 3
+    assert "Design (phase-3) comes after Situation Analysis" in again.out
+    on = sample.forge("resume", "--model", model)
+    assert on.code == 3
+    assert "checkpoint-a" in on.out
+    assert "--until" not in on.out
+
+
+def test_at_a_gate_nothing_is_shown_as_long_as_it_lies_behind_the_line(sample: Sample) -> None:
+    model = sample.model()
+    stopped = sample.forge("run", TASK, "--effort", "S", "--until", "design", "--model", model)
+    assert "Human Reviews Design (checkpoint-a) comes after Design" in stopped.out
+    assert "Approach" not in stopped.out
+    bare = sample.forge("approve", "--model", model)
+    assert (bare.code, "GATE-002" in bare.err) == (5, True), "nothing was shown, so a bare approval means nothing"
+
+
+def test_an_approval_can_go_on_only_so_far(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    said = sample.forge("approve", "--until", "tasks", "--model", model)
+    assert said.code == 3
+    assert "Implementation (phase-5) comes after Task Decomposition" in said.out
+    assert (sample.workspace / "tasks.md").is_file()
+    assert not (sample.workspace / "impl-1.md").exists()
+
+
+@pytest.mark.parametrize("name", ["review", "nonsense"])
+def test_a_name_that_is_no_phase_is_told_before_anything_begins_or_is_answered(sample: Sample, name: str) -> None:
+    model = sample.model()
+    said = sample.forge("run", TASK, "--effort", "S", "--until", name, "--model", model)
+    assert (said.code, "REQUEST-007" in said.err) == (2, True)
+    assert "phase-3b" in said.err
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    assert sample.forge("approve", "--until", name, "--model", model).code == 2
+    assert "checkpoint-a waits for you" in sample.forge("status").out
+
+
+def test_a_run_goes_on_from_a_phase_by_its_name(sample: Sample) -> None:
+    model = sample.model({("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")})
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    name = sample.workspace.name
+    again = sample.forge("run", f".specs/{name}", "--from", "design", "--until", "design", "--model", model)
+    assert again.code == 3, again.err
+    assert "Thought again." in sample.forge("show", "design").out
+    assert "retry asked by" in sample.forge("status", "--json").out
+    third = sample.forge("resume", "--from", "Situation Analysis", "--until", "phase-1", "--model", model)
+    assert third.code == 3
+    assert "Design (phase-3) comes after" in third.out
+    assert sample.forge("retry", "SITUATION-analysis", "--until", "phase-1", "--model", model).code == 3
+
+
+def test_going_on_from_a_phase_names_what_is_missing_before_it(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    said = sample.forge("resume", "--from", "implementation", "--model", model)
+    assert said.code == 5
+    assert "RUN-003" in said.err
+    assert "Human Reviews Design (checkpoint-a) is not approved" in said.err
+    assert "tasks.md is missing" in said.err
+
+
+def test_a_document_that_was_deleted_is_restored_and_one_that_is_gone_for_good_is_named(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "M", "--until", "design", "--model", model)
+    analysis = sample.workspace / "analysis.md"
+    analysis.unlink()
+    assert sample.forge("resume", "--from", "investigation", "--until", "investigation", "--model", model).code == 3
+    assert analysis.is_file()
+    tree = str(sample.workspace.parents[1])
+    subprocess.run(["git", "-C", tree, "rm", "-q", str(analysis)], check=True)
+    subprocess.run(["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "gone"], check=True)
+    said = sample.forge("resume", "--from", "phase-3", "--model", model)
+    assert said.code == 5
+    assert "documents that are gone: analysis.md" in said.err
+
+
+def test_a_new_run_cannot_begin_in_the_middle(sample: Sample) -> None:
+    said = sample.forge("run", TASK, "--from", "phase-3", "--model", sample.model())
+    assert said.code == 2
+    assert ".specs/RUN --from" in said.err
+
+
+def test_a_completed_run_goes_on_from_a_phase_it_had_and_from_no_other(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--auto", "--model", model)
+    assert "completed" in sample.forge("list").out
+    refused = sample.forge("retry", "code review", "--model", model)
+    assert "left out of this run, which has effort S" in refused.err
+    again = sample.forge("retry", "comprehensive review", "--until", "comprehensive review", "--model", model)
+    assert again.code == 3
+    assert "Comprehensive Review PASS" in again.out
+    assert "Final Verification (final-verification) comes after" in again.out
+    sample.forge("resume", "--model", model)
+    said = sample.forge("retry", "--model", model)
+    assert said.code == 5
+    assert "Completed (completed) cannot be done again" in said.err
+    assert "forge-bot status" in said.err
