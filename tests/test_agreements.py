@@ -14,6 +14,7 @@ from forge_bot.cli.app import run
 from forge_bot.engine.values import Effort
 from forge_bot.prompts.environment import Environment
 from forge_bot.resources import templates
+from forge_bot.runs.inquiry import AGENT
 from forge_bot.settings import Config
 from forge_bot.settings.config import AgentSettings, CommandSettings
 from tests.fakes.bench import DEVELOP
@@ -40,8 +41,9 @@ def test_the_wheel_carries_every_template_and_nothing_else(tmp_path: Path) -> No
 
 
 def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
-    assert {path.name.removesuffix(".md.j2") for path in (templates() / "prompts").glob("[!_]*.j2")} == set(DEVELOP.agents)
-    Environment().check(DEVELOP.agents)
+    agents = {*DEVELOP.agents, AGENT}
+    assert {path.name.removesuffix(".md.j2") for path in (templates() / "prompts").glob("[!_]*.j2")} == agents
+    Environment().check(agents)
 
 
 def test_every_key_of_the_configuration_is_documented() -> None:

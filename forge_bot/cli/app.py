@@ -121,6 +121,22 @@ def reject(
 
 
 @app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know about what waits, or about the run so far.")],
+    repo: Repo = HERE,
+    run: RunName = None,
+    model: Model = None,
+    record: Record = None,
+) -> int:
+    """Ask the model about what is shown; nothing changes. What is said here reaches no later phase: repeat in the notes of
+    reject what it should know.
+    """
+    from forge_bot.cli.going import ask as go
+
+    return go(repo, run, model, record, question=question)
+
+
+@app.command()
 def abandon(repo: Repo = HERE, run: RunName = None) -> int:
     """End a run. Its branch stays."""
     return _answer("abandon", repo, run, None, None)

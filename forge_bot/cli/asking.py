@@ -13,19 +13,24 @@ from rich.syntax import Syntax
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer
 from forge_bot.runs.asking import Document, Question
-from forge_bot.runs.session import Asker, Reply
+from forge_bot.runs.session import Asker, Reply, Wonder
 
 _SHORTEST_DIGEST = 12
+_WONDER = "ask the model about it; nothing changes"
 _KEYS = {"a": Answer.APPROVE, "r": Answer.REJECT, "d": Answer.DONE, "s": Answer.SKIP}
 
 
 def ask_at_terminal(progress: Progress) -> Asker:
-    """Ask whoever sits here: the documents rendered, then one key."""
+    """Ask whoever sits here: the documents rendered, then one key. They are not shown again after a question about them."""
+    wondered: list[Question] = []
 
-    def ask(question: Question) -> Reply | None:
+    def ask(question: Question) -> Reply | Wonder | None:
         progress.stop()
-        show(question, progress.console)
-        return _answered(question, progress.console, lambda text: Prompt.ask(text, console=progress.console))
+        if question not in wondered:
+            show(question, progress.console)
+        said = _answered(question, progress.console, lambda text: Prompt.ask(text, console=progress.console))
+        wondered[:] = [question] if isinstance(said, Wonder) else []
+        return said
 
     return ask
 
@@ -39,6 +44,8 @@ def say_how_to_answer(question: Question) -> None:
     for choice in question.actions:
         shown = {"approve": f"approve{digest}", "reject": 'reject "what should be different"'}.get(choice.answer, choice.answer)
         console.print(f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]", highlight=False)
+    wonder = 'ask "what you want to know"'
+    console.print(f"  forge-bot {wonder:<44} [dim]{_WONDER}[/]", highlight=False)
 
 
 def show(question: Question, console: Console) -> None:
@@ -74,20 +81,25 @@ def _document(document: Document, console: Console) -> None:
         console.print(Syntax(document.text, "diff", background_color="default", word_wrap=True), soft_wrap=False)
 
 
-def _answered(question: Question, console: Console, ask: Callable[[str], str]) -> Reply | None:
-    """One key, and notes where they are needed. `later` leaves the run waiting."""
+def _answered(question: Question, console: Console, ask: Callable[[str], str]) -> Reply | Wonder | None:
+    """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
     shown = {answer: answer if answer == "abandon" else f"{answer[0]}, {answer}" for answer in offered}
     for answer, effect in offered.items():
         console.print(f"  [bold]{shown[answer]:<12}[/] [dim]{escape(effect)}[/]", highlight=False)
+    console.print(f"  [bold]{'?, ask':<12}[/] [dim]{_WONDER}[/]", highlight=False)
     console.print(f"  [bold]{'l, later':<12}[/] [dim]stop here; forge-bot resume asks again[/]", highlight=False)
     while True:
         said = ask("[bold]Your answer[/]").strip().casefold()
         if said in {"l", "later", "q"}:
             return None
+        if said in {"?", "ask"}:
+            if words := ask("What do you want to know?").strip():
+                return Wonder(question=words)
+            continue
         answer = next((each for each in Answer if each.value == said), _KEYS.get(said))
         if answer is None or answer.value not in offered:
-            console.print(f"  Please answer with one of: {', '.join((*offered, 'later'))}.")
+            console.print(f"  Please answer with one of: {', '.join((*offered, 'ask', 'later'))}.")
             continue
         notes = ask("What should be different?").strip() if answer is Answer.REJECT else ""
         if answer is Answer.REJECT and not notes:

@@ -20,7 +20,7 @@ from forge_bot.engine.values import Tier
 from forge_bot.errors import BadOption
 from forge_bot.resources import templates
 from forge_bot.runs.asking import Question
-from forge_bot.runs.session import Asker, Outcome, Reply, Session, person
+from forge_bot.runs.session import Asker, Outcome, Reply, Session, Wonder, person
 from forge_bot.runs.start import Beginning, begin, draft_of, plan_for
 from forge_bot.settings import load_pipeline
 
@@ -69,13 +69,12 @@ def _yes(progress: Progress) -> Asker:
 
 
 def _recorded(ask: Asker, console: Console) -> Asker:
-    """A recorded model cannot work off new notes: say so, and ask again."""
+    """A recorded model can neither answer questions nor work off new notes: say so, and ask again."""
 
-    def again(question: Question) -> Reply | None:
-        while (reply := ask(question)) is not None and reply.answer is Answer.REJECT:
-            console.print(
-                "\n[bold]Live, your notes would now go to the architect.[/] The recorded one has no other answer: approve, or leave."
-            )
+    def again(question: Question) -> Reply | Wonder | None:
+        while isinstance(reply := ask(question), Wonder) or (reply is not None and reply.answer is Answer.REJECT):
+            live = "a model would now look it up for you." if isinstance(reply, Wonder) else "your notes would now go to the architect."
+            console.print(f"\n[bold]Live, {live}[/] The recorded one has no other answer: approve, or leave.")
         return reply
 
     return again

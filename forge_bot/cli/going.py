@@ -78,6 +78,18 @@ def retry(
     return _go(folder, name, model, record, asked, push=push, until=until)
 
 
+def ask(folder: Path, name: str | None, model: str | None, record: Path | None, *, question: str) -> int:
+    """Let the model answer a question about the run, which stands where it stood."""
+    repository = Repository.find(folder)
+    config = configured(repository)
+    info = choose(repository, name)
+    progress = Progress(Console())
+    try:
+        return session(repository, config, models_for(config, model, record), progress).inquire(info, question).value
+    finally:
+        progress.stop()
+
+
 def raise_budget(
     folder: Path, name: str | None, model: str | None, record: Path | None, *, amount: str, push: bool, until: str | None = None
 ) -> int:

@@ -6,12 +6,25 @@ from typing import TYPE_CHECKING, Literal, assert_never
 
 from rich.console import Console
 from rich.live import Live
+from rich.markdown import Markdown
 from rich.markup import escape
+from rich.padding import Padding
 from rich.text import Text
 
 from forge_bot.agent.notices import Answered, Asking, Complaint, Looking
 from forge_bot.engine.values import CommandResult, Usage
-from forge_bot.runs.notices import CommandBegan, CommandEnded, Notice, PhaseBegan, PhaseEnded, PromptSent, Said, Stopped, Thinking
+from forge_bot.runs.notices import (
+    CommandBegan,
+    CommandEnded,
+    Explained,
+    Notice,
+    PhaseBegan,
+    PhaseEnded,
+    PromptSent,
+    Said,
+    Stopped,
+    Thinking,
+)
 
 if TYPE_CHECKING:
     from forge_bot.runs.estimate import Estimate
@@ -50,6 +63,8 @@ class Progress:
                 self.line(f"  {mark} {escape(notice.text)}")
             case Stopped():
                 self._stopped(notice)
+            case Explained():
+                self._explained(notice.answer)
             case Thinking():
                 self._thinking(notice.notice, notice.task)
             case _:
@@ -111,6 +126,15 @@ class Progress:
         self.stop()
         self.line(f"\n[bold]Stopped[/], as --until says: {escape(notice.following)} comes after {escape(notice.last)}.")
         self.line("Go on with: [bold]forge-bot resume[/] [dim](--until PHASE stops it again)[/]")
+
+    def _explained(self, answer: str) -> None:
+        self.stop()
+        self.line("")
+        if self.console.is_terminal:
+            self.console.print(Padding(Markdown(answer, hyperlinks=False), (0, 2)))
+        else:
+            self.console.print(answer, markup=False, highlight=False, soft_wrap=True)
+        self.line("")
 
     # -- lines -----------------------------------------------------------------------------------------------------
 

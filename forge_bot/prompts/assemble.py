@@ -24,6 +24,7 @@ class Said(NamedTuple):
 
     notes: tuple[str, ...]
     decided: tuple[str, ...]
+    question: str
 
 
 class Knows(NamedTuple):
@@ -83,6 +84,7 @@ class Message(Frozen):
     judges: bool
     notes: tuple[str, ...]
     decided: tuple[str, ...]
+    question: str
     findings: tuple[Finding, ...]
     problems: tuple[str, ...]
 
@@ -98,6 +100,8 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     said = Said(
         notes=tuple(_quoted(_cleaned(note, tally)) for note in material.notes),
         decided=tuple(_quoted(_cleaned(note, tally)) for note in material.decided),
+        # Typed by the one who asks: `Vec<String>` in it is no tag that somebody hides behind.
+        question=_quoted(material.question),
     )
     system = _tidy(environment.render(f"{material.agent}.md.j2", _layer_one(material)))
 
@@ -170,6 +174,7 @@ def _message(material: Material, contents: Contents, said: Said, *, texts: bool)
         judges=bool(material.verdicts),
         notes=said.notes,
         decided=said.decided,
+        question=said.question,
         findings=tuple(each.model_copy(update={"description": _open(each.description)}) for each in material.findings),
         problems=_lines(material.problems),
     )

@@ -53,6 +53,7 @@ class Material(Frozen):
     round: int = Field(default=1, ge=1)
     notes: tuple[str, ...] = Field(default=(), description="what a maintainer who may decide has said")
     decided: tuple[str, ...] = Field(default=(), description="what a maintainer said at the checkpoints so far, unless it is in `notes`")
+    question: str = Field(default="", description="what a maintainer wants to know, for the one agent that answers questions")
     findings: tuple[Finding, ...] = Field(default=(), description="what a review found, if no input tells it")
     problems: tuple[str, ...] = Field(default=(), description="why the last answer could not be used")
     repository: tuple[Line, ...] = Field(default=(), description="layer 3")

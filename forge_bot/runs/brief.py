@@ -73,7 +73,7 @@ class Briefing:
             task=task.spec if task is not None else None,
             round=self.round(action, task_id),
             notes=tuple(note.text for note in notes if self._from_person(note)),
-            decided=self._decided({note.text for note in notes}),
+            decided=self.decided({note.text for note in notes}),
             problems=tuple(note.text for note in notes if note.by == PROCESS),
             repository=layer_three(self.profile, self._few_files()),
             similar=tuple(f"{entry.name}: {entry.title}. {entry.summary}" for entry in recall.similar),
@@ -100,7 +100,7 @@ class Briefing:
         agents = {phase.agent for phase in self.run.pipeline.phases if isinstance(phase, Speaking)}
         return note.by != PROCESS and note.by not in agents
 
-    def _decided(self, said_anyway: set[str]) -> tuple[str, ...]:
+    def decided(self, said_anyway: set[str]) -> tuple[str, ...]:
         """What people said at the checkpoints, for agents that are not the ones it was said to."""
         spoken = [decision for decision in self.run.state.decisions if decision.notes and decision.notes not in said_anyway]
         labels = {phase.id: phase.label for phase in self.run.pipeline.phases}
@@ -112,7 +112,7 @@ class Briefing:
         names = action.input_files
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
-        shown = [self._artifact(name) for name in names]
+        shown = [self.artifact(name) for name in names]
         if task is not None and action.phase == self.run.pipeline.implementation.id:
             shown += self._files(at, task.spec.files, _FILE_SHOWN)
         elif task is None and "analysis.md" in names:
@@ -159,7 +159,8 @@ class Briefing:
         phase = self.run.pipeline.phase(action.phase)
         return inputs(self.run.pipeline, self.run.state, phase, task) if isinstance(phase, Speaking) else ()
 
-    def _artifact(self, name: str) -> Input:
+    def artifact(self, name: str) -> Input:
+        """A document of the run as an agent reads it."""
         if name == "request.md":
             request = self.run.request
             labels = f"\n\nLabels: {', '.join(request.labels)}" if request.labels else ""

@@ -68,6 +68,12 @@ class Stopped(Frozen):
     following: str = Field(description="label and id of what comes next")
 
 
+class Explained(Frozen):
+    """A question of a person was answered."""
+
+    answer: str = Field(description="Markdown")
+
+
 class Thinking(Frozen):
     """Something about a model at work."""
 
@@ -75,5 +81,5 @@ class Thinking(Frozen):
     task: TaskId | None = None
 
 
-Notice = PhaseBegan | PhaseEnded | PromptSent | CommandBegan | CommandEnded | Said | Stopped | Thinking
+Notice = PhaseBegan | PhaseEnded | PromptSent | CommandBegan | CommandEnded | Said | Stopped | Explained | Thinking
 Tell = Callable[[Notice], None]

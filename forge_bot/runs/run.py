@@ -14,6 +14,7 @@ from forge_bot.engine.reports import (
     Answered,
     ArtifactChanged,
     ArtifactWritten,
+    Asked,
     BudgetRaised,
     CommandsRan,
     GateShown,
@@ -193,6 +194,8 @@ def _subject(report: Report, before: State, pipeline: Pipeline) -> str:
             return "forge-bot: the project's commands ran"
         case RetryAsked():
             return f"forge-bot: retry {report.phase}"
+        case Asked():
+            return "forge-bot: a question was asked"
         case Abandoned():
             return "forge-bot: abandoned"
         case BudgetRaised():

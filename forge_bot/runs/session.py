@@ -8,6 +8,7 @@ from enum import IntEnum
 from pathlib import Path
 from uuid import uuid4
 
+from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.models.base import Model
 from forge_bot.checkout import Repository
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate
@@ -15,13 +16,14 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Report
 from forge_bot.engine.state import Reason
 from forge_bot.engine.values import Frozen, PhaseId, Tier
-from forge_bot.errors import GitFailed, StaleApproval
+from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.asking import Question, question
 from forge_bot.runs.clock import now
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.host import LocalHost
-from forge_bot.runs.notices import Said, Stopped, Tell
+from forge_bot.runs.inquiry import AGENT, inquire
+from forge_bot.runs.notices import Explained, Said, Stopped, Tell
 from forge_bot.runs.phases import Beyond, beyond, nothing_is_beyond, phase_named
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.run import Run, opened
@@ -49,8 +51,14 @@ class Reply(Frozen):
     notes: str = ""
 
 
-Asker = Callable[[Question], Reply | None]
-"""Asks a person; None means that nobody answers now."""
+class Wonder(Frozen):
+    """A person wants to know something before they answer."""
+
+    question: str
+
+
+Asker = Callable[[Question], Reply | Wonder | None]
+"""Asks a person; None means that nobody answers now. After a Wonder it is asked once more, with the same question."""
 
 
 class Session:
@@ -92,6 +100,40 @@ class Session:
                 self._told(run, report)
             return self._performed(run, last), run
 
+    def inquire(self, info: RunInfo, text: str) -> Outcome:
+        """Answer a question about the run; it stands where it stood, and only the cost is counted."""
+        with opened(self.repository, info, self.config) as run:
+            for notice in run.notices:
+                self.tell(Said(text=notice))
+            return self._inquired(run, text)
+
+    def _inquired(self, run: Run, text: str) -> Outcome:
+        found = inquire(
+            run,
+            text,
+            profile=profile_at(self.repository, run.state.base_commit, self.config),
+            models=self.models(),
+            templates=prompts_for(self.repository.root, run.pipeline),
+            tell=self.tell,
+            by=person(),
+            via=VIA,
+            environ=self.environ,
+        )
+        if found.answer:
+            self.tell(Explained(answer=found.answer))
+            return Outcome.DONE
+        if found.stop is StopReason.BUDGET:
+            self.tell(Said(text=f"The budget is used up. {found.message} forge-bot continue +$5 allows more.", kind="warning"))
+            return Outcome.BUDGET
+        return Outcome.FAILED
+
+    def _explained(self, run: Run, text: str) -> None:
+        """Answer in the middle of a question: whatever stands in the way is told, and the question stays open."""
+        try:
+            self._inquired(run, text)
+        except ForgeError as error:
+            self.tell(Said(text=f"{error.message} {error.advice}", kind="warning"))
+
     def _told(self, run: Run, report: Report) -> None:
         try:
             run.tell(report)
@@ -129,7 +171,8 @@ class Session:
             return Outcome.FAILED
         if isinstance(action, Checkpoint):
             self._shown(run, action)
-        reply = self.ask(asked)
+        while isinstance(reply := self.ask(asked), Wonder):
+            self._explained(run, reply.question)
         if reply is None:
             budget = isinstance(action, Checkpoint) and action.reason is Reason.BUDGET
             return Outcome.BUDGET if budget else Outcome.WAITING
@@ -199,7 +242,7 @@ def person() -> str:
 def prompts_for(root: Path, pipeline: Pipeline) -> Environment:
     """The prompts of a repository. Raises BadTemplate if one is missing or broken, before any model is asked."""
     environment = Environment(overrides=own_prompts(root))
-    environment.check(pipeline.agents)
+    environment.check((*pipeline.agents, AGENT))
     return environment
 
 

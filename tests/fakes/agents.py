@@ -20,6 +20,7 @@ _ROLES = {
     "Implementation Reviewer": "impl-reviewer",
     "Comprehensive Reviewer": "comprehensive-reviewer",
     "Verifier": "verifier",
+    "Explainer": "inquiry",
 }
 
 

@@ -13,6 +13,7 @@ from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskRev
 from forge_bot.engine.values import Frozen
 from forge_bot.prompts.material import Capability, Input, Line, Material
 from forge_bot.resources import templates
+from forge_bot.runs.inquiry import AGENT
 
 READ_FILE = Capability(name="read_file", description="A file of the repository. For example", parameters='{"path": "src/app.py"}')
 JIRA = Capability(name="jira_search", description="Search tickets. For example", parameters='{"query": "timeout"}', kind="mcp_tool")
@@ -59,12 +60,13 @@ class Part(Frozen):
 
 @cache
 def parts() -> tuple[Part, ...]:
-    """Every agent of the pipeline that ships, in every phase it speaks in."""
+    """Every agent of the pipeline that ships, in every phase it speaks in, and the one who answers questions."""
     descriptor: Descriptor = TypeAdapter[Descriptor](Descriptor).validate_python(
         yaml.safe_load((templates() / "pipelines" / "develop.yaml").read_text(encoding="utf-8"))
     )
     assert isinstance(descriptor, Pipeline)
-    return tuple(part for phase in descriptor.phases if isinstance(phase, Speaking) for part in _of(phase))
+    speaking = tuple(part for phase in descriptor.phases if isinstance(phase, Speaking) for part in _of(phase))
+    return (*speaking, Part(agent=AGENT, phase="checkpoint-a", writes="answer.md", headings=()))
 
 
 def _of(phase: Speaking) -> Iterable[Part]:

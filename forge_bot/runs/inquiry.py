@@ -1,0 +1,212 @@
+"""A person's question about a run, answered by a model that may look around. The run stands where it stood; only the cost is counted."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from pydantic import Field
+
+from forge_bot.agent.answers import Change, Document
+from forge_bot.agent.assignment import Assignment, Finished, StopReason
+from forge_bot.agent.context.repository import Context
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.ledger import Ledger
+from forge_bot.agent.limits import Limits
+from forge_bot.agent.models.base import Model
+from forge_bot.agent.notices import Asking
+from forge_bot.agent.notices import Notice as ModelNotice
+from forge_bot.agent.work import work
+from forge_bot.engine.pipeline import LOOKING_AROUND
+from forge_bot.engine.reports import Asked
+from forge_bot.engine.values import Frozen, PhaseId, Tier, Usage
+from forge_bot.errors import BadOption, ModelUnavailable
+from forge_bot.knowledge import Profile
+from forge_bot.prompts.assemble import assemble
+from forge_bot.prompts.environment import Environment
+from forge_bot.prompts.material import Input, Material
+from forge_bot.runs.asking import question as open_question
+from forge_bot.runs.brief import Briefing, layer_three
+from forge_bot.runs.clock import now
+from forge_bot.runs.menu import shown
+from forge_bot.runs.notices import PhaseBegan, PhaseEnded, PromptSent, Said, Tell, Thinking
+from forge_bot.runs.run import Run
+
+AGENT = "inquiry"
+"""Name of the template, in records and scripts too. No pipeline has this agent."""
+
+_LABEL = "Your question"
+_LONGEST = 20_000
+_ANSWER_KEPT = 4_000
+"""Characters of an answer that stay in the record, for questions that follow up on it."""
+
+_EARLIER = 4
+"""Earlier questions of the same gate or phase that a new one comes with."""
+
+
+class Inquiry(Frozen):
+    """What came of a question."""
+
+    question: str
+    answer: str = Field(default="", description="Markdown; empty if there is none")
+    stop: StopReason = StopReason.ANSWERED
+    message: str = Field(default="", description="why there is no answer, one sentence")
+    usage: Usage = Usage()
+
+
+def inquire(
+    run: Run,
+    question: str,
+    *,
+    profile: Profile,
+    models: Mapping[Tier, Model],
+    templates: Environment,
+    tell: Tell,
+    by: str,
+    via: str,
+    environ: Mapping[str, str],
+    key: str = "",
+) -> Inquiry:
+    """Answer a question about what waits at the open gate, or about the run so far, and record what it cost.
+
+    The run must be held by this process; no event loop may be running. Asked again with a `key` of the caller's own (such as a
+    comment's id), what was answered under it comes back and no model is asked. Raises BadOption for a question without
+    words or of more than 20,000 characters, ModelUnavailable; every other end without an answer is in `stop` and `message`.
+    """
+    asked = [report for report in run.workspace.reports() if isinstance(report, Asked)]
+    if key and (before := next((report for report in asked if report.key == key), None)):
+        return Inquiry(question=before.question, answer=before.answer, usage=before.usage)
+    text = _checked(question)
+    desk = _HelpDesk(run, profile, templates, tell, asked)
+    tell(PhaseBegan(phase=desk.place, label=_LABEL, agent=AGENT))
+    finished = asyncio.run(desk.answered(text, models[Tier.STANDARD], environ))
+    answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
+    if finished.usage.calls or finished.usage.cost:
+        stamp, name = now(), key or desk.name
+        short = answer if len(answer) <= _ANSWER_KEPT else answer[:_ANSWER_KEPT] + "…"
+        run.tell(Asked(key=name, at=stamp, phase=desk.place, question=text, answer=short, usage=finished.usage, by=by, via=via))
+    if finished.stop is StopReason.MODEL_UNAVAILABLE:
+        raise ModelUnavailable(finished.message)
+    said = "answered" if answer else f"no answer: {finished.message}"
+    tell(PhaseEnded(phase=desk.place, label=_LABEL, result=said, usage=finished.usage, good=bool(answer)))
+    return Inquiry(question=text, answer=answer, stop=finished.stop, message=finished.message, usage=finished.usage)
+
+
+def _checked(question: str) -> str:
+    text = question.replace("\0", "").strip()
+    if not any(character.isalnum() for character in text):
+        raise BadOption("The question has no words.", hint='Write for example: forge-bot ask "Why is the old name kept?"')
+    if len(text) > _LONGEST:
+        raise BadOption(f"The question has {len(text):,} characters; {_LONGEST:,} are the most.", hint="Name a file instead of quoting it.")
+    return text
+
+
+class _HelpDesk:
+    """Where questions about one run are answered."""
+
+    def __init__(self, run: Run, profile: Profile, templates: Environment, tell: Tell, asked: Sequence[Asked]) -> None:
+        self.run = run
+        self.templates = templates
+        self.tell = tell
+        self.number = len(asked) + 1
+        self.name = f"ask/{self.number}"
+        self.place: PhaseId = run.state.gate.name if run.state.gate is not None else run.state.current_phase
+        self.earlier = [report for report in asked if report.phase == self.place][-_EARLIER:]
+        self.profile = profile
+        self.briefing = Briefing(run, profile, templates, ())
+        self.context = Context(run.tree.path, base=run.state.base_commit, past_runs=self.briefing.past_runs)
+
+    async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> Finished:
+        """How the model's work on the question ended."""
+        assignment = await asyncio.to_thread(self._assignment, text)
+        ledger = Ledger(self.run.state.budget)
+        return await work(
+            assignment,
+            model=model,
+            context=self.context,
+            journal=Journal(self.run.places.journal, environ),
+            ledger=ledger,
+            check=_empty,
+            notice=self._thinking(capped=ledger.budget.cap is not None),
+            now=time.monotonic,
+        )
+
+    def _assignment(self, text: str) -> Assignment:
+        settings = self.run.config.agent
+        material = self._material(text, (settings.turns, settings.requests_per_turn))
+        prompt = assemble(material, self.templates, token_budget=settings.prompt_tokens)
+        names = tuple(entry.name for entry in material.inputs)
+        self.tell(PromptSent(inputs=names, tokens=prompt.tokens, dropped=prompt.dropped, removed=prompt.removed))
+        return Assignment(
+            action_id=self.name,
+            agent=AGENT,
+            phase=self.place,
+            round=self.number,
+            system=prompt.system,
+            user=prompt.user,
+            providers=tuple(entry.name for entry in material.capabilities),
+            limits=Limits(
+                turns=settings.turns,
+                requests_per_turn=settings.requests_per_turn,
+                total_input_tokens=settings.input_tokens,
+                output_tokens=settings.output_tokens,
+                seconds=settings.seconds,
+            ),
+        )
+
+    def _material(self, text: str, turns: tuple[int, int]) -> Material:
+        state = self.run.state
+        return Material(
+            agent=AGENT,
+            phase=self.place,
+            label="Answer the question",
+            delivery="answer",
+            workspace=self.run.workspace.relative,
+            output_file="answer.md",
+            branch=state.branch,
+            base=state.base_branch,
+            inputs=self._inputs(),
+            decided=self.briefing.decided(set()),
+            question=text,
+            repository=layer_three(self.profile, ()),
+            capabilities=tuple(shown(entry) for entry in self.context.catalogue(LOOKING_AROUND)),
+            limits=turns,
+        )
+
+    def _inputs(self) -> tuple[Input, ...]:
+        documents = [name for name in self._documents() if self.run.workspace.read_bytes(name) is not None]
+        stands = Input(name="where the run stands", text=self._standing(), kind="output", untrusted=True)
+        told = "\n\n".join(f"Question: {each.question}\n\nAnswer: {each.answer}" for each in self.earlier)
+        before = (Input(name="questions asked here before", text=told, kind="output"),) if told else ()
+        return (*(self.briefing.artifact(name) for name in documents), stands, *before)
+
+    def _documents(self) -> tuple[str, ...]:
+        """The request and what the open gate shows; without a gate, or where it shows nothing, every document so far."""
+        state = self.run.state
+        files = [file.name for file in state.gate.files] if state.gate is not None else []
+        order = {phase.id: place for place, phase in enumerate(self.run.pipeline.phases)}
+        every = sorted(state.artifacts, key=lambda name: order[state.artifacts[name].phase])
+        return tuple(dict.fromkeys(("request.md", *(files or every))))
+
+    def _standing(self) -> str:
+        state = self.run.state
+        phase = self.run.pipeline.phase(state.current_phase)
+        lines = [f"Phase: {phase.label} ({phase.id}), {state.current_phase_status.value.replace('_', ' ')}"]
+        if (asked := open_question(self.run)) is not None:
+            lines += [f"Open question: {asked.title}", *asked.data.decision]
+            lines += [f"Risk: {risk}" for risk in asked.data.risks]
+            lines += [f"Finding: [{finding.severity.value}] {finding.description}" for finding in asked.data.findings]
+        lines += [f"Task {task.spec.id}, {task.spec.title}: {task.status.value}" for task in state.tasks]
+        paths = ", ".join(f"{self.run.workspace.relative}/{name}" for name in state.artifacts)
+        return "\n".join((*lines, f"Documents of the run: {paths}"))
+
+    def _thinking(self, *, capped: bool) -> Callable[[ModelNotice], None]:
+        def told(notice: ModelNotice) -> None:
+            if isinstance(notice, Asking) and notice.reserved is None and capped and notice.turn == 1:
+                self.tell(Said(text=f"the price of {notice.model} is unknown, so the budget cannot hold it back", kind="warning"))
+            self.tell(Thinking(notice=notice))
+
+        return told
+
+
+def _empty(answer: Document | Change) -> tuple[str, ...]:
+    return () if answer.artifact_markdown.strip() else ("The answer is empty; write it into artifact_markdown.",)
