@@ -84,6 +84,31 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
     assert '"effort": "S"' in decisions
 
 
+def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_the_document_is_shown_once(sample: Sample) -> None:
+    answer = {"artifact_markdown": "The swaps **stay** as they are."}
+    model = sample.model({("inquiry", "*", "1.1"): answer, ("inquiry", "*", "2.1"): {"artifact_markdown": "A test shows it."}})
+    with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--model", model) as person:
+        assert "Approach" in person.until("Your answer")
+        person.say("?")
+        person.until("What do you want to know?")
+        person.say("What about swaps?")
+        seen = person.until("Your answer")
+        assert " as they are." in seen
+        assert "**" not in seen, "the answer is rendered"
+        assert "Approach" not in seen
+        person.say("ask")
+        person.until("What do you want to know?")
+        person.say("Is it tested?")
+        assert "A test shows it." in person.until("Your answer")
+        person.say("?")
+        person.until("What do you want to know?")
+        person.say("Anything else?")
+        assert "has no answer for inquiry" in person.until("Your answer"), "what stands in the way is told, and the question stays open"
+        person.say("a")
+        person.until("Done.")
+        assert person.ended() == 0
+
+
 def test_later_leaves_the_run_waiting(sample: Sample) -> None:
     with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()) as person:
         person.until("Your answer")

@@ -1,0 +1,166 @@
+"""`forge-bot ask`: a model answers a person's question about the run, and the run stands where it stood."""
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.fakes import script
+from tests.fakes.agents import AgentServer
+from tests.fakes.sample import Sample
+from tests.fakes.script import document, look
+
+TASK = "`rota who` names somebody for days before the rota starts"
+QUESTION = "Why do swaps stay as zebras?"
+ANSWER = {"artifact_markdown": "Because a swap names a **giraffe**, see `rota/schedule.py:12`."}
+EXPLAINER = ("inquiry", "*", "*")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[AgentServer]:
+    with AgentServer() as running:
+        running.answers[EXPLAINER] = ANSWER
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{running.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        yield running
+
+
+def state(sample: Sample) -> dict[str, Any]:
+    return json.loads(sample.forge("status", "--json").out)
+
+
+def message(server: AgentServer, number: int = -1) -> str:
+    """The message of one question to the model."""
+    return str(server.questions[number].body["messages"][1]["content"])
+
+
+def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(sample: Sample) -> None:
+    model = sample.model({EXPLAINER: ANSWER})
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    before = state(sample)
+    said = sample.forge("ask", QUESTION, "--model", model)
+    assert said.code == 0, said.err
+    assert "Because a swap names a **giraffe**, see `rota/schedule.py:12`." in said.out
+    after = state(sample)
+    assert after["gate"] == before["gate"]
+    assert after["step"] == before["step"]
+    assert after["usage"]["calls"] == before["usage"]["calls"] + 1
+    assert sample.git("log", "-1", "--format=%s", sample.branch) == "forge-bot: a question was asked"
+    assert sample.forge("approve", "--model", model).code == 0, "what was shown before the question still counts"
+
+
+def test_the_model_sees_what_is_shown_and_the_persons_words_and_holds_no_command(sample: Sample, server: AgentServer) -> None:
+    sample.forge("run", TASK, "--effort", "M", "--model", "openai-chat:fake")
+    sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
+    system, user = str(server.questions[-1].body["messages"][0]["content"]), message(server)
+    assert f"## The Maintainer's Question\n\n> {QUESTION}" in user
+    for name in ("request.md", "design.md", "review-design.md", "where the run stands"):
+        assert f'source="{name}"' in user
+    assert 'source="investigation.md"' not in user
+    assert "investigation.md" in user, "the other documents are named, to be read"
+    assert "`read_file`" in system
+    assert "run_tests" not in system
+
+
+def test_no_later_prompt_holds_the_question_or_its_answer(sample: Sample, server: AgentServer) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
+    sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
+    asked = len(server.questions)
+    assert sample.forge("reject", "Shorter", "--model", "openai-chat:fake").code == 3
+    assert sample.forge("approve", "--model", "openai-chat:fake").code == 0
+    later = [json.dumps(question.body) for question in server.questions[asked:]]
+    assert len(later) == 5
+    assert not [text for text in later if "zebra" in text or "giraffe" in text]
+
+
+def test_a_second_question_comes_with_the_first_and_its_answer(sample: Sample, server: AgentServer) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
+    sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
+    assert "asked here before" not in message(server)
+    sample.forge("ask", "And is that tested?", "--model", "openai-chat:fake")
+    assert f"Question: {QUESTION}\n\nAnswer: Because a swap names a **giraffe**" in message(server)
+    calls = server.asked["inquiry"]
+    sample.forge("approve", "--until", "tasks", "--model", "openai-chat:fake")
+    sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
+    assert server.asked["inquiry"] == calls + 1
+    assert "And is that tested?" not in message(server), "another place, another conversation"
+
+
+def test_without_an_open_question_it_is_about_the_run_so_far(sample: Sample, server: AgentServer) -> None:
+    sample.forge("run", TASK, "--effort", "M", "--until", "design", "--model", "openai-chat:fake")
+    assert sample.forge("ask", QUESTION, "--model", "openai-chat:fake").code == 0
+    for name in ("request.md", "analysis.md", "investigation.md", "design.md"):
+        assert f'source="{name}"' in message(server)
+    assert "Phase: Design Review (phase-3b), in progress" in message(server)
+
+
+def test_a_run_that_is_over_can_be_asked_about(sample: Sample) -> None:
+    model = sample.model({EXPLAINER: ANSWER})
+    sample.forge("run", TASK, "--effort", "S", "--auto", "--model", model)
+    assert sample.forge("ask", QUESTION, "--model", model).code == 0
+    assert state(sample)["currentPhaseStatus"] == "completed"
+    assert sample.forge("ask", QUESTION, "--model", model).code == 0
+
+
+def test_what_the_model_looks_up_for_it_is_counted_with_the_runs_budget(sample: Sample) -> None:
+    model = sample.model({EXPLAINER: ANSWER, ("inquiry", "*", "1.1"): look("rota/schedule.py")})
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    sample.forge("ask", QUESTION, "--model", model)
+    row = next(entry for entry in state(sample)["log"] if "question asked by" in entry["event"])
+    assert row["usage"]["calls"] == 2
+    assert "2,200 tokens" in sample.forge("status").out
+
+
+def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing_changes(sample: Sample, server: AgentServer) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--budget", "0.01", "--model", sample.model())
+    before = sample.forge("status", "--json").out
+    said = sample.forge("ask", QUESTION, "--model", "openai-chat:gpt-4o")
+    assert said.code == 4
+    assert "The budget is used up" in said.out
+    assert "forge-bot continue +$5" in said.out
+    assert server.questions == []
+    assert sample.forge("status", "--json").out == before
+    sample.forge("continue", "+$5", "--model", sample.model())
+    assert sample.forge("ask", QUESTION, "--model", "openai-chat:gpt-4o").code == 0
+    assert Decimal(state(sample)["budget"]["spent"]) > 0
+
+
+def test_a_model_that_is_not_there_ends_it_and_what_was_paid_is_counted(sample: Sample) -> None:
+    model = sample.model({("inquiry", "*", "1.1"): look("rota/schedule.py")})
+    lines = [{"agent": "inquiry", "round": round_, "unavailable": "The provider sleeps."} for round_ in ("1.2", "2.1")]
+    with sample.scripts.open("a") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    said = sample.forge("ask", QUESTION, "--model", model)
+    assert (said.code, "MODEL-003" in said.err) == (1, True)
+    counted = state(sample)
+    assert counted["usage"]["calls"] == 3
+    again = sample.forge("ask", QUESTION, "--model", model)
+    assert again.code == 1
+    assert state(sample) == counted, "nothing was paid, so nothing is recorded"
+    assert sample.forge("approve", "--model", model).code == 0
+
+
+@pytest.mark.parametrize("question", ["", "  ", "?!", "word " * 5_000])
+def test_a_question_has_words_and_not_too_many(sample: Sample, question: str) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", model)
+    said = sample.forge("ask", question, "--model", model)
+    assert (said.code, "REQUEST-007" in said.err) == (2, True)
+
+
+def test_an_answer_without_words_is_asked_for_again_and_then_told(sample: Sample) -> None:
+    model = sample.model({EXPLAINER: {"artifact_markdown": " "}})
+    sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", model)
+    said = sample.forge("ask", QUESTION, "--model", model)
+    assert said.code == 1
+    assert "no answer: After 4 tries" in said.out
+
+
+def test_the_help_says_that_later_phases_do_not_hear_it(sample: Sample) -> None:
+    told = " ".join(sample.forge("ask", "--help").out.split())
+    assert "reaches no later phase: repeat in the notes of reject what it should know" in told
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model({("architect", "*", "*"): document(*script.HEADINGS["architect"])}))
+    assert 'forge-bot ask "what you want to know"' in sample.forge("resume", "--model", sample.model()).out

@@ -1,0 +1,96 @@
+"""The room where questions are answered, as another host enters it: by a run it holds, with a key of its own."""
+
+import json
+from collections.abc import Mapping
+
+from forge_bot.agent.models.base import Model, ModelCall, Reply
+from forge_bot.checkout import Repository
+from forge_bot.engine import HumanGate
+from forge_bot.engine.reports import Asked
+from forge_bot.engine.values import Tier, Usage
+from forge_bot.runs.find import choose
+from forge_bot.runs.inquiry import Inquiry, inquire
+from forge_bot.runs.notices import Notice
+from forge_bot.runs.project import profile_at
+from forge_bot.runs.run import Run, opened
+from forge_bot.runs.session import prompts_for
+from forge_bot.settings import Config
+from tests.fakes.sample import Sample
+
+SECRET = "sk-very-secret-value-123456"
+TASK = "Nobody is on call before the rota starts"
+BY_HAND = "# Tasks\n\n## Task 1: Tell the people on call\nmode: human_gate\ndepends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: they know\n"
+
+
+class Talker:
+    """Says the same to everything, and counts."""
+
+    name = "scripted:talker"
+
+    def __init__(self, words: str = "So it is. " * 600) -> None:
+        self.words = words
+        self.calls: list[ModelCall] = []
+
+    async def ask(self, call: ModelCall) -> Reply:
+        self.calls.append(call)
+        return Reply(text=json.dumps({"artifact_markdown": self.words}), usage=Usage(calls=1, input_tokens=10))
+
+
+def asked(run: Run, question: str, models: Mapping[Tier, Model], key: str = "", environ: Mapping[str, str] | None = None) -> Inquiry:
+    notices: list[Notice] = []
+    return inquire(
+        run,
+        question,
+        profile=profile_at(run.repository, run.state.base_commit, run.config),
+        models=models,
+        templates=prompts_for(run.repository.root, run.pipeline),
+        tell=notices.append,
+        by="ann",
+        via="comment",
+        environ=environ or {},
+        key=key,
+    )
+
+
+def test_a_question_with_a_key_is_answered_once_however_often_it_arrives(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", sample.model())
+    repository = Repository.find(sample.path)
+    talker = Talker()
+    models = dict.fromkeys(Tier, talker)
+    with opened(repository, choose(repository, None), Config()) as run:
+        first = asked(run, "Why?", models, key="comment-7")
+        state = run.state
+        again = asked(run, "Why?", models, key="comment-7")
+        assert len(talker.calls) == 1
+        assert run.state is state
+        assert first.answer.startswith(again.answer.rstrip("…")[:1000])
+        assert asked(run, "Why?", models, key="comment-8").answer == first.answer
+        assert len(talker.calls) == 2
+        report = run.workspace.reports()[-1]
+    assert isinstance(report, Asked)
+    assert (report.key, report.by, report.via) == ("comment-8", "ann", "comment")
+    assert len(report.answer) < 4_100 < len(first.answer), "the record keeps the beginning"
+
+
+def test_the_question_of_a_task_for_people_can_be_asked_about(sample: Sample) -> None:
+    model = sample.model({("task-decomposer", "*", "*"): {"artifact_markdown": BY_HAND}})
+    sample.forge("run", TASK, "--effort", "M", "--model", model)
+    assert sample.forge("approve", "--model", model).code == 3
+    repository = Repository.find(sample.path)
+    talker = Talker()
+    with opened(repository, choose(repository, None), Config()) as run:
+        before = run.action
+        assert isinstance(before, HumanGate)
+        asked(run, "Whom?", dict.fromkeys(Tier, talker))
+        assert run.action == before
+        assert "Tell the people on call" in talker.calls[0].messages[1].text
+
+
+def test_what_is_kept_of_an_answer_holds_no_secret_of_the_environment(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", sample.model())
+    repository = Repository.find(sample.path)
+
+    with opened(repository, choose(repository, None), Config()) as run:
+        asked(run, "Which key?", dict.fromkeys(Tier, Talker(f"It is {SECRET}.")), environ={"OPENAI_API_KEY": SECRET})
+        assert "It is" in (run.workspace.path / "reports.jsonl").read_text()
+        assert SECRET not in (run.workspace.path / "reports.jsonl").read_text()
