@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.prompt import Prompt
 
 from forge_bot.checkout import Repository
-from forge_bot.cli.beforehand import Outlook, check_branch, check_going_on, looked_around, say_what_was_found
+from forge_bot.cli.beforehand import Outlook, check_branch, looked_around, say_what_was_found
 from forge_bot.cli.ending import ended
 from forge_bot.cli.going import resume
 from forge_bot.cli.opening import at_terminal, configured, models_for, session
