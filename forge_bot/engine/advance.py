@@ -71,21 +71,29 @@ def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
     if not isinstance(first, RunStarted):
         raise NotStarted("The first report of a run must be the one that starts it.")
     state = start(pipeline, first)
+    # Log and keys only grow, and nothing reads the log on the way. Copied for each report, they would make long runs slow.
+    log, keys = [*state.log], {first.key}
     for report in ordered:
-        state = advance(pipeline, state, report)
-    return state
+        if report.key not in keys:
+            state = _told(pipeline, state.but(log=()), report)
+            log += state.log
+            keys.add(report.key)
+    return state.but(log=tuple(log), seen=frozenset(keys))
 
 
 def advance(pipeline: Pipeline, state: State, report: Report) -> State:
     """The state after a report. A key that was seen before changes nothing."""
     if report.key in state.seen:
         return state
+    return _told(pipeline, state, report).but(seen=state.seen | {report.key})
+
+
+def _told(pipeline: Pipeline, state: State, report: Report) -> State:
     reopened = isinstance(report, RetryAsked | ChecksFailed) and state.current_phase_status is Status.COMPLETED
     # A question about a run that is over costs money too, and changes nothing else.
     if state.ended and not reopened and not isinstance(report, Asked):
         raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
-    after = _after(pipeline, state, report)
-    return after.but(seen=after.seen | {report.key}, updated_at=report.at)
+    return _after(pipeline, state, report).but(updated_at=report.at)
 
 
 def _after(pipeline: Pipeline, state: State, report: Report) -> State:

@@ -1,6 +1,7 @@
 """From phase to phase: entering, leaving, going back, and handing out tasks."""
 
 from datetime import datetime
+from itertools import count
 
 from forge_bot.engine.gates import decided_by_auto, open_decision, open_gate, passes_by_itself
 from forge_bot.engine.pipeline import (
@@ -198,10 +199,11 @@ def _tasks_done(pipeline: Pipeline, state: State, at: datetime) -> State:
 
 def add_fix(pipeline: Pipeline, state: State, origin: str, title: str, findings: tuple[Finding, ...], at: datetime) -> State:
     """The run at its tasks again, with one more: work off what `origin` found. What was reviewed after them is open again."""
-    number = 1 + sum(1 for task in state.tasks if task.origin)
+    taken = {task.spec.id for task in state.tasks}
+    free = next(name for number in count(1) if (name := TaskId(f"fix-{number}")) not in taken)
     heavy = [finding for finding in findings if finding.severity is not Severity.MINOR] or list(findings)
     spec = TaskSpec(
-        id=TaskId(f"fix-{number}"),
+        id=free,
         title=title,
         mode=TaskMode.SEQUENTIAL,
         acceptance=tuple(finding.description for finding in heavy) or (f"What {origin} found is worked off.",),

@@ -224,7 +224,8 @@ class State(Recorded):
 
     def with_task(self, changed: TaskState) -> Self:
         """This state with one task replaced."""
-        return self.but(tasks=tuple(changed if task.spec.id == changed.spec.id else task for task in self.tasks))
+        place = next((place for place, task in enumerate(self.tasks) if task.spec.id == changed.spec.id), None)
+        return self if place is None else self.but(tasks=(*self.tasks[:place], changed, *self.tasks[place + 1 :]))
 
     @property
     def ended(self) -> bool:

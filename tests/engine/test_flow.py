@@ -161,6 +161,13 @@ def test_a_failed_comprehensive_review_adds_a_fix_task_and_reviews_everything_ag
     assert bench.finish()[:3] == ["phase-5", "phase-6", "phase-7"]
 
 
+def test_a_fix_task_takes_no_name_that_a_planned_task_has() -> None:
+    bench = Bench(tasks=(spec("fix-1"), spec("2"))).until("phase-7")
+    bench.wrote(verdict=Verdict.FAIL, findings=(MAJOR,))
+    assert [task.spec.id for task in bench.state.tasks] == ["fix-1", "2", "fix-2"]
+    assert bench.until("phase-7").state.tasks[-1].status is TaskStatus.PASSED
+
+
 def test_the_comprehensive_review_gives_two_fix_rounds_and_then_asks() -> None:
     bench = Bench(Effort.S)
     for _ in range(3):
