@@ -1,11 +1,15 @@
 """Names from outside, checked before git sees them: branches become full refs, revisions become object ids."""
 
+import re
+from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.checkout.git import git
 from forge_bot.errors import BadOption, GitFailed
 
 HEADS = "refs/heads/"
+
+_FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def branch_ref(folder: Path, name: str) -> str:
@@ -38,7 +42,13 @@ def commit_id(folder: Path, revision: str) -> str:
 
 def tree_id(folder: Path, revision: str) -> str:
     """Id of the folder tree behind a revision. Raises GitFailed when it names none."""
-    return _resolved(folder, revision, "tree")
+    return _tree_of(folder, revision) if _FULL_ID.fullmatch(revision) else _resolved(folder, revision, "tree")
+
+
+@lru_cache(maxsize=256)
+def _tree_of(folder: Path, oid: str) -> str:
+    """The tree of a commit given by its full id: that never changes, so git is asked once."""
+    return _resolved(folder, oid, "tree")
 
 
 def _resolved(folder: Path, revision: str, kind: str) -> str:

@@ -1,12 +1,23 @@
 """Files as they stand in a commit: their names and bytes, whatever lies in the work tree."""
 
 import hashlib
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from forge_bot.checkout.git import git
+from forge_bot.checkout.git import LONG, git
 from forge_bot.checkout.naming import tree_id
+from forge_bot.errors import GitFailed
 
-_SUBMODULE = "160000"
+_MOST_NAMED = 500
+"""Paths that are given to git by name; of more, the whole tree is listed."""
+
+
+class _Entry(NamedTuple):
+    mode: str
+    kind: str
+    oid: str
 
 
 def blob_id(data: bytes) -> str:
@@ -19,25 +30,71 @@ def read(folder: Path, ref: str, path: str) -> bytes | None:
 
     Raises GitFailed when `ref` names nothing.
     """
+    return read_many(folder, ref, (path,)).get(path)
+
+
+def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes]:
+    """Bytes of those of the files that are there at `ref`, as `read` gives them, with two calls of git however many they are.
+
+    All of it is held in memory. Raises GitFailed when `ref` names nothing.
+    """
     tree = tree_id(folder, ref)
-    parts = PurePosixPath(path)
-    if not parts.parts or parts.is_absolute() or ".." in parts.parts or "\0" in path:
-        return None
-    entry = git(folder, "ls-tree", "-z", "--full-tree", tree, "--", str(parts)).out.rstrip(b"\0")
-    about, tab, _ = entry.partition(b"\t")
-    if not tab:
-        return None
-    _, kind, blob = about.split(b" ")
-    return git(folder, "cat-file", "blob", blob.decode()).out if kind == b"blob" else None
+    wanted = {path: plain for path in paths if (plain := _plain(path))}
+    if not wanted:
+        return {}
+    # Many names do not fit on a command line; the whole listing is then the shorter way.
+    entries = _entries(folder, tree, tuple(wanted.values()) if len(wanted) <= _MOST_NAMED else ())
+    oids = {path: entries[plain].oid for path, plain in wanted.items() if plain in entries and entries[plain].kind == "blob"}
+    data = _blobs(folder, tuple(dict.fromkeys(oids.values())))
+    return {path: data[oid] for path, oid in oids.items()}
 
 
 def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:
     """Names of all files at `ref`, or of those in one folder, from the top of the tree. Submodules are not files."""
     tree = tree_id(folder, ref)
-    parts = PurePosixPath(under)
-    if parts.is_absolute() or ".." in parts.parts:
-        return ()
-    place = ("--", str(parts)) if parts.parts else ()
-    listing = git(folder, "ls-tree", "-r", "-z", "--full-tree", tree, *place)
-    rows = (row.partition("\t") for row in listing.names)
-    return tuple(name for about, _, name in rows if not about.startswith(_SUBMODULE))
+    place = _plain(under)
+    return _listed(folder, tree, place) if place is not None else ()
+
+
+def list_folders(folder: Path, ref: str, under: str) -> dict[str, str]:
+    """The folders directly in one folder at `ref`, by name, each with the id of its tree: equal ids, equal contents."""
+    tree = tree_id(folder, ref)
+    place = _plain(under)
+    found = _entries(folder, tree, (f"{place}/",), deep=False) if place else {}
+    return {path.rpartition("/")[2]: entry.oid for path, entry in found.items() if entry.kind == "tree"}
+
+
+@lru_cache(maxsize=8)
+def _listed(folder: Path, tree: str, place: str) -> tuple[str, ...]:
+    """What a tree holds never changes, so git is asked once for the trees that are in use."""
+    return tuple(path for path, entry in _entries(folder, tree, (place,) if place else ()).items() if entry.kind == "blob")
+
+
+def _entries(folder: Path, tree: str, places: Sequence[str], *, deep: bool = True) -> dict[str, _Entry]:
+    """What stands in a tree, by path; each row is `<mode> SP <type> SP <oid> TAB <path>` (git-ls-tree(1))."""
+    options = ("-r",) if deep else ()
+    rows = git(folder, "ls-tree", *options, "-z", "--full-tree", tree, "--", *places).names
+    return {path: _Entry(*about.split(" ")) for about, _, path in (row.partition("\t") for row in rows)}
+
+
+def _blobs(folder: Path, oids: Sequence[str]) -> dict[str, bytes]:
+    """Contents by object id, from one process: `<oid> SP blob SP <size> LF <contents> LF` each (git-cat-file(1))."""
+    out = git(folder, "cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode(), seconds=LONG).out if oids else b""
+    found: dict[str, bytes] = {}
+    start = 0
+    for oid in oids:
+        end = out.index(b"\n", start)
+        _, kind, size = (*out[start:end].split(b" "), b"")[:3]
+        if kind != b"blob":
+            raise GitFailed(f"The object {oid} is missing in {folder}.", hint="`git fsck` says what is broken; a fresh clone mends it.")
+        found[oid] = out[end + 1 : end + 1 + int(size)]
+        start = end + int(size) + 2
+    return found
+
+
+def _plain(path: str) -> str | None:
+    """A path inside the tree without empty steps; empty for the top, None for what leads out."""
+    parts = PurePosixPath(path)
+    if parts.is_absolute() or ".." in parts.parts or "\0" in path:
+        return None
+    return str(parts) if parts.parts else ""

@@ -1,6 +1,7 @@
 """A repository, found from any folder inside one of its work trees."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +69,10 @@ class Repository:
         """Bytes of a file as committed at `ref`, None when there is none. Raises GitFailed for an unknown ref."""
         return reading.read(self.root, ref, path)
 
+    def read_many(self, ref: str, paths: Collection[str]) -> dict[str, bytes]:
+        """Bytes of those of the files that are committed at `ref`; as many calls of git for a thousand as for one."""
+        return reading.read_many(self.root, ref, paths)
+
     def text_here(self, path: str) -> str | None:
         """Text of a file as it stands in the work tree the user is in, committed or not. None when there is none."""
         file = self.root / path
@@ -84,6 +89,14 @@ class Repository:
     def lfs(self, commit: str) -> lfs.Lfs | None:
         """What a commit keeps in Git LFS and how that stands here; None when it keeps nothing there."""
         return lfs.lfs(self.root, commit)
+
+    def list_folders(self, ref: str, under: str) -> dict[str, str]:
+        """The folders directly in one folder at `ref`, with an id each that changes with anything in them."""
+        return reading.list_folders(self.root, ref, under)
+
+    def commit_id(self, ref: str) -> str:
+        """Id of the commit a branch or tag names now. Raises GitFailed."""
+        return naming.commit_id(self.root, ref)
 
     def worktrees(self) -> tuple[worktrees.WorktreeInfo, ...]:
         """All work trees of the repository, the main one first."""

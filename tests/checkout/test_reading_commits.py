@@ -94,3 +94,44 @@ def test_the_blob_id_is_gits(scene: Scene, data: bytes) -> None:
 @settings(max_examples=50, deadline=None)
 def test_two_files_have_the_same_blob_id_only_if_they_are_the_same(a: bytes, b: bytes) -> None:
     assert (blob_id(a) == blob_id(b)) == (a == b)
+
+
+def test_many_files_are_read_as_one_by_one(odd: Scene) -> None:
+    asked = [*ODD_NAMES, "README.md", "./src/app.py", "src", "", "no.txt", "/README.md", "src/../README.md", "a\0b"]
+    one_by_one = {name: raw for name in asked if (raw := odd.repository.read("main", name)) is not None}
+    assert odd.repository.read_many("main", asked) == one_by_one
+    assert set(one_by_one) == {*ODD_NAMES, "README.md", "./src/app.py"}
+
+
+def test_more_files_than_fit_on_a_command_line_are_read(scene: Scene) -> None:
+    names = {f"many/{number:04}/{'x' * 200}.txt": str(number) for number in range(1_200)}
+    commit = scene.commit(names)
+    assert scene.repository.read_many(commit, [*names, "no.txt"]) == {name: text.encode() for name, text in names.items()}
+
+
+def test_an_object_that_is_gone_is_an_error_that_says_so(scene: Scene) -> None:
+    blob = scene.git("rev-parse", "HEAD:README.md")
+    (scene.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(GitFailed, match=f"{blob} is missing"):
+        scene.repository.read_many("HEAD", ["README.md", "src/app.py"])
+
+
+def test_folders_are_listed_with_an_id_that_changes_with_their_contents(scene: Scene) -> None:
+    before = scene.commit({"runs/a/x": "1", "runs/b/deep/x": "1", "runs/c/x": "1", "runs/file": "", "runners/d/x": ""})
+    after = scene.commit({"runs/b/deep/x": "2"})
+
+    old, new = (scene.repository.list_folders(commit, "runs") for commit in (before, after))
+    assert [*old] == ["a", "b", "c"]
+    assert old["a"] == old["c"] == new["a"]
+    assert old["b"] != new["b"]
+    assert scene.repository.read_many(new["b"], ["deep/x"]) == {"deep/x": b"2"}
+    assert scene.repository.list_folders(before, "nothing") == scene.repository.list_folders(before, "..") == {}
+
+
+def test_a_branch_that_moves_is_read_anew_every_time(scene: Scene) -> None:
+    first = scene.commit({"a.txt": "1"})
+    assert scene.repository.list_files("main") == scene.repository.list_files(first)
+    second = scene.commit({"b.txt": "2"})
+    assert "b.txt" in scene.repository.list_files("main")
+    assert "b.txt" not in scene.repository.list_files(first)
+    assert scene.repository.commit_id("main") == second
