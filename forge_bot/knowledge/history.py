@@ -1,7 +1,7 @@
 """All past runs of a repository, indexed at the first question and asked many times."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from forge_bot.engine.values import Severity
 from forge_bot.knowledge.past_runs import PastRun
@@ -28,22 +28,25 @@ class History:
 
         `exclude` is the name of a run to leave out: the one that asks.
         """
-        best = self._ranking.best(words(text[:_CHARACTERS_READ]), limit + 1)
+        return self._similar(_asked(text), limit, exclude)
+
+    def _similar(self, asked: Sequence[str], limit: int = 3, exclude: str = "") -> tuple[Similar, ...]:
+        best = self._ranking.best(asked, limit + 1)
         found = [_similar(self._runs[place], score) for place, score in best if self._runs[place].name != exclude]
         return tuple(found[:limit])
 
     def patterns(self, text: str, files: Sequence[str], limit: int = 8) -> tuple[Pattern, ...]:
         """What reviewers keep finding, the most frequent and newest first; what concerns the text or files counts for more."""
-        return tuple(pattern(theme) for theme in self._findings.about(text[:_CHARACTERS_READ], files, limit))
+        return tuple(pattern(theme) for theme in self._findings.about(_asked(text), files, limit))
 
     def friction(self, text: str, limit: int = 5) -> tuple[str, ...]:
         """Where runs got stuck, the most frequent and newest first; what concerns the text counts for more."""
-        return tuple(theme.text for theme in self._friction.about(text[:_CHARACTERS_READ], (), limit))
+        return tuple(theme.text for theme in self._friction.about(_asked(text), (), limit))
 
     def recall(self, text: str, files: Sequence[str] = (), exclude: str = "") -> Recall:
         """All of it for one task. `files` are those the task is about, as far as they are known."""
         return Recall(
-            similar=self.similar(" ".join((text[:_CHARACTERS_READ], *files)), exclude=exclude),
+            similar=self._similar([*_asked(text), *words(" ".join(files))], exclude=exclude),
             patterns=self.patterns(text, files),
             friction=self.friction(text),
         )
@@ -60,6 +63,12 @@ class History:
     def _friction(self) -> Themes:
         points = ((place, one_line(point)) for place, run in enumerate(self._runs) for point in run.friction)
         return Themes(Remark(place, "", Severity.MINOR, point) for place, point in points)
+
+
+@lru_cache(maxsize=8)
+def _asked(text: str) -> tuple[str, ...]:
+    """The words of a question: the same one is put to runs, findings and friction, and by one agent after the other."""
+    return tuple(words(text[:_CHARACTERS_READ]))
 
 
 def _words_of(run: PastRun) -> list[str]:

@@ -1,19 +1,25 @@
-"""Documents ranked by the words they share with a question: BM25+ over those that an index says can match at all."""
+"""Documents ranked by the words they share with a question: BM25+ over those that an inverted index says can match at all."""
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
-MOST_CANDIDATES = 256
-"""How many documents are scored for one question; what a question costs does not grow with the number of documents."""
-_MOST_WORDS = 24
+if TYPE_CHECKING:
+    from numpy import float64, intp
+    from numpy.typing import NDArray
+
+MOST_WORDS = 24
+"""How many words of a question are looked for: those that tell most."""
+_DIGITS = 6
 
 
 class Ranking:
     """An index over documents that are given as lists of words.
 
     Of documents with equal scores the one that was given first comes first, so the order given is the order preferred.
+
+    No document is passed over, however common its words are: what a word adds to the score of each of its holders is worked out
+    when the word is first asked for, and from then on a question only adds up, in one pass, what its words are worth.
     """
 
     def __init__(self, documents: Sequence[Sequence[str]]) -> None:
@@ -21,50 +27,58 @@ class Ranking:
         self._places = [place for place, words in enumerate(documents) if words]
         self._scorer = _scorer([documents[place] for place in self._places]) if self._places else None
         self._holders: dict[str, list[int]] = {}
+        self._worth: dict[str, _Worth] = {}
         for at, counts in enumerate(self._scorer.doc_freqs if self._scorer else ()):
             for word in counts:
-                self._holders.setdefault(word, []).append(at)
+                if word in self._holders:
+                    self._holders[word].append(at)
+                else:
+                    self._holders[word] = [at]
 
     def best(self, question: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """Places of the documents that share a word with the question, with their scores, best first; at most `limit`."""
-        if self._scorer is None:
+        if self._scorer is None or limit < 1:
             return []
-        asked = self._telling(question)
-        candidates = self._candidates(asked)
-        scores = self._scored(self._scorer, asked, candidates)
-        ranked = sorted(zip(candidates, scores, strict=True), key=lambda pair: (-pair[1], pair[0]))
-        return [(self._places[at], score) for at, score in ranked[:limit]]
+        import numpy as np
 
-    def _telling(self, question: Sequence[str]) -> list[str]:
-        """The words that tell most: those the question repeats and few documents have; rarest first."""
+        totals = np.zeros(len(self._places))
+        for word in self.telling(question):
+            worth = self._worth.get(word) or self._weigh(self._scorer, word)
+            totals[worth.holders] += worth.scores
+        # Rounded, so that equal documents are equal whatever order their words were added in.
+        totals = totals.round(_DIGITS)
+        found = np.flatnonzero(totals)
+        if len(found) > limit:
+            bar = np.partition(totals[found], -limit)[-limit]
+            found = found[totals[found] >= bar]
+        ranked = found[np.argsort(-totals[found], kind="stable")][:limit]
+        return [(self._places[at], float(totals[at])) for at in ranked.tolist()]
+
+    def telling(self, question: Sequence[str]) -> list[str]:
+        """The words of a question that tell most, most telling first: those that it repeats and that few documents have."""
         counts = Counter(word for word in question if word in self._holders)
         idf = self._scorer.idf if self._scorer else {}
-        chosen = sorted(counts, key=lambda word: (-counts[word] * idf[word], word))[:_MOST_WORDS]
-        return sorted(chosen, key=lambda word: (len(self._holders[word]), word))
+        return sorted(counts, key=lambda word: (-counts[word] * idf[word], word))[:MOST_WORDS]
 
-    def _candidates(self, asked: Sequence[str]) -> list[int]:
-        """Documents with the rarest words before those with common ones, and the first given where a word has many."""
-        found: dict[int, None] = {}
-        for word in asked:
-            room = MOST_CANDIDATES - len(found)
-            if room <= 0:
-                break
-            found |= dict.fromkeys(islice((at for at in self._holders[word] if at not in found), room))
-        return list(found)
+    def _weigh(self, scorer: "_Scorer", word: str) -> "_Worth":
+        """What a word adds to the scores of its holders.
 
-    @staticmethod
-    def _scored(scorer: "_Scorer", asked: Sequence[str], candidates: Sequence[int]) -> list[float]:
-        """BM25+ scores, rounded so that equal documents are equal.
-
-        The library adds the lower bound of a word (its idf times delta) to documents that do not have the word, too. That is
-        taken out again: the bound is for documents that have it (Lv and Zhai, Lower-Bounding Term Frequency Normalization, 2011).
+        Asked for the other documents as well, the library would give them the lower bound of the word (its idf times delta). The
+        bound is for documents that have the word (Lv and Zhai, Lower-Bounding Term Frequency Normalization, 2011).
         """
-        if not candidates:
-            return []
-        raw = scorer.get_batch_scores(list(asked), list(candidates))
-        bounds = [(word, scorer.idf[word] * scorer.delta) for word in asked]
-        absent = (sum(bound for word, bound in bounds if word not in scorer.doc_freqs[at]) for at in candidates)
-        return [round(score - surplus, 6) for score, surplus in zip(raw, absent, strict=True)]
+        import numpy as np
+
+        holders = self._holders[word]
+        worth = _Worth(np.array(holders), np.array(scorer.get_batch_scores([word], holders)))
+        self._worth[word] = worth
+        return worth
+
+
+class _Worth(NamedTuple):
+    """The holders of a word, and what it adds to the score of each."""
+
+    holders: "NDArray[intp]"
+    scores: "NDArray[float64]"
 
 
 class _Scorer(Protocol):
@@ -72,12 +86,16 @@ class _Scorer(Protocol):
 
     idf: dict[str, float]
     doc_freqs: list[dict[str, int]]
-    delta: float
+    doc_len: Sequence[int]
 
     def get_batch_scores(self, query: list[str], doc_ids: list[int]) -> list[float]: ...
 
 
 def _scorer(documents: Sequence[Sequence[str]]) -> _Scorer:
+    import numpy as np
     from rank_bm25 import BM25Plus
 
-    return cast("_Scorer", BM25Plus(documents))
+    scorer = cast("_Scorer", BM25Plus(documents))
+    # Made into an array once: the library would do it again for every word.
+    scorer.doc_len = cast("Sequence[int]", np.array(scorer.doc_len))
+    return scorer

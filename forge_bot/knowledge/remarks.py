@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from forge_bot.engine.values import Severity
 from forge_bot.knowledge.fingerprints import ALIKE, ALIKE_IN_A_FILE, Fingerprint, fingerprint, same_file, stem
-from forge_bot.knowledge.words import words
 
 _MOST_COMPARED = 16
 _MOST_HITS = 128
 _MOST_WORDS = 24
 _WORDS_IN_COMMON = 2
+_BADNESS = {severity: place for place, severity in enumerate(Severity)}
 
 
 class Remark(NamedTuple):
@@ -51,21 +51,21 @@ class Themes:
             for name in {basename(path) for path in theme.said.files}:
                 self._by_file.setdefault(name, []).append(rank)
 
-    def about(self, text: str, files: Sequence[str], limit: int) -> list[Theme]:
-        """The themes that weigh most for a task: how often they came up, times 3 on one of its files, times 2 in its words.
+    def about(self, asked: Sequence[str], files: Sequence[str], limit: int) -> list[Theme]:
+        """The themes that weigh most for a task: how often they came up, times 3 on one of its files, times 2 in words asked for.
 
         A theme shares the words when it has two of them, or all of its own. With equal weight the more frequent, then the newer
         one comes first.
         """
         weights = dict.fromkeys(range(min(limit, len(self._ranked))), 1)
-        weights |= dict.fromkeys(self._in_words(text), 2)
+        weights |= dict.fromkeys(self._in_words(asked), 2)
         weights |= dict.fromkeys(self._in_files(files), 3)
         best = sorted(weights, key=lambda rank: (-weights[rank] * self._ranked[rank].seen, rank))
         return [self._ranked[rank] for rank in best[:limit]]
 
-    def _in_words(self, text: str) -> Iterator[int]:
-        asked = {stem(word) for word in words(text)} & self._by_word.keys()
-        rarest = sorted(asked, key=lambda word: (len(self._by_word[word]), word))[:_MOST_WORDS]
+    def _in_words(self, asked: Sequence[str]) -> Iterator[int]:
+        known = {stem(word) for word in asked} & self._by_word.keys()
+        rarest = sorted(known, key=lambda word: (len(self._by_word[word]), word))[:_MOST_WORDS]
         hits = Counter(rank for word in rarest for rank in islice(self._by_word[word], _MOST_HITS))
         for rank, count in hits.items():
             if count >= min(_WORDS_IN_COMMON, len(self._ranked[rank].said.words)):
@@ -138,4 +138,4 @@ def _theme(group: Sequence[_Said]) -> Theme:
 
 def _badness(severity: Severity) -> int:
     """0 for the worst."""
-    return list(Severity).index(severity)
+    return _BADNESS[severity]

@@ -43,12 +43,8 @@ STOP_WORDS = frozenset((_FUNCTION_WORDS + _REQUEST_WORDS).split())
 def words(text: str) -> list[str]:
     """Words to search by, in their order: identifiers and paths split, plurals folded, CJK as bigrams, stop words left out."""
     found: list[str] = []
-    for run in _RUN.finditer(unicodedata.normalize("NFKC", text)):
-        for part in _CJK.split(run.group()) if not run.group().isascii() else (run.group(),):
-            if _CJK.match(part):
-                found.extend(_bigrams(part))
-            else:
-                found.extend(_latin(part))
+    for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
+        found += _latin(run) if run.isascii() else _mixed(run)
     return found
 
 
@@ -58,6 +54,11 @@ def one_line(text: str, limit: int = LINE_LIMIT) -> str:
     if not line.isprintable():
         line = " ".join("".join(sign for sign in line if not unicodedata.category(sign).startswith("C")).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def _mixed(run: str) -> list[str]:
+    parts = (_bigrams(part) if _CJK.match(part) else _latin(part) for part in _CJK.split(run))
+    return [word for part in parts for word in part]
 
 
 def _bigrams(run: str) -> list[str]:
