@@ -37,18 +37,18 @@ def ref_target(folder: Path, ref: str) -> str | None:
 
 def commit_id(folder: Path, revision: str) -> str:
     """Id of the commit that a branch, tag, id or expression names. Raises GitFailed when it names none."""
-    return _resolved(folder, revision, "commit")
+    return _of_id(folder, revision, "commit") if _FULL_ID.fullmatch(revision) else _resolved(folder, revision, "commit")
 
 
 def tree_id(folder: Path, revision: str) -> str:
     """Id of the folder tree behind a revision. Raises GitFailed when it names none."""
-    return _tree_of(folder, revision) if _FULL_ID.fullmatch(revision) else _resolved(folder, revision, "tree")
+    return _of_id(folder, revision, "tree") if _FULL_ID.fullmatch(revision) else _resolved(folder, revision, "tree")
 
 
 @lru_cache(maxsize=256)
-def _tree_of(folder: Path, oid: str) -> str:
-    """The tree of a commit given by its full id: that never changes, so git is asked once."""
-    return _resolved(folder, oid, "tree")
+def _of_id(folder: Path, oid: str, kind: str) -> str:
+    """What a full id names never changes, so git is asked once."""
+    return _resolved(folder, oid, kind)
 
 
 def _resolved(folder: Path, revision: str, kind: str) -> str:

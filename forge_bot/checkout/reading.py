@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from posixpath import commonpath
 from typing import NamedTuple
 
 from forge_bot.checkout.git import LONG, git
@@ -11,7 +12,7 @@ from forge_bot.checkout.naming import tree_id
 from forge_bot.errors import GitFailed
 
 _MOST_NAMED = 500
-"""Paths that are given to git by name; of more, the whole tree is listed."""
+"""Paths that are given to git by name; of more, the folder that holds them all is listed."""
 
 
 class _Entry(NamedTuple):
@@ -42,8 +43,9 @@ def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes
     wanted = {path: plain for path in paths if (plain := _plain(path))}
     if not wanted:
         return {}
-    # Many names do not fit on a command line; the whole listing is then the shorter way.
-    entries = _entries(folder, tree, tuple(wanted.values()) if len(wanted) <= _MOST_NAMED else ())
+    # Many names do not fit on a command line: what they have in common is listed whole.
+    few = len(wanted) <= _MOST_NAMED
+    entries = _entries(folder, tree, tuple(wanted.values()) if few else tuple(filter(None, (commonpath(wanted.values()),))))
     oids = {path: entries[plain].oid for path, plain in wanted.items() if plain in entries and entries[plain].kind == "blob"}
     data = _blobs(folder, tuple(dict.fromkeys(oids.values())))
     return {path: data[oid] for path, oid in oids.items()}

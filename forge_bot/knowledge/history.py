@@ -43,12 +43,14 @@ class History:
         """Where runs got stuck, the most frequent and newest first; what concerns the text counts for more."""
         return tuple(theme.text for theme in self._friction.about(_asked(text), (), limit))
 
-    def recall(self, text: str, files: Sequence[str] = (), exclude: str = "") -> Recall:
-        """All of it for one task. `files` are those the task is about, as far as they are known."""
+    def recall(
+        self, text: str, files: Sequence[str] = (), exclude: str = "", *, similar: bool = True, patterns: bool = True, friction: bool = True
+    ) -> Recall:
+        """All of it for one task, or the parts that are wanted. `files` are those the task is about, as far as they are known."""
         return Recall(
-            similar=self._similar([*_asked(text), *words(" ".join(files))], exclude=exclude),
-            patterns=self.patterns(text, files),
-            friction=self.friction(text),
+            similar=self._similar([*_asked(text), *words(" ".join(files))], exclude=exclude) if similar else (),
+            patterns=self.patterns(text, files) if patterns else (),
+            friction=self.friction(text) if friction else (),
         )
 
     @cached_property

@@ -13,12 +13,18 @@ from forge_bot.knowledge.foreign import items, json_object, string, strings, tab
 from forge_bot.knowledge.friction import read_friction
 from forge_bot.knowledge.words import one_line
 
+REQUEST, STATE, SUMMARY = "request.md", "state.json", "summary.md"
 _FIXED_REVIEWS = {"review-design.md": "phase-3b", "review-tasks.md": "phase-4b", "comprehensive-review.md": "phase-7"}
 _FIRST_TASKS = tuple(f"review-{number}.md" for number in range(1, 21))
 _DATED = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _ENDED = {"completed": "done", "in_progress": "unfinished", "pending": "unfinished", "awaiting_human": "waiting"}
 _LONGEST_REQUEST = 4_000
 _COUNTS = ("calls", "input_tokens", "cached_tokens", "output_tokens", "duration_ms")
+
+
+def is_read(name: str) -> bool:
+    """Whether a file of that name in a workspace can tell something about its run."""
+    return name in {REQUEST, STATE, SUMMARY, *_FIXED_REVIEWS} or (name.startswith("review-") and name.endswith(".md"))
 
 
 class PastRun(Frozen):
@@ -45,11 +51,11 @@ def read_past_run(name: str, read: Callable[[str], str | None]) -> PastRun | Non
 
     None when neither its state nor its request is there; whatever else is missing or broken is left empty.
     """
-    request, written = read("request.md"), read("state.json")
+    request, written = read(REQUEST), read(STATE)
     if request is None and written is None:
         return None
     state = json_object(written or "")
-    summary = read("summary.md") or ""
+    summary = read(SUMMARY) or ""
     heading, body = _request(request or "")
     status = string(state.get("currentPhaseStatus")) or string(state.get("status"))
     return PastRun(
@@ -112,9 +118,14 @@ def _findings(state: Mapping[str, object], read: Callable[[str], str | None]) ->
             yield one_line(by), finding
     of_tasks = [f"review-{task_id}.md" for task in _tasks(state) if (task_id := string(task.get("id")))]
     for name in dict.fromkeys((*_FIXED_REVIEWS, *(of_tasks or _FIRST_TASKS))):
-        if not _recorded(artifacts.get(name)) and (text := read(name)):
+        if not _tells(artifacts.get(name)) and (text := read(name)):
             for finding in read_findings(text):
                 yield _FIXED_REVIEWS.get(name, "phase-6"), _finding(finding.severity, finding.description)
+
+
+def _tells(record: object) -> bool:
+    """Whether a record says what was found, be it nothing."""
+    return isinstance(table(record).get("findings"), list) or bool(_recorded(record))
 
 
 def _recorded(record: object) -> tuple[Finding, ...]:

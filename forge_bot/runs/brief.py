@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from functools import cached_property
+from posixpath import normpath
 from typing import assert_never
 
 from forge_bot.engine import SpawnAgent
@@ -13,11 +13,11 @@ from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.values import TaskId
 from forge_bot.knowledge import ENV, Profile
 from forge_bot.knowledge.history import History
-from forge_bot.knowledge.past_runs import read_past_run
 from forge_bot.knowledge.recall import Recall
-from forge_bot.prompts.assemble import assemble
+from forge_bot.prompts.assemble import RECALL, Knows, assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Capability, Input, Line, Material, Prompt
+from forge_bot.runs.past import history_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.verification_report import commands_section
 from forge_bot.workspace import SPECS
@@ -32,7 +32,6 @@ _NAMED = re.compile(r"`([\w./@+-]+\.\w+)`")
 _FEW_FILES = 60
 
 _DIFF_SHOWN = 120_000
-_RUNS_READ = 10_000
 
 
 class Briefing:
@@ -56,7 +55,7 @@ class Briefing:
             raise TypeError(f"{action.phase} has no agent")
         task = state.task(task_id) if task_id is not None else None
         notes = [note for note in state.notes if note.phase == action.phase and note.task in {None, task_id}]
-        recall = self._recall(task)
+        recall = self._recall(action.agent, task)
         wanted = phase.providers
         return Material(
             agent=action.agent,
@@ -113,11 +112,12 @@ class Briefing:
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
         shown = [self.artifact(name) for name in names]
+        now = self.run.repository.commit_id(at)
         if task is not None and action.phase == self.run.pipeline.implementation.id:
-            shown += self._files(at, task.spec.files, _FILE_SHOWN)
+            shown += self._files(now, task.spec.files, _FILE_SHOWN)
         elif task is None and "analysis.md" in names:
-            shown += self._files(at, self._relevant_files(at), _FILES_SHOWN)
-        shown += self._changes(phase, task)
+            shown += self._files(now, self._relevant_files(), _FILES_SHOWN)
+        shown += self._changes(now, phase, task)
         if isinstance(phase, VerifyPhase) and self.run.state.verification is not None:
             # Until the verifier has spoken, the document of that name holds our process's table only, which stands here in full.
             spoken = self.run.state.visits.get(phase.id, 0) > 0
@@ -125,15 +125,16 @@ class Briefing:
             shown.append(Input(name="output of the project commands", text=self._outputs(), kind="output"))
         return tuple(shown)
 
-    def _changes(self, phase: Speaking, task: TaskState | None) -> list[Input]:
+    def _changes(self, now: str, phase: Speaking, task: TaskState | None) -> list[Input]:
         base = self.run.state.base_commit
         match phase.changes:
             case "task":
-                return [self._task_diff(task)]
+                return [self._task_diff(task, now)]
             case "run":
-                return [self._diff("all changes of the run", base)]
+                return [self._diff("all changes of the run", base, now)]
             case "names":
-                return [self._diff("files the run changed", base, stat=True), Input(name="log of the run", text=self._log(), kind="output")]
+                files = self._diff("files the run changed", base, now, stat=True)
+                return [files, Input(name="log of the run", text=self._log(), kind="output")]
             case "none":
                 return []
             case _:
@@ -170,16 +171,14 @@ class Briefing:
         # Logs of checks quote whatever ran there.
         return Input(name=name, text=self.run.workspace.read(name), untrusted=name.startswith(CHECKS))
 
-    def _relevant_files(self, at: str) -> tuple[str, ...]:
+    def _relevant_files(self) -> list[str]:
         """The files the analysis names, so that not every agent has to ask for them again."""
-        named = dict.fromkeys(_NAMED.findall(self.run.workspace.read("analysis.md")))
-        known = set(self.run.repository.list_files(at))
-        return tuple(name for name in named if name in known and not name.startswith(f"{SPECS}/"))
+        named = dict.fromkeys(normpath(name) for name in _NAMED.findall(self.run.workspace.read("analysis.md")))
+        return [name for name in named if not name.startswith(f"{SPECS}/")]
 
-    def _files(self, at: str, names: Sequence[str], most: int) -> list[Input]:
+    def _files(self, commit: str, names: Sequence[str], most: int) -> list[Input]:
         """Text files of a commit, in the order of their names here; if not all fit into `most` characters, the smaller ones."""
-        read = self.run.repository.read
-        found = {name: raw for name in names if (raw := read(at, name)) is not None and b"\0" not in raw}
+        found = {name: raw for name, raw in self.run.repository.read_many(commit, names).items() if b"\0" not in raw}
         fitting: set[str] = set()
         for name in sorted(found, key=lambda name: len(found[name])):
             most -= len(found[name])
@@ -188,45 +187,43 @@ class Briefing:
             fitting.add(name)
         return [Input(name=name, text=raw.decode("utf-8", "replace"), kind="file") for name, raw in found.items() if name in fitting]
 
-    def _diff(self, name: str, base: str, *, of: Collection[str] | None = None, stat: bool = False) -> Input:
+    def _diff(self, name: str, base: str, now: str, *, of: Collection[str] | None = None, stat: bool = False) -> Input:
         tree = self.run.tree
-        changed = [path for path in tree.changed(base) if not path.startswith(f"{SPECS}/") and (of is None or path in of)]
+        changed = [path for path in tree.changed(base, now) if not path.startswith(f"{SPECS}/") and (of is None or path in of)]
         text = (
-            tree.diff(base, paths=changed, stat=stat, max_bytes=_DIFF_SHOWN)
+            tree.diff(base, now, changed, stat=stat, max_bytes=_DIFF_SHOWN)
             if changed
             else "Nothing was changed outside the run's own record."
         )
         return Input(name=name, text=text, kind="diff")
 
-    def _task_diff(self, task: TaskState | None) -> Input:
+    def _task_diff(self, task: TaskState | None, now: str) -> Input:
         """What one task changed: the files of its commits, from before the first of them. Other tasks' files stay out."""
         base, tree = self.run.state.base_commit, self.run.tree
         if task is None:
-            return self._diff("changes of the run", base)
+            return self._diff("changes of the run", base, now)
         mine = [commit for commit in tree.commits(base) if ("Forge-Task", task.spec.id) in commit.trailers]
         paths = {path for commit in mine for path in tree.changed(f"{commit.id}^", commit.id)}
-        return self._diff(f"changes of task {task.spec.id}", f"{mine[-1].id}^" if mine else base, of=paths if mine else None)
+        before = self.run.repository.commit_id(f"{mine[-1].id}^") if mine else base
+        return self._diff(f"changes of task {task.spec.id}", before, now, of=paths if mine else None)
 
     # -- knowledge -------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def history(self) -> History:
         """What earlier runs left in the base commit."""
-        base = self.run.state.base_commit
-        names = sorted({path.split("/")[1] for path in self.run.repository.list_files(base, SPECS) if path.count("/") > 1})
+        return history_at(self.run.repository, self.run.state.base_commit)
 
-        def reader(name: str, path: str) -> str | None:
-            raw = self.run.repository.read(base, f"{SPECS}/{name}/{path}")
-            return raw.decode("utf-8", "replace") if raw is not None else None
-
-        found = (read_past_run(name, lambda path, name=name: reader(name, path)) for name in names[-_RUNS_READ:])
-        return History([past for past in found if past is not None])
-
-    def _recall(self, task: TaskState | None) -> Recall:
+    def _recall(self, agent: str, task: TaskState | None) -> Recall:
+        knows = RECALL.get(agent, Knows())
+        if not any(knows):
+            return Recall()
         request = self.run.request
         text = f"{request.title}\n{request.text}"
         files = task.spec.files if task is not None else ()
-        return self.history.recall(text if task is None else f"{task.spec.title}\n{text}", files, exclude=self.run.name)
+        about = text if task is None else f"{task.spec.title}\n{text}"
+        # What the agent is not shown is not looked for: the first search in many past runs takes its time.
+        return self.history.recall(about, files, exclude=self.run.name, **knows._asdict())
 
     def past_runs(self, query: str) -> str:
         """Past runs like a query, as text for a model."""

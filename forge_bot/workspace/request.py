@@ -1,6 +1,7 @@
 """request.md: the frozen request, written and read by the same module."""
 
 import hashlib
+from functools import lru_cache
 
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError
@@ -41,6 +42,8 @@ def render_request(request: Request) -> str:
     return f"{_FENCE}\n{head}{_FENCE}\n\n# {request.title}\n\n{request.text.rstrip()}\n"
 
 
+# Every prompt of a run reads the same request, and YAML is slow.
+@lru_cache(maxsize=4)
 def read_request(text: str) -> Request:
     """The request in a file; raises ReportsDamaged if it was not written by `render_request`, or was changed since."""
     try:

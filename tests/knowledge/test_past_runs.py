@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from forge_bot.engine.values import Finding
 from forge_bot.knowledge import PastRun, read_past_run
+from forge_bot.knowledge.past_runs import is_read
 from tests.knowledge.run_scene import CRITICAL, MAJOR, MINOR
 
 NAME = "20260412-42-fix-login"
@@ -71,6 +72,16 @@ def test_reviews_are_read_where_the_state_records_no_findings() -> None:
         ("phase-7", Finding(severity=MAJOR, description="Two clocks")),
         ("phase-6", Finding(severity=MINOR, description="Name says too little")),
     )
+
+
+def test_a_review_in_which_the_state_found_nothing_is_not_read_again() -> None:
+    state: dict[str, object] = {**STATE, "artifacts": {"review-1.md": {"phase": "phase-6", "verdict": "PASS", "findings": []}}}
+    asked: list[str] = []
+    files = {"request.md": REQUEST, "state.json": json.dumps(state), "review-1.md": "## Verdict: PASS\n"}
+    read_past_run(NAME, lambda name: asked.append(name) or files.get(name))
+    assert "review-1.md" not in asked
+    assert "review-design.md" in asked
+    assert all(is_read(name) for name in asked)
 
 
 def test_the_state_knows_better_than_the_review_it_was_made_from() -> None:
