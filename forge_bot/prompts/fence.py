@@ -1,5 +1,6 @@
 """The fence around strangers' text in a prompt: two delimiters, and no way to write one of them inside."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
@@ -32,6 +33,9 @@ def fence(text: str, label: str) -> str:
 
 def _delimiters(text: str) -> Iterator[int]:
     """Places of the `<` of everything that reads like one of the delimiters."""
+    # Nearly every text holds none, and to see that takes a hundredth of the time that it takes to say where one is.
+    if _NAME not in "".join(part.translate(_FOLDS) for part in _NOT_ASCII.split(text)):
+        return
     folded: list[str] = []
     places: list[int] = []
     for index, char in enumerate(text):
@@ -55,6 +59,19 @@ def _folded(char: str) -> str:
     if unicodedata.category(char) == "Pd":
         return "-"
     return unicodedata.normalize("NFKC", char).casefold().translate(_LOOK_ALIKES).strip()
+
+
+class _Folds(dict[int, str | None]):
+    """`_folded` as a table for str.translate, filled as it is used."""
+
+    def __missing__(self, code: int) -> str | None:
+        self[code] = _folded(chr(code)) or None
+        return self[code]
+
+
+_FOLDS = _Folds()
+# A text that is all ASCII is translated at once, any other one character by character: so the parts are taken apart.
+_NOT_ASCII = re.compile(r"([^\x00-\x7f]+)")
 
 
 def _one_line(label: str) -> str:

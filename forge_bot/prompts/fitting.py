@@ -71,6 +71,8 @@ def fitted(contents: Contents, room: int, frame: Callable[[Contents], int]) -> C
     def over() -> int:
         return frame(contents) + texts - room
 
+    if over() <= 0:
+        return contents
     for name in _RECALL:
         while getattr(contents, name) and over() > 0:
             contents = contents.model_copy(update={name: getattr(contents, name)[:-1]})
