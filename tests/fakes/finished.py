@@ -46,7 +46,7 @@ class Finished(NamedTuple):
     def prompt(self, step: Step) -> tuple[Prompt, Material]:
         """The prompt of a step, made anew."""
         self.briefing.run.state = step.state
-        return self.briefing.prompt(step.action, step.task, _TURNS, _TOKENS)
+        return self.briefing.prompt(step.action, step.task, _TURNS, _TOKENS, step.state.branch)
 
 
 def demo(folder: Path) -> Repository:

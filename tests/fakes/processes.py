@@ -2,13 +2,15 @@
 
 import sys
 from collections.abc import Callable
+from typing import cast
 
 _counting: list[list[str]] = []
 
 
 def _heard(event: str, arguments: tuple[object, ...]) -> None:
     if event == "subprocess.Popen" and _counting:
-        _counting[-1].append(" ".join(map(str, arguments[1])) if isinstance(arguments[1], list | tuple) else str(arguments[1]))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        words: object = arguments[1]
+        _counting[-1].append(" ".join(map(str, cast("list[object]", words))) if isinstance(words, list | tuple) else str(words))
 
 
 sys.addaudithook(_heard)
