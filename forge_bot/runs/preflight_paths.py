@@ -9,7 +9,7 @@ _ADDRESS = re.compile(r"\b\w+://\S+")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _SPARED = re.compile(r"\b(?:not|never|without|except|leave|leaving|keep|keeping|instead of|rather than)\b|n['’]t\b", re.IGNORECASE)
 _TICKED = re.compile(r"`([^`\s]+)`")
-_BARE = re.compile(r"(?<![\w/.@-])(?:\./)?((?:[\w.@+*-]+/)+[\w.@+*-]*|\.?[\w@+-]+(?:\.[\w-]+)+)")
+_BARE = re.compile(r"(?<![\w/.@+*-])(?:\./)?((?:[\w.@+*-]+/)+[\w.@+*-]*|\.?[\w@+-]+(?:\.[\w-]+)+)")
 _PATH = re.compile(r"[\w.@+*-]+(?:/[\w.@+*-]+)*")
 _FILE = re.compile(r"(?:[\w.@+*-]+/)+[\w@+*.-]*[\w*]\.[A-Za-z]\w{0,7}")
 

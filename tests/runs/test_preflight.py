@@ -1,5 +1,6 @@
 """What is looked at before a run: this clone, this machine, and what the task names."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -186,3 +187,10 @@ def test_a_program_of_the_repository_itself_is_looked_for_in_its_commit(sample: 
     assert found(sample) == ()
     clones.configure(sample, "commands: {setup: [], build: python3 make.py, test: build/run-tests}\n")
     assert found(sample) == (), "what is not committed may still be built"
+
+
+@pytest.mark.parametrize("part", ["+", "*+", "a/", "a.", "`", "```\n", "../", "not "])
+def test_a_hostile_request_is_read_in_no_time(part: str) -> None:
+    began = time.perf_counter()
+    named_paths(part * (100_000 // len(part)))
+    assert time.perf_counter() - began < 2
