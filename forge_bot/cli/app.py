@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from forge_bot import __version__
+from forge_bot.cli.completing import documents, phase_names, phases_to_repeat, run_folders, run_names
 
 app = typer.Typer(
     name="forge-bot",
@@ -17,7 +18,9 @@ app = typer.Typer(
 )
 
 Repo = Annotated[Path, typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder")]
-RunName = Annotated[str | None, typer.Option("--run", help="Name or branch of the run, if there is more than one.")]
+RunName = Annotated[
+    str | None, typer.Option("--run", help="Name or branch of the run, if there is more than one.", autocompletion=run_names)
+]
 Model = Annotated[str | None, typer.Option(help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME")]
 Record = Annotated[Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")]
 Push = Annotated[bool, typer.Option("--push", help="Push the branch when the pull request's text is ready, and at the end.")]
@@ -28,11 +31,17 @@ Until = Annotated[
         help="Stop with exit code 3 when this phase is complete, before the review or checkpoint that follows it. Id or name: "
         "phase-3, design, tasks, implementation, …",
         metavar="PHASE",
+        autocompletion=phase_names,
     ),
 ]
 From = Annotated[
     str | None,
-    typer.Option("--from", help="Go on from this phase, which the run has reached: the same as retry PHASE.", metavar="PHASE"),
+    typer.Option(
+        "--from",
+        help="Go on from this phase, which the run has reached: the same as retry PHASE.",
+        metavar="PHASE",
+        autocompletion=phases_to_repeat,
+    ),
 ]
 HERE = Path()
 _BY_HAND = 130
@@ -54,13 +63,21 @@ def _main(
 
 @app.command("run")
 def run_task(
-    task: Annotated[str, typer.Argument(help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with a run.")],
+    task: Annotated[
+        str,
+        typer.Argument(
+            help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with a run.", autocompletion=run_folders
+        ),
+    ],
     repo: Repo = HERE,
     effort: Annotated[str | None, typer.Option(help="S, M or L; guessed from the request if left out.", metavar="S|M|L")] = None,
     auto: Annotated[bool, typer.Option("--auto", help="Pass a checkpoint if the reviewer said APPROVE and nothing is risky.")] = False,
     nopr: Annotated[bool, typer.Option("--nopr", help="Prepare no pull request.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Add a debug report to the summary, and tracebacks to errors.")] = False,
     discuss: Annotated[bool, typer.Option("--discuss", help="Answer three questions about the request first.")] = False,
+    answer: Annotated[
+        list[str] | None, typer.Option(help="Answer to the next question of --discuss, where there is no terminal; up to three times.")
+    ] = None,
     model: Model = None,
     budget: Annotated[float | None, typer.Option(help="US dollars the run may cost.", min=0.01)] = None,
     branch: Annotated[str | None, typer.Option(help="Name of the new branch.", metavar="NAME")] = None,
@@ -81,6 +98,7 @@ def run_task(
         skip_pr=nopr,
         debug=debug,
         discuss=discuss,
+        answers=tuple(answer or ()),
         budget=budget,
         branch=branch,
         here=here,
@@ -177,7 +195,11 @@ def resume(
 @app.command()
 def retry(
     phase: Annotated[
-        str | None, typer.Argument(help="Phase to go back to, by id or name, such as phase-3 or design; left out, the current one.")
+        str | None,
+        typer.Argument(
+            help="Phase to go back to, by id or name, such as phase-3 or design; left out, the current one.",
+            autocompletion=phases_to_repeat,
+        ),
     ] = None,
     notes: Annotated[str, typer.Option(help="What should be different this time.")] = "",
     repo: Repo = HERE,
@@ -221,7 +243,7 @@ def status(
 
 @app.command()
 def show(
-    artifact: Annotated[str, typer.Argument(help="Name of an artifact, such as design.md.")],
+    artifact: Annotated[str, typer.Argument(help="Name of an artifact, such as design.md.", autocompletion=documents)],
     repo: Repo = HERE,
     run: RunName = None,
 ) -> int:

@@ -10,6 +10,7 @@ from rich.prompt import Prompt
 
 from forge_bot.checkout import Repository
 from forge_bot.cli.beforehand import Outlook, check_branch, looked_around, say_what_was_found
+from forge_bot.cli.discussing import discussed
 from forge_bot.cli.ending import ended
 from forge_bot.cli.going import resume
 from forge_bot.cli.opening import at_terminal, configured, models_for, session
@@ -20,16 +21,10 @@ from forge_bot.errors import BadOption
 from forge_bot.runs.estimate import Estimate, keep_estimate
 from forge_bot.runs.phases import phase_named
 from forge_bot.runs.project import check_testable, profile_at
-from forge_bot.runs.session import person, prompts_for
+from forge_bot.runs.session import Outcome, person, prompts_for
 from forge_bot.runs.start import Beginning, Draft, Plan, begin, draft_of, plan_for
 from forge_bot.settings import load_pipeline
 from forge_bot.workspace import SPECS
-
-QUESTIONS = (
-    "What is the main goal of this change?",
-    "Are there constraints or things that must not change?",
-    "How will you know that it is done?",
-)
 
 
 class Wanted(Frozen):
@@ -41,6 +36,7 @@ class Wanted(Frozen):
     skip_pr: bool = False
     debug: bool = False
     discuss: bool = False
+    answers: tuple[str, ...] = ()
     budget: float | None = None
     branch: str | None = None
     here: bool = False
@@ -75,14 +71,16 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     outlook = Outlook(repository, pipeline, models(), progress, budget=budget, auto=wanted.auto)
     say_what_was_found(found, progress)
     estimate = outlook.of(plan)
-    answers = _discussed(wanted)
+    answers = discussed(wanted.task, wanted.answers, wanted=wanted.discuss)
+    if answers is None:
+        return Outcome.WAITING.value
     plan = _confirmed(repository, draft, plan, wanted, estimate)
     check_branch(repository, config, plan)
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
     beginning = Beginning(
         draft=draft,
         plan=plan,
-        flags=Flags(auto=wanted.auto, skip_pr=wanted.skip_pr, debug=wanted.debug, discuss=wanted.discuss),
+        flags=Flags(auto=wanted.auto, skip_pr=wanted.skip_pr, debug=wanted.debug, discuss=wanted.discuss or bool(wanted.answers)),
         budget=budget,
         by=person(),
         answers=answers,
@@ -91,15 +89,6 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     keep_estimate(repository, info.name, estimate)
     progress.began(info, plan, estimate)
     return ended(*session(repository, config, models, progress, push=wanted.push, until=wanted.until).go_on(info), progress)
-
-
-def _discussed(wanted: Wanted) -> str:
-    if not wanted.discuss or not at_terminal():
-        return ""
-    console = Console()
-    console.print("\n[bold]Three questions first[/] (Enter leaves one out)")
-    answers = [(question, Prompt.ask(f"  {question}", default="", show_default=False, console=console)) for question in QUESTIONS]
-    return "\n\n".join(f"**{question}**\n{answer}" for question, answer in answers if answer.strip())
 
 
 def _confirmed(repository: Repository, draft: Draft, plan: Plan, wanted: Wanted, estimate: Estimate) -> Plan:
