@@ -238,6 +238,20 @@ class SandboxFailed(SetupError):
     hint = "Run `forge-bot status --debug` for the backend's own words."
 
 
+class NotInAction(SetupError):
+    """A program that GitHub Actions starts was started by something else."""
+
+    code = "ACTION-001"
+    hint = "It runs as a step of the action; the variables it reads are listed in docs/commands.md."
+
+
+class BadInput(SetupError):
+    """An input of the action has a value that it cannot have."""
+
+    code = "ACTION-002"
+    hint = "Correct the input in the workflow file that uses the action."
+
+
 # -- what a run can do now ----------------------------------------------------------------------------------------
 
 

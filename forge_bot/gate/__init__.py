@@ -1,0 +1,46 @@
+"""Who is let in: events and comments read, people authorised, with nothing but the standard library.
+
+`parse`, `obeyed` and `authorise` are pure. The gate uses them in front of everything, and who carries out commands uses them again on
+every comment that it reads by itself.
+"""
+
+from forge_bot.gate.authorise import Allowed, Attempt, Deed, Ground, Part, Policy, Refused, authorise, to_ask_about
+from forge_bot.gate.commands import Command, Mistyped
+from forge_bot.gate.events import Event, is_edited, read_event
+from forge_bot.gate.parsing import obeyed, parse
+from forge_bot.gate.payload import Node, read_json
+from forge_bot.gate.people import Account, read_account
+from forge_bot.gate.roles import Has, Role, Standing, Unknown, read_standing
+from forge_bot.gate.settings import Inputs, read_inputs
+from forge_bot.gate.wishes import dispatched_command
+
+__all__ = [
+    "Account",
+    "Allowed",
+    "Attempt",
+    "Command",
+    "Deed",
+    "Event",
+    "Ground",
+    "Has",
+    "Inputs",
+    "Mistyped",
+    "Node",
+    "Part",
+    "Policy",
+    "Refused",
+    "Role",
+    "Standing",
+    "Unknown",
+    "authorise",
+    "dispatched_command",
+    "is_edited",
+    "obeyed",
+    "parse",
+    "read_account",
+    "read_event",
+    "read_inputs",
+    "read_json",
+    "read_standing",
+    "to_ask_about",
+]

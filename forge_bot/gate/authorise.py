@@ -1,0 +1,138 @@
+"""Who may make forge-bot do something: one pure function for labels, comments, dispatches, re-runs and wakes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from forge_bot.gate.people import Account, Kind
+from forge_bot.gate.roles import Has, Role, Standing
+
+
+class Deed(StrEnum):
+    """What is to be done."""
+
+    START = "start"
+    COMMAND = "command"
+    RESUME = "resume"
+    """Go on with what was allowed before. Nothing new is asked for."""
+
+
+class Part(StrEnum):
+    """The part somebody has in an event."""
+
+    AUTHOR = "author"
+    SENDER = "sender"
+    ACTOR = "actor"
+    RERUNNER = "triggering actor"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Who tries to do what. Everybody named here has to be allowed; an account that is None was deleted or hidden."""
+
+    deed: Deed
+    people: Mapping[Part, Account | None]
+    edited: bool = False
+    via_app: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The role that is needed, and the account that forge-bot itself writes with."""
+
+    floor: Role = Role.WRITE
+    own: str = "github-actions[bot]"
+
+
+class Ground(StrEnum):
+    """Why somebody is refused. Unknown is a ground like the others."""
+
+    NOBODY = "nobody"
+    GHOST = "ghost"
+    BOT = "bot"
+    NOT_A_PERSON = "not-a-person"
+    VIA_APP = "via-app"
+    EDITED = "edited"
+    NOT_THE_AUTHOR = "not-the-author"
+    UNVERIFIED = "unverified"
+    ROLE = "role"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Everybody concerned may do it; `by` is in whose name it is done."""
+
+    by: Account
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It is not done. The sentence is plain text and may name the account."""
+
+    ground: Ground
+    sentence: str
+    who: str = ""
+
+
+def to_ask_about(attempt: Attempt, policy: Policy) -> tuple[str, ...]:
+    """The names whose roles decide, each once; none when it is refused without."""
+    if _unfit(attempt, policy) is not None:
+        return ()
+    names = {account.login.casefold(): account.login for account in attempt.people.values() if account is not None}
+    return tuple(login for login in names.values() if login.casefold() != policy.own.casefold())
+
+
+def authorise(attempt: Attempt, standings: Mapping[str, Standing], policy: Policy) -> Allowed | Refused:
+    """Whether it may be done. `standings` holds GitHub's answer for each name of `to_ask_about`; a missing one counts as unknown.
+
+    The author of a comment has to be its sender. Bots may do nothing, but for the own one, which may wake its own run.
+    """
+    if (refused := _unfit(attempt, policy)) is not None:
+        return refused
+    for login in to_ask_about(attempt, policy):
+        standing = standings.get(login)
+        if not isinstance(standing, Has):
+            reason = "nobody asked GitHub" if standing is None else standing.reason
+            return Refused(Ground.UNVERIFIED, f"the role of @{login} could not be found out: {reason}", login)
+        if standing.role < policy.floor:
+            named = f"“{standing.name}”, which counts as {standing.role.word}" if standing.name else standing.role.word
+            return Refused(Ground.ROLE, f"@{login} has the role {named}; {policy.floor.word} is needed", login)
+    return Allowed(_in_whose_name(attempt))
+
+
+def _in_whose_name(attempt: Attempt) -> Account:
+    named = (attempt.people.get(part) for part in Part)
+    return next(account for account in named if account is not None)
+
+
+def _unfit(attempt: Attempt, policy: Policy) -> Refused | None:
+    """The ground that needs no role to be known."""
+    if not attempt.people:
+        return Refused(Ground.NOBODY, "nobody is named who wants it")
+    for part, account in attempt.people.items():
+        if (refused := _no_person(part, account, attempt.deed, policy)) is not None:
+            return refused
+    if attempt.via_app:
+        return Refused(Ground.VIA_APP, f"it was written through the app {attempt.via_app}, and a command has to be a person's own")
+    if attempt.edited:
+        return Refused(Ground.EDITED, "the comment was edited, so it is not clear who wrote what; write it anew")
+    author, sender = attempt.people.get(Part.AUTHOR), attempt.people.get(Part.SENDER)
+    if author is not None and sender is not None and (author.id != sender.id or not author.named(sender.login)):
+        return Refused(Ground.NOT_THE_AUTHOR, f"@{sender.login} sent what @{author.login} wrote", sender.login)
+    return None
+
+
+def _no_person(part: Part, account: Account | None, deed: Deed, policy: Policy) -> Refused | None:
+    if account is None:
+        return Refused(Ground.GHOST, f"the {part.value} is no longer there")
+    match account.kind:
+        case Kind.PERSON:
+            return None
+        case Kind.BOT:
+            if deed is Deed.RESUME and account.named(policy.own):
+                return None
+            return Refused(Ground.BOT, f"the {part.value} {account.login} is a bot", account.login)
+        case Kind.GHOST:
+            return Refused(Ground.GHOST, f"the {part.value} is no longer there")
+        case Kind.ORGANISATION | Kind.OTHER:
+            return Refused(Ground.NOT_A_PERSON, f"the {part.value} {account.login} is not a person", account.login)

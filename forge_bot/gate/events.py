@@ -1,0 +1,189 @@
+"""What happened, out of a payload and the name of its event: a closed union, and everything else is Nothing with a reason."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from forge_bot.gate.branches import issue_of_branch
+from forge_bot.gate.payload import Node
+from forge_bot.gate.people import Account, read_account
+
+LONGEST_INPUT = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAdded:
+    """Labels came to an issue: one was put on, or the issue was opened with some."""
+
+    issue: int
+    added: tuple[str, ...]
+    sender: Account | None
+    opened: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CommentCreated:
+    """Somebody wrote a comment. On a pull request, `thread` is its number and not that of an issue."""
+
+    thread: int
+    comment: int
+    body: str
+    author: Account | None
+    sender: Account | None
+    on_pull: bool = False
+    edited: bool = False
+    via_app: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """Somebody started the workflow by hand or through the API, with a command for an issue or without."""
+
+    issue: int
+    command: str
+    sender: Account | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFailed:
+    """Checks failed on a branch of a run that has a pull request in this repository."""
+
+    issue: int
+    branch: str
+    commit: str
+    pulls: tuple[int, ...]
+    check: int
+    sender: Account | None
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Nothing that concerns forge-bot, and why."""
+
+    reason: str
+
+
+Event = LabelAdded | CommentCreated | Dispatched | CheckFailed | Nothing
+
+
+def read_event(name: str, payload: Node) -> Event:
+    """What a payload says. `name` is the event's name as in GITHUB_EVENT_NAME; the forms are those of
+    https://docs.github.com/en/webhooks/webhook-events-and-payloads. Nothing raises, whatever the payload is.
+    """
+    if not payload.exists:
+        return Nothing("the payload is missing or cannot be read")
+    reader = _READERS.get(name)
+    if reader is None:
+        return Nothing("forge-bot does not listen to this kind of event")
+    return reader(payload)
+
+
+def _issue(payload: Node) -> Event:
+    action = payload.text("action")
+    issue = payload.number("issue", "number")
+    if action not in {"labeled", "opened"}:
+        return Nothing("of what happens to issues, only new labels and new issues count")
+    if issue is None:
+        return Nothing("the payload names no issue")
+    if payload.at("issue", "pull_request").exists:
+        return Nothing("the label is on a pull request, and runs start from issues")
+    labels = [payload["label"]] if action == "labeled" else payload.items("issue", "labels")
+    added = tuple(name for label in labels if (name := label.text("name")))
+    if not added:
+        return Nothing("the payload names no label")
+    return LabelAdded(issue, added, read_account(payload["sender"]), opened=action == "opened")
+
+
+def _comment(payload: Node) -> Event:
+    thread, comment = payload.number("issue", "number"), payload.number("comment", "id")
+    if payload.text("action") != "created":
+        return Nothing("only new comments are read; edited ones have to be written anew")
+    if thread is None or comment is None:
+        return Nothing("the payload names no comment, or no issue that it is on")
+    body = payload.text("comment", "body")
+    if not body:
+        return Nothing("the comment is empty")
+    app = payload.at("comment", "performed_via_github_app")
+    return CommentCreated(
+        thread=thread,
+        comment=comment,
+        body=body,
+        author=read_account(payload.at("comment", "user")),
+        sender=read_account(payload["sender"]),
+        on_pull=payload.at("issue", "pull_request").exists,
+        edited=is_edited(payload["comment"]),
+        via_app=(app.text("slug") or "an app") if app.exists else "",
+    )
+
+
+def is_edited(comment: Node) -> bool:
+    """Whether a comment says that it was changed after it was written. One that does not say when counts as changed."""
+    created, updated = comment.text("created_at"), comment.text("updated_at")
+    return not created or created != (updated or created)
+
+
+def _dispatch(payload: Node) -> Event:
+    return _dispatched(payload["inputs"], payload)
+
+
+def _repository_dispatch(payload: Node) -> Event:
+    return _dispatched(payload["client_payload"], payload)
+
+
+def _dispatched(inputs: Node, payload: Node) -> Event:
+    written = inputs.text("issue").strip().removeprefix("#")
+    issue = inputs.number("issue")
+    if issue is None and written.isascii() and written.isdigit() and len(written) < len("1234567890"):
+        issue = int(written) or None
+    if issue is None:
+        return Nothing("the dispatch names no issue")
+    command = inputs.text("command").strip()
+    if len(command) > LONGEST_INPUT:
+        return Nothing("the command of the dispatch is longer than any comment may be")
+    return Dispatched(issue, command, read_account(payload["sender"]))
+
+
+def _check_suite(payload: Node) -> Event:
+    return _checks(payload, payload["check_suite"], payload.text("check_suite", "head_branch"))
+
+
+def _check_run(payload: Node) -> Event:
+    return _checks(payload, payload["check_run"], payload.text("check_run", "check_suite", "head_branch"))
+
+
+def _workflow_run(payload: Node) -> Event:
+    run = payload["workflow_run"]
+    if run.number("head_repository", "id") != payload.number("repository", "id"):
+        return Nothing("the checks ran for a branch of another repository")
+    return _checks(payload, run, run.text("head_branch"))
+
+
+def _checks(payload: Node, check: Node, branch: str) -> Event:
+    number = check.number("id")
+    if payload.text("action") != "completed" or number is None:
+        return Nothing("the checks are not finished")
+    if check.text("conclusion") not in {"failure", "timed_out"}:
+        return Nothing("the checks did not fail")
+    issue = issue_of_branch(branch)
+    if issue is None:
+        return Nothing("the checks ran for a branch that is not one of a run")
+    pulls = _own_pulls(check, payload.number("repository", "id"))
+    if not pulls:
+        return Nothing("the branch has no pull request in this repository")
+    return CheckFailed(issue, branch, check.text("head_sha"), pulls, number, read_account(payload["sender"]))
+
+
+def _own_pulls(check: Node, repository: int | None) -> tuple[int, ...]:
+    """The pull requests whose branch lies in this repository; branches of forks may have any name."""
+    pulls = (pull for pull in check.items("pull_requests") if pull.number("head", "repo", "id") == repository)
+    return tuple(number for pull in pulls if repository is not None and (number := pull.number("number")) is not None)
+
+
+_READERS: dict[str, Callable[[Node], Event]] = {
+    "issues": _issue,
+    "issue_comment": _comment,
+    "workflow_dispatch": _dispatch,
+    "repository_dispatch": _repository_dispatch,
+    "check_suite": _check_suite,
+    "check_run": _check_run,
+    "workflow_run": _workflow_run,
+}

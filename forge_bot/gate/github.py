@@ -1,0 +1,168 @@
+"""The few questions that the gate asks GitHub, over urllib: an answer or the reason why there is none, never an exception."""
+
+import http.client
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from email.message import Message
+from typing import IO, cast
+from urllib.parse import quote, urljoin, urlsplit
+
+from forge_bot.gate.payload import Node, read_json
+
+TIMEOUT = 10.0
+"""Seconds for one answer."""
+
+LONGEST_WAIT = 70.0
+"""Seconds that are waited when GitHub asks for patience; its own limits mostly say 60."""
+
+_SUCCESS = 2
+"""The first digit of a good status."""
+
+_TRIES = 3
+_LARGEST = 64 * 2**20
+_REDIRECTS = {301, 302, 303, 307, 308}
+_TOO_FAST = {403, 429}
+_BROKEN = {500, 502, 503, 504}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status and what came with it. Status 0: no answer came, and `reason` says why."""
+
+    status: int
+    body: Node
+    reason: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether GitHub did what was asked."""
+        return self.status // 100 == _SUCCESS
+
+    @property
+    def told(self) -> str:
+        """What went wrong, for a log."""
+        return self.reason or f"status {self.status} {self.body.text('message')[:100]}".strip()
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Redirects come back as answers: urllib would send the token along to wherever they lead."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: http.client.HTTPMessage, newurl: str
+    ) -> None:
+        del req, fp, code, msg, headers, newurl
+
+
+class GitHub:
+    """One repository, asked with one token that goes to the host of the API and to no other."""
+
+    def __init__(self, api: str, repository: str, token: str, wait: Callable[[float], None] = time.sleep) -> None:
+        self._api = api
+        self._base = f"{api}/repos/{repository}"
+        self._token = token
+        self._wait = wait
+        self._opener = urllib.request.build_opener(_Stay)
+
+    def permission(self, login: str) -> Answer:
+        """What somebody may do here; `forge_bot.gate.roles.read_standing` reads it."""
+        return self._ask("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
+
+    def pull(self, number: int) -> Answer:
+        """A pull request."""
+        return self._ask("GET", f"{self._base}/pulls/{number}")
+
+    def comments(self, issue: int, page: int, size: int) -> Answer:
+        """Comments of an issue or pull request, the oldest first."""
+        return self._ask("GET", f"{self._base}/issues/{issue}/comments?per_page={size}&page={page}")
+
+    def react_to_comment(self, comment: int, content: str) -> Answer:
+        """Put a reaction on a comment; one that is there already stays."""
+        return self._ask("POST", f"{self._base}/issues/comments/{comment}/reactions", {"content": content})
+
+    def react_to_issue(self, issue: int, content: str) -> Answer:
+        """Put a reaction on an issue."""
+        return self._ask("POST", f"{self._base}/issues/{issue}/reactions", {"content": content})
+
+    def comment(self, issue: int, body: str) -> Answer:
+        """Write a comment. It is not tried again when it may have been written."""
+        return self._ask("POST", f"{self._base}/issues/{issue}/comments", {"body": body}, again=False)
+
+    def _ask(self, method: str, url: str, body: Mapping[str, str] | None = None, *, again: bool = True) -> Answer:
+        answer = Answer(0, Node(), "not asked")
+        for attempt in range(_TRIES):
+            answer, headers = self._follow(method, url, body)
+            pause = _pause(answer, headers, attempt, again=again)
+            if pause is None or attempt == _TRIES - 1:
+                break
+            self._wait(pause)
+        return answer
+
+    def _follow(self, method: str, url: str, body: Mapping[str, str] | None) -> tuple[Answer, Mapping[str, str]]:
+        """One question, and the way to where a renamed repository is now, on the same host only."""
+        home = urlsplit(self._api)[:2]
+        for _ in range(_TRIES):
+            answer, headers = self._once(method, url, body)
+            if answer.status not in _REDIRECTS:
+                return answer, headers
+            url = urljoin(url, headers.get("location", ""))
+            if urlsplit(url)[:2] != home:
+                return Answer(0, Node(), "GitHub's answer leads to another host"), {}
+            if answer.status in {301, 302, 303} and method != "GET":
+                return Answer(0, Node(), "GitHub's answer leads elsewhere, and writing does not follow"), {}
+        return Answer(0, Node(), "GitHub's answers lead in circles"), {}
+
+    def _once(self, method: str, url: str, body: Mapping[str, str] | None) -> tuple[Answer, Mapping[str, str]]:
+        # The address begins with that of the API, which the runner names.
+        request = urllib.request.Request(  # noqa: S310
+            url,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={
+                "Accept": "application/vnd.github+json",
+                "Authorization": f"Bearer {self._token}",
+                "Content-Type": "application/json",
+                "User-Agent": "forge-bot",
+                "X-GitHub-Api-Version": "2022-11-28",
+            },
+        )
+        try:
+            return self._opened(request)
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            return Answer(0, Node(), f"GitHub could not be asked: {type(error).__name__}"), {}
+
+    def _opened(self, request: urllib.request.Request) -> tuple[Answer, Mapping[str, str]]:
+        try:
+            reply = cast("http.client.HTTPResponse", self._opener.open(request, timeout=TIMEOUT))
+        except urllib.error.HTTPError as error:
+            with error:
+                return _read(error.code, error), _lower(error.headers)
+        with reply:
+            return _read(reply.status, reply), _lower(reply.headers)
+
+
+def _read(status: int, stream: IO[bytes]) -> Answer:
+    data = stream.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        return Answer(0, Node(), "GitHub's answer is too large")
+    return Answer(status, read_json(data))
+
+
+def _lower(headers: Message) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _pause(answer: Answer, headers: Mapping[str, str], attempt: int, *, again: bool) -> float | None:
+    """Seconds until the question is asked again; None when the answer stands.
+
+    `retry-after` comes with the secondary limits (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api).
+    Such a question was not carried out, so that it can be asked again even if it writes.
+    """
+    if answer.status in _TOO_FAST and (after := headers.get("retry-after", "")).isdecimal():
+        return float(after) if float(after) <= LONGEST_WAIT else None
+    if answer.status in _BROKEN or answer.status == 0:
+        return 0.5 * 3**attempt if again and not answer.reason.startswith("GitHub's") else None
+    return None

@@ -1,0 +1,61 @@
+"""HTML elements that are still open where a line stands: the folded, the quoted, the struck out, and all others."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from forge_bot.gate.markdown.html_blocks import BLOCK_NAMES, COMMENT, TAG
+from forge_bot.gate.markdown.spans import Tag
+
+_VOID_NAMES = "area|base|basefont|br|col|embed|frame|hr|img|input|link|meta|param|source|track|wbr"
+_INLINE_NAMES = (
+    "a|abbr|audio|b|bdi|bdo|big|button|canvas|cite|code|data|del|dfn|em|font|i|ins|kbd|label|map|mark|math|meter|noembed|noscript"
+    "|object|output|picture|plaintext|pre|progress|q|rp|rt|ruby|s|samp|script|select|slot|small|span|strike|strong|style|sub|sup|svg"
+    "|template|textarea|time|tt|u|var|video|xmp"
+)
+# Browsers end a paragraph by themselves, so nothing stays inside of it.
+_KNOWN = re.compile(rf"(?!(?:p|{_VOID_NAMES})\Z)(?:{BLOCK_NAMES}|{_INLINE_NAMES})")
+
+_ANYTHING = re.compile(r"<(?=[A-Za-z/!?])")
+
+
+def tags_of_block(numbers: Sequence[int], lines: Sequence[str]) -> tuple[list[Tag], bool]:
+    """The tags in a block of HTML, and whether it ends in the middle of one: then all that follows may lie inside of it."""
+    text = "\n".join(lines)
+    tags: list[Tag] = []
+    line = place = 0
+    while (found := _ANYTHING.search(text, place)) is not None:
+        line += text.count("\n", place, found.start())
+        if (tag := TAG.match(text, found.start())) is not None:
+            tags.append(Tag(numbers[line], (tag["opens"] or tag["closes"]).lower(), tag["opens"] is not None))
+        elif (tag := COMMENT.match(text, found.start())) is None:
+            return tags, True
+        line += text.count("\n", found.start(), tag.end())
+        place = tag.end()
+    return tags, False
+
+
+def lines_inside(tags: Iterable[Tag], lines: int) -> set[int]:
+    """The lines, of so many, that begin inside of an element that is known. One that is not closed reaches to the end."""
+    hidden: set[int] = set()
+    stack: list[Tag] = []
+    standing: Counter[str] = Counter()
+    for tag in tags:
+        if not _KNOWN.fullmatch(tag.name):
+            continue
+        if tag.opens:
+            stack.append(tag)
+            standing[tag.name] += 1
+            continue
+        # A closing tag closes what was left open inside of its element; one without its element closes nothing.
+        outermost = stack[0] if stack else tag
+        closed = not standing[tag.name]
+        while not closed:
+            last = stack.pop()
+            standing[last.name] -= 1
+            closed = last.name == tag.name
+        if not stack:
+            hidden.update(range(outermost.line + 1, tag.line + 1))
+    if stack:
+        hidden.update(range(stack[0].line + 1, lines))
+    return hidden

@@ -1,0 +1,48 @@
+"""What a step of a workflow hands on: outputs, its summary, and lines that GitHub shows beside the log."""
+
+import secrets
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+
+
+def write_outputs(path: str, values: Mapping[str, str]) -> None:
+    """Append the values to the file GITHUB_OUTPUT names. Each has a delimiter of its own that nobody can know before, since a value
+    that contains it could set other outputs.
+    """
+    parts: list[str] = []
+    for name, value in values.items():
+        delimiter = f"end-{secrets.token_hex(16)}"
+        parts.append(f"{name}<<{delimiter}\n{value}\n{delimiter}\n")
+    with Path(path).open("a", encoding="utf-8", newline="\n") as file:
+        file.write("".join(parts))
+
+
+def write_summary(path: str, markdown: str) -> None:
+    """Append to the summary of the step, where there is one."""
+    if path:
+        with Path(path).open("a", encoding="utf-8", newline="\n") as file:
+            file.write(f"{markdown}\n")
+
+
+def notice(message: str) -> None:
+    """A line that GitHub shows on the page of the run."""
+    _say("notice", message)
+
+
+def warning(message: str) -> None:
+    """A line that GitHub shows in yellow."""
+    _say("warning", message)
+
+
+def error(message: str) -> None:
+    """A line that GitHub shows in red."""
+    _say("error", message)
+
+
+def _say(level: str, message: str) -> None:
+    # With its line ends escaped a message cannot begin a command of its own.
+    sys.stdout.write(f"::{level} title=forge-bot::{message.translate(_MESSAGE)}\n")
+    sys.stdout.flush()

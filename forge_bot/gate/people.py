@@ -1,0 +1,54 @@
+"""Who did something, as GitHub's payloads and answers name them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from forge_bot.gate.payload import Node
+
+_GHOST = "ghost"
+"""The account that stands for all that were deleted."""
+
+
+class Kind(StrEnum):
+    """What sort of account it is. Only a person can be given a role that counts."""
+
+    PERSON = "person"
+    BOT = "bot"
+    ORGANISATION = "organisation"
+    GHOST = "ghost"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One account. The id is 0 where only a name is known."""
+
+    login: str
+    kind: Kind
+    id: int = 0
+
+    def named(self, login: str) -> bool:
+        """Whether this is the account of that name; GitHub does not tell upper and lower case apart in names."""
+        return self.login.casefold() == login.casefold()
+
+
+_KINDS = {"User": Kind.PERSON, "Bot": Kind.BOT, "Organization": Kind.ORGANISATION}
+
+
+def read_account(node: Node) -> Account | None:
+    """The account in a payload or answer; None for one that is missing or has no name, as deleted accounts leave it."""
+    login = node.text("login")
+    if not login:
+        return None
+    return Account(login, _kind(login, _KINDS.get(node.text("type"), Kind.OTHER)), node.number("id") or 0)
+
+
+def account_named(login: str) -> Account | None:
+    """The account behind a bare name, as in GITHUB_ACTOR. Names with `[bot]` belong to apps; no person can have one."""
+    return Account(login, _kind(login, Kind.PERSON)) if login else None
+
+
+def _kind(login: str, kind: Kind) -> Kind:
+    if login.casefold() == _GHOST:
+        return Kind.GHOST
+    return Kind.BOT if login.endswith("[bot]") else kind

@@ -1,0 +1,87 @@
+"""What somebody may do in a repository, out of GitHub's answer about them."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from forge_bot.gate.payload import Node
+from forge_bot.gate.people import read_account
+
+
+class Role(IntEnum):
+    """GitHub's roles, in the order of what they allow."""
+
+    NONE = 0
+    READ = 1
+    TRIAGE = 2
+    WRITE = 3
+    MAINTAIN = 4
+    ADMIN = 5
+
+    @property
+    def word(self) -> str:
+        """The role as GitHub writes it."""
+        return self.name.lower()
+
+
+FLOORS = {role.word: role for role in (Role.TRIAGE, Role.WRITE, Role.MAINTAIN, Role.ADMIN)}
+"""The roles that may be asked for. `read` is not among them: in a public repository everybody has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Has:
+    """GitHub said which role somebody has. The name is that of a custom role, where it is one."""
+
+    role: Role
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """GitHub did not say, and why."""
+
+    reason: str
+
+
+Standing = Has | Unknown
+
+_OK, _NOT_FOUND = 200, 404
+_ROLES = {role.word: role for role in Role}
+# What the older field can mean at most: it knows maintain as write, and triage as read.
+_AT_MOST = {"admin": Role.ADMIN, "write": Role.MAINTAIN, "read": Role.TRIAGE, "none": Role.NONE}
+_AT_LEAST = {"admin": Role.ADMIN, "write": Role.WRITE, "read": Role.READ, "none": Role.NONE}
+_FLAGS = (("admin", Role.ADMIN), ("maintain", Role.MAINTAIN), ("push", Role.WRITE), ("triage", Role.TRIAGE), ("pull", Role.READ))
+
+
+def read_standing(login: str, status: int, answer: Node, trouble: str = "") -> Standing:
+    """The role in an answer to `GET /repos/{owner}/{repo}/collaborators/{username}/permission`
+    (https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user).
+
+    `role_name` decides. A custom role counts as the role it is built on, as the `permissions` of the same answer show it. Where
+    fields contradict each other the lower one counts; without the field `permission`, or about somebody else, nothing does.
+    `trouble` is why there is no answer.
+    """
+    if trouble:
+        return Unknown(trouble)
+    if status == _NOT_FOUND:
+        return Unknown("GitHub knows no such user")
+    if status != _OK:
+        return Unknown(f"GitHub answered with status {status}")
+    legacy = answer.text("permission")
+    account = read_account(answer["user"])
+    if legacy not in _AT_MOST:
+        return Unknown("GitHub's answer names no permission")
+    if account is None or not account.named(login):
+        return Unknown("GitHub's answer is about another user")
+    name = answer.text("role_name")
+    if name in _ROLES:
+        return Has(min(_ROLES[name], _AT_MOST[legacy]))
+    if not name:
+        return Has(_AT_LEAST[legacy])
+    return Has(min(_base(answer.at("user", "permissions"), _AT_LEAST[legacy]), _AT_MOST[legacy]), name)
+
+
+def _base(permissions: Node, otherwise: Role) -> Role:
+    """The role a custom one is built on: the highest of GitHub's flags that is set."""
+    if not permissions.exists:
+        return otherwise
+    return next((role for flag, role in _FLAGS if permissions.true(flag)), Role.NONE)

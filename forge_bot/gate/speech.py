@@ -1,0 +1,62 @@
+"""Every sentence that the gate says, in comments and in the log of its step."""
+
+import re
+
+from forge_bot.gate.authorise import Ground, Refused
+from forge_bot.gate.commands import Mistyped
+from forge_bot.gate.grammar import LONGEST_SHOWN
+from forge_bot.gate.roles import Role
+
+_INVISIBLE = re.compile(r"[^\w!-~ ]|`")
+OWN_MARK = "<!-- forge-bot:"
+
+
+def tracking_mark(issue: int) -> str:
+    """The last line of the one comment that tells how the run of an issue is doing."""
+    return f"{OWN_MARK}tracking issue={issue} -->"
+
+
+def reply_mark(comment: int) -> str:
+    """The last line of an answer to one comment."""
+    return f"{OWN_MARK}reply to={comment} -->"
+
+
+REFUSAL_MARK = f"{OWN_MARK}refusal -->"
+"""The last line of the one answer in a thread to people who may not give commands there."""
+
+
+def beginning(run_url: str, issue: int) -> str:
+    """The first line of the tracking comment."""
+    return f"👀 forge-bot has begun. [What it is doing now]({run_url})\n\n{tracking_mark(issue)}"
+
+
+def refusal(refused: Refused, floor: Role, prefix: str) -> str:
+    """One kind sentence for somebody who was refused."""
+    who = f"@{refused.who}, " if refused.who else ""
+    if refused.ground is Ground.ROLE:
+        text = f"{who}thank you! Here forge-bot works for people with the role {floor.word} or higher, so nothing was done. They can."
+    elif refused.ground is Ground.UNVERIFIED:
+        text = f"{who}GitHub did not say just now whether you may do that, so nothing was done. Please write it again in a few minutes."
+    else:
+        text = f"{who}nothing was done: {refused.sentence}. `{prefix} help` shows what can be said."
+    return f"{text}\n\n{REFUSAL_MARK}"
+
+
+def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, others: bool) -> str:
+    """What is wrong with the lines that were meant as commands. `others`: the comment had good ones too."""
+    lines = [f"- Line {line.line}, {shown(line.written)}: {line.hint}" for line in mistyped]
+    nothing = "so nothing in this comment was done" if others else "so nothing was done"
+    said = (
+        f"I did not understand that, {nothing}. Please write it in a new comment; edits are not read. `{prefix} help` lists the commands."
+    )
+    return "\n".join([said, "", *lines, "", reply_mark(comment)])
+
+
+def shown(text: str) -> str:
+    """Somebody's words as code: on one line, without anything that is not seen, and not for long."""
+    return f"`{_INVISIBLE.sub('�', text)[:LONGEST_SHOWN]}`"
+
+
+def plain(text: str) -> str:
+    """Somebody's words for a log: on one line, without control characters, and not for long."""
+    return " ".join("".join(character if character.isprintable() else "�" for character in text).split())[:200]
