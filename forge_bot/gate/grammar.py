@@ -75,8 +75,7 @@ class Form:
 
 
 def _start(written: Written) -> Command | Mistyped:
-    words, text = written.rest, ""
-    flags, text, problem = read_flags(words, written.prefix)
+    flags, text, problem = read_flags(written.rest, written.prefix)
     if problem:
         return written.wrong(problem)
     return Start(

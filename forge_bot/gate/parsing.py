@@ -73,7 +73,7 @@ class _Lines:
         number, form, said, rest = self.places[place]
         end = self.places[place + 1][0] if place + 1 < len(self.places) else self._text.end
         below = "\n".join(self._text.lines[number + 1 : end])
-        written = Written(number + 1, said, rest, below.strip(), self._prefix)
+        written = Written(number + 1, said, rest, below.rstrip(), self._prefix)
         return written.wrong(form) if isinstance(form, str) else form.read(written)
 
     def _recognise(self, line: str) -> tuple[Form | str, str, str] | None:

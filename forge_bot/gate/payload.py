@@ -21,9 +21,8 @@ class Node:
         return self.value is not None
 
     def __getitem__(self, key: str) -> "Node":
-        # What is no object has no fields, like an empty one.
-        fields = cast("dict[str, object]", self.value if isinstance(self.value, dict) else {})
-        return Node(fields.get(key))
+        fields = cast("dict[str, object]", self.value)
+        return Node(fields.get(key)) if isinstance(self.value, dict) else Node()
 
     def at(self, *keys: str) -> "Node":
         """The value that the keys lead to, one after the other."""

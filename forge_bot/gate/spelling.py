@@ -10,7 +10,7 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
     """The word that was probably meant, if one begins with the same letter and is one slip away, two for long words."""
     best: tuple[int, str] | None = None
     for candidate in words:
-        forgiven = 1 if min(len(candidate), len(word)) <= _SHORT else 2
+        forgiven = 1 if len(candidate) <= _SHORT else 2
         if len(candidate) <= len("ask") or candidate[0] != word[:1] or abs(len(candidate) - len(word)) > forgiven:
             continue
         slips = distance(word, candidate)

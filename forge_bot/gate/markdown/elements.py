@@ -15,6 +15,8 @@ _INLINE_NAMES = (
 )
 # Browsers end a paragraph by themselves, so nothing stays inside of it.
 _KNOWN = re.compile(rf"(?!(?:p|{_VOID_NAMES})\Z)(?:{BLOCK_NAMES}|{_INLINE_NAMES})")
+# What looks like a tag inside of these is none, until their own end.
+_VERBATIM = {"script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext"}
 
 _ANYTHING = re.compile(r"<(?=[A-Za-z/!?])")
 
@@ -41,7 +43,8 @@ def lines_inside(tags: Iterable[Tag], lines: int) -> set[int]:
     stack: list[Tag] = []
     standing: Counter[str] = Counter()
     for tag in tags:
-        if not _KNOWN.fullmatch(tag.name):
+        verbatim = stack and stack[-1].name in _VERBATIM and (tag.opens or tag.name != stack[-1].name)
+        if verbatim or not _KNOWN.fullmatch(tag.name):
             continue
         if tag.opens:
             stack.append(tag)

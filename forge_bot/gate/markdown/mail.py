@@ -27,14 +27,15 @@ _LONGEST = 400
 def mail_begins(lines: Sequence[str], prose: Callable[[int], bool]) -> int | None:
     """The first line of the copied mail, counted from 0. Lines for which `prose` is false are quoted or code and are passed over.
 
-    `On … wrote:` followed by `>` starts nothing here: what stands after such a quote is the answer.
+    `On … wrote:` followed by `>` begins a mail only if nothing but quotes comes after it: otherwise that is the answer.
     """
+    own = max((number for number, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(">")), default=0)
     for number, line in enumerate(lines):
         if not line.strip() or len(line) > _LONGEST or not prose(number):
             continue
         if _DIVIDER.fullmatch(line.strip()) or _headers(lines, number):
             return number
-        if (last := _attributed(lines, number)) is not None and not _quote_follows(lines, last):
+        if (last := _attributed(lines, number)) is not None and (own == last or not _quote_follows(lines, last)):
             return number
     return None
 

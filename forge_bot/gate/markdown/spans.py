@@ -29,7 +29,8 @@ class Spans:
 
 _TICKS = re.compile(r"`+")
 _STOPS = re.compile(r"[\\`<\[\]~]")
-_RAW = (("<!--", "-->", 2), ("<?", "?>", 2), ("<![CDATA[", "]]>", 9), ("<!", ">", 2))
+_RAW = re.compile(r"<!--|<\?|<!\[CDATA\[|<![A-Za-z]")
+_RAW_ENDS = {"<!--": ("-->", 2), "<?": ("?>", 2), "<![CDATA[": ("]]>", 9)}
 _PLAIN_TARGET = re.compile(r"\((?:<[^<>\n]*+>|[^\s()<>]*+(?:\([^\s()]*+\)[^\s()]*+)*+)(?:[ \t]++(?:\"[^\"\n]*+\"|'[^'\n]*+'))?+[ \t]*+\)")
 
 
@@ -67,7 +68,7 @@ class _Scan:
             self._ticks.setdefault(len(run[0]), []).append(run.start())
         self._brackets: list[int] = []
         self._absent: set[str] = set()
-        self._struck = -1
+        self._struck: list[int] = []
 
     def spans(self) -> Iterator[tuple[int, int]]:
         """Begin and end of everything that a line could begin inside of."""
@@ -108,12 +109,15 @@ class _Scan:
         if (tag := TAG.match(self._text, place)) is not None:
             self.tags.append((place, (tag["opens"] or tag["closes"]).lower(), tag["opens"] is not None))
             return place, tag.end(), True
-        for start, close, width in _RAW:
-            if self._text.startswith(start, place) and (end := self._find(close, place + width)) >= 0:
-                comment = COMMENT.match(self._text, place)
-                self.torn = self.torn or comment is None or comment.end() != end + len(close)
-                return place, end + len(close), True
-        return place, place + 1, False
+        if (raw := _RAW.match(self._text, place)) is None:
+            return place, place + 1, False
+        close, width = _RAW_ENDS.get(raw[0], (">", 2))
+        end = self._find(close, place + width) + len(close)
+        if end < len(close):
+            return place, place + 1, False
+        comment = COMMENT.match(self._text, place)
+        self.torn = self.torn or comment is None or comment.end() != end
+        return place, end, True
 
     def _find(self, close: str, place: int) -> int:
         """Where the closing sign stands; one that was not found once is not looked for again."""
@@ -137,8 +141,7 @@ class _Scan:
     def _strike(self, place: int) -> tuple[int, int, bool]:
         if not self._text.startswith("~~", place):
             return place, place + 1, False
-        if self._struck < 0:
-            self._struck = place
-            return place, place + 2, False
-        begin, self._struck = self._struck, -1
-        return begin, place + 2, True
+        if self._struck and place and not self._text[place - 1].isspace():
+            return self._struck.pop(), place + 2, True
+        self._struck.append(place)
+        return place, place + 2, False

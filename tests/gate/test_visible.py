@@ -1,0 +1,157 @@
+"""A line that may hold a command is one that a browser shows as the author's own words: compared with a parser of Markdown and one of HTML."""
+
+import random
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+import html5lib
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from forge_bot.gate.markdown import read_text
+
+# Elements whose text is folded, another's, code, struck out, or not shown at all.
+NOT_SPOKEN = set(
+    "blockquote details q pre code samp kbd tt del s strike script style template textarea title iframe noembed noframes xmp".split()
+)
+PARSER = MarkdownIt("commonmark").enable("strikethrough")
+COMMANDS = ["/cmd", " /cmd", "  /cmd", "   /cmd"]
+PIECES = [
+    *("    /cmd", "\t/cmd", "> foo", ">", "> > a", "> ```", "> - q", ">\tq", "```", "~~~", "````py", "  ```", "- ```", "      code"),
+    *(
+        "- a",
+        "-",
+        "1. b",
+        "2) c",
+        "   - n",
+        "-     z",
+        "-\tq",
+        "1986. y",
+        "+ ",
+        "10. w",
+        "*",
+        "* * *",
+        "***",
+        "---",
+        "===",
+        "# h",
+        "",
+        "",
+        " ",
+    ),
+    *("foo", "`a", "b`", "``", "\\`", "***a", "~~", "a ~~b", "b~~ c", "&lt;", "\\"),
+    *(
+        "<div>",
+        "</div>",
+        "<!-- x",
+        "-->",
+        "foo <!-- y",
+        "--!>",
+        "<!-->",
+        "<details>",
+        "</details>",
+        "foo <del>",
+        "</del>",
+        '<a href="',
+        '">',
+    ),
+    *(
+        "<b>",
+        "</b>",
+        "x <i",
+        "y>",
+        "<?p",
+        "?>",
+        "<![CDATA[",
+        "]]>",
+        "<!X",
+        ">z",
+        "<pre>",
+        "</pre>",
+        "<script>",
+        "</script>",
+        "<foo>",
+        "</foo >",
+    ),
+    *("<p", "<t-a b='", "'>", "<textarea>", "</textarea>", "<s>x</s>", "<code>", "</code>", "<blockquote>", "</blockquote>", "<br>", "<!-"),
+    *(
+        "[a]: /x",
+        "[a",
+        "](b)",
+        "![x",
+        "](",
+        '"t',
+        '")',
+        ")",
+        '[r]: <x> "',
+        '"',
+        "[x](y) z",
+        "(u)",
+        "[^1]: n",
+        "]: /y",
+        "![i](",
+        "[t][a",
+        "]",
+    ),
+]
+
+
+def shown_by_a_browser(body: str) -> set[int]:
+    """The numbers of the words `/cmd7` that stand in text a reader takes for the author's."""
+    tree = html5lib.parseFragment(PARSER.render(body), treebuilder="etree", namespaceHTMLElements=False)
+    return {int(number) for text in _texts(cast("Any", tree)) for number in re.findall(r"(?:^|\s)/cmd(\d+)(?!\S)", text)}
+
+
+def _texts(element: Any) -> Iterator[str]:
+    if isinstance(element.tag, str) and element.tag not in NOT_SPOKEN:
+        yield element.text or ""
+        for child in element:
+            yield from _texts(child)
+    yield element.tail or ""
+
+
+def speaking(body: str) -> set[int]:
+    """The numbers of the words `/cmd7` that begin a line which speaks."""
+    text = read_text(body)
+    found = ((number, re.match(r" {0,3}/cmd(\d+)(?!\S)", line)) for number, line in enumerate(text.lines))
+    return {int(match[1]) for number, match in found if match is not None and number in text.speaking}
+
+
+def numbered(lines: list[str]) -> str:
+    return "\n".join(line.replace("/cmd", f"/cmd{number}") for number, line in enumerate(lines))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(COMMANDS) | st.sampled_from(PIECES), min_size=2, max_size=9))
+def test_no_line_speaks_that_a_browser_would_not_show(lines: list[str]) -> None:
+    body = numbered(lines)
+    assert speaking(body) <= shown_by_a_browser(body)
+
+
+def test_lines_of_many_made_up_comments_speak_only_if_shown_and_mostly_do() -> None:
+    chance = random.Random(20261121)  # noqa: S311 - the same comments each time
+    spoken = shown = 0
+    for _ in range(1_200):
+        lines = [chance.choice(COMMANDS) if chance.random() < 0.35 else chance.choice(PIECES) for _ in range(chance.randint(1, 8))]
+        body = numbered(lines)
+        ours, theirs = speaking(body), shown_by_a_browser(body)
+        assert ours <= theirs, body
+        spoken, shown = spoken + len(ours), shown + len(theirs)
+    # What is shown inside of unclosed elements, in brackets or far to the right does not speak; the rest has to.
+    assert spoken > 0.5 * shown
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_line_ends_of_every_system_are_read(ending: str) -> None:
+    assert read_text(ending.join(["a", "/cmd", "b"])).speaking == {0, 1, 2}
+
+
+def test_other_characters_that_end_lines_elsewhere_do_not() -> None:
+    assert read_text("> said\u2028/cmd\x0b/cmd\x85/cmd").speaking == frozenset()
+
+
+def test_a_text_nested_beyond_reading_says_nothing() -> None:
+    assert read_text(">" * 200 + "\n\n/cmd").speaking == frozenset()
