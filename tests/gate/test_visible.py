@@ -1,4 +1,4 @@
-"""A line that may hold a command is one that a browser shows as the author's own words: compared with a parser of Markdown and one of HTML."""
+"""Lines that may hold a command, compared with what a parser of Markdown and one of HTML show as the author's own words."""
 
 import random
 import re
@@ -14,10 +14,12 @@ from markdown_it import MarkdownIt
 from forge_bot.gate.markdown import read_text
 
 # Elements whose text is folded, another's, code, struck out, or not shown at all.
-NOT_SPOKEN = set(
-    "blockquote details q pre code samp kbd tt del s strike script style template textarea title iframe noembed noframes xmp".split()
-)
+NOT_SPOKEN = {
+    *("blockquote", "details", "q", "pre", "code", "samp", "kbd", "tt", "del", "s", "strike", "script", "style", "template"),
+    *("textarea", "title", "iframe", "noembed", "noframes", "xmp"),
+}
 PARSER = MarkdownIt("commonmark").enable("strikethrough")
+HTML = cast("Any", html5lib)
 COMMANDS = ["/cmd", " /cmd", "  /cmd", "   /cmd"]
 PIECES = [
     *("    /cmd", "\t/cmd", "> foo", ">", "> > a", "> ```", "> - q", ">\tq", "```", "~~~", "````py", "  ```", "- ```", "      code"),
@@ -101,8 +103,8 @@ PIECES = [
 
 def shown_by_a_browser(body: str) -> set[int]:
     """The numbers of the words `/cmd7` that stand in text a reader takes for the author's."""
-    tree = html5lib.parseFragment(PARSER.render(body), treebuilder="etree", namespaceHTMLElements=False)
-    return {int(number) for text in _texts(cast("Any", tree)) for number in re.findall(r"(?:^|\s)/cmd(\d+)(?!\S)", text)}
+    tree = HTML.parseFragment(PARSER.render(body), treebuilder="etree", namespaceHTMLElements=False)
+    return {int(number) for text in _texts(tree) for number in re.findall(r"(?:^|\s)/cmd(\d+)(?!\S)", text)}
 
 
 def _texts(element: Any) -> Iterator[str]:

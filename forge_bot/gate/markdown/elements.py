@@ -17,6 +17,8 @@ _INLINE_NAMES = (
 _KNOWN = re.compile(rf"(?!(?:p|{_VOID_NAMES})\Z)(?:{BLOCK_NAMES}|{_INLINE_NAMES})")
 # What looks like a tag inside of these is none, until their own end.
 _VERBATIM = {"script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext"}
+_MOST_ALIKE = 3
+_STYLES = {"a", "b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u"}
 
 _ANYTHING = re.compile(r"<(?=[A-Za-z/!?])")
 
@@ -40,25 +42,33 @@ def tags_of_block(numbers: Sequence[int], lines: Sequence[str]) -> tuple[list[Ta
 def lines_inside(tags: Iterable[Tag], lines: int) -> set[int]:
     """The lines, of so many, that begin inside of an element that is known. One that is not closed reaches to the end."""
     hidden: set[int] = set()
-    stack: list[Tag] = []
+    stack: list[str] = []
     standing: Counter[str] = Counter()
+    before = 0
     for tag in tags:
-        verbatim = stack and stack[-1].name in _VERBATIM and (tag.opens or tag.name != stack[-1].name)
+        verbatim = stack and stack[-1] in _VERBATIM and (tag.opens or tag.name != stack[-1])
         if verbatim or not _KNOWN.fullmatch(tag.name):
             continue
+        if stack:
+            hidden.update(range(before + 1, tag.line + 1))
+        before = tag.line
         if tag.opens:
-            stack.append(tag)
+            stack.append(tag.name)
             standing[tag.name] += 1
-            continue
-        # A closing tag closes what was left open inside of its element; one without its element closes nothing.
-        outermost = stack[0] if stack else tag
-        closed = not standing[tag.name]
-        while not closed:
-            last = stack.pop()
-            standing[last.name] -= 1
-            closed = last.name == tag.name
-        if not stack:
-            hidden.update(range(outermost.line + 1, tag.line + 1))
+        elif standing[tag.name]:
+            _close(tag.name, stack, standing)
     if stack:
-        hidden.update(range(stack[0].line + 1, lines))
+        hidden.update(range(before + 1, lines))
     return hidden
+
+
+def _close(name: str, stack: list[str], standing: Counter[str]) -> None:
+    """Close an element and what was left open inside of it. Browsers open styles again behind it, three alike at most."""
+    again: list[str] = []
+    while (last := stack.pop()) != name:
+        if last in _STYLES and again.count(last) < _MOST_ALIKE:
+            again.append(last)
+        else:
+            standing[last] -= 1
+    standing[name] -= 1
+    stack.extend(reversed(again))

@@ -77,7 +77,8 @@ class _Scan:
             begin, end, covers = self._at(stop.start(), stop[0])
             if covers:
                 yield begin, end
-            place = max(end, stop.end()) if begin == stop.start() else stop.end()
+            # What is in brackets or struck out is read on; code and tags are passed over whole.
+            place = end if stop[0] in {"\\", "`", "<"} else stop.end()
 
     def _at(self, place: int, sign: str) -> tuple[int, int, bool]:
         """Begin and end of what this sign makes, and whether it covers what lies between."""
