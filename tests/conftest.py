@@ -2,13 +2,29 @@
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from forge_bot.cli.app import run
 from forge_bot.resources import templates
 from tests.fakes.sample import Said, Sample
+
+if TYPE_CHECKING:
+    from tests.fakes.github import FakeGitHub
+
+
+@pytest.fixture
+def github(tmp_path: Path) -> "Iterator[FakeGitHub]":
+    """A GitHub on loopback. The test fails when an exchange with it did not fit GitHub's own description."""
+    # The checkers take half a second to import; tests without GitHub do not pay for it.
+    from tests.fakes.github import FakeGitHub
+
+    with FakeGitHub(tmp_path / "github") as hub:
+        yield hub
+    assert hub.findings == []
 
 
 @pytest.fixture

@@ -1,0 +1,70 @@
+"""Things that go wrong on the way: the next requests that match are answered by an error, late, or not at all."""
+
+import re
+from dataclasses import dataclass, field
+
+from tests.fakes.github.replies import DOCS, Reply
+
+_SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+_PRIMARY = "API rate limit exceeded for installation ID 1."
+
+
+@dataclass
+class Fault:
+    """What happens instead of an answer, `times` times, to requests whose `METHOD /path` the pattern is found in.
+
+    `after` lets the request be carried out first: the answer is what gets lost.
+    """
+
+    pattern: str
+    reply: Reply | None = None
+    times: int = 1
+    hang: bool = False
+    reset: bool = False
+    after: bool = False
+
+    def meets(self, words: str) -> bool:
+        """Whether it strikes now; it is used up by that."""
+        if self.times <= 0 or not re.search(self.pattern, words):
+            return False
+        self.times -= 1
+        return True
+
+
+@dataclass
+class Faults:
+    """The faults that wait for their requests."""
+
+    waiting: list[Fault] = field(default_factory=list[Fault])
+
+    def status(self, pattern: str, status: int, message: str = "Server Error", *, times: int = 1, **headers: str) -> None:
+        """Answer with a status. Header names take underscores for dashes."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        body = {"message": message, "documentation_url": DOCS, "status": str(status)}
+        self.waiting.append(Fault(pattern, Reply(status, body, named), times))
+
+    def secondary(self, pattern: str, seconds: int, *, status: int = 403, times: int = 1) -> None:
+        """The secondary limit, with the seconds to wait in retry-after."""
+        self.status(pattern, status, _SECONDARY, times=times, retry_after=str(seconds))
+
+    def exhausted(self, pattern: str, reset: int, *, times: int = 1) -> None:
+        """The hourly limit is used up until `reset`, in seconds since 1970."""
+        headers = {"x_ratelimit_remaining": "0", "x_ratelimit_reset": str(reset)}
+        self.status(pattern, 403, _PRIMARY, times=times, **headers)
+
+    def lost(self, pattern: str, *, times: int = 1, after: bool = False) -> None:
+        """The connection breaks off."""
+        self.waiting.append(Fault(pattern, times=times, reset=True, after=after))
+
+    def silent(self, pattern: str, *, times: int = 1) -> None:
+        """No answer comes until the server ends."""
+        self.waiting.append(Fault(pattern, times=times, hang=True))
+
+    def strange(self, pattern: str, text: str, *, times: int = 1) -> None:
+        """An answer that is not GitHub's."""
+        reply = Reply(200, None, {"Content-Type": "text/html"}, raw=text.encode())
+        self.waiting.append(Fault(pattern, reply, times))
+
+    def striking(self, words: str) -> Fault | None:
+        """The fault for a request, if one waits for it."""
+        return next((fault for fault in self.waiting if fault.meets(words)), None)

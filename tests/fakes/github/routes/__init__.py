@@ -1,0 +1,31 @@
+"""The operations of the fake, one file for each area; importing this registers them all."""
+
+from tests.fakes.github.routes import (
+    actions,
+    branches,
+    checks,
+    comments,
+    contents,
+    issues,
+    labels,
+    people,
+    pulls,
+    reactions,
+    refs,
+    repositories,
+)
+
+__all__ = [
+    "actions",
+    "branches",
+    "checks",
+    "comments",
+    "contents",
+    "issues",
+    "labels",
+    "people",
+    "pulls",
+    "reactions",
+    "refs",
+    "repositories",
+]

@@ -1,0 +1,140 @@
+"""Labels of a repository, and on its issues."""
+
+import re
+from collections.abc import Sequence
+
+from tests.fakes.github.calls import Call, R, route
+from tests.fakes.github.people import Role
+from tests.fakes.github.render import issues as render
+from tests.fakes.github.replies import Reply, Thing, mapping, not_found, sequence, unfit
+from tests.fakes.github.state import Issue, Label
+
+_BOTH = ("issues=write", "pull_requests=write")
+_SEEN = ("issues=read", "pull_requests=read")
+
+
+def _found(call: Call) -> Label:
+    found = call.repo.label(call.params["name"])
+    if found is None:
+        raise not_found()
+    return found
+
+
+def _color(given: Thing, color: str) -> str:
+    color = str(given.get("color", color))
+    if not re.fullmatch("[0-9a-fA-F]{6}", color):
+        raise unfit("Label", "color")
+    return color.lower()
+
+
+def _described(given: Thing) -> str | None:
+    text = given.get("description")
+    if isinstance(text, str) and len(text) > 100:
+        raise unfit("Label", "description", "custom", "description is too long (maximum is 100 characters)")
+    return text
+
+
+@route("GET", R + "/labels", *_SEEN)
+def labels(call: Call) -> Reply:
+    """All labels of the repository."""
+    return Reply(body=[render.label(call.hub.url, call.repo, found) for found in call.repo.labels], page=True)
+
+
+@route("POST", R + "/labels", *_BOTH, role=Role.WRITE)
+def create_label(call: Call) -> Reply:
+    """A new label; a name that exists is refused."""
+    name, given = call.text("name", "Label"), call.given()
+    if call.repo.label(name):
+        raise unfit("Label", "name", "already_exists")
+    found = Label(call.hub.next_id(), name, _color(given, "ededed"), _described(given))
+    call.repo.labels.append(found)
+    body = render.label(call.hub.url, call.repo, found)
+    return Reply(201, body, {"Location": body["url"]})
+
+
+@route("GET", R + "/labels/{name}", *_SEEN)
+def label(call: Call) -> Reply:
+    """One label."""
+    return Reply(body=render.label(call.hub.url, call.repo, _found(call)))
+
+
+@route("PATCH", R + "/labels/{name}", *_BOTH, role=Role.WRITE)
+def change_label(call: Call) -> Reply:
+    """Another name, colour or description."""
+    found, given = _found(call), call.given()
+    found.name, found.color = given.get("new_name", found.name), _color(given, found.color)
+    found.description = _described(given) if "description" in given else found.description
+    return Reply(body=render.label(call.hub.url, call.repo, found))
+
+
+@route("DELETE", R + "/labels/{name}", *_BOTH, role=Role.WRITE)
+def delete_label(call: Call) -> Reply:
+    """Gone from the repository and from all its issues."""
+    found = _found(call)
+    call.repo.labels.remove(found)
+    for issue in call.repo.issues.values():
+        issue.labels = [label for label in issue.labels if label is not found]
+    return Reply(204)
+
+
+def _on(call: Call, issue: Issue) -> Reply:
+    issue.updated = call.hub.clock.tick()
+    return Reply(body=[render.label(call.hub.url, call.repo, found) for found in issue.labels])
+
+
+def named(call: Call, wanted: Sequence[object]) -> list[Label]:
+    """The labels of those names; GitHub makes the ones that do not exist, for those who may triage."""
+    found: list[Label] = []
+    for each in wanted:
+        name = each if isinstance(each, str) else mapping(each).get("name")
+        if not isinstance(name, str) or not name.strip():
+            raise unfit("Label", "name", "missing_field")
+        label = call.repo.label(name)
+        if label is None:
+            label = Label(call.hub.next_id(), name)
+            call.repo.labels.append(label)
+        found += [label] if label not in found else []
+    return found
+
+
+def _wanted(call: Call) -> list[Label]:
+    return named(call, sequence(mapping(call.body).get("labels")) or sequence(call.body))
+
+
+@route("GET", R + "/issues/{issue_number}/labels", *_SEEN)
+def labels_on(call: Call) -> Reply:
+    """The labels of an issue."""
+    return Reply(body=[render.label(call.hub.url, call.repo, found) for found in call.issue().labels], page=True)
+
+
+@route("POST", R + "/issues/{issue_number}/labels", *_BOTH, role=Role.TRIAGE)
+def add_labels(call: Call) -> Reply:
+    """Add labels to those that are there."""
+    issue = call.issue()
+    issue.labels += [label for label in _wanted(call) if label not in issue.labels]
+    return _on(call, issue)
+
+
+@route("PUT", R + "/issues/{issue_number}/labels", *_BOTH, role=Role.TRIAGE)
+def set_labels(call: Call) -> Reply:
+    """These labels and no others."""
+    issue = call.issue()
+    issue.labels = _wanted(call)
+    return _on(call, issue)
+
+
+@route("DELETE", R + "/issues/{issue_number}/labels", *_BOTH, role=Role.TRIAGE)
+def clear_labels(call: Call) -> Reply:
+    """No labels."""
+    call.issue().labels = []
+    return Reply(204)
+
+
+@route("DELETE", R + "/issues/{issue_number}/labels/{name}", *_BOTH, role=Role.TRIAGE)
+def remove_label(call: Call) -> Reply:
+    """One label less; 404 when it is not on the issue."""
+    issue, found = call.issue(), call.repo.label(call.params["name"])
+    if found is None or found not in issue.labels:
+        raise not_found()
+    issue.labels.remove(found)
+    return _on(call, issue)

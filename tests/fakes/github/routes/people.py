@@ -1,0 +1,54 @@
+"""Accounts, what they may do in a repository, and what is left of the limit."""
+
+from tests.fakes.github.calls import Call, R, route
+from tests.fakes.github.people import Role
+from tests.fakes.github.render import people, repositories
+from tests.fakes.github.replies import Refused, Reply, Thing, not_found
+
+
+@route("GET", "/user")
+def myself(call: Call) -> Reply:
+    """Whose token it is; an App's token belongs to nobody."""
+    if call.token is not None and call.token.app:
+        raise Refused(403, "Resource not accessible by integration")
+    return Reply(body=people.account(call.hub.url, call.someone))
+
+
+@route("GET", "/users/{username}")
+def somebody(call: Call) -> Reply:
+    """An account, as everybody may see it."""
+    found = call.hub.account(call.params["username"])
+    if found is None:
+        raise not_found()
+    return Reply(body=people.account(call.hub.url, found))
+
+
+@route("GET", "/rate_limit")
+def rate_limit(call: Call) -> Reply:
+    """What is left in this hour; asking costs nothing."""
+    limit: Thing = call.hub.limit_of(call.token)
+    return Reply(body={"resources": {"core": limit, "search": {**limit, "limit": 30, "remaining": 30, "used": 0}}, "rate": limit})
+
+
+@route("GET", R + "/collaborators/{username}/permission", "metadata=read")
+def permission(call: Call) -> Reply:
+    """What somebody may do here; told only to those who may push, and to Apps."""
+    if call.token is None:
+        raise Refused(401, "Requires authentication")
+    if not call.may(Role.WRITE, "metadata=read"):
+        raise Refused(403, "Must have push access to view collaborator permission.")
+    found = call.hub.account(call.params["username"])
+    if found is None:
+        raise not_found()
+    role = call.repo.role(found)
+    who = {**people.user(call.hub.url, found), "permissions": repositories.permissions(role), "role_name": call.repo.role_name(found)}
+    return Reply(body={"permission": role.permission, "role_name": call.repo.role_name(found), "user": who})
+
+
+@route("GET", R + "/collaborators/{username}", "metadata=read", role=Role.WRITE)
+def collaborator(call: Call) -> Reply:
+    """Whether somebody was given a role here."""
+    found = call.hub.account(call.params["username"])
+    if found is None or not (found is call.repo.owner or found.login.lower() in call.repo.members):
+        raise not_found()
+    return Reply(204)
