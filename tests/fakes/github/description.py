@@ -31,8 +31,11 @@ def as_json_schema(node: Any, *, names: bool = False) -> Any:
         return {key: as_json_schema(value) for key, value in given.items()}
     if isinstance(given.get("$ref"), str):
         return {"$ref": given["$ref"].replace("#/components/schemas/", "#/$defs/")}
+    # Alternatives in the description overlap (every error is a basic-error), so that "exactly one" cannot be meant.
     out = {
-        key: value if key in _VERBATIM else as_json_schema(value, names=key in {"properties", "patternProperties"})
+        {"oneOf": "anyOf"}.get(key, key): value
+        if key in _VERBATIM
+        else as_json_schema(value, names=key in {"properties", "patternProperties"})
         for key, value in given.items()
         if key not in _PROSE
     }
@@ -44,7 +47,7 @@ def _with_null(schema: Thing) -> Thing:
         schema["enum"] = [*schema["enum"], None]
     if isinstance(schema.get("type"), str):
         schema["type"] = [schema["type"], "null"]
-    return {"anyOf": [schema, {"type": "null"}]} if schema.keys() & {"allOf", "oneOf", "anyOf"} else schema
+    return {"anyOf": [schema, {"type": "null"}]} if schema.keys() & {"allOf", "anyOf"} else schema
 
 
 class Description:
