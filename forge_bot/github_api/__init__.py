@@ -1,5 +1,39 @@
-"""What we need of GitHub: today, to read an issue."""
+"""GitHub as the bot needs it: a port in our own words, PyGithub behind it, and an issue by its URL."""
 
-from forge_bot.github_api.issue import Issue, IssueRef, fetch_issue, parse_issue_url
+from forge_bot.github_api.issue import IssueRef, fetch_issue, parse_issue_url
+from forge_bot.github_api.port import GitHub
+from forge_bot.github_api.pygithub import PyGitHub
+from forge_bot.github_api.types import (
+    Comment,
+    FailedCheck,
+    Issue,
+    NewPullRequest,
+    Permission,
+    Person,
+    PersonKind,
+    PullRequest,
+    PullState,
+    Reaction,
+    RepositoryFacts,
+    Role,
+)
 
-__all__ = ["Issue", "IssueRef", "fetch_issue", "parse_issue_url"]
+__all__ = [
+    "Comment",
+    "FailedCheck",
+    "GitHub",
+    "Issue",
+    "IssueRef",
+    "NewPullRequest",
+    "Permission",
+    "Person",
+    "PersonKind",
+    "PullRequest",
+    "PullState",
+    "PyGitHub",
+    "Reaction",
+    "RepositoryFacts",
+    "Role",
+    "fetch_issue",
+    "parse_issue_url",
+]

@@ -75,7 +75,7 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
     if ref is None:
         return None
     issue = fetch_issue(ref, token, api_url)
-    source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author)
+    source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login)
     return Draft(title=issue.title.strip() or f"Issue {issue.number}", text=issue.body, source=source, labels=issue.labels)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import script
+from tests.fakes.github import FakeGitHub
 from tests.fakes.sample import Sample
 from tests.fakes.script import BREAKS, GUARD, MENDS, TEST, WORKFLOW, change, document, look, review
-from tests.fakes.small_github import SmallGitHub
 
 TASK = "`rota who` names somebody for days before the rota starts"
 
@@ -200,11 +200,12 @@ def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(sampl
     assert any("Forge-Inputs: request.md@" in each for each in trailers)
 
 
-def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    github = SmallGitHub()
+def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
+    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    github.issue(github.repository("o/r"), "Fix the login", "It times out.", labels=["bug", "forge:S"], number=42)
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     waiting = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
-    github.close()
     assert waiting.code == 3, waiting.err
     assert "the label “forge:S”" in waiting.out
     assert sample.branch == "fix/42-fix-the-login"

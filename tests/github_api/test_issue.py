@@ -1,21 +1,20 @@
-"""Reading an issue over real HTTP from a small GitHub on loopback."""
+"""Reading an issue over real HTTP from the GitHub of the tests."""
 
-from collections.abc import Iterator
+import json
 
 import pytest
 
 from forge_bot.errors import IssueUnavailable
 from forge_bot.github_api import IssueRef, fetch_issue, parse_issue_url
-from tests.fakes.small_github import ISSUE, SmallGitHub
+from tests.fakes.github import FakeGitHub, Issue
 
 REF = IssueRef(host="github.com", owner="o", repository="r", number=42)
 
 
 @pytest.fixture
-def github() -> Iterator[SmallGitHub]:
-    server = SmallGitHub()
-    yield server
-    server.close()
+def issue(github: FakeGitHub) -> Issue:
+    repo = github.repository("o/r")
+    return github.issue(repo, "Fix the login", "It times out.", labels=["bug", "forge:S"], number=42)
 
 
 @pytest.mark.parametrize(
@@ -79,29 +78,33 @@ def test_an_api_address_that_is_none_or_would_show_the_token_is_refused(api_url:
         fetch_issue(REF, "secret", api_url)
 
 
-def test_a_token_with_a_line_end_is_used_without_it_and_a_broken_one_is_not_sent_or_shown(github: SmallGitHub) -> None:
-    fetch_issue(REF, "secret\n", github.url)
+def test_a_token_with_a_line_end_is_used_without_it_and_a_broken_one_is_not_sent_or_shown(github: FakeGitHub, issue: Issue) -> None:
+    token = github.token("ann")
+    fetch_issue(REF, f"{token}\n", github.url)
     with pytest.raises(IssueUnavailable, match="signs that no token has") as refused:
         fetch_issue(REF, "geh eim", github.url)
     assert "geh" not in str(refused.value)
-    assert github.asked == [("/repos/o/r/issues/42", "token secret")]
+    assert [(each.words, each.authorization) for each in github.exchanges] == [("GET /repos/o/r/issues/42", f"token {token}")]
 
 
-def test_an_issue_is_read_in_one_request_with_the_token(github: SmallGitHub) -> None:
-    issue = fetch_issue(REF, "secret", github.url)
-    assert (issue.title, issue.body, issue.labels, issue.author) == ("Fix the login", "It times out.", ("bug", "forge:S"), "ann")
-    assert github.asked == [("/repos/o/r/issues/42", "token secret")]
+def test_an_issue_is_read_in_one_request(github: FakeGitHub, issue: Issue) -> None:
+    found = fetch_issue(REF, github.token("bob"), github.url)
+    assert (found.title, found.body, found.labels, found.author.login) == ("Fix the login", "It times out.", ("bug", "forge:S"), "ann")
+    assert github.asked() == ["GET /repos/o/r/issues/42"]
 
 
-def test_an_issue_without_body_and_author_is_read_too(github: SmallGitHub) -> None:
-    github.reply = (200, {**ISSUE, "body": None, "user": None}, {})
-    issue = fetch_issue(REF, None, github.url)
-    assert (issue.body, issue.author) == ("", "ghost")
-    assert github.asked[0][1] is None
+def test_an_issue_without_body_and_author_is_read_too(github: FakeGitHub, issue: Issue) -> None:
+    issue.body, issue.user = None, None
+    found = fetch_issue(REF, None, github.url)
+    assert (found.body, found.author.login) == ("", "ghost")
+    assert github.exchanges[0].authorization is None
 
 
-def test_a_pull_request_is_no_issue(github: SmallGitHub) -> None:
-    github.reply = (200, {**ISSUE, "pull_request": {"url": "https://api.github.com/repos/o/r/pulls/42"}}, {})
+def test_a_pull_request_is_no_issue(github: FakeGitHub) -> None:
+    repo = github.repository("o/r")
+    github.commit(repo, "feature/x", {"a": "1"})
+    github.issue(repo, number=41)
+    github.pull(repo, "feature/x")
     with pytest.raises(IssueUnavailable, match="is a pull request"):
         fetch_issue(REF, None, github.url)
 
@@ -124,22 +127,41 @@ def test_a_pull_request_is_no_issue(github: SmallGitHub) -> None:
         (200, [], {}, "not GitHub's"),
         (200, {}, {}, "not GitHub's"),
         (200, "{broken", {}, "not GitHub's"),
-        (200, {**ISSUE, "title": 5}, {}, "not GitHub's"),
-        (500, [1], {}, "not GitHub's"),
+        (200, {"number": 42, "title": 5, "html_url": "x", "state": "open"}, {}, "not GitHub's"),
+        (500, [1], {}, "answered 500"),
         (301, {"message": "Moved"}, {"Location": "https://evil.example/x"}, "not GitHub's"),
         (403, {"message": "You have exceeded a secondary rate limit."}, {"Retry-After": "60"}, "used up for 60 seconds"),
         (429, {"message": "Too many"}, {"Retry-After": "60"}, "used up for 60 seconds"),
         (403, {"message": "API rate limit exceeded"}, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9" * 17}, "used up"),
     ],
 )
-def test_what_goes_wrong_is_told_precisely(github: SmallGitHub, status: int, body: object, headers: dict[str, str], said: str) -> None:
-    github.reply = (status, body, headers)
+def test_what_goes_wrong_is_told_precisely(github: FakeGitHub, status: int, body: object, headers: dict[str, str], said: str) -> None:
+    github.faults.strange("GET", body if isinstance(body, str) else json.dumps(body), status=status, headers=headers)
     with pytest.raises(IssueUnavailable, match=said):
         fetch_issue(REF, None, github.url)
-    assert len(github.asked) == 1, "nothing is retried"
+    assert len(github.exchanges) == 1, "nothing is retried"
 
 
-def test_a_host_that_does_not_answer_is_told(github: SmallGitHub) -> None:
-    github.http.server_close()
+def test_an_issue_that_is_gone_or_hidden_is_told(github: FakeGitHub, issue: Issue) -> None:
+    issue.deleted = True
+    with pytest.raises(IssueUnavailable, match="was deleted"):
+        fetch_issue(REF, None, github.url)
+    with pytest.raises(IssueUnavailable, match="no such issue") as missing:
+        fetch_issue(REF.model_copy(update={"number": 43}), None, github.url)
+    assert "GITHUB_TOKEN" in missing.value.advice
+    with pytest.raises(IssueUnavailable, match="token is not accepted"):
+        fetch_issue(REF, "ghp_wrong", github.url)
+
+
+def test_an_issue_of_a_renamed_repository_is_found_and_one_that_went_elsewhere_is_told(github: FakeGitHub, issue: Issue) -> None:
+    repo, other = github.found("o", "r"), github.repository("o/other")
+    github.rename(repo, "new")
+    assert fetch_issue(REF, None, github.url).title == "Fix the login"
+    github.transfer(repo, issue, other)
+    with pytest.raises(IssueUnavailable, match=r"moved to http.*/o/other/issues/1"):
+        fetch_issue(REF, None, github.url)
+
+
+def test_a_host_that_does_not_answer_is_told() -> None:
     with pytest.raises(IssueUnavailable, match="did not answer"):
         fetch_issue(REF, None, "http://127.0.0.1:1")

@@ -1,6 +1,7 @@
 """Things that go wrong on the way: the next requests that match are answered by an error, late, or not at all."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.fakes.github.replies import DOCS, Reply
@@ -60,10 +61,10 @@ class Faults:
         """No answer comes until the server ends."""
         self.waiting.append(Fault(pattern, times=times, hang=True))
 
-    def strange(self, pattern: str, text: str, *, times: int = 1) -> None:
-        """An answer that is not GitHub's."""
-        reply = Reply(200, None, {"Content-Type": "text/html"}, raw=text.encode())
-        self.waiting.append(Fault(pattern, reply, times))
+    def strange(self, pattern: str, text: str, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        """An answer that is not GitHub's, byte for byte."""
+        shown = {"Content-Type": "text/html", **(headers or {})}
+        self.waiting.append(Fault(pattern, Reply(status, None, shown, raw=text.encode())))
 
     def striking(self, words: str) -> Fault | None:
         """The fault for a request, if one waits for it."""

@@ -113,11 +113,13 @@ class FakeGitHub(World):
             repo.labels.append(found)
         return found
 
-    def issue(self, repo: Repository, title: str = "A bug", body: str | None = "", *, by: str = "ann", labels: Sequence[str] = ()) -> Issue:
+    def issue(
+        self, repo: Repository, title: str = "A bug", body: str | None = "", *, by: str = "ann", labels: Sequence[str] = (), number: int = 0
+    ) -> Issue:
         """An issue."""
         at = self.clock.tick()
         user = self.user(by) if by else None
-        issue = Issue(self.next_id(), repo.next_number(), title, body, user, at, at, [self.label(repo, name) for name in labels])
+        issue = Issue(self.next_id(), number or repo.next_number(), title, body, user, at, at, [self.label(repo, name) for name in labels])
         repo.issues[issue.number] = issue
         return issue
 

@@ -1,0 +1,148 @@
+"""GitHub in our own words: people, issues, comments, pull requests, checks, and what is known of a repository."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field
+
+from forge_bot.engine.values import Frozen
+
+
+class PersonKind(StrEnum):
+    """What acts under a login. A ghost is an account that is gone."""
+
+    USER = "user"
+    BOT = "bot"
+    GHOST = "ghost"
+
+
+class Person(Frozen):
+    """An account."""
+
+    login: str
+    kind: PersonKind
+
+
+GHOST = Person(login="ghost", kind=PersonKind.GHOST)
+
+
+class Permission(StrEnum):
+    """The four base permissions that GitHub tells for everybody; triage counts as read and maintain as write."""
+
+    NONE = "none"
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+class Role(Frozen):
+    """What somebody may do in the repository."""
+
+    role_name: str = Field(description="none, read, triage, write, maintain, admin, or the name of an organisation's own role")
+    permission: Permission = Field(description="the base permission: the floor that an organisation's own role stands on")
+
+
+class Issue(Frozen):
+    """An issue, or a pull request seen as one. Title and body are strangers' words."""
+
+    number: int
+    title: str
+    body: str
+    labels: tuple[str, ...]
+    author: Person
+    author_association: str = Field(description="never a proof of permission: private members show as NONE")
+    url: str
+    state: str
+    locked: bool = False
+    is_pull_request: bool = False
+
+
+class Comment(Frozen):
+    """A comment on an issue or pull request. The body is a stranger's."""
+
+    id: int
+    author: Person
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    url: str
+
+    @property
+    def edited(self) -> bool:
+        """Whether the text is not, or may not be, the one that was first sent."""
+        return self.updated_at != self.created_at
+
+
+class Reaction(StrEnum):
+    """The reactions that GitHub knows."""
+
+    PLUS_ONE = "+1"
+    MINUS_ONE = "-1"
+    LAUGH = "laugh"
+    CONFUSED = "confused"
+    HEART = "heart"
+    HOORAY = "hooray"
+    ROCKET = "rocket"
+    EYES = "eyes"
+
+
+class PullState(StrEnum):
+    """Where a pull request stands."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    MERGED = "merged"
+
+
+class PullRequest(Frozen):
+    """A pull request of the repository's own branches."""
+
+    number: int
+    title: str
+    body: str
+    author: Person
+    state: PullState
+    draft: bool
+    head: str = Field(description="the branch")
+    head_sha: str
+    base: str
+    url: str
+    node_id: str = Field(description="its name in GraphQL")
+
+
+class NewPullRequest(Frozen):
+    """A pull request to be opened between two branches of the repository."""
+
+    title: str
+    body: str
+    head: str
+    base: str
+    draft: bool = True
+
+
+class FailedCheck(Frozen):
+    """A check that did not succeed. Summary and log are what strangers' code printed."""
+
+    name: str
+    conclusion: str
+    url: str
+    summary: str = ""
+    log: str = Field(default="", description="the last lines of the job's log; empty where there is none to be had")
+
+
+class RepositoryFacts(Frozen):
+    """What a checkup wants to know. None stands for what this token may not see; `hidden` says what that was."""
+
+    full_name: str
+    default_branch: str
+    private: bool
+    archived: bool
+    has_issues: bool
+    labels: tuple[str, ...]
+    protected: bool = Field(description="whether anything guards the default branch")
+    rules: tuple[str, ...] = Field(description="kinds of rules that rule sets have for the default branch")
+    workflow: str | None = Field(description="the text of the workflow file on the default branch; None where there is none")
+    workflow_permissions: str | None = Field(description="what the token of Actions may by default: read or write")
+    actions_may_open_pulls: bool | None
+    secrets: tuple[str, ...] | None = Field(description="names only")
+    hidden: tuple[str, ...] = ()
