@@ -59,11 +59,12 @@ class Answer:
 
 
 class Caller:
-    """A connection to one API. `wait` is called with seconds, never for more than `patience` in all for one request."""
+    """A connection to one API; `timeout` in whole seconds.
 
-    def __init__(
-        self, address: str, token: str | None, *, wait: Callable[[float], None], patience: float, timeout: float = _TIMEOUT
-    ) -> None:
+    `wait` is called with seconds, never for more than `patience` in all for one request.
+    """
+
+    def __init__(self, address: str, token: str | None, *, wait: Callable[[float], None], patience: float, timeout: int = _TIMEOUT) -> None:
         self._wait, self._patience = wait, patience
         self._client = _client(checked_address(address), checked_token(token), timeout)
 
@@ -146,15 +147,14 @@ def checked_address(address: str) -> str:
     raise BadAddress(f"{address!r} is no https address of an API.")
 
 
-def _client(address: str, token: str | None, timeout: float) -> "Github":
+def _client(address: str, token: str | None, timeout: int) -> "Github":
     from github import Auth, Github
 
     try:
         return Github(
             auth=Auth.Token(token) if token else None,
             base_url=address,
-            # A fraction of a second is what tests wait; PyGithub hands the number on as it is.
-            timeout=timeout,  # pyright: ignore[reportArgumentType]
+            timeout=timeout,
             retry=None,
             seconds_between_requests=None,
             seconds_between_writes=None,

@@ -64,7 +64,7 @@ class PyGitHub:
         *,
         wait: Callable[[float], None] = time.sleep,
         patience: float = _PATIENCE,
-        timeout: float = 20,
+        timeout: int = 20,
     ) -> None:
         self.name = name
         self._caller = Caller(address, token, wait=wait, patience=patience, timeout=timeout)

@@ -117,7 +117,9 @@ def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
     if "not permitted to create or approve pull requests" in message:
         hint = "Settings → Actions → General → Allow GitHub Actions to create and approve pull requests."
         return PermissionMissing(f"{what}: this repository does not let GitHub Actions open pull requests.", hint=hint)
-    needed = headers.get("x-accepted-github-permissions", "").replace("=", ": ").replace("; ", " or ").replace(",", " and ")
+    # The header stands in every answer; it is the reason only where GitHub says that the token cannot get at the thing.
+    named = headers.get("x-accepted-github-permissions", "") if message.startswith("Resource not accessible") else ""
+    needed = named.replace("=", ": ").replace("; ", " or ").replace(",", " and ")
     needs = f"; it needs the permission {needed}" if needed else ""
     quoted = f" (GitHub says: {message.rstrip('.')})" if message else ""
     return PermissionMissing(f"{what}: access is forbidden{needs}{quoted}.", details=(needed,) if needed else ())

@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+
 from tests.fakes.github import FakeGitHub
 
 GRAPHQL_READY = (
     "mutation($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input: $input) { pullRequest { isDraft } } }"
 )
+
+
+def never(seconds: float) -> None:
+    """A wait where none may be."""
+    pytest.fail(f"{seconds} seconds would have been waited")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tests.fakes.github.payloads import Payloads
 from tests.fakes.github.people import Member, Role, Token, User
 from tests.fakes.github.replies import Reply, Thing
 from tests.fakes.github.server import Server
-from tests.fakes.github.state import Check, Comment, Issue, Label, Protection, Pull, Repository
+from tests.fakes.github.state import Check, Comment, Issue, Label, Protection, Pull, Repository, Status
 from tests.fakes.github.world import World
 
 README = {"README.md": "# A repository\n"}
@@ -147,6 +147,12 @@ class FakeGitHub(World):
         check = Check(self.next_id(), suite, name, sha, status, conclusion, log=log, at=self.clock.tick(), **words)
         repo.checks[check.id] = check
         return check
+
+    def status(self, repo: Repository, sha: str, context: str, state: str = "success", description: str | None = None) -> Status:
+        """A commit status."""
+        status = Status(self.next_id(), sha, state, context, description, None, repo.owner, self.clock.tick())
+        repo.statuses.append(status)
+        return status
 
     def protect(self, repo: Repository, branch: str = "main", *, ruleset: bool = False, checks: Sequence[str] = ()) -> None:
         """Guard a branch, by branch protection or by a rule set."""
