@@ -24,6 +24,9 @@ Verb = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 T = TypeVar("T")
 _TIMEOUT = 20
 _TRIES = 3
+# Named, so that a newer version of the API does not change answers under us (REST, API versions).
+_VERSION = "2022-11-28"
+_HEADERS = {"Accept": "application/vnd.github+json"}
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -100,7 +103,7 @@ class Caller:
     def _asked(self, errand: Errand, verb: Verb, path: str, query: Mapping[str, str] | None, body: Any) -> Answer:
         address = self._client.requester.graphql_url if path == "/graphql" else path
         try:
-            status, headers, text = self._client.requester.requestJson(verb, address, dict(query or {}), input=body)
+            status, headers, text = self._client.requester.requestJson(verb, address, dict(query or {}), dict(_HEADERS), body)
         # requests' errors are OSErrors; some of them (a broken header) are ValueErrors as well.
         except OSError as error:
             raise _no_answer(errand, verb, type(error).__name__) from None
@@ -159,6 +162,7 @@ def _client(address: str, token: str | None, timeout: int) -> "Github":
             seconds_between_requests=None,
             seconds_between_writes=None,
             lazy=True,
+            api_version=_VERSION,
         )
     except (AssertionError, ValueError):
         raise BadAddress(f"{address!r} is no address.") from None

@@ -73,6 +73,10 @@ class PyGitHub:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection."""
         self._caller.close()
 
     # -- conversations ----------------------------------------------------------------------------------------------

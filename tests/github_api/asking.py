@@ -38,13 +38,13 @@ class Said:
 class Asking:
     """Somebody with a token, or nobody."""
 
-    hub: FakeGitHub
+    at: FakeGitHub | str
     token: str = ""
     repo: str = "/repos/acme/widget"
 
     def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> Said:
         """Ask; a path that begins with + is in the repository."""
-        connection = http.client.HTTPConnection(urlsplit(self.hub.url).netloc, timeout=10)
+        connection = http.client.HTTPConnection(urlsplit(self.at if isinstance(self.at, str) else self.at.url).netloc, timeout=10)
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token:
             given["Authorization"] = f"Bearer {self.token}"
