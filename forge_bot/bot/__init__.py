@@ -1,0 +1,1 @@
+"""The bot in GitHub Actions: issues and comments in, comments and pull requests out."""

@@ -1,0 +1,42 @@
+"""Addresses of issues, pull requests, discussions and commits: GitHub notes on their pages whoever names them."""
+
+import html
+import re
+from urllib.parse import unquote
+
+_THREAD = re.compile(r"^<?(?:https?:)?(?://)?(?P<host>[^/\s]+)/[^/\s]+/[^/\s]+/(?:issues|pull|discussions|commits?)/+\w", re.IGNORECASE)
+_KIND = re.compile(r"/(issues|pull|discussions|commits?)/", re.IGNORECASE)
+_GITHUB = {"github.com", "www.github.com"}
+_INERT_HOST = "redirect.github.com"
+"""GitHub's own host for links that shall leave no note on the page they lead to."""
+
+
+def points_at_thread(address: str) -> bool:
+    """Whether GitHub, this one or one of a company, could take the address for such a page, however it is written."""
+    meant = re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", html.unescape(address))
+    found = _THREAD.match(unquote(meant))
+    return found is not None and (found["host"].lower() in _GITHUB or (_THREAD.match(meant) is not None and not _is_inert(found["host"])))
+
+
+def _is_inert(host: str) -> bool:
+    return host.lower() == _INERT_HOST
+
+
+def inert_address(address: str) -> str:
+    """An address that leads to the same page and leaves no note there."""
+    opening = "<" if address.startswith("<") else ""
+    meant = re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", html.unescape(address.removeprefix("<")))
+    scheme, found, rest = meant.partition("://")
+    scheme, rest = (scheme, rest) if found else ("https", meant.lstrip("/"))
+    if not points_at_thread(meant):
+        return f"{opening}{scheme}://{_encoded(rest)}"
+    host, _, path = rest.partition("/")
+    if unquote(host).lower() in _GITHUB:
+        return f"{opening}{scheme}://{_INERT_HOST}/{_encoded(path)}"
+    # Another server may be a GitHub too. A browser reads %69 as i; who looks for the address of an issue does not find one.
+    plain = _encoded(unquote(path))
+    return f"{opening}{scheme}://{host}/" + _KIND.sub(lambda kind: f"/%{ord(kind[1][0]):02X}{kind[1][1:]}/", plain, count=1)
+
+
+def _encoded(path: str) -> str:
+    return re.sub(r"[\s<>()\[\]\\@\"'`|$]", lambda sign: f"%{ord(sign[0]):02X}", path)

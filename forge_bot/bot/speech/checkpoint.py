@@ -1,0 +1,155 @@
+"""The comment with a question: what is decided and what could go wrong, how to answer and what each answer does, then the documents."""
+
+from collections.abc import Sequence
+
+from forge_bot.bot.speech import escape, markers
+from forge_bot.bot.speech.evidence import evidence
+from forge_bot.bot.speech.figures import head, listed, row, several, spent
+from forge_bot.bot.speech.fit import LIMIT, Flexible, as_many, compose
+from forge_bot.bot.speech.fold import Paper, papers
+from forge_bot.bot.speech.links import short
+from forge_bot.bot.speech.reply import alert
+from forge_bot.bot.speech.view import HEAVIEST_FIRST, VERDICTS, View
+from forge_bot.engine.state import OpenGate, Reason
+from forge_bot.engine.values import Finding, Severity
+from forge_bot.runs.asking import Question
+
+_SHOWN = 12
+_WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}
+_ABOUT = {
+    "design.md": "the design",
+    "review-design.md": "what the reviewer says of it",
+    "tasks.md": "the tasks",
+    "review-tasks.md": "what the reviewer says of them",
+    "comprehensive-review.md": "the review of the whole change",
+    "final-verification.md": "what the project's own commands showed",
+}
+
+
+def checkpoint(view: View, limit: int = LIMIT) -> str:
+    """The question that is open. Raises ValueError when the view has none."""
+    question, gate = view.question, view.state.gate
+    if question is None or gate is None:
+        raise ValueError("no question is open")
+    return compose(
+        [
+            f"### ✋ {escape.plain(question.title)}{f' · version {gate.round}' if gate.round > 1 else ''}",
+            _decision(view, question, gate),
+            _risks(question.data.risks),
+            findings(question.data.findings or _reviewed(view, gate)),
+            _answer(view, question, gate),
+            _bound(view, question, gate),
+            _changed(question),
+            *evidence(view, gate),
+            papers(_documents(view, question)),
+            f"<sub>{spent(view.state.usage, view.state.budget)} so far · waiting costs nothing</sub>",
+            markers.checkpoint(view.state.run, question.data.gate, gate.round, question.data.digest),
+        ],
+        limit,
+    )
+
+
+def _decision(view: View, question: Question, gate: OpenGate) -> str:
+    """Three lines: what the run is about, what is to be decided, what is known of it."""
+    lines = [f"**{escape.plain(view.state.title)}** · effort {view.state.effort} · {view.branch}"]
+    if gate.task is not None and (task := view.state.task(gate.task)) is not None and gate.subject != task.spec.title:
+        lines[0] += f" · task {escape.plain(task.spec.id, 20)}: {escape.plain(task.spec.title, 120)}"
+    # The first line of the question names title and branch; in a comment they are a link.
+    rest = question.data.decision[1:] or question.data.decision
+    lines += [escape.line(sentence) for sentence in rest[:2]]
+    if len(lines) < _LINES and (said := _reviewers(view, gate)):
+        lines.append(said)
+    return "  \n".join(lines)
+
+
+_LINES = 3
+
+
+def _reviewers(view: View, gate: OpenGate) -> str:
+    records = [(file.name, view.state.artifacts[file.name]) for file in gate.files if file.name in view.state.artifacts]
+    said = [
+        f"**{VERDICTS[record.verdict]}**, with {several(len(record.findings), 'finding')}"
+        if record.findings
+        else f"**{VERDICTS[record.verdict]}**"
+        for _, record in records
+        if record.verdict is not None
+    ]
+    return f"The reviewer's verdict: {listed(said)}." if said else "No reviewer has looked at it; at this effort you are the first."
+
+
+def _reviewed(view: View, gate: OpenGate) -> tuple[Finding, ...]:
+    """What reviews that are shown found."""
+    records = [view.state.artifacts[file.name] for file in gate.files if file.name in view.state.artifacts]
+    return tuple(finding for record in records for finding in record.findings)
+
+
+def _risks(risks: Sequence[str]) -> Flexible:
+    lines = [f"> - {escape.line(risk)}" for risk in dict.fromkeys(risks)]
+    return as_many(lines, lambda count: f"> and {count:,} more", before=alert("warning", "**Look at this first**") + "\n", most=6_000)
+
+
+def findings(found: Sequence[Finding]) -> Flexible:
+    """What is open, the heaviest first."""
+    ordered = sorted(found, key=lambda finding: HEAVIEST_FIRST.index(finding.severity))
+    lines = [f"- {_WEIGHTS[finding.severity]} **{finding.severity}** {escape.line(finding.description)}" for finding in ordered]
+    return as_many(lines, lambda count: f"_{several(count, 'more finding')} stand in the documents._", before="**Open findings**\n\n")
+
+
+# -- answering ----------------------------------------------------------------------------------------------------
+
+
+def _answer(view: View, question: Question, gate: OpenGate) -> str:
+    offered = [choice.answer for choice in question.actions]
+    first = "approve" if "approve" in offered else "done" if "done" in offered else ""
+    copied = f"**To say yes, answer with this line**\n\n```text\n{_said(view, first, gate)}\n```" if first else "**How to answer**"
+    lines = [row(escape.code_cell(_said(view, choice.answer, gate)), escape.cell(choice.effect)) for choice in question.actions]
+    if gate.reason is Reason.BUDGET:
+        lines.insert(1, row(escape.code_cell(view.commands.form("continue")), "allow so much more and go on"))
+    return f"{copied}\n\n{head('Your answer', 'What happens')}" + "\n".join(lines)
+
+
+def _said(view: View, answer: str, gate: OpenGate) -> str:
+    match answer:
+        case "approve":
+            return view.commands.say("approve", short(gate.digest))
+        case "reject":
+            return view.commands.say("reject", "what should be different")
+        case _:
+            return view.commands.say(answer)
+
+
+def _bound(view: View, question: Question, gate: OpenGate) -> str:
+    removed = f" {escape.line(view.removed)}" if view.removed else ""
+    if not question.data.digest or "approve" not in gate.options:
+        return removed.strip()
+    files = f", and {listed([escape.code(file.name) for file in gate.files])}" if gate.files else ""
+    return (
+        f"This is version {escape.code(question.data.digest[:12])}: the request, the base commit{files}, byte for byte. "
+        f"A yes counts for this version only; if anything changes, I ask again.{removed}"
+    )
+
+
+# -- what it is about ---------------------------------------------------------------------------------------------
+
+
+def _changed(question: Question) -> Flexible:
+    """The difference to the version shown before, open, in a third of the comment at most."""
+    difference = question.data.difference
+    if not difference.strip():
+        return lambda _room: ""
+    paper = Paper(name="What changed since the version you answered", text=difference, language="diff", open=True)
+    return lambda room: papers([paper])(min(room, LIMIT // 3))
+
+
+def _documents(view: View, question: Question) -> list[Paper]:
+    return [
+        Paper(
+            name=document.name,
+            about=_ABOUT.get(document.name, ""),
+            text=document.text,
+            url=view.links.artifact(document.name),
+            language="diff" if document.name.endswith(".patch") else "",
+            open=document.name.endswith(".patch"),
+        )
+        for document in question.data.documents
+    ]

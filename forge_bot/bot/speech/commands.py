@@ -1,0 +1,44 @@
+"""What people can say to the bot, in the words of this repository: with the prefix that is configured, short where that is allowed."""
+
+from pydantic import Field
+
+from forge_bot.engine.values import Frozen
+
+SHORT = frozenset({"approve", "reject", "done", "skip", "abandon"})
+"""Answers to a question. Each can be given without the prefix; what is no answer needs it, since other bots listen too."""
+
+MEANINGS = {
+    "approve": "yes, exactly this version",
+    "reject": "once more, and what should be different; `revise` is the same",
+    "done": "you did what only a person can do",
+    "skip": "go on without it",
+    "abandon": "end the run; the branch stays",
+    "status": "where the run stands",
+    "cost": "what it has cost so far, phase by phase",
+    "resume": "go on after a stop or a failure",
+    "retry": "back to a phase, with your notes",
+    "continue": "allow more money and go on",
+    "help": "this list",
+}
+_FORMS = {
+    "approve": "{approve} 3f9c2a1",
+    "reject": "{reject} what should be different",
+    "retry": "{retry} phase-3 what should be different",
+    "continue": "{continue} +$5",
+}
+
+
+class Commands(Frozen):
+    """How commands are written here."""
+
+    prefix: str = Field(default="/forge", pattern=r"^/[a-z][a-z0-9-]*$")
+    short: bool = Field(default=True, description="whether answers count without the prefix")
+
+    def say(self, word: str, *rest: str) -> str:
+        """The command as somebody types it."""
+        begin = f"/{word}" if self.short and word in SHORT else f"{self.prefix} {word}"
+        return " ".join([begin, *rest])
+
+    def form(self, word: str) -> str:
+        """The command with an example of what goes with it."""
+        return _FORMS.get(word, f"{{{word}}}").replace(f"{{{word}}}", self.say(word))

@@ -1,0 +1,188 @@
+"""Words of models and strangers as Markdown that shows the same and does nothing on GitHub.
+
+It calls nobody, refers to no issue, closes none, loads no picture, draws no formula, defines no link and no footnote for the rest
+of the comment, opens no HTML element and begins no line with a command. Most of it is one blank of no width, `&#8203;`, between a sign
+and the word it would act on. Code is left as it is, since GitHub does none of this in code.
+
+Where code ends is read by a parser, not guessed; and what comes out is read once more (`live`). If anything in it still acts, the
+whole is shown as code: the words stay, and their looks go.
+"""
+
+import re
+from collections.abc import Callable
+
+from forge_bot.bot.speech.addresses import inert_address, points_at_thread
+from forge_bot.bot.speech.live import live, live_line, open_fence
+from forge_bot.prompts.quiet import code as _code
+from forge_bot.prompts.quiet import fenced as _fenced
+from forge_bot.prompts.reading import read
+from forge_bot.prompts.untrusted import Cleaned, clean, clean_plain
+
+BLANK = "&#8203;"
+"""A blank of no width: it is not seen, and it parts what would act together."""
+
+_TAG = re.compile(r"(?P<esc>\\*)<(?!(?<=[\w.,;:)*`]<)br\s*/?>|https?://[^\s<>]+>)(?=[A-Za-z/!?])", re.IGNORECASE)
+_ACTIVE = re.compile(
+    r"(?P<esc>\\*)(?:"
+    r"(?P<target>(?<=\]\()<?[^\s<>()]+|(?<=\]\(<)[^\n<>]+)"
+    r"|(?P<auto><https?://[^\s<>]+>)"
+    r"|(?P<url>(?:https?://|\bwww\.)[^\s<>()\[\]\"'`|]+)"
+    r"|(?P<image>!\[\]?)"
+    r"|(?P<label>(?<![^\s>])\[(?=[^\]\n]+\]:)|\[(?=\^))"
+    r"|(?P<dollar>\$)"
+    r"|(?P<entity>&(?=(?:#\d+|#x[0-9a-f]+|[a-z][a-z0-9]*);))"
+    r"|(?P<mention>(?<![A-Za-z0-9])@(?=[A-Za-z0-9]))"
+    r"|(?P<number>#(?=\d)|\bGH-(?=\d))"
+    r"|(?P<closing>\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=[^\w\n]{0,8}(?:#|gh-|https?:|[\w.-]+/[\w.-]+#)))"
+    r"|(?P<command>^/(?=\w))"
+    r"|(?P<drawn>(?<=```|~~~)[ \t]*(?:mermaid|math|geojson|topojson|stl)\b)"
+    r")",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HARMLESS_ENTITIES = re.compile(
+    r"&(?:amp|lt|gt|quot|apos|nbsp|[mn]dash|hellip|[rl]arr|times|middot|bull|le|ge|ne|check|#(?:34|38|39|60|62|160|8203));"
+)
+_MOST_READINGS = 5
+_ELLIPSIS = "…"
+
+
+def document(markdown: str) -> Cleaned:
+    """A whole document, fit to stand among words of ours; `removals` says what nobody would have seen of it.
+
+    Blocks it leaves open are closed, so that whatever follows after an empty line is not swallowed.
+    """
+    cleaned = clean(markdown)
+    quiet = _closed(_disarmed(_without_tags(cleaned.text)))
+    if live(quiet) or (cleaned.text.strip() == "" and markdown.strip() != ""):
+        return cleaned.model_copy(update={"text": fenced(markdown)})
+    return cleaned.model_copy(update={"text": quiet})
+
+
+def line(markdown: str, longest: int = 600) -> str:
+    """Words on one line, their code and emphasis kept; cut after so many characters."""
+    words = cut(" ".join(clean(markdown).text.split()), longest)
+    quiet = _disarmed(_without_tags(words))
+    return code(words) if live_line(quiet) else quiet
+
+
+def cell(markdown: str, longest: int = 300) -> str:
+    """Words in a cell of a table."""
+    return line(markdown, longest).replace("\\|", "|").replace("|", "\\|")
+
+
+def plain(text: str, longest: int = 200) -> str:
+    """A title or name: each sign of it is shown, none means anything, but what stands in backticks is code."""
+    words = cut(" ".join(clean_plain(text).text.split()), longest)
+    parts = re.split(r"(?<!`)(`[^`]+`)(?!`)", words)
+    shown = "".join(code(part[1:-1]) if place % 2 else _literal(part) for place, part in enumerate(parts))
+    return code(words) if live_line(shown) else shown
+
+
+def code(text: str, longest: int = 200) -> str:
+    """A code span that shows the text, whatever it holds."""
+    return str(_code(cut(clean_plain(text).text, longest)))
+
+
+def code_cell(text: str, longest: int = 200) -> str:
+    """A code span in a cell of a table."""
+    return code(text, longest).replace("|", "\\|")
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A block of code that shows the text, whatever fences it holds, without the characters that nobody sees."""
+    return str(_fenced(clean_plain(text).text, language))
+
+
+def heading(text: str, longest: int = 200) -> str:
+    """A title as GitHub takes it for a pull request: plain text, which ends up in commit messages, so it refers to nothing."""
+    words = " ".join(clean_plain(text).text.split())
+    return cut(re.sub(r"#(?=\d)|\bGH-(?=\d)|https?://(?:www\.)?", "", words, flags=re.IGNORECASE), longest)
+
+
+def cut(text: str, longest: int) -> str:
+    """The text, or its beginning and an ellipsis."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + _ELLIPSIS
+
+
+def _literal(text: str) -> str:
+    escaped = re.sub(r"([\\`*_\[\]<>~|$#])", r"\\\1", text).replace("&", "&amp;")
+    escaped = re.sub(r"^(\d*)([-+.=)])", r"\1\\\2", escaped)
+    return re.sub(r"(@|#|\bGH-|https?:|www\.)(?=[\w/])", rf"\1{BLANK}", escaped, flags=re.IGNORECASE)
+
+
+def _without_tags(text: str) -> str:
+    """The text with its tags shown. Without a tag other things become code or cease to be, so it is read again until it stays."""
+    for _ in range(_MOST_READINGS):
+        shown = _outside_code(text, lambda words: _TAG.sub(_tag, words))
+        if shown == text:
+            break
+        text = shown
+    return text
+
+
+def _tag(found: re.Match[str]) -> str:
+    return found[0] if len(found["esc"]) % 2 else f"{found['esc']}&lt;"
+
+
+def _disarmed(text: str) -> str:
+    return _outside_code(text, lambda words: _ACTIVE.sub(_harmless, words))
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    parts: list[str] = []
+    reached = 0
+    for start, end, _ in sorted(read(text).code):
+        if start >= reached:
+            parts += [change(text[reached:start]), text[start:end]]
+            reached = end
+    return "".join([*parts, change(text[reached:])])
+
+
+def _harmless(found: re.Match[str]) -> str:
+    """What stands for one active thing; a sign that is escaped by a backslash is words already."""
+    slashes, sign = found["esc"], found[0][len(found["esc"]) :]
+    escaped = len(slashes) % 2 == 1
+    return slashes + _instead(found, sign, escaped=escaped)
+
+
+def _instead(found: re.Match[str], sign: str, *, escaped: bool) -> str:
+    match found.lastgroup:
+        case "target":
+            return inert_address(sign) if points_at_thread(sign) else sign
+        case "auto" if not escaped:
+            return _address(found, sign[1:-1]) if _acts(sign[1:-1]) else sign
+        case "url":
+            return _address(found, sign)
+        case "image":
+            return sign if escaped else "🖼 [" + ("picture]" if sign.endswith("]") else "")
+        case "label" | "dollar":
+            return sign if escaped else f"\\{sign}"
+        case "entity":
+            return sign if escaped or _HARMLESS_ENTITIES.match(found.string, found.end() - 1) else "&amp;"
+        case "command":
+            return "&#47;"
+        case "drawn":
+            return "text"
+        case _:
+            return sign + BLANK
+
+
+def _address(found: re.Match[str], url: str) -> str:
+    """A bare address. One that would act becomes a link that shows it and leads to the same place."""
+    if not _acts(url):
+        return url
+    url, after = url.rstrip(".,;:!?*_~"), url[len(url.rstrip(".,;:!?*_~")) :]
+    shown = re.sub(r"([\\*_~$])", r"\\\1", url).replace("&", "&amp;")
+    shown = re.sub(r"(@|#|\bGH-|https?:|www\.)(?=[\w/])", rf"\1{BLANK}", shown, flags=re.IGNORECASE)
+    in_link = found.string.endswith("[", 0, found.start())
+    return f"{shown}{after}" if in_link else f"[{shown}](<{inert_address(url)}>){after}"
+
+
+def _acts(url: str) -> bool:
+    return points_at_thread(url) or re.search(r"@|#\d|\bGH-\d", url, re.IGNORECASE) is not None
+
+
+def _closed(text: str) -> str:
+    """The text with a code block that it leaves open closed."""
+    mark = open_fence(text)
+    return f"{text.rstrip()}\n{mark}" if mark else text.strip("\n")

@@ -1,0 +1,206 @@
+"""When something is in the way: what happened, what is safe, and what somebody can do. One constructor for each occasion."""
+
+from collections.abc import Sequence
+
+from forge_bot.bot.speech import escape
+from forge_bot.bot.speech.commands import Commands
+from forge_bot.bot.speech.figures import listed, several
+from forge_bot.bot.speech.links import Links
+from forge_bot.bot.speech.reply import Reply, Tone
+from forge_bot.errors import ForgeError
+from forge_bot.runs.session import Outcome
+
+_SAFE = "Nothing is lost: everything up to here is on the branch."
+
+
+def _failed(occasion: str, headline: str, detail: str, *, outcome: Outcome = Outcome.FAILED, tone: Tone = "caution") -> Reply:
+    return Reply(occasion=occasion, headline=headline, detail=detail, tone=tone, reaction="confused", outcome=outcome)
+
+
+def _then(commands: Commands) -> str:
+    return f"Then say `{commands.say('resume')}`; nothing that was done is done again."
+
+
+# -- the model ----------------------------------------------------------------------------------------------------
+
+
+def key_missing(links: Links, commands: Commands, *, secret: str) -> Reply:
+    """No key for the model."""
+    where = f"A maintainer can [add the secret]({links.secrets}) {escape.code(secret)} and hand it to the workflow."
+    return _failed("key-missing", "I have no key for the model.", f"{where} {_then(commands)}", outcome=Outcome.REFUSED)
+
+
+def key_refused(links: Links, commands: Commands, *, provider: str, secret: str) -> Reply:
+    """The provider does not take the key."""
+    detail = (
+        f"It may be old, mistyped, or not allowed to use this model. A maintainer can [renew]({links.secrets}) {escape.code(secret)}."
+        f" {_then(commands)}"
+    )
+    return _failed("key-refused", f"{escape.plain(provider, 60)} does not accept the key.", detail, outcome=Outcome.REFUSED)
+
+
+def rate_limited(commands: Commands, *, provider: str, until: str = "") -> Reply:
+    """The provider wants fewer questions."""
+    when = f" It says to come back {escape.plain(until, 60)}." if until else ""
+    detail = f"I asked again several times, with growing pauses.{when} {_SAFE} Say `{commands.say('resume')}` later."
+    return _failed("rate-limited", f"{escape.plain(provider, 60)} lets me ask no more for now.", detail, tone="warning")
+
+
+def model_down(commands: Commands, *, provider: str, said: str) -> Reply:
+    """The provider does not answer."""
+    detail = f"Its words: {escape.code(said, 300)}. {_SAFE} Say `{commands.say('resume')}` when it is back."
+    return _failed("model-down", f"{escape.plain(provider, 60)} does not answer.", detail, tone="warning")
+
+
+# -- GitHub refuses -----------------------------------------------------------------------------------------------
+
+
+def not_taken(links: Links, commands: Commands, *, what: str, said: str) -> Reply:
+    """GitHub answered 422: it does not take what was to be written."""
+    detail = (
+        f"Its words: {escape.code(said, 300)}. The documents are [on the branch]({links.folder}) as they are. "
+        f"Say `{commands.say('resume')}` to have me try again."
+    )
+    return _failed("not-taken", f"GitHub did not take {escape.plain(what, 80)}.", detail)
+
+
+def github_limited(commands: Commands, *, until: str) -> Reply:
+    """GitHub's own rate limit."""
+    detail = f"The limit is lifted {escape.plain(until, 60)}. {_SAFE} Say `{commands.say('resume')}` after that."
+    return _failed("github-limited", "GitHub lets me write no more for now.", detail, tone="warning")
+
+
+def branch_protected(links: Links, commands: Commands, *, branch: str, said: str) -> Reply:
+    """A push was refused by a rule on the branch."""
+    detail = (
+        f"GitHub's words: {escape.code(said, 300)}. A maintainer can let this workflow push to {escape.code(branch)} in the "
+        f"[branch rules]({links.repository}/settings/rules), or take the work from the artifact of [this workflow run]({links.job}). "
+        f"{_then(commands)}"
+    )
+    return _failed("branch-protected", "The push was refused: the branch is protected.", detail)
+
+
+def workflow_files(links: Links, commands: Commands, *, files: Sequence[str], patch: str) -> Reply:
+    """A push was refused, or would be, because workflow files are in it. No workflow's own token may change them."""
+    named = listed([escape.code(path) for path in files[:5]]) + (f" and {several(len(files) - 5, 'more file')}" if len(files) > 5 else "")  # noqa: PLR2004 - as many as are named
+    detail = (
+        f"GitHub lets no workflow change workflows, and this change touches {named}. "
+        f"That part is [a patch]({links.artifact(patch)}): "
+        f"somebody can apply it with\n\n```text\ngit apply {links.workspace}/{patch}\n```\n\nand push. After that, `{commands.say('resume')}`."
+    )
+    return _failed("workflow-files", "One part of this change is yours to push.", detail, tone="important", outcome=Outcome.WAITING)
+
+
+def no_pull_requests(links: Links, *, base: str, branch: str) -> Reply:
+    """The repository does not let workflows open pull requests."""
+    detail = (
+        f"The work is done and pushed: [open the pull request yourself]({links.compare(base, branch)}), its text is in "
+        f"{links.named('pull-request.md')}. For next time, a maintainer can allow it under [Settings, Actions, General]({links.settings})."
+    )
+    return _failed("no-pull-requests", "This repository does not let workflows open pull requests.", detail, tone="important")
+
+
+def checks_wait(*, pull_request: str) -> Reply:
+    """GitHub holds the checks of a bot's pull request until somebody clicks."""
+    detail = f"GitHub waits with checks on pull requests of bots. On [the pull request]({pull_request}), “Approve and run” starts them."
+    return Reply(occasion="checks-wait", headline="The checks need one click of yours.", detail=detail, tone="important")
+
+
+# -- the thread changes under the run -----------------------------------------------------------------------------
+
+
+def comment_deleted(*, what: str) -> Reply:
+    """A comment of the bot is gone."""
+    detail = "So here is a new one. What was decided is kept with the run, not in comments; only what is open is asked again."
+    return Reply(occasion="comment-deleted", headline=f"Somebody deleted {escape.plain(what, 60)}.", detail=detail)
+
+
+def issue_locked(links: Links) -> Reply:
+    """Nobody can write into the thread. Said in the summary and in the log, the only places left."""
+    detail = (
+        "I cannot ask or answer there, so I stop before anything that needs a decision. Unlock the issue and put the label on again, "
+        f"or go on at a terminal. Everything so far is [on the branch]({links.folder})."
+    )
+    return _failed("issue-locked", "The issue is locked.", detail, outcome=Outcome.REFUSED)
+
+
+def issue_transferred(links: Links, *, to: str) -> Reply:
+    """The issue belongs to another repository now."""
+    detail = f"It is now {escape.line(to, 200)}. The work so far stays [here]({links.folder}); to begin there, put the label on there."
+    return _failed("issue-transferred", "The issue was moved to another repository.", detail, outcome=Outcome.REFUSED)
+
+
+def issue_gone(links: Links) -> Reply:
+    """The issue was deleted, or cannot be seen any more."""
+    detail = f"I stopped. Everything so far is [on the branch]({links.folder}); `forge-bot resume` at a terminal goes on with it."
+    return _failed("issue-gone", "The issue is gone, or I may not see it any more.", detail, outcome=Outcome.REFUSED)
+
+
+def label_removed(commands: Commands, *, label: str) -> Reply:
+    """The label that started the run was taken off while it was at work: a wish to stop."""
+    detail = (
+        f"I take that as “stop”, and have stopped after the step that was under way. {_SAFE} `{commands.say('resume')}` or the label "
+        f"goes on from here, `{commands.say('abandon')}` ends the run."
+    )
+    return _failed("label-removed", f"Somebody took the label {escape.code(label)} off.", detail, tone="note", outcome=Outcome.WAITING)
+
+
+def repository_renamed(commands: Commands, *, old: str, new: str) -> Reply:
+    """The repository has another name now."""
+    detail = f"GitHub forwards the old addresses, and the run goes on as it was. If something looks lost, say `{commands.say('resume')}`."
+    return Reply(occasion="repository-renamed", headline=f"{escape.code(old)} is {escape.code(new)} now.", detail=detail)
+
+
+def request_edited(commands: Commands, *, by: str) -> Reply:
+    """The issue was edited after the run had begun."""
+    detail = (
+        "I work on the text as it was when the run began; it is kept with the run. If the change matters, tell me at the next question "
+        f"with `{commands.form('reject')}`, or `{commands.say('abandon')}` and begin anew."
+    )
+    return Reply(occasion="request-edited", headline=f"{escape.code(by)} edited the issue while I was at work.", detail=detail)
+
+
+# -- the run itself -----------------------------------------------------------------------------------------------
+
+
+def cancelled(commands: Commands) -> Reply:
+    """Somebody cancelled the workflow run."""
+    detail = (
+        f"What was under way is put aside, not lost; the rest is on the branch. `{commands.say('resume')}` goes on, "
+        f"`{commands.say('abandon')}` ends it."
+    )
+    return _failed("cancelled", "The workflow run was cancelled.", detail, tone="note")
+
+
+def timed_out(commands: Commands, *, minutes: int) -> Reply:
+    """The workflow run reached its time limit."""
+    detail = f"It may take {several(minutes, 'minute')} here. {_SAFE} `{commands.say('resume')}` goes on from there."
+    return _failed("timed-out", "The time for one workflow run is used up.", detail, tone="warning")
+
+
+def no_sandbox(links: Links) -> Reply:
+    """The project's commands cannot be locked in on this runner."""
+    detail = (
+        "I run a project's commands only behind walls, and could not build them here. The runner needs bubblewrap or user namespaces; "
+        f"GitHub's `ubuntu-latest` has them. The log of [this workflow run]({links.job}) says what was missing."
+    )
+    return _failed("no-sandbox", "This runner has no sandbox.", detail, outcome=Outcome.REFUSED)
+
+
+def failed(error: ForgeError, links: Links, commands: Commands) -> Reply:
+    """Any other error of the registry, in its own words."""
+    details = "".join(f"\n- {escape.line(each, 300)}" for each in error.details[:10])
+    log = f" The [log]({links.job}) has more." if links.job else ""
+    again = f" Then say `{commands.say('resume')}`."
+    return _failed(
+        error.code.lower(),
+        escape.line(error.message, 400),
+        f"{escape.line(error.advice, 400)}{again}{log} <sub>{escape.code(error.code)}</sub>{f'{chr(10)}{details}' if details else ''}",
+        outcome=Outcome(error.exit_code),
+    )
+
+
+def unexpected(links: Links, commands: Commands) -> Reply:
+    """Something nobody thought of."""
+    log = f"The [log]({links.job}) has the details; please report it with them." if links.job else "Please report it with the log."
+    return _failed("unexpected", "Something went wrong that should not.", f"{log} {_SAFE} `{commands.say('resume')}` tries again.")

@@ -1,0 +1,76 @@
+"""What in a Markdown text would act on GitHub: read with a parser, as the second look at what `escape` made."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from forge_bot.bot.speech.addresses import points_at_thread
+
+_MENTION = re.compile(r"(?<![A-Za-z0-9_])@[A-Za-z0-9]")
+_REFERENCE = re.compile(r"#\d|\bGH-\d", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_DRAWN = re.compile(r"(?:mermaid|math|geojson|topojson|stl)\b", re.IGNORECASE)
+_AFTER = "\n\n</details>\n"
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"])
+
+
+def live(markdown: str) -> tuple[str, ...]:
+    """Everything in a document that would act outside its code; empty is what is wanted."""
+    env: dict[str, Any] = {}
+    tokens = _parser().parse(markdown + _AFTER, env)
+    found = [f"definition: {label}" for label in env.get("references", {})]
+    if not tokens or tokens[-1].type != "html_block" or tokens[-1].level:
+        found.append("a block that does not end")
+    found += [each for token in tokens[:-1] for each in _in_block(token)]
+    return tuple(found)
+
+
+def live_line(markdown: str) -> tuple[str, ...]:
+    """Everything in a line of words that would act."""
+    return tuple(each for token in _parser().parseInline(markdown) for each in _in_block(token))
+
+
+def open_fence(markdown: str) -> str:
+    """The mark that closes the code block a document leaves open; empty when it leaves none."""
+    tokens = _parser().parse(markdown + _AFTER)
+    last = tokens[-1] if tokens else None
+    return last.markup if last is not None and last.type == "fence" and "</details>" in last.content else ""
+
+
+def _in_block(token: Token) -> Iterator[str]:
+    if token.type == "html_block":
+        yield f"HTML: {token.content}"
+    elif token.type == "fence" and _DRAWN.match(token.info.strip()):
+        yield f"drawing: {token.info}"
+    elif token.children:
+        yield from _in_line(token.children)
+
+
+def _in_line(tokens: list[Token]) -> Iterator[str]:
+    words: list[str] = []
+    for token in tokens:
+        if token.type == "text":
+            words.append(token.content)
+            continue
+        yield from _in_words("".join(words))
+        words = []
+        if token.type == "image" or (token.type == "html_inline" and not _BREAK.fullmatch(token.content)):
+            yield f"{token.type}: {token.content}"
+        elif token.type == "link_open" and points_at_thread(str(token.attrGet("href") or "")):
+            yield f"address: {token.attrGet('href')}"
+    yield from _in_words("".join(words))
+
+
+def _in_words(words: str) -> Iterator[str]:
+    yield from (f"mention: {found}" for found in _MENTION.findall(words))
+    yield from (f"reference: {found}" for found in _REFERENCE.findall(words))
+    yield from (f"address: {found}" for found in _ADDRESS.findall(words) if points_at_thread(found))

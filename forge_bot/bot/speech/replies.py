@@ -1,0 +1,178 @@
+"""Answers to what people say in the thread: one constructor for each occasion, each with the way out."""
+
+from forge_bot.bot.speech import escape
+from forge_bot.bot.speech.commands import MEANINGS, Commands
+from forge_bot.bot.speech.figures import head, listed, row
+from forge_bot.bot.speech.fit import compose
+from forge_bot.bot.speech.links import short
+from forge_bot.bot.speech.next_move import next_move
+from forge_bot.bot.speech.phases import phases
+from forge_bot.bot.speech.reply import Reply
+from forge_bot.bot.speech.tracking import facts
+from forge_bot.bot.speech.view import ANSWERS, View
+from forge_bot.engine.state import Decision, OpenGate
+from forge_bot.engine.values import PhaseId
+from forge_bot.runs.session import Outcome
+
+
+def refused(commands: Commands, *, by: str, role: str, needed: str) -> Reply:
+    """Somebody who may not asked for something."""
+    has = f"{escape.code(by)} has {escape.code(role)}" if role else f"I could not find out what {escape.code(by)} may do"
+    detail = f"{has}; it takes at least {escape.code(needed)} here. Somebody with that role can say the same, and I will do it."
+    return Reply(
+        occasion="refused",
+        headline="That is not for me to do on this word.",
+        detail=f"{detail} Anybody may ask `{commands.say('status')}`.",
+        reaction="confused",
+        outcome=Outcome.REFUSED,
+    )
+
+
+def mistyped(commands: Commands, *, word: str, meant: str) -> Reply:
+    """A word that is nearly a command: it is asked about, never acted on."""
+    return Reply(
+        occasion="mistyped",
+        headline=f"I do not know {escape.code('/' + word.lstrip('/'), 60)}. Did you mean `{commands.say(meant)}`?",
+        detail=f"Nothing has happened. If so, please say it in a new comment; `{commands.say('help')}` lists everything.",
+        reaction="confused",
+    )
+
+
+def unknown(commands: Commands, *, word: str) -> Reply:
+    """A word after the prefix that resembles nothing."""
+    return Reply(
+        occasion="unknown",
+        headline=f"I do not know {escape.code(word, 60)}.",
+        detail=f"Nothing has happened. `{commands.say('help')}` lists what you can tell me.",
+        reaction="confused",
+    )
+
+
+def no_run(commands: Commands, *, label: str) -> Reply:
+    """A command where nothing was begun."""
+    begin = f"Put the label {escape.code(label)} on this issue, or say {escape.code(commands.prefix)}, and I will begin."
+    return Reply(occasion="no-run", headline="No run has begun here yet.", detail=begin, reaction="confused")
+
+
+def already_running(view: View) -> Reply:
+    """A start where a run is under way."""
+    detail = f"It is on {view.branch}: {_now(view)} To begin anew, end it first with `{view.commands.say('abandon')}`."
+    return Reply(occasion="already-running", headline="A run for this issue is under way already.", detail=detail, reaction="confused")
+
+
+def ended_already(view: View) -> Reply:
+    """A command to a run that is over."""
+    detail = f"{next_move(view).text}\n\nTo begin another one, put the label on again or say {escape.code(view.commands.prefix)}."
+    return Reply(occasion="ended-already", headline="This run is over, so nothing was changed.", detail=detail, reaction="confused")
+
+
+# -- answers that do not count ------------------------------------------------------------------------------------
+
+
+def nothing_to_answer(view: View, *, answer: str) -> Reply:
+    """An answer while no question is open."""
+    detail = f"Nothing has happened. {_now(view)} When I need a decision, I ask in a comment of its own."
+    headline = f"There is nothing to {escape.plain(answer, 20)} just now."
+    return Reply(occasion="nothing-to-answer", headline=headline, detail=detail, reaction="confused")
+
+
+def stale_approval(view: View, gate: OpenGate, *, given: str = "") -> Reply:
+    """An approval of another text than the one that waits."""
+    named = f"It names {escape.code(given, 16)}, but" if given else "It came before the newest version was shown:"
+    where = f"[Read it]({view.links.question}), and" if view.links.question else "Read it in the newest question, and"
+    answer = f"if you agree, answer\n\n```text\n{view.commands.say('approve', short(gate.digest))}\n```"
+    return Reply(
+        occasion="stale-approval",
+        headline="That approval does not count: it was for another version.",
+        detail=f"{named} {escape.code(short(gate.digest))} is what waits now. Nothing has happened. {where} {answer}",
+        tone="warning",
+        reaction="confused",
+    )
+
+
+def already_answered(view: View, decision: Decision) -> Reply:
+    """A second answer to the same question."""
+    what = ANSWERS.get(decision.answer, decision.answer)
+    headline = f"{view.label(decision.gate)} was answered already: {what} by {escape.code(decision.by)}."
+    back = f"`{view.commands.say('retry', _phase_before(view, decision.gate), '…')}` goes back, with your notes."
+    return Reply(
+        occasion="already-answered", headline=headline, detail=f"The first answer counts. {_now(view)} {back}", reaction="confused"
+    )
+
+
+def not_offered(view: View, gate: OpenGate, *, answer: str) -> Reply:
+    """An answer that the open question does not take."""
+    offered = [f"`{view.commands.form(option)}`" for option in dict.fromkeys((*gate.options, "abandon"))]
+    headline = f"The open question does not take {escape.code(answer, 30)}."
+    return Reply(occasion="not-offered", headline=headline, detail=f"It takes {listed(offered, 'or')}.", reaction="confused")
+
+
+def notes_missing(commands: Commands) -> Reply:
+    """A rejection without a reason."""
+    return Reply(
+        occasion="notes-missing",
+        headline="What should be different?",
+        detail=f"With nothing to go by, the next version would be a guess. Please say `{commands.form('reject')}` on one line; "
+        "what stands in the lines below it counts too.",
+        reaction="confused",
+    )
+
+
+def approved_elsewhere(view: View, decision: Decision) -> Reply:
+    """An approval was given outside the thread, and is asked again before anything is published."""
+    say = view.commands.say("approve", short(decision.digest))
+    return Reply(
+        occasion="approved-elsewhere",
+        headline=f"{escape.code(decision.by)} approved {view.label(decision.gate)} outside this thread.",
+        detail=f"It is on record as “{escape.plain(decision.via, 40)}”. Before I open a pull request, somebody who may has to say so "
+        f"here: `{say}`.",
+        tone="important",
+        outcome=Outcome.WAITING,
+    )
+
+
+# -- being told, and asked ----------------------------------------------------------------------------------------
+
+
+def taken(view: View, decision: Decision) -> Reply:
+    """An answer that counted."""
+    what = ANSWERS.get(decision.answer, decision.answer)
+    version = f", version {escape.code(short(decision.digest))}" if decision.digest and decision.answer == "approve" else ""
+    headline = f"{view.label(decision.gate)}: {what} by {escape.code(decision.by)}{version}."
+    return Reply(occasion="taken", headline=headline, detail=_now(view), reaction="rocket")
+
+
+def asked_for_help(view_or_none: View | None, commands: Commands) -> Reply:
+    """Everything that can be said, what is open first."""
+    lines = [row(escape.code_cell(commands.form(word)), meaning) for word, meaning in MEANINGS.items()]
+    table = head("Say", "What happens") + "\n".join(lines)
+    both = f"Each answer also works as `{commands.prefix} approve` and so on. " if commands.short else ""
+    rules = f"{both}A command stands at the beginning of a line, in a new comment; edits and quotations do not count."
+    now = f"{_now(view_or_none)}\n\n" if view_or_none is not None else ""
+    return Reply(occasion="help", headline="What you can tell me", detail=f"{now}{table}\n\n{rules}")
+
+
+def asked_for_status(view: View) -> Reply:
+    """Where the run stands."""
+    return Reply(occasion="status", headline=next_move(view).headline, detail=f"{next_move(view).detail}\n\n{facts(view)}")
+
+
+def asked_for_cost(view: View) -> Reply:
+    """What it has cost, phase by phase."""
+    return Reply(occasion="cost", headline="What it has cost so far", detail=compose([facts(view), phases(view)], 30_000).rstrip())
+
+
+def resumed(view: View, *, by: str) -> Reply:
+    """A run goes on after it had stopped."""
+    detail = f"{_now(view)} Nothing that was answered before is asked or paid for again."
+    return Reply(occasion="resumed", headline=f"Going on, as {escape.code(by)} said.", detail=detail, reaction="rocket")
+
+
+def _now(view: View) -> str:
+    move = next_move(view)
+    return f"{move.headline} {move.detail.partition(chr(10))[0]}".strip()
+
+
+def _phase_before(view: View, gate: PhaseId) -> str:
+    phase = view.pipeline.phase(gate)
+    return getattr(phase, "sends_back_to", "") or view.state.current_phase

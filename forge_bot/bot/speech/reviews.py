@@ -1,0 +1,43 @@
+"""What the reviews came to, and what they left open."""
+
+from forge_bot.bot.speech import escape
+from forge_bot.bot.speech.figures import head, row, several
+from forge_bot.bot.speech.fit import Flexible, as_many
+from forge_bot.bot.speech.fold import fold
+from forge_bot.bot.speech.view import HEAVIEST_FIRST, VERDICTS, View
+from forge_bot.engine.state import ArtifactRecord
+from forge_bot.engine.values import Finding
+
+
+def reviews(view: View) -> Flexible:
+    """A table of all verdicts, in the order they were given."""
+    lines = [_line(view, name, record) for name, record in view.state.artifacts.items() if record.verdict is not None]
+    before = "### Who looked at it\n\n" + head("Review", "Verdict", "Rounds", "Open findings", align="llrr")
+    return as_many(
+        lines, lambda count: f"_{several(count, 'more review')} stand beside the documents of the run._", before=before, most=6_000
+    )
+
+
+def open_findings(view: View) -> Flexible:
+    """What reviewers noted and nobody has worked off, folded; the heaviest first."""
+    found: list[tuple[Finding, str]] = [
+        (finding, name) for name, record in view.state.artifacts.items() if record.verdict is not None for finding in record.findings
+    ]
+    ordered = sorted(found, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
+    lines = [f"- **{finding.severity}** {escape.line(finding.description)} ({view.links.named(name)})" for finding, name in ordered]
+    inside = as_many(lines, lambda count: f"_{several(count, 'more finding')} stand in the reviews._")
+    label = f"<b>Open findings</b> · {several(len(lines), 'note')} of the reviewers"
+
+    def folded(room: int) -> str:
+        body = inside(room - len(fold(label, "")))
+        return fold(label, body) if body else ""
+
+    return folded if lines else lambda _room: ""
+
+
+def _line(view: View, name: str, record: ArtifactRecord) -> str:
+    of = name.removeprefix("review-").removesuffix(".md")
+    task = f", task {escape.plain(of, 20)}" if any(task.spec.id == of for task in view.state.tasks) else ""
+    label = f"[{view.label(record.phase)}{task}]({view.links.artifact(name)})"
+    verdict = VERDICTS[record.verdict] if record.verdict is not None else ""
+    return row(label, verdict, str(record.round), str(len(record.findings)))

@@ -1,0 +1,42 @@
+"""A handful of comments as they are, word for word. Renew them with FORGE_GOLDEN=renew after having read the difference."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forge_bot.bot.speech import checkpoint, pull_request, summary, tracking
+from tests.bot import scene
+from tests.bot.catalogue import every_reply
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def _pull_request() -> str:
+    written = pull_request(scene.delivered(), {name: scene.text(name) for name in ("final-verification.md",)})
+    return f"# {written.title}\n\n{written.body}"
+
+
+def _catalogue() -> str:
+    return "\n---\n\n".join(f"{reply.comment('900001')}" for reply in every_reply())
+
+
+COMMENTS: dict[str, Callable[[], str]] = {
+    "tracking-at-work": lambda: tracking(scene.at_work()),
+    "tracking-waiting": lambda: tracking(scene.design_waits()),
+    "tracking-done": lambda: tracking(scene.done()),
+    **{f"checkpoint-{name}": lambda made=made: checkpoint(made()) for name, made in scene.WAITING.items()},
+    "pull-request": _pull_request,
+    "summary": lambda: summary(scene.design_waits()),
+    "catalogue": _catalogue,
+}
+
+
+@pytest.mark.parametrize("name", COMMENTS)
+def test_what_people_read_is_what_was_agreed(name: str) -> None:
+    path = GOLDEN / f"{name}.md"
+    said = COMMENTS[name]()
+    if os.environ.get("FORGE_GOLDEN") == "renew":
+        path.write_text(said, encoding="utf-8")
+    assert said == path.read_text(encoding="utf-8")
