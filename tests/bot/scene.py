@@ -148,6 +148,7 @@ def question(made: Bench, *, difference: str = "", documents: dict[str, str] | N
 def at_work() -> View:
     made = until(bench(), "phase-5")
     made.wrote(cost=Decimal("0.31"))
+    made.wrote(verdict=Verdict.PASS_WITH_NOTES, findings=(NOTE,), cost=Decimal("0.08"))
     return view(made.state, estimate="8 to 15 minutes, $0.90 to $1.60")
 
 

@@ -14,7 +14,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def _pull_request() -> str:
-    written = pull_request(scene.delivered(), {name: scene.text(name) for name in ("final-verification.md",)})
+    written = pull_request(scene.delivered(), {name: scene.text(name) for name in ("design.md", "final-verification.md")})
     return f"# {written.title}\n\n{written.body}"
 
 

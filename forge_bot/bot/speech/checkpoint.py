@@ -8,13 +8,13 @@ from forge_bot.bot.speech.figures import head, listed, row, several, spent
 from forge_bot.bot.speech.fit import LIMIT, Flexible, as_many, compose
 from forge_bot.bot.speech.fold import Paper, papers
 from forge_bot.bot.speech.links import short
+from forge_bot.bot.speech.next_move import asked_for
 from forge_bot.bot.speech.reply import alert
 from forge_bot.bot.speech.view import HEAVIEST_FIRST, VERDICTS, View
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.engine.values import Finding, Severity
 from forge_bot.runs.asking import Question
 
-_SHOWN = 12
 _WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}
 _ABOUT = {
     "design.md": "the design",
@@ -33,7 +33,7 @@ def checkpoint(view: View, limit: int = LIMIT) -> str:
         raise ValueError("no question is open")
     return compose(
         [
-            f"### ✋ {escape.plain(question.title)}{f' · version {gate.round}' if gate.round > 1 else ''}",
+            _heading(view, gate),
             _decision(view, question, gate),
             _risks(question.data.risks),
             findings(question.data.findings or _reviewed(view, gate)),
@@ -49,20 +49,21 @@ def checkpoint(view: View, limit: int = LIMIT) -> str:
     )
 
 
+def _heading(view: View, gate: OpenGate) -> str:
+    again = f" · version {gate.round}" if gate.round > 1 and gate.reason is None else ""
+    return f"### ✋ {asked_for(view, gate).removesuffix('.')}{again}"
+
+
 def _decision(view: View, question: Question, gate: OpenGate) -> str:
     """Three lines: what the run is about, what is to be decided, what is known of it."""
     lines = [f"**{escape.plain(view.state.title)}** · effort {view.state.effort} · {view.branch}"]
-    if gate.task is not None and (task := view.state.task(gate.task)) is not None and gate.subject != task.spec.title:
-        lines[0] += f" · task {escape.plain(task.spec.id, 20)}: {escape.plain(task.spec.title, 120)}"
-    # The first line of the question names title and branch; in a comment they are a link.
-    rest = question.data.decision[1:] or question.data.decision
-    lines += [escape.line(sentence) for sentence in rest[:2]]
-    if len(lines) < _LINES and (said := _reviewers(view, gate)):
-        lines.append(said)
+    if gate.reason is not None:
+        lines += [escape.line(sentence) for sentence in question.data.decision[2:3]]
+    elif gate.task is not None:
+        lines += [escape.line(sentence) for sentence in question.data.decision[:1]]
+    else:
+        lines += [*(escape.line(sentence) for sentence in question.data.decision[1:2]), _reviewers(view, gate)]
     return "  \n".join(lines)
-
-
-_LINES = 3
 
 
 def _reviewers(view: View, gate: OpenGate) -> str:
@@ -99,13 +100,17 @@ def findings(found: Sequence[Finding]) -> Flexible:
 
 
 def _answer(view: View, question: Question, gate: OpenGate) -> str:
-    offered = [choice.answer for choice in question.actions]
-    first = "approve" if "approve" in offered else "done" if "done" in offered else ""
-    copied = f"**To say yes, answer with this line**\n\n```text\n{_said(view, first, gate)}\n```" if first else "**How to answer**"
-    lines = [row(escape.code_cell(_said(view, choice.answer, gate)), escape.cell(choice.effect)) for choice in question.actions]
+    """The line that says yes, ready to be copied; below it the other answers. Each with what it does."""
+    effects = {choice.answer: choice.effect for choice in question.actions}
+    first = next((answer for answer in ("approve", "done") if answer in effects), "")
+    lines = [row(escape.code_cell(_said(view, answer, gate)), escape.cell(effect)) for answer, effect in effects.items() if answer != first]
     if gate.reason is Reason.BUDGET:
-        lines.insert(1, row(escape.code_cell(view.commands.form("continue")), "allow so much more and go on"))
-    return f"{copied}\n\n{head('Your answer', 'What happens')}" + "\n".join(lines)
+        lines.insert(0, row(escape.code_cell(view.commands.form("continue")), "allow so much more and go on"))
+    others = head("Or answer" if first else "Answer", "What happens") + "\n".join(lines)
+    if not first:
+        return others
+    when = "When it is done" if first == "done" else f"To {escape.line(effects[first])}"
+    return f"**{when}, answer with this line:**\n\n```text\n{_said(view, first, gate)}\n```\n\n{others}"
 
 
 def _said(view: View, answer: str, gate: OpenGate) -> str:
@@ -113,20 +118,21 @@ def _said(view: View, answer: str, gate: OpenGate) -> str:
         case "approve":
             return view.commands.say("approve", short(gate.digest))
         case "reject":
-            return view.commands.say("reject", "what should be different")
+            return view.commands.form("reject")
         case _:
             return view.commands.say(answer)
 
 
 def _bound(view: View, question: Question, gate: OpenGate) -> str:
-    removed = f" {escape.line(view.removed)}" if view.removed else ""
+    removed = f"🧹 {escape.line(view.removed)}" if view.removed else ""
     if not question.data.digest or "approve" not in gate.options:
-        return removed.strip()
-    files = f", and {listed([escape.code(file.name) for file in gate.files])}" if gate.files else ""
-    return (
-        f"This is version {escape.code(question.data.digest[:12])}: the request, the base commit{files}, byte for byte. "
-        f"A yes counts for this version only; if anything changes, I ask again.{removed}"
+        return removed
+    parts = listed(["the request", "the base commit", *(escape.code(file.name) for file in gate.files)])
+    bound = (
+        f"This is version {escape.code(question.data.digest[:12])}: {parts}, byte for byte. "
+        "A yes counts for this version only; if anything changes, I ask again."
     )
+    return f"{bound}  \n{removed}" if removed else bound
 
 
 # -- what it is about ---------------------------------------------------------------------------------------------
@@ -145,7 +151,7 @@ def _documents(view: View, question: Question) -> list[Paper]:
     return [
         Paper(
             name=document.name,
-            about=_ABOUT.get(document.name, ""),
+            about=_about(document.name),
             text=document.text,
             url=view.links.artifact(document.name),
             language="diff" if document.name.endswith(".patch") else "",
@@ -153,3 +159,8 @@ def _documents(view: View, question: Question) -> list[Paper]:
         )
         for document in question.data.documents
     ]
+
+
+def _about(name: str) -> str:
+    kinds = {"impl": "what the implementer says", "review": "what the reviewer says", "held": "the change that waits"}
+    return _ABOUT.get(name, kinds.get(name.partition("-")[0], ""))

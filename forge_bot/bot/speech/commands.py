@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from forge_bot.bot.speech.links import short
 from forge_bot.engine.values import Frozen
 
 SHORT = frozenset({"approve", "reject", "done", "skip", "abandon"})
@@ -22,8 +23,8 @@ MEANINGS = {
 }
 _FORMS = {
     "approve": "{approve} 3f9c2a1",
-    "reject": "{reject} what should be different",
-    "retry": "{retry} phase-3 what should be different",
+    "reject": "{reject} <what should be different>",
+    "retry": "{retry} phase-3 <what should be different>",
     "continue": "{continue} +$5",
 }
 
@@ -39,6 +40,8 @@ class Commands(Frozen):
         begin = f"/{word}" if self.short and word in SHORT else f"{self.prefix} {word}"
         return " ".join([begin, *rest])
 
-    def form(self, word: str) -> str:
-        """The command with an example of what goes with it."""
+    def form(self, word: str, digest: str = "") -> str:
+        """The command with what goes with it: the version that waits, or an example."""
+        if word == "approve" and digest:
+            return self.say(word, short(digest))
         return _FORMS.get(word, f"{{{word}}}").replace(f"{{{word}}}", self.say(word))

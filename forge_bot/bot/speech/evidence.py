@@ -14,7 +14,8 @@ def evidence(view: View, gate: OpenGate) -> list[str | Flexible]:
     match gate.reason:
         case Reason.VERIFICATION_RED if view.state.verification is not None:
             results = view.state.verification.results
-            return [commands(results, view.state.baseline), reasons(view.state.verification.reasons), *outputs(results)]
+            more = tuple(sentence for sentence in view.state.verification.reasons if sentence not in gate.subject)
+            return [commands(results, view.state.baseline), reasons(more), *outputs(results)]
         case Reason.SETUP_FAILED:
             return [commands(view.state.baseline, ()), *outputs(view.state.baseline)]
         case Reason.BUDGET:

@@ -86,7 +86,8 @@ def workflow_files(links: Links, commands: Commands, *, files: Sequence[str], pa
     detail = (
         f"GitHub lets no workflow change workflows, and this change touches {named}. "
         f"That part is [a patch]({links.artifact(patch)}): "
-        f"somebody can apply it with\n\n```text\ngit apply {links.workspace}/{patch}\n```\n\nand push. After that, `{commands.say('resume')}`."
+        f"somebody can apply it with\n\n```text\ngit apply {links.workspace}/{patch}\n```\n\n"
+        f"and push. After that, say `{commands.say('resume')}`."
     )
     return _failed("workflow-files", "One part of this change is yours to push.", detail, tone="important", outcome=Outcome.WAITING)
 

@@ -1,5 +1,6 @@
 """Numbers for people: money, tokens, time, shares; and tables made of cells that are Markdown already."""
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -35,11 +36,11 @@ def duration(milliseconds: int) -> str:
 
 
 def spent(usage: Usage, budget: Budget) -> str:
-    """What was spent, against what may be spent; with a cap, a bar of ten fields."""
+    """What was spent, against what may be spent; with a cap, a bar of ten fields, the one begun counted."""
     if budget.cap is None:
         return money(usage.cost)
-    filled = min(_BAR, int(budget.spent / budget.cap * _BAR)) if budget.cap else _BAR
-    return f"`{'▰' * filled}{'▱' * (_BAR - filled)}` {money(usage.cost)} of {money(budget.cap)}"
+    filled = min(_BAR, math.ceil(budget.spent / budget.cap * _BAR)) if budget.cap else _BAR
+    return f"`{'█' * filled}{'░' * (_BAR - filled)}` {money(usage.cost)} of {money(budget.cap)}"
 
 
 def several(count: int, word: str) -> str:

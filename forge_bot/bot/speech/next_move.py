@@ -57,18 +57,26 @@ def _abandoned(view: View) -> Reply:
 def _asked(view: View, gate: OpenGate) -> Reply:
     outcome = Outcome.BUDGET if gate.reason is Reason.BUDGET else Outcome.WAITING
     tone = "warning" if gate.reason is not None else "important"
-    return Reply(occasion="waiting", headline=_asked_for(view, gate), detail=_how_to_answer(view, gate), tone=tone, outcome=outcome)
+    begin = asked_for(view, gate)
+    return Reply(
+        occasion="waiting",
+        headline=f"Your turn: {begin[:1].lower()}{begin[1:]}",
+        detail=_how_to_answer(view, gate),
+        tone=tone,
+        outcome=outcome,
+    )
 
 
-def _asked_for(view: View, gate: OpenGate) -> str:
+def asked_for(view: View, gate: OpenGate) -> str:
+    """What a person is asked for, in one sentence."""
     if "done" in gate.options:
-        return "Your turn: this is something only a person can do."
+        return "Please do what only a person can do."
     phase = view.pipeline.phase(gate.name)
     if isinstance(phase, GatePhase):
         names = [file.name for file in gate.files] or list(phase.shows)
-        return f"Your turn: please read {escape.code(names[0])} and decide."
+        return f"Please read {escape.code(names[0])} and decide."
     said = view.question.data.decision[1] if view.question is not None and len(view.question.data.decision) > 1 else ""
-    return f"Your turn. {escape.line(said)}" if said else "Your turn: I cannot go on without a decision."
+    return escape.line(said) if said else "A decision is needed before I can go on."
 
 
 def _how_to_answer(view: View, gate: OpenGate) -> str:

@@ -10,14 +10,15 @@ from forge_bot.engine.pipeline import DecisionPhase, EndPhase, PublishPhase, Set
 from forge_bot.engine.progress import Row, rows
 from forge_bot.engine.values import PhaseId
 
-_MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "skipped": "➖", "open": "⬜"}
+_MARKS = {"done": "✅", "current": "🔨", "waiting": "✋"}
 _MOST_DOCUMENTS = 3
 
 
 def phases(view: View) -> Flexible:
-    """The phases of this run in their order; those its effort leaves out in one sentence below."""
+    """The phases that were begun, in their order, with what came of them; below, what is still to come, and what is left out."""
     known = [each for each in rows(view.pipeline, view.state) if not isinstance(view.pipeline.phase(each.phase), EndPhase)]
-    shown = [each for each in known if each.standing != "skipped"]
+    shown = [each for each in known if each.standing in {"done", "current", "waiting"}]
+    later = [view.label(each.phase) for each in known if each.standing == "open"]
     left_out = [view.label(each.phase) for each in known if each.standing == "skipped"]
     table = as_many(
         [*(_line(view, each) for each in shown), _total(view)],
@@ -25,7 +26,9 @@ def phases(view: View) -> Flexible:
         before=head("", "Phase", "What came of it", "Tokens", "Cost", align="cllrr"),
         most=20_000,
     )
-    note = f"<sub>Not part of this run: {listed(left_out)}.</sub>" if left_out else ""
+    notes = [f"⬜ **Still to come:** {' → '.join(later)}."] if later and not view.state.ended else []
+    notes += [f"<sub>Not part of a run of effort {view.state.effort}: {listed(left_out)}.</sub>"] if left_out else []
+    note = "\n\n".join(notes)
 
     def fitted(room: int) -> str:
         body = table(room - len(note) - 2)

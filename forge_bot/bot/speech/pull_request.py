@@ -22,7 +22,7 @@ _PREFIXES = {"fix": "fix", "docs": "docs", "refactor": "refactor", "chore": "cho
 _CONVENTIONAL = re.compile(r"[a-z]+(\([^)]*\))?!?: ", re.IGNORECASE)
 _LONGEST_TITLE = 72
 _TABLES = ("final-verification.md", "comprehensive-review.md")
-_SUMMARIES = ("summary.md", "final-verification.md")
+_SUMMARIES = (("summary.md", "Summary"), ("design.md", "Approach"))
 
 
 class PullRequestText(Frozen):
@@ -73,9 +73,9 @@ def title(state: State) -> str:
 
 
 def why(state: State, documents: Mapping[str, str]) -> str:
-    """The first paragraph of the newest summary there is; else the title."""
-    for name in _SUMMARIES:
-        if found := _paragraph(documents.get(name, ""), "Summary"):
+    """The first paragraph of the summary, before there is one of the design; else the title."""
+    for name, heading in _SUMMARIES:
+        if found := _paragraph(documents.get(name, ""), heading):
             return escape.line(found, 900)
     return escape.plain(state.title)
 
@@ -167,17 +167,25 @@ def _checked(verification: Verification | None, state: State) -> list[str | Flex
 
 
 def _decisions(view: View) -> Flexible:
+    noted = any(each.notes for each in view.state.decisions)
     lines = [
         row(
-            view.label(each.gate),
+            _asked(view, each),
             f"{decided(each)}, {escape.plain(each.via, 40)}",
             escape.code(short(each.digest)) if each.digest else "",
-            escape.cell(each.notes, 300),
+            *([escape.cell(each.notes, 300)] if noted else []),
         )
         for each in view.state.decisions
     ]
-    before = "### Who decided\n\n" + head("Question", "Answer", "Version", "Notes")
+    before = "### Who decided\n\n" + head("Question", "Answer", "Version", *(["Notes"] if noted else []))
     return as_many(lines, lambda count: f"_{several(count, 'more decision')} stand in the record of the run._", before=before, most=8_000)
+
+
+def _asked(view: View, decision: Decision) -> str:
+    task = view.state.task(decision.task) if decision.task is not None else None
+    return view.label(decision.gate) + (
+        f", task {escape.plain(task.spec.id, 20)}: {escape.cell(task.spec.title, 100)}" if task is not None else ""
+    )
 
 
 def _cost(view: View) -> str:
@@ -188,9 +196,7 @@ def _cost(view: View) -> str:
 
 
 def _documents(view: View) -> str:
-    plain = [name for name in view.state.artifacts if name.endswith(".md")]
-    named = [
-        view.links.named(name)
-        for name in ("request.md", *(name for name in plain if not re.search(r"-[\w.]+\.md$", name) or "review-d" in name))
-    ]
+    of_tasks = re.compile(rf"(?:impl|review)-(?:{'|'.join(re.escape(task.spec.id) for task in view.state.tasks) or '(?!)'})\.md")
+    names = [name for name in view.state.artifacts if name.endswith(".md") and not of_tasks.fullmatch(name)]
+    named = [view.links.named(name) for name in dict.fromkeys(("request.md", *names))]
     return f"Everything that led here: {listed(named[:12])}; [all documents]({view.links.folder})."

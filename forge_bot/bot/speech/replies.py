@@ -102,7 +102,7 @@ def already_answered(view: View, decision: Decision) -> Reply:
 
 def not_offered(view: View, gate: OpenGate, *, answer: str) -> Reply:
     """An answer that the open question does not take."""
-    offered = [f"`{view.commands.form(option)}`" for option in dict.fromkeys((*gate.options, "abandon"))]
+    offered = [f"`{view.commands.form(option, gate.digest)}`" for option in dict.fromkeys((*gate.options, "abandon"))]
     headline = f"The open question does not take {escape.code(answer, 30)}."
     return Reply(occasion="not-offered", headline=headline, detail=f"It takes {listed(offered, 'or')}.", reaction="confused")
 
@@ -142,13 +142,15 @@ def taken(view: View, decision: Decision) -> Reply:
     return Reply(occasion="taken", headline=headline, detail=_now(view), reaction="rocket")
 
 
-def asked_for_help(view_or_none: View | None, commands: Commands) -> Reply:
+def asked_for_help(view: View | None, commands: Commands) -> Reply:
     """Everything that can be said, what is open first."""
-    lines = [row(escape.code_cell(commands.form(word)), meaning) for word, meaning in MEANINGS.items()]
+    gate = view.state.gate if view is not None else None
+    digest = gate.digest if gate is not None else ""
+    lines = [row(escape.code_cell(commands.form(word, digest)), meaning) for word, meaning in MEANINGS.items()]
     table = head("Say", "What happens") + "\n".join(lines)
     both = f"Each answer also works as `{commands.prefix} approve` and so on. " if commands.short else ""
     rules = f"{both}A command stands at the beginning of a line, in a new comment; edits and quotations do not count."
-    now = f"{_now(view_or_none)}\n\n" if view_or_none is not None else ""
+    now = f"{_now(view)}\n\n" if view is not None else ""
     return Reply(occasion="help", headline="What you can tell me", detail=f"{now}{table}\n\n{rules}")
 
 
