@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 from forge_bot.bot.speech import escape, markers
-from forge_bot.bot.speech.evidence import evidence
+from forge_bot.bot.speech.evidence import evidence, warnings
 from forge_bot.bot.speech.figures import head, listed, row, several, spent
 from forge_bot.bot.speech.fit import LIMIT, Flexible, as_many, compose
 from forge_bot.bot.speech.fold import Paper, papers
 from forge_bot.bot.speech.links import short
 from forge_bot.bot.speech.next_move import asked_for
-from forge_bot.bot.speech.reply import alert
 from forge_bot.bot.speech.view import HEAVIEST_FIRST, VERDICTS, View
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.engine.values import Finding, Severity
@@ -85,15 +84,18 @@ def _reviewed(view: View, gate: OpenGate) -> tuple[Finding, ...]:
 
 
 def _risks(risks: Sequence[str]) -> Flexible:
-    lines = [f"> - {escape.line(risk)}" for risk in dict.fromkeys(risks)]
-    return as_many(lines, lambda count: f"> and {count:,} more", before=alert("warning", "**Look at this first**") + "\n", most=6_000)
+    return warnings([*dict.fromkeys(risks)], escape.line)
 
 
 def findings(found: Sequence[Finding]) -> Flexible:
     """What is open, the heaviest first."""
     ordered = sorted(found, key=lambda finding: HEAVIEST_FIRST.index(finding.severity))
-    lines = [f"- {_WEIGHTS[finding.severity]} **{finding.severity}** {escape.line(finding.description)}" for finding in ordered]
-    return as_many(lines, lambda count: f"_{several(count, 'more finding')} stand in the documents._", before="**Open findings**\n\n")
+    return as_many(
+        ordered,
+        lambda finding: f"- {_WEIGHTS[finding.severity]} **{finding.severity}** {escape.line(finding.description)}",
+        lambda count: f"_{several(count, 'more finding')} stand in the documents._",
+        before="**Open findings**\n\n",
+    )
 
 
 # -- answering ----------------------------------------------------------------------------------------------------

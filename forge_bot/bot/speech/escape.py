@@ -39,6 +39,14 @@ _ACTIVE = re.compile(
     r")",
     re.IGNORECASE | re.MULTILINE,
 )
+_TOGETHER = re.compile(
+    r"((?:@|#|\bGH-|https?:|www\.)(?=[\w/])|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=[^\w\n]{0,8}(?:#|gh-|https?:|[\w.-]+/[\w.-]+\W?#)))",
+    re.IGNORECASE,
+)
+_HARMLESS = re.compile(r"(?!.*\bGH-\d)[A-Za-z0-9 .,;:()'\"“”’–-]*", re.IGNORECASE)
+"""Words without any sign that means something in Markdown; most cells and reasons are."""
+_BEGINS = re.compile(r"[-+*](?:\s|$)|[#>|=]|:?--|:-|~{3}|`{3}|\d+[.)]|/\w|(?:[*_-]\s*){3,}$")
+"""What could begin a block, or a command, at the beginning of a line."""
 _HARMLESS_ENTITIES = re.compile(
     r"&(?:amp|lt|gt|quot|apos|nbsp|[mn]dash|hellip|[rl]arr|times|middot|bull|le|ge|ne|check|#(?:34|38|39|60|62|160|8203));"
 )
@@ -59,10 +67,12 @@ def document(markdown: str) -> Cleaned:
 
 
 def line(markdown: str, longest: int = 600) -> str:
-    """Words on one line, their code and emphasis kept; cut after so many characters."""
-    words = cut(" ".join(clean(markdown).text.split()), longest)
+    """Words on one line, their code and emphasis kept; cut after so many characters. They begin no block, wherever they stand."""
+    words = cut(" ".join((markdown if _HARMLESS.fullmatch(markdown) else clean(markdown).text).split()), longest)
+    if _HARMLESS.fullmatch(words):
+        return _not_first(words)
     quiet = _disarmed(_without_tags(words))
-    return code(words) if live_line(quiet) else quiet
+    return _not_first(code(words) if live_line(quiet) else quiet)
 
 
 def cell(markdown: str, longest: int = 300) -> str:
@@ -75,7 +85,7 @@ def plain(text: str, longest: int = 200) -> str:
     words = cut(" ".join(clean_plain(text).text.split()), longest)
     parts = re.split(r"(?<!`)(`[^`]+`)(?!`)", words)
     shown = "".join(code(part[1:-1]) if place % 2 else _literal(part) for place, part in enumerate(parts))
-    return code(words) if live_line(shown) else shown
+    return _not_first(code(words) if live_line(shown) else shown)
 
 
 def code(text: str, longest: int = 200) -> str:
@@ -104,15 +114,23 @@ def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + _ELLIPSIS
 
 
+def _not_first(words: str) -> str:
+    return f"{BLANK}{words}" if _BEGINS.match(words) else words
+
+
 def _literal(text: str) -> str:
     escaped = re.sub(r"([\\`*_\[\]<>~|$#])", r"\\\1", text).replace("&", "&amp;")
-    escaped = re.sub(r"^(\d*)([-+.=)])", r"\1\\\2", escaped)
-    return re.sub(r"(@|#|\bGH-|https?:|www\.)(?=[\w/])", rf"\1{BLANK}", escaped, flags=re.IGNORECASE)
+    return parted(escaped)
+
+
+def parted(text: str) -> str:
+    """Plain words with a blank of no width wherever signs would act together."""
+    return _TOGETHER.sub(rf"\1{BLANK}", text)
 
 
 def _without_tags(text: str) -> str:
     """The text with its tags shown. Without a tag other things become code or cease to be, so it is read again until it stays."""
-    for _ in range(_MOST_READINGS):
+    for _ in range(_MOST_READINGS if "<" in text else 0):
         shown = _outside_code(text, lambda words: _TAG.sub(_tag, words))
         if shown == text:
             break
@@ -173,7 +191,7 @@ def _address(found: re.Match[str], url: str) -> str:
         return url
     url, after = url.rstrip(".,;:!?*_~"), url[len(url.rstrip(".,;:!?*_~")) :]
     shown = re.sub(r"([\\*_~$])", r"\\\1", url).replace("&", "&amp;")
-    shown = re.sub(r"(@|#|\bGH-|https?:|www\.)(?=[\w/])", rf"\1{BLANK}", shown, flags=re.IGNORECASE)
+    shown = parted(shown)
     in_link = found.string.endswith("[", 0, found.start())
     return f"{shown}{after}" if in_link else f"[{shown}](<{inert_address(url)}>){after}"
 

@@ -1,9 +1,12 @@
 """What a question rests on beside its documents: the commands that ran, the money, the task a person has to do."""
 
+from collections.abc import Callable, Sequence
+
 from forge_bot.bot.speech import escape
 from forge_bot.bot.speech.figures import duration, head, money, row, several
 from forge_bot.bot.speech.fit import Flexible, as_many
 from forge_bot.bot.speech.fold import Paper, papers
+from forge_bot.bot.speech.reply import alert
 from forge_bot.bot.speech.view import View
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.engine.values import CommandResult
@@ -29,23 +32,24 @@ def evidence(view: View, gate: OpenGate) -> list[str | Flexible]:
 def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, ...]) -> Flexible:
     """A table of what ran, and of how the same commands ended before the change."""
     before = {(result.name, result.argv): result for result in baseline}
-    lines = [
-        row(
-            _mark(result),
-            f"{result.name.value} {escape.code_cell(' '.join(result.argv))}",
-            ended(result),
-            *([_before(before.get((result.name, result.argv)))] if baseline else []),
-        )
-        for result in results
-    ]
     columns = ("", "Command", "Result", *(("Before the change",) if baseline else ()))
-    return as_many(lines, lambda count: f"_{several(count, 'more command')} found no room here._", before=head(*columns))
+
+    def line(result: CommandResult) -> str:
+        earlier = [_before(before.get((result.name, result.argv)))] if baseline else []
+        return row(_mark(result), f"{result.name.value} {escape.code_cell(' '.join(result.argv))}", ended(result), *earlier)
+
+    return as_many(results, line, lambda count: f"_{several(count, 'more command')} found no room here._", before=head(*columns))
 
 
-def reasons(sentences: tuple[str, ...]) -> Flexible:
+def reasons(sentences: Sequence[str]) -> Flexible:
     """Why it is red, in whole sentences."""
-    lines = [f"- {escape.line(sentence)}" for sentence in sentences]
-    return as_many(lines, lambda count: f"_and {several(count, 'more reason')}_", most=4_000)
+    return as_many(sentences, lambda each: f"- {escape.line(each)}", lambda count: f"_and {several(count, 'more reason')}_", most=4_000)
+
+
+def warnings(sentences: Sequence[str], quiet: Callable[[str], str]) -> Flexible:
+    """A box with what to look at before anything else; `quiet` makes a sentence harmless."""
+    before = alert("warning", "**Look at this first**") + "\n>\n"
+    return as_many(sentences, lambda each: f"> - {quiet(each)}", lambda count: f"And {count:,} more.", before=before, most=6_000)
 
 
 def outputs(results: tuple[CommandResult, ...]) -> list[Flexible]:
@@ -85,5 +89,11 @@ def _money(view: View) -> str:
 
 def _criteria(view: View, gate: OpenGate) -> Flexible:
     task = view.state.task(gate.task) if gate.task is not None else None
-    lines = [f"- [ ] {escape.line(criterion)}" for criterion in (task.spec.acceptance if task is not None else ())]
-    return as_many(lines, lambda count: f"_and {count:,} more_", before="**It is done when**\n\n", most=6_000)
+    criteria = task.spec.acceptance if task is not None else ()
+    return as_many(
+        criteria,
+        lambda each: f"- [ ] {escape.line(each)}",
+        lambda count: f"_and {count:,} more_",
+        before="**It is done when**\n\n",
+        most=6_000,
+    )

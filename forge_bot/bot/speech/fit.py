@@ -5,6 +5,9 @@ UTF-16 units, is counted, and 60,000 of them are below the limit either way; in 
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 LIMIT = 60_000
 
@@ -37,17 +40,23 @@ def compose(parts: Iterable[str | Flexible], limit: int = LIMIT) -> str:
     return "\n\n".join(text.strip("\n") for text in shown if text.strip("\n")) + "\n"
 
 
-def as_many(items: Sequence[str], more: Callable[[int], str], *, before: str = "", after: str = "", most: int = 10_000) -> Flexible:
-    """Lines between `before` and `after`, as many as fit into the room and into `most`; the rest is counted by `more`, below them."""
+def as_many(
+    items: Sequence[Item], line: Callable[[Item], str], more: Callable[[int], str], *, before: str = "", after: str = "", most: int = 10_000
+) -> Flexible:
+    """The items as lines between `before` and `after`, as many as fit into the room and into `most`; below them `more` counts the rest.
+
+    Items that find no room are not written, so that a thousand cost no more than fifty.
+    """
 
     def fitted(room: int) -> str:
         left = min(room, most) - size(before) - size(after) - size(more(len(items))) - 6
         shown: list[str] = []
         for item in items:
-            left -= size(item) + 1
+            written = line(item)
+            left -= size(written) + 1
             if left < 0:
                 break
-            shown.append(item)
+            shown.append(written)
         rest = more(len(items) - len(shown)) if len(shown) < len(items) else ""
         if not shown:
             return rest if size(rest) <= room else ""

@@ -1,7 +1,6 @@
 """Parts that are closed until somebody opens them, and documents in them as far as there is room."""
 
 import html
-import re
 from collections.abc import Sequence
 
 from pydantic import Field
@@ -40,8 +39,7 @@ def title(name: str, about: str = "") -> str:
 
 def words(text: str) -> str:
     """Plain words as HTML in which nothing acts."""
-    shown = html.escape(" ".join(clean_plain(text).text.split()), quote=False)
-    return re.sub(r"(@|#|\bGH-|https?:|www\.)(?=[\w/])", rf"\1{escape.BLANK}", shown, flags=re.IGNORECASE)
+    return escape.parted(html.escape(" ".join(clean_plain(text).text.split()), quote=False))
 
 
 def papers(documents: Sequence[Paper]) -> Flexible:

@@ -10,18 +10,20 @@ from forge_bot.engine.pipeline import DecisionPhase, EndPhase, PublishPhase, Set
 from forge_bot.engine.progress import Row, rows
 from forge_bot.engine.values import PhaseId
 
-_MARKS = {"done": "✅", "current": "🔨", "waiting": "✋"}
+_BEGUN = {"done", "current", "waiting"}
+_MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "open": "🔨"}
 _MOST_DOCUMENTS = 3
 
 
 def phases(view: View) -> Flexible:
     """The phases that were begun, in their order, with what came of them; below, what is still to come, and what is left out."""
     known = [each for each in rows(view.pipeline, view.state) if not isinstance(view.pipeline.phase(each.phase), EndPhase)]
-    shown = [each for each in known if each.standing in {"done", "current", "waiting"}]
-    later = [view.label(each.phase) for each in known if each.standing == "open"]
+    shown = [each for each in known if each.standing in _BEGUN or each.usage.calls]
+    later = [view.label(each.phase) for each in known if each.standing == "open" and not each.usage.calls]
     left_out = [view.label(each.phase) for each in known if each.standing == "skipped"]
     table = as_many(
-        [*(_line(view, each) for each in shown), _total(view)],
+        [*shown, None],
+        lambda each: _line(view, each) if each is not None else _total(view),
         lambda count: f"_{several(count, 'more phase')} found no room here._",
         before=head("", "Phase", "What came of it", "Tokens", "Cost", align="cllrr"),
         most=20_000,

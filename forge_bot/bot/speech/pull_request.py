@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 
 from forge_bot.bot.speech import escape, markers
-from forge_bot.bot.speech.evidence import commands, outputs, reasons
+from forge_bot.bot.speech.evidence import commands, outputs, reasons, warnings
 from forge_bot.bot.speech.figures import head, listed, money, row, several, spent
 from forge_bot.bot.speech.fit import LIMIT, Flexible, as_many, compose
 from forge_bot.bot.speech.links import short
-from forge_bot.bot.speech.reply import alert
 from forge_bot.bot.speech.reviews import open_findings, reviews
 from forge_bot.bot.speech.tracking import footer
 from forge_bot.bot.speech.view import View, decided
@@ -75,8 +74,8 @@ def title(state: State) -> str:
 def why(state: State, documents: Mapping[str, str]) -> str:
     """The first paragraph of the summary, before there is one of the design; else the title."""
     for name, heading in _SUMMARIES:
-        if found := _paragraph(documents.get(name, ""), heading):
-            return escape.line(found, 900)
+        if said := escape.line(_paragraph(documents.get(name, ""), heading), 900):
+            return said
     return escape.plain(state.title)
 
 
@@ -106,8 +105,7 @@ def _warnings(state: State) -> Flexible:
         found.append(f"**The verification is red**{accepted}.")
     found += [_accepted(decision) for decision in state.decisions if decision.reason is not None and decision.answer == "approve"]
     found += [escape.line(risk) for risk in dict.fromkeys(state.risks)]
-    lines = [f"> - {sentence}" for sentence in found]
-    return as_many(lines, lambda count: f"> and {count:,} more", before=alert("warning", "**Look at this first**") + "\n", most=6_000)
+    return warnings(found, str)
 
 
 def _accepted(decision: Decision) -> str:
@@ -122,11 +120,14 @@ def _accepted(decision: Decision) -> str:
 def _requirements(view: View, documents: Mapping[str, str]) -> Flexible:
     """What the verifier found for each demand, or the reviewer; where neither wrote a table, what the tasks say."""
     found = next((rows for name in _TABLES if (rows := read_requirements(documents.get(name, "")))), ()) or _planned(view.state)
-    lines = [
-        row(escape.cell(each.text), _names(each.files), _names(each.tests), escape.cell(each.state, 80)) for each in found if each.text
-    ]
     before = "### What was asked for, and where it is\n\n" + head("Requirement", "Files", "Tests", "State")
-    return as_many(lines, lambda count: f"_{several(count, 'more requirement')}: {_where(view)}._", before=before, most=16_000)
+    return as_many(
+        [each for each in found if each.text.strip()],
+        lambda each: row(escape.cell(each.text), _names(each.files), _names(each.tests), escape.cell(each.state, 80)),
+        lambda count: f"_{several(count, 'more requirement')}: {_where(view)}._",
+        before=before,
+        most=16_000,
+    )
 
 
 def _where(view: View) -> str:
@@ -168,17 +169,15 @@ def _checked(verification: Verification | None, state: State) -> list[str | Flex
 
 def _decisions(view: View) -> Flexible:
     noted = any(each.notes for each in view.state.decisions)
-    lines = [
-        row(
-            _asked(view, each),
-            f"{decided(each)}, {escape.plain(each.via, 40)}",
-            escape.code(short(each.digest)) if each.digest else "",
-            *([escape.cell(each.notes, 300)] if noted else []),
-        )
-        for each in view.state.decisions
-    ]
+
+    def line(each: Decision) -> str:
+        version = escape.code(short(each.digest)) if each.digest else ""
+        notes = [escape.cell(each.notes, 300)] if noted else []
+        return row(_asked(view, each), f"{decided(each)}, {escape.cell(each.via, 40)}", version, *notes)
+
     before = "### Who decided\n\n" + head("Question", "Answer", "Version", *(["Notes"] if noted else []))
-    return as_many(lines, lambda count: f"_{several(count, 'more decision')} stand in the record of the run._", before=before, most=8_000)
+    more = "stand in the record of the run"
+    return as_many(view.state.decisions, line, lambda count: f"_{several(count, 'more decision')} {more}._", before=before, most=8_000)
 
 
 def _asked(view: View, decision: Decision) -> str:

@@ -71,7 +71,8 @@ def ended_already(view: View) -> Reply:
 
 def nothing_to_answer(view: View, *, answer: str) -> Reply:
     """An answer while no question is open."""
-    detail = f"Nothing has happened. {_now(view)} When I need a decision, I ask in a comment of its own."
+    where = f"`{view.commands.say('status')}` says where I am."
+    detail = f"Nothing has happened. {_now(view)} When I need a decision, I ask in a comment of its own; {where}"
     headline = f"There is nothing to {escape.plain(answer, 20)} just now."
     return Reply(occasion="nothing-to-answer", headline=headline, detail=detail, reaction="confused")
 

@@ -11,10 +11,13 @@ from forge_bot.engine.values import Finding
 
 def reviews(view: View) -> Flexible:
     """A table of all verdicts, in the order they were given."""
-    lines = [_line(view, name, record) for name, record in view.state.artifacts.items() if record.verdict is not None]
-    before = "### Who looked at it\n\n" + head("Review", "Verdict", "Rounds", "Open findings", align="llrr")
+    given = [(name, record) for name, record in view.state.artifacts.items() if record.verdict is not None]
     return as_many(
-        lines, lambda count: f"_{several(count, 'more review')} stand beside the documents of the run._", before=before, most=6_000
+        given,
+        lambda pair: _line(view, *pair),
+        lambda count: f"_{several(count, 'more review')} stand beside the documents of the run._",
+        before="### Who looked at it\n\n" + head("Review", "Verdict", "Rounds", "Open findings", align="llrr"),
+        most=6_000,
     )
 
 
@@ -24,15 +27,18 @@ def open_findings(view: View) -> Flexible:
         (finding, name) for name, record in view.state.artifacts.items() if record.verdict is not None for finding in record.findings
     ]
     ordered = sorted(found, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
-    lines = [f"- **{finding.severity}** {escape.line(finding.description)} ({view.links.named(name)})" for finding, name in ordered]
-    inside = as_many(lines, lambda count: f"_{several(count, 'more finding')} stand in the reviews._")
-    label = f"<b>Open findings</b> · {several(len(lines), 'note')} of the reviewers"
+    inside = as_many(
+        ordered,
+        lambda pair: f"- **{pair[0].severity}** {escape.line(pair[0].description)} ({view.links.named(pair[1])})",
+        lambda count: f"_{several(count, 'more finding')} stand in the reviews._",
+    )
+    label = f"<b>Open findings</b> · {several(len(ordered), 'note')} of the reviewers"
 
     def folded(room: int) -> str:
         body = inside(room - len(fold(label, "")))
         return fold(label, body) if body else ""
 
-    return folded if lines else lambda _room: ""
+    return folded if ordered else lambda _room: ""
 
 
 def _line(view: View, name: str, record: ArtifactRecord) -> str:

@@ -53,7 +53,7 @@ def tasks(view: View) -> Flexible:
         where = f": see {view.links.named('tasks.md')}" if "tasks.md" in state.artifacts else ""
         return f"_{several(count, 'more task')} found no room here{where}._"
 
-    listed = as_many([_task(view, task) for task in state.tasks], more, before=head("", "Task", "Result", "Documents"), most=12_000)
+    listed = as_many(state.tasks, lambda task: _task(view, task), more, before=head("", "Task", "Result", "Documents"), most=12_000)
 
     def folded(room: int) -> str:
         body = listed(room - len(fold(label, "")))

@@ -1,0 +1,162 @@
+"""The question in the thread: what is decided, what could go wrong, how to answer, and the text that the answer is bound to."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+
+from forge_bot.bot.speech import Commands, View, checkpoint, read_marker
+from forge_bot.bot.speech.fit import LIMIT, size
+from forge_bot.engine.values import Finding, Severity
+from forge_bot.runs.asking import Question
+from tests.bot import scene
+from tests.bot.reading import acts, elements, everything, folded, shown
+from tests.bot.test_escape import HOSTILE
+
+
+def with_data(view: View, **changes: object) -> View:
+    assert view.question is not None
+    question = view.question.model_copy(update={"data": view.question.data.model_copy(update=changes)})
+    return view.model_copy(update={"question": question})
+
+
+def in_order(text: str, *parts: str) -> None:
+    places = [text.find(part) for part in parts]
+    assert -1 not in places, parts[places.index(-1)]
+    assert places == sorted(places)
+
+
+def test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_documents() -> None:
+    in_order(
+        checkpoint(scene.design_waits()),
+        "Please read `design.md` and decide",
+        "approved with notes",
+        "Look at this first",
+        "speaks of a new dependency",
+        "**MAJOR** Nothing says what happens",
+        "```text\n/approve 50753fa\n```",
+        "/reject <what should be different>",
+        "/abandon",
+        "version `50753fa7a5fc`",
+        "Removed before the model read it: 2 HTML comments",
+        "<details><summary><b>design.md</b>",
+        "<details><summary><b>review-design.md</b>",
+    )
+
+
+def test_the_decision_takes_three_lines() -> None:
+    paragraph = elements(checkpoint(scene.design_waits()), "p")[0]
+    assert len("".join(paragraph.itertext()).strip().split("\n")) == 3
+
+
+def test_asked_again_the_difference_stands_open_above_the_documents() -> None:
+    said = checkpoint(scene.design_waits_again())
+    assert "· version 2" in said.splitlines()[0]
+    first, *rest = elements(said, "details")
+    assert first.get("open") is not None
+    assert "+    `date.max` was looked at" in everything(first)
+    assert all(each.get("open") is None for each in rest)
+
+
+def test_a_long_difference_leaves_room_for_the_design() -> None:
+    said = checkpoint(with_data(scene.design_waits_again(), difference="+ a line\n" * 20_000))
+    assert size(said) <= LIMIT
+    assert "Test Strategy" in folded(said)[1]
+
+
+def test_a_change_to_protected_files_is_shown_as_it_would_be_applied() -> None:
+    said = checkpoint(scene.patch_waits())
+    in_order(said, "touches protected", ".github/workflows/ci.yml", "apply exactly this patch")
+    patch = next(each for each in elements(said, "details") if "held-1.patch" in everything(each))
+    assert patch.get("open") is not None
+    assert "+      - run: python3 -m rota next" in everything(patch)
+
+
+def test_a_red_verification_shows_commands_before_and_after_and_the_end_of_the_output() -> None:
+    said = checkpoint(scene.verification_red())
+    text = shown(said)
+    assert "exit code 1, 17 tests: tests.test_schedule.NextDay.test_it_ends" in text
+    assert "exit code 1, 11 tests" in text
+    assert any("OverflowError: date value out of range" in part for part in folded(said))
+
+
+def test_at_the_end_of_the_budget_nothing_can_be_rejected_but_more_be_allowed() -> None:
+    said = checkpoint(scene.budget_used_up())
+    assert "/forge continue +$5" in said
+    assert "/reject" not in said
+    assert "Spent: $0.32 of $0.60" in shown(said)
+
+
+def test_what_only_a_person_can_do_comes_with_its_criteria() -> None:
+    said = checkpoint(scene.person_has_to_act())
+    in_order(said, "Announce the command", "```text\n/done\n```", "/skip", "/abandon", "the people in `team.rota` know the command")
+    assert "byte for byte" not in said, "there is nothing to be bound to"
+
+
+def test_without_a_reviewer_a_person_is_told_that_nobody_has_looked() -> None:
+    made = scene.until(scene.bench(scene.Effort.S), "checkpoint-a")
+    assert "No reviewer has looked at it" in checkpoint(scene.view(made.state, scene.question(made)))
+
+
+@pytest.mark.parametrize("made", scene.WAITING.values(), ids=scene.WAITING.keys())
+def test_every_question_is_quiet_whole_and_found_again(made: Callable[[], View]) -> None:
+    view = made()
+    said = checkpoint(view)
+    found = read_marker(said)
+    assert found is not None
+    assert view.question is not None
+    assert found.kind == "checkpoint"
+    assert found.fields["gate"] == view.question.data.gate
+    assert found.fields.get("digest", "") == view.question.data.digest
+    assert acts(said) == []
+    assert size(said) <= LIMIT
+    for choice in view.question.actions:
+        assert f"/{choice.answer}" in said
+
+
+def test_another_prefix_and_no_short_forms_reach_every_command() -> None:
+    view = scene.design_waits().model_copy(update={"commands": Commands(prefix="/robot", short=False)})
+    said = checkpoint(view)
+    assert "```text\n/robot approve 50753fa\n```" in said
+    assert "/forge" not in said.replace("forge-bot:", "").replace("/robot", "")
+
+
+def test_findings_come_the_heaviest_first_and_their_rest_is_counted() -> None:
+    found = [Finding(severity=severity, description=f"{severity} thing " * 25) for severity in (*Severity, *Severity) for _ in range(9)]
+    said = checkpoint(with_data(scene.design_waits(), findings=tuple(found)))
+    in_order(said, "**CRITICAL**", "**MAJOR**", "more findings")
+    assert "**MINOR**" not in said
+    assert folded(said), "the documents still have room"
+
+
+def test_a_marker_quoted_in_a_document_is_not_ours() -> None:
+    view = scene.design_waits()
+    assert view.question is not None
+    forged = "```\n<!-- forge-bot:checkpoint gate=checkpoint-a digest=0000000 -->\n```"
+    documents = tuple(each.model_copy(update={"text": forged}) for each in view.question.data.documents)
+    found = read_marker(checkpoint(with_data(view, documents=documents)))
+    assert found is not None
+    assert found.fields["digest"] == view.question.data.digest
+    assert read_marker(f"> {forged}") is None
+    assert read_marker("<!-- forge-bot:nothing a=b -->") is None
+
+
+@given(HOSTILE)
+@settings(max_examples=15, deadline=None)
+def test_whatever_models_and_strangers_write_the_question_stands(text: str) -> None:
+    view = scene.design_waits()
+    question = view.question
+    assert isinstance(question, Question)
+    documents = tuple(each.model_copy(update={"text": text * 30}) for each in question.data.documents)
+    findings = (Finding(severity=Severity.MAJOR, description=text),)
+    view = with_data(view, documents=documents, findings=findings, risks=(text,), difference=text, decision=(text, text, text))
+    said = checkpoint(view.model_copy(update={"state": view.state.but(title=text), "removed": text}))
+    assert size(said) <= LIMIT
+    assert acts(said) == []
+    outer = elements(said, "details")
+    assert len(outer) == len(folded(said)) <= 3
+    assert not any(list(each.iter("details"))[1:] for each in outer), "no fold within a fold"
+    assert "/approve 50753fa" in [
+        everything(each).strip() for each in elements(said, "pre") if each not in [pre for fold in outer for pre in fold.iter("pre")]
+    ]
+    assert read_marker(said) is not None

@@ -1,0 +1,183 @@
+"""Whatever a document says, in a comment it shows the same and does nothing."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forge_bot.bot.speech import escape
+from forge_bot.bot.speech.live import live
+from tests.bot.reading import acts, elements, shown
+
+PIECES = (
+    *("@ann", "@org/team", "#12", "GH-7", "octo/rota#3", "fixes #1", "Closes: ", "resolves octo/rota#2", "closed GH-1"),
+    *(
+        "https://github.com/octo/rota/issues/9",
+        "www.github.com/o/r/pull/1",
+        "[x](https://github.com/o/r/pull/4)",
+        "<https://github.com/o/r/issues/1>",
+    ),
+    *(
+        "[y](https&colon;//github.com/o/r/issues/1)",
+        "[y](https\\://github.com/o/r/discussions/1)",
+        "[r]: https://github.com/o/r/commit/abc",
+        "[r]",
+    ),
+    *(
+        "![p](https://evil.example/p.png)",
+        "![](x)",
+        "<img src=x>",
+        "<b>",
+        "</details>",
+        "<details><summary>",
+        "<!-- x",
+        "-->",
+        "<script>",
+        "<br>",
+    ),
+    *("```", "~~~", "````", "`", "``", "\\", "\\`", "&#64;ann", "&commat;", "&num;1", "&#35;2", "&#x40;", "&lt;img src=x>", "&amp;"),
+    *(
+        "\n",
+        "\n\n",
+        "\n> ",
+        "\n- ",
+        "\n1. ",
+        "\n    ",
+        "\n\t",
+        "\n# ",
+        "|",
+        "\n\na|b\n-|-\n",
+        "*",
+        "_",
+        "**",
+        "~~",
+        "[",
+        "]",
+        "(",
+        ")",
+        "!",
+        "$",
+        "$$",
+    ),
+    *(
+        "[^1]",
+        "\n[^1]: note",
+        "\n```mermaid\n",
+        "/approve",
+        "\u200b",
+        "\u202e",
+        "\u00ad",
+        "é",
+        "日本",
+        "word",
+        " ",
+        "0",
+        "a",
+        "<?x?>",
+        "<![CDATA[",
+        "\x00",
+    ),
+)
+HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map("".join)
+
+
+@given(HOSTILE)
+@settings(max_examples=120, deadline=None)
+def test_no_document_calls_refers_closes_or_loads_anything(text: str) -> None:
+    quiet = escape.document(text).text
+    assert acts(quiet) == []
+    assert live(quiet) == ()
+
+
+@given(HOSTILE)
+@settings(max_examples=80, deadline=None)
+def test_what_follows_a_document_is_not_swallowed_by_it(text: str) -> None:
+    after = elements(f"{escape.document(text).text}\n\n<hr>\n\nLAST `x`\n", "p", "hr")
+    assert [each.tag for each in after[-2:]] == ["hr", "p"]
+    assert "LAST" in "".join(after[-1].itertext())
+
+
+@given(HOSTILE)
+@settings(max_examples=25, deadline=None)
+def test_no_line_of_words_acts_or_leaves_its_cell(text: str) -> None:
+    for said in (escape.line(text), escape.plain(text), escape.code(text)):
+        assert "\n" not in said
+        for before in ("- x ", "- ", "> - ", "", "x\n"):
+            page = f"{before}{said}\n\nLAST\n"
+            assert acts(page) == []
+            assert [each.text for each in elements(page, "p", "h1", "h2", "hr", "pre", "ol", "table")][-1] == "LAST", page
+            assert not elements(page, "h1", "h2", "hr", "pre", "ol", "table"), page
+    table = f"| a | b |\n| --- | --- |\n| {escape.cell(text)} | {escape.code_cell(text)} |\n"
+    assert [each.tag for each in elements(table, "td")] == ["td", "td"]
+    assert acts(table) == []
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), max_size=60))
+@settings(max_examples=80, deadline=None)
+def test_every_sign_of_a_title_is_shown(text: str) -> None:
+    plain = " ".join(text.replace("`", "'").split())
+    assert shown(f"x {escape.plain(plain)} x") == " ".join(f"x {plain} x".replace("\u200b", "").split())
+
+
+@pytest.mark.parametrize(
+    ("written", "seen"),
+    [
+        ("mail ann@example.org", "mail ann@example.org"),
+        ("- ```\n  x\n  ```\n\nhello @ann", "x hello @ann"),
+        ("a ` b\n- c @ann ` d", "a ` b c @ann ` d"),
+        ("_@ann_ and **#12**", "@ann and #12"),
+        ("see octo/rota#3 and GH-9", "see octo/rota#3 and GH-9"),
+        ("costs $5 and $6", "costs $5 and $6"),
+        ("[the issue](https://github.com/o/r/issues/1)", "the issue"),
+        ("https://github.com/o/r/issues/1.", "https://github.com/o/r/issues/1."),
+        ("<https://example.org/a>", "https://example.org/a"),
+        ("use `@property` and `<T>`", "use @property and <T>"),
+        ("    @indented <b>", "@indented <b>"),
+        ("a &lt;b&gt; &amp; c", "a <b> & c"),
+        ("/approve all", "/approve all"),
+        ("one<br>two", "onetwo"),
+        ("[1]: https://example.org", "[1]: https://example.org"),
+        ("Пиши @ann, 日本語 #1", "Пиши @ann, 日本語 #1"),
+    ],
+)
+def test_what_a_reader_sees_stays_the_same(written: str, seen: str) -> None:
+    quiet = escape.document(written).text
+    assert shown(quiet) == seen
+    assert acts(quiet) == []
+
+
+def test_a_picture_becomes_a_link_to_it() -> None:
+    quiet = escape.document("![plan](https://evil.example/p.png?secret)").text
+    assert elements(quiet, "img") == []
+    assert elements(quiet, "a")[0].get("href") == "https://evil.example/p.png?secret"
+
+
+def test_a_link_to_an_issue_still_leads_there_and_leaves_no_note() -> None:
+    quiet = escape.document("[x](https://github.com/o/r/issues/1) and https://github.com/o/r/pull/2").text
+    hrefs = [each.get("href") for each in elements(quiet, "a")]
+    assert hrefs == ["https://redirect.github.com/o/r/issues/1", "https://redirect.github.com/o/r/pull/2"]
+
+
+def test_a_company_s_own_github_gets_no_note_either() -> None:
+    quiet = escape.document("https://git.example.org/o/r/issues/1").text
+    assert elements(quiet, "a")[0].get("href") == "https://git.example.org/o/r/%69ssues/1"
+
+
+def test_a_diagram_is_shown_as_it_is_written_since_drawing_can_leave_words_out() -> None:
+    quiet = escape.document("```mermaid\ngraph LR; a-->b %% approve this\n```").text
+    assert "%% approve this" in shown(quiet)
+    assert "mermaid" not in quiet
+
+
+def test_code_keeps_every_sign() -> None:
+    code = "```py\n@property\ndef f(x): # fixes #1 <b>\n    return f'{x}'\n```"
+    assert escape.document(f"@ann\n\n{code}\n\n@bob").text == f"@&#8203;ann\n\n{code}\n\n@&#8203;bob"
+
+
+def test_hidden_text_is_left_out_and_counted() -> None:
+    cleaned = escape.document("Approve this.\n\n<!-- and that -->\n\nEnd\u200b.")
+    assert "and that" not in cleaned.text
+    assert sum(removal.count for removal in cleaned.removals) == 2
+
+
+def test_a_title_of_a_pull_request_refers_to_nothing() -> None:
+    assert escape.heading("Fixes #7: https://github.com/o/r/issues/8") == "Fixes 7: github.com/o/r/issues/8"

@@ -1,0 +1,111 @@
+"""Comments fit into what GitHub takes, and what finds no room is linked, never cut in the middle of something."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forge_bot.bot.speech.figures import head, row
+from forge_bot.bot.speech.fit import LIMIT, as_many, compose, shares, size
+from forge_bot.bot.speech.fold import Paper, fold, papers, title
+from tests.bot.reading import acts, elements, folded, shown
+from tests.bot.test_escape import HOSTILE
+
+URL = "https://github.com/octo/rota/blob/1a2b3c4/design.md"
+
+
+def test_a_sign_outside_the_first_plane_counts_twice() -> None:
+    assert size("a🔨") == 3
+
+
+def test_parts_without_words_leave_no_gap() -> None:
+    assert compose(["a", "", lambda _room: "", "b"]) == "a\n\nb\n"
+
+
+def test_a_fixed_part_gets_its_room_before_a_greedy_one() -> None:
+    said = compose([lambda room: "x" * room, "the end"], limit=100)
+    assert size(said) <= 100
+    assert said.endswith("x\n\nthe end\n")
+
+
+def test_a_greedy_part_leaves_room_for_those_behind_it() -> None:
+    said = compose([lambda room: "x" * room, lambda room: "y" * min(room, 300)], limit=2_000)
+    assert said.count("y") == 300
+    assert size(said) <= 2_000
+
+
+def test_rows_that_find_no_room_are_counted() -> None:
+    table = as_many(range(500), lambda number: row(str(number)), lambda count: f"{count} more", before=head("n"))
+    said = table(400)
+    assert size(said) <= 400
+    rows = len(elements(said, "td"))
+    assert said.endswith(f"\n\n{500 - rows} more")
+    assert rows > 10
+
+
+def test_a_list_without_room_for_anything_says_nothing_broken() -> None:
+    table = as_many([0], lambda _: "| x |", lambda count: f"{count} more", before=head("n"))
+    assert table(12) == "1 more"
+    assert table(2) == ""
+
+
+@given(st.lists(st.integers(0, 500), min_size=1, max_size=8), st.integers(0, 1_500))
+def test_small_parts_get_all_they_need_and_large_ones_the_same(sizes: list[int], room: int) -> None:
+    given_ = shares(sizes, room)
+    assert sum(given_) <= room
+    assert all(got <= wanted for got, wanted in zip(given_, sizes, strict=True))
+    if sum(sizes) <= room:
+        assert list(given_) == sizes
+
+
+def test_a_long_document_is_cut_at_a_line_and_names_the_whole() -> None:
+    said = papers([Paper(name="design.md", text="a line of words\n" * 5_000, url=URL)])(10_000)
+    assert 8_000 < size(said) <= 10_000
+    assert "more characters found no room here." in said
+    assert "a line of wor\n" not in said
+    assert elements(said, "a")[-1].get("href") == URL
+    assert len(elements(said, "details")) == 1
+
+
+def test_a_short_document_is_whole_beside_a_long_one() -> None:
+    short = Paper(name="review.md", text="Short and whole.")
+    said = papers([Paper(name="design.md", text="words\n" * 20_000, url=URL), short])(10_000)
+    assert size(said) <= 10_000
+    assert "Short and whole." in folded(said)[1]
+
+
+def test_a_document_without_room_is_a_link_and_no_empty_block() -> None:
+    said = papers([Paper(name="design.md", text="words\n" * 200, url=URL)])(300)
+    assert elements(said, "details") == []
+    assert elements(said, "a")[0].get("href") == URL
+
+
+def test_an_empty_document_says_that_it_is_empty() -> None:
+    assert "This file is empty." in folded(papers([Paper(name="a.md", text=" \n")])(5_000))[0]
+
+
+def test_hidden_text_in_a_document_is_said_below_it() -> None:
+    said = papers([Paper(name="a.md", text="Words.\n\n<!-- hidden -->\n")])(5_000)
+    assert "hidden spot is left out" in shown(said)
+    assert "<!--" not in said
+
+
+def test_a_label_of_a_fold_is_words() -> None:
+    said = fold(title("</summary></details><img src=x> @ann #1"), "body")
+    assert len(elements(said, "details", "summary")) == 2
+    assert acts(said) == []
+
+
+@given(HOSTILE, st.integers(100, 3_000), st.booleans())
+@settings(max_examples=50, deadline=None)
+def test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room(text: str, room: int, patch: bool) -> None:
+    documents = [Paper(name="a.md", text=text * 20, url=URL, language="diff" if patch else ""), Paper(name="b.md", text="AFTER", url=URL)]
+    said = papers(documents)(room)
+    assert size(said) <= max(room, 250)
+    page = f"{said}\n\nOUTSIDE\n"
+    assert acts(page) == []
+    assert page.count("<details>") >= len(folded(page))
+    assert "OUTSIDE" not in "".join(folded(page))
+    assert elements(page, "p")[-1].text == "OUTSIDE"
+
+
+def test_the_limit_is_below_github_s_with_room_to_spare() -> None:
+    assert LIMIT < 65_536 - 5_000

@@ -1,0 +1,125 @@
+"""The pull request: requirement, files, tests; how it was checked; who decided; and one line that closes one issue."""
+
+from hypothesis import given, settings
+
+from forge_bot.bot.speech import PullRequestText, View, pull_request, read_marker
+from forge_bot.bot.speech.fit import LIMIT, size
+from forge_bot.engine.reports import Source
+from forge_bot.engine.state import State
+from tests.bot import scene
+from tests.bot.reading import acts, elements, everything, shown
+from tests.bot.test_escape import HOSTILE
+
+DOCUMENTS = {name: scene.text(name) for name in ("design.md", "final-verification.md", "comprehensive-review.md")}
+
+
+def written(view: View | None = None, **documents: str) -> PullRequestText:
+    return pull_request(
+        view or scene.delivered(), {**DOCUMENTS, **{name.replace("_", "-") + ".md": text for name, text in documents.items()}}
+    )
+
+
+def but_closing(body: str) -> str:
+    """The body without the one line that is meant to act."""
+    lines = body.splitlines()
+    lines.remove("Closes #42")
+    return "\n".join(lines)
+
+
+def changed(**changes: object) -> View:
+    return scene.view(scene.delivered().state.but(**changes))
+
+
+def test_it_says_what_was_asked_where_it_is_how_it_was_checked_and_who_decided() -> None:
+    text = shown(written().body)
+    for part in (
+        "R-3: swaps count both ways rota/schedule.py test_next_day_passes_over_a_day_swapped_away",
+        "test python3 -m unittest discover -v green, 18 tests, 0.3 s exit code 1, 11 tests",
+        "Design Review approved 1 0",
+        "Comprehensive Review passed with notes 1 1",
+        "Human Reviews Design approved by ann, terminal 50753fa",
+        "$1.14 of $5.00 · 11 model calls",
+    ):
+        assert part in text, part
+
+
+def test_the_issue_is_closed_in_a_line_of_its_own_and_nothing_else_acts() -> None:
+    body = written().body
+    assert body.splitlines().count("Closes #42") == 1
+    assert acts(but_closing(body)) == []
+
+
+def test_a_request_that_is_no_issue_closes_none() -> None:
+    assert "Closes" not in written(changed(source=Source(type="text"))).body
+    assert "Closes" not in written(changed(source=Source(type="jira_issue", id="42"))).body
+    assert "Closes" not in written(changed(source=Source(type="github_issue", id="42, closes #1"))).body
+
+
+def test_it_is_a_draft_until_the_project_s_commands_are_green() -> None:
+    green = scene.delivered().state.verification
+    assert green is not None
+    assert not written().draft
+    assert written(changed(verification=None)).draft
+    assert written(changed(verification=green.model_copy(update={"results": ()}))).draft
+    assert written(changed(verification=green.model_copy(update={"red": True, "accepted": True}))).draft
+
+
+def test_a_red_verification_that_was_accepted_is_said_first() -> None:
+    green = scene.delivered().state.verification
+    assert green is not None
+    red = green.model_copy(update={"red": True, "accepted": True, "results": (scene.RED,)})
+    body = written(changed(verification=red)).body
+    assert body.index("The verification is red") < body.index("What was asked for")
+
+
+def test_without_a_table_of_the_verifier_the_tasks_stand_for_the_requirements() -> None:
+    text = shown(written(final_verification="", comprehensive_review="").body)
+    assert "Find a person's next day rota/schedule.py tests/test_schedule.py passed" in text
+
+
+def test_the_summary_takes_the_place_of_the_design_s_approach_once_there_is_one() -> None:
+    assert written().body.startswith("`Schedule` gets a method `next_day`")
+    assert written(summary=scene.text("summary.md")).body.startswith("People asked when it was their turn again")
+    assert pull_request(scene.delivered(), {}).body.startswith("`rota next`: when is somebody's next day on call?")
+
+
+def test_the_title_is_a_first_line_of_a_commit() -> None:
+    def of(words: str, branch: str = "fix/42-x") -> str:
+        return written(changed(title=words, branch=branch)).title
+
+    assert of("Login times out") == "fix: login times out"
+    assert of("README names the wrong port") == "fix: README names the wrong port"
+    assert of("fix(auth): fixes #7") == "fix(auth): fixes 7"
+    assert of("Add a page", "feature/1-x") == "feat: add a page"
+    assert len(of("word " * 60)) <= 72
+
+
+def test_a_decision_says_who_how_and_for_which_version() -> None:
+    made = scene.until(scene.bench(), "checkpoint-a")
+    made.reject("Say what happens at the end of the calendar, @ann.")
+    state: State = scene.until(made, "pr-creation").state
+    body = written(scene.view(state)).body
+    rows = [shown(everything(each)) for each in elements(body, "tr")]
+    assert any(row.startswith("Human Reviews Design sent back by ann, terminal") and "end of the calendar, @ann." in row for row in rows)
+    assert acts(but_closing(body)) == []
+
+
+def test_it_is_found_again() -> None:
+    found = read_marker(written().body)
+    assert found is not None
+    assert found.kind == "pull-request"
+
+
+@given(HOSTILE)
+@settings(max_examples=15, deadline=None)
+def test_whatever_models_wrote_only_the_one_line_acts(text: str) -> None:
+    table = (
+        f"# V\n\n## Summary\n\n{text}\n\n| Requirement | Files | Tests | State |\n|---|---|---|---|\n"
+        + f"| {text.split(chr(10), 1)[0]} | `a` | b | met |\n" * 30
+    )
+    view = changed(title=text, risks=(text,))
+    done = written(view, final_verification=table, summary=f"## Summary\n\n{text}")
+    assert size(done.body) <= LIMIT
+    assert "\n" not in done.title
+    assert acts(but_closing(done.body)) == []
+    assert read_marker(done.body) is not None

@@ -1,0 +1,41 @@
+"""A real run, begun at a terminal, spoken of in a thread: the same question, digest and documents."""
+
+from forge_bot.bot.speech import Links, View, checkpoint, pull_request, tracking
+from forge_bot.checkout import Repository
+from forge_bot.runs.asking import question
+from forge_bot.runs.find import choose
+from forge_bot.runs.run import Run, opened
+from forge_bot.settings import load_config
+from tests.bot.reading import acts, folded, shown
+from tests.fakes.sample import Sample
+
+TASK = "`rota who` names somebody for days before the rota starts"
+
+
+def view(run: Run) -> View:
+    links = Links(repository="https://github.com/lighthouse/rota", commit=run.tree.head().commit, workspace=run.workspace.relative)
+    return View(pipeline=run.pipeline, state=run.state, links=links, question=question(run))
+
+
+def test_what_a_terminal_asks_a_thread_can_ask_and_the_pull_request_tells(sample: Sample) -> None:
+    model = sample.model()
+    asked = sample.forge("run", TASK, "--effort", "S", "--model", model)
+    repository = Repository.find(sample.path)
+    config = load_config(repository.text_here)
+    with opened(repository, choose(repository, None), config) as run:
+        gate = run.state.gate
+        assert gate is not None
+        said = checkpoint(view(run))
+        assert f"/approve {gate.digest[:7]}" in said
+        assert gate.digest[:12] in asked.out
+        assert gate.digest[:12] in said
+        assert "Approach" in folded(said)[0]
+        assert acts(said) == acts(tracking(view(run))) == []
+    sample.forge("approve", "--model", model)
+    with opened(repository, choose(repository, None), config) as run:
+        texts = {path.name: path.read_text() for path in sample.workspace.glob("*.md")}
+        written = pull_request(view(run), texts)
+        assert not written.draft
+        assert "12 tests" in shown(written.body)
+        assert "approved by" in shown(written.body)
+        assert shown(tracking(view(run))).startswith("[!TIP] Done.")

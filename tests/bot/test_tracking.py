@@ -1,0 +1,156 @@
+"""The tracking comment: the next move on top, everything else below, always the same size of thing."""
+
+from decimal import Decimal
+
+import pytest
+
+from forge_bot.bot.speech import Commands, Reply, View, failures, next_move, read_marker, summary, tracking
+from forge_bot.bot.speech.fit import LIMIT, size
+from forge_bot.engine.state import Status, TaskState, TaskStatus
+from forge_bot.engine.values import Effort, TaskId, TaskSpec
+from forge_bot.runs.session import Outcome
+from tests.bot import scene
+from tests.bot.reading import acts, elements, everything, shown
+
+
+def first_words(comment: str) -> str:
+    return everything(elements(comment, "strong")[0])
+
+
+def test_somebody_who_is_needed_reads_so_first() -> None:
+    said = tracking(scene.design_waits())
+    assert first_words(said) == "Your turn: please read design.md and decide."
+    assert said.index(scene.LINKS.question) < said.index("Effort")
+
+
+def test_somebody_who_is_not_needed_reads_that_first() -> None:
+    said = tracking(scene.at_work())
+    assert first_words(said) == "Implementation is under way."
+    assert "Nothing is needed from you now" in said
+
+
+def test_what_is_in_the_way_comes_before_the_work() -> None:
+    trouble = failures.rate_limited(Commands(), provider="Anthropic")
+    assert first_words(tracking(scene.in_trouble(trouble))) == "Anthropic lets me ask no more for now."
+
+
+def test_a_run_that_is_over_says_so_whatever_was_in_the_way() -> None:
+    ended = scene.done().model_copy(update={"trouble": failures.unexpected(scene.LINKS, Commands())})
+    assert first_words(tracking(ended)) == "Done."
+
+
+def test_every_document_is_linked_at_the_commit() -> None:
+    hrefs = [each.get("href", "") for each in elements(tracking(scene.done()), "a")]
+    documents = [href for href in hrefs if "/blob/" in href]
+    assert len(documents) > 8
+    assert all(
+        href.startswith(f"https://github.com/lighthouse/rota/blob/{scene.COMMIT}/.specs/20261121-42-rota-next/") for href in documents
+    )
+
+
+def test_effort_reason_budget_and_estimate_are_told() -> None:
+    said = shown(tracking(scene.at_work()))
+    for part in ("Effort M (the label “forge:M”)", "feature/42-rota-next from main", "$0.76 of $5.00", "8 to 15 minutes, $0.90 to $1.60"):
+        assert part in said
+
+
+def test_an_unknown_price_is_not_nothing() -> None:
+    view = scene.at_work()
+    usage = view.state.usage.model_copy(update={"cost": None})
+    said = tracking(view.model_copy(update={"state": view.state.but(usage=usage)}))
+    assert "price unknown of" in shown(said)
+
+
+def test_the_sum_of_the_rows_is_the_sum_below_them() -> None:
+    table = elements(tracking(scene.at_work()), "table")[0]
+    costs = ["".join(row.itertext()).rpartition("$")[2] for row in table.iter("tr") if "$" in "".join(row.itertext())]
+    *rows, total = (Decimal(cost.strip()) for cost in costs)
+    assert sum(rows) == total
+
+
+def test_phases_that_are_left_out_take_no_row() -> None:
+    said = tracking(scene.view(scene.bench(Effort.S).state))
+    assert "Investigation" not in "".join(everything(each) for each in elements(said, "td"))
+    assert "Not part of a run of effort S" in shown(said)
+
+
+def test_a_thousand_tasks_fit() -> None:
+    state = scene.at_work().state
+    tasks = tuple(
+        TaskState(spec=TaskSpec(id=TaskId(str(number)), title=f"Fixes #{number} for @ann: <b>`x|y`" * 4), status=TaskStatus.PENDING)
+        for number in range(1_000)
+    )
+    said = tracking(scene.view(state.but(tasks=tasks)))
+    assert size(said) <= LIMIT
+    assert acts(said) == []
+    assert "more tasks found no room here" in said
+    assert read_marker(said) is not None
+
+
+def test_a_small_limit_is_kept_and_the_next_move_stays() -> None:
+    said = tracking(scene.at_work(), limit=2_500)
+    assert size(said) <= 2_500
+    assert first_words(said) == "Implementation is under way."
+    assert read_marker(said) is not None
+
+
+def test_a_stranger_s_title_branch_or_effort_reason_does_nothing() -> None:
+    view = scene.at_work()
+    hostile = "</details> @ann fixes #1 `|` <img src=x> ![p](u) https://github.com/o/r/issues/1"
+    state = view.state.but(title=hostile, effort_reason=hostile, base_branch="a`b|c", branch="feature/(x)-@ann")
+    view = view.model_copy(update={"state": state, "estimate": hostile})
+    for said in (tracking(view), summary(view)):
+        assert acts(said) == []
+        assert len(elements(said, "details")) == 1
+    assert "feature/%28x%29-%40ann" in tracking(view)
+
+
+def test_the_same_view_gives_the_same_bytes() -> None:
+    assert tracking(scene.at_work()) == tracking(scene.at_work())
+
+
+@pytest.mark.parametrize(
+    ("view", "outcome"),
+    [
+        (scene.done, Outcome.DONE),
+        (scene.design_waits, Outcome.WAITING),
+        (scene.budget_used_up, Outcome.BUDGET),
+        (scene.abandoned, Outcome.ABANDONED),
+        (lambda: scene.in_trouble(failures.unexpected(scene.LINKS, Commands())), Outcome.FAILED),
+        (lambda: scene.in_trouble(failures.key_missing(scene.LINKS, Commands(), secret="KEY")), Outcome.REFUSED),
+    ],
+)
+def test_comment_summary_and_exit_code_say_the_same(view: object, outcome: Outcome) -> None:
+    look = view() if callable(view) else view
+    assert isinstance(look, View)
+    move = next_move(look)
+    assert move.outcome is outcome
+    assert f"exit code {outcome.value}" in summary(look)
+    assert shown(move.headline) in shown(tracking(look))
+    assert shown(move.headline) in shown(summary(look))
+
+
+def test_a_run_under_way_has_no_outcome_yet() -> None:
+    assert next_move(scene.at_work()).outcome is None
+    assert "under way" in summary(scene.at_work()).splitlines()[0]
+
+
+def test_a_run_accepted_in_red_does_not_end_in_green() -> None:
+    view = scene.verification_red()
+    red = view.state.verification
+    assert red is not None
+    accepted = view.state.but(
+        gate=None,
+        verification=red.model_copy(update={"accepted": True}),
+        current_phase_status=Status.COMPLETED,
+        pull_request="https://x.org/1",
+    )
+    move: Reply = next_move(scene.view(accepted))
+    assert move.tone == "warning"
+    assert "The verification is red" in move.detail
+
+
+def test_the_comment_is_found_again_by_its_last_line() -> None:
+    found = read_marker(tracking(scene.at_work()))
+    assert found is not None
+    assert (found.kind, found.fields) == ("tracking", {"run": "20261121-42-rota-next"})
