@@ -78,8 +78,8 @@ def to_ask_about(attempt: Attempt, policy: Policy) -> tuple[str, ...]:
     """The names whose roles decide, each once; none when it is refused without."""
     if _unfit(attempt, policy) is not None:
         return ()
-    names = {account.login.casefold(): account.login for account in attempt.people.values() if account is not None}
-    return tuple(login for login in names.values() if login.casefold() != policy.own.casefold())
+    people = (account for account in attempt.people.values() if account is not None and account.kind is Kind.PERSON)
+    return tuple({account.login.casefold(): account.login for account in people}.values())
 
 
 def authorise(attempt: Attempt, standings: Mapping[str, Standing], policy: Policy) -> Allowed | Refused:
