@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from markdown_it import MarkdownIt
-from PIL import Image  # pyright: ignore[reportMissingImports]
+from PIL import Image
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "bot" / "golden"

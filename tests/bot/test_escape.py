@@ -152,9 +152,10 @@ def test_a_picture_becomes_a_link_to_it() -> None:
 
 
 def test_a_link_to_an_issue_still_leads_there_and_leaves_no_note() -> None:
-    quiet = escape.document("[x](https://github.com/o/r/issues/1) and https://github.com/o/r/pull/2").text
-    hrefs = [each.get("href") for each in elements(quiet, "a")]
-    assert hrefs == ["https://redirect.github.com/o/r/issues/1", "https://redirect.github.com/o/r/pull/2"]
+    links = "[x](https://github.com/o/r/issues/1) [y](<https://github.com/o/r/issues/2>)"
+    threads = f"{links} https://github.com/o/r/pull/3 www.github.com/o/r/pull/4"
+    hrefs = [each.get("href") for each in elements(escape.document(threads).text, "a")]
+    assert hrefs == [f"https://redirect.github.com/o/r/{path}" for path in ("issues/1", "issues/2", "pull/3", "pull/4")]
 
 
 def test_a_company_s_own_github_gets_no_note_either() -> None:
@@ -166,6 +167,15 @@ def test_a_diagram_is_shown_as_it_is_written_since_drawing_can_leave_words_out()
     quiet = escape.document("```mermaid\ngraph LR; a-->b %% approve this\n```").text
     assert "%% approve this" in shown(quiet)
     assert "mermaid" not in quiet
+
+
+def test_what_cannot_be_made_quiet_word_for_word_is_shown_as_code() -> None:
+    assert escape.document("no](GH-7) link").text == "```\nno](GH-7) link\n```"
+    assert escape.line("no](GH-7) link") == "`no](GH-7) link`"
+
+
+def test_a_block_left_open_is_closed_and_keeps_its_looks() -> None:
+    assert escape.document("# T\n\n~~~py\nx = 1").text == "# T\n\n~~~py\nx = 1\n~~~"
 
 
 def test_code_keeps_every_sign() -> None:

@@ -4,7 +4,9 @@ import html
 import re
 from urllib.parse import unquote
 
-_THREAD = re.compile(r"^<?(?:https?:)?(?://)?(?P<host>[^/\s]+)/[^/\s]+/[^/\s]+/(?:issues|pull|discussions|commits?)/+\w", re.IGNORECASE)
+_THREAD = re.compile(
+    r"^<?(?:https?:)?(?://)?(?P<host>[^/\s\u200b]+)/[^/\s]+/[^/\s]+/(?:issues|pull|discussions|commits?)/+\w", re.IGNORECASE
+)
 _KIND = re.compile(r"/(issues|pull|discussions|commits?)/", re.IGNORECASE)
 _GITHUB = {"github.com", "www.github.com"}
 _INERT_HOST = "redirect.github.com"
