@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "bot" / "golden"
 IMAGES = ROOT / "docs" / "images"
 WIDTH = 940
-COLORS = 64
+COLORS = 128
 PICTURES = {
     "tracking-at-work": "tracking",
     "checkpoint-design": "checkpoint-design",

@@ -232,7 +232,8 @@ def done() -> View:
 
 def delivered() -> View:
     """The pull request is being made."""
-    return view(until(bench(), "pr-creation").state)
+    state = until(bench(), "pr-creation").state
+    return view(state.but(decisions=tuple(each.model_copy(update={"via": "comment"}) for each in state.decisions)))
 
 
 def abandoned() -> View:

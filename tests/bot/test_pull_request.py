@@ -37,7 +37,7 @@ def test_it_says_what_was_asked_where_it_is_how_it_was_checked_and_who_decided()
         "test python3 -m unittest discover -v green, 18 tests, 0.3 s exit code 1, 11 tests",
         "Design Review approved 1 0",
         "Comprehensive Review passed with notes 1 1",
-        "Human Reviews Design approved by ann, terminal 50753fa",
+        "Human Reviews Design approved by ann, comment 50753fa",
         "$1.14 of $5.00 · 11 model calls",
     ):
         assert part in text, part
