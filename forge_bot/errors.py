@@ -502,3 +502,20 @@ class QuestionRejected(ModelError):
 
     code = "MODEL-007"
     hint = "The provider's own words are above; docs/models.md says what a server has to understand."
+
+
+# -- the bot ------------------------------------------------------------------------------------------------------
+
+
+class CommitsRefused(RunError):
+    """What the worker committed is not what a worker may commit; it was not pushed."""
+
+    code = "BOT-001"
+    hint = "Nothing was pushed. Look at the log of the job; if a person made these commits, push them by hand."
+
+
+class BranchMoved(RunError):
+    """Somebody else pushed to the run's branch first."""
+
+    code = "BOT-002"
+    hint = "It is read again, and what was said in the thread is carried out from there."

@@ -15,13 +15,18 @@ _SHORTEST = 8
 Strike = Callable[[str], str]
 
 
-def striking(environ: Mapping[str, str]) -> Strike:
-    """A function that replaces every value of a variable whose name looks like a key's or token's with `[NAME]`."""
-    found = {
-        value: name
+def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables whose names look like a key's or token's, by name."""
+    return {
+        name: value
         for name, value in environ.items()
         if len(value) >= _SHORTEST and _SECRET_NAME.search(name) and not _PLACE_NAME.search(name)
     }
+
+
+def striking(environ: Mapping[str, str]) -> Strike:
+    """A function that replaces every value of a variable whose name looks like a key's or token's with `[NAME]`."""
+    found = {value: name for name, value in secrets_of(environ).items()}
     # The longest first: one secret may begin with another.
     ordered = sorted(found, key=len, reverse=True)
 

@@ -1,1 +1,1 @@
-"""The bot in GitHub Actions: issues and comments in, comments and pull requests out."""
+"""The GitHub bot: a supervisor that holds the token and runs no model, and a worker that runs the model and holds no token."""

@@ -24,6 +24,13 @@ def changed(folder: Path, base: str, other: str) -> tuple[str, ...]:
     return git(folder, *_PLAIN, "--name-only", "--no-renames", "-z", *trees, "--").names
 
 
+def modes(folder: Path, base: str, other: str) -> dict[str, str]:
+    """The mode of each file that differs, in `other` (git-diff-tree(1), "Raw output format"); 000000 for one that is not there."""
+    trees = (tree_id(folder, base), tree_id(folder, other))
+    fields = git(folder, *_PLAIN, "--raw", "--no-renames", "-z", *trees, "--").names
+    return {name: facts.split(" ")[1] for facts, name in zip(fields[0::2], fields[1::2], strict=True)}
+
+
 def between(
     folder: Path,
     base: str,

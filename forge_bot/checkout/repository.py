@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.checkout import commits, condition, heads, lfs, naming, pushing, reading, worktrees
+from forge_bot.checkout import commits, condition, heads, lfs, naming, pushing, reading, remote_branches, worktrees
 from forge_bot.checkout.git import git
 from forge_bot.checkout.tree import Tree
 from forge_bot.errors import GitFailed, GitMissing, NotARepository
@@ -60,6 +60,18 @@ class Repository:
     def remote_url(self, name: str = "origin") -> str | None:
         """Address of a remote, without credentials. None when there is no such remote."""
         return pushing.remote_url(self.root, name)
+
+    def fetch(self, remote: str = "origin") -> None:
+        """Learn what the remote's branches are now. Raises GitFailed."""
+        remote_branches.fetch(self.root, remote)
+
+    def remote_branches(self, remote: str = "origin") -> tuple[str, ...]:
+        """Names of the remote's branches as of the last fetch."""
+        return remote_branches.names(self.root, remote)
+
+    def take_over(self, branch: str, remote: str = "origin") -> None:
+        """A local branch for one that the remote has, or the local one moved forward to it; one with commits of its own stays."""
+        remote_branches.take_over(self.root, branch, remote)
 
     def identity(self) -> str | None:
         """Name and address that git knows for the user, None when commits would be forge-bot's own."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.checkout import commits, differences, discarding, heads, pushing, rescue, snapshot, status
+from forge_bot.checkout import commits, differences, discarding, heads, pushing, remote_branches, rescue, snapshot, status
 
 MAX_DIFF = 200_000
 
@@ -71,6 +71,22 @@ class Tree:
     def push(self, remote: str = "origin") -> None:
         """Push the branch, never by force, and set its upstream. Raises GitFailed, whose hint says what to do."""
         pushing.push(self.path, remote)
+
+    def modes(self, base: str, head: str = "HEAD") -> dict[str, str]:
+        """The file modes after a change by the names of the files that differ, as git writes them; 000000 for those that went."""
+        return differences.modes(self.path, base, head)
+
+    def unpushed(self, remote: str = "origin") -> bool:
+        """Whether the branch has commits that the remote's did not have when it was last heard of."""
+        return remote_branches.unpushed(self.path, remote)
+
+    def merge_theirs(self, remote: str = "origin") -> None:
+        """Merge what the remote's branch of the same name has. Raises GitFailed, with nothing changed, on a conflict."""
+        remote_branches.merge_theirs(self.path, remote)
+
+    def give_way(self, remote: str = "origin") -> str:
+        """Put branch and files where the remote's branch is; the ref under which commits that are here only are kept."""
+        return remote_branches.give_way(self.path, remote)
 
     def merge_base(self, a: str, b: str) -> str:
         """Id of the commit where two branches parted. Raises GitFailed when they have none in common."""

@@ -282,6 +282,14 @@ def doctor(
 
 
 @app.command()
+def work() -> int:
+    """Carry a run on inside GitHub Actions; what the gate let in stands in the environment."""
+    from forge_bot.bot.entrance import work as carry_on
+
+    return carry_on()
+
+
+@app.command()
 def demo(
     folder: Annotated[Path | None, typer.Argument(help="Folder for the sample repository; a new temporary one if left out.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve at the checkpoints instead of asking you.")] = False,

@@ -42,6 +42,13 @@ def error(message: str) -> None:
     _say("error", message)
 
 
+def line(text: str) -> None:
+    """A line of the log that says nothing to GitHub: words of others might begin with a command of its runner."""
+    safe = text.replace("\r", " ").replace("\n", " ")
+    sys.stdout.write(f"{safe.lstrip(':#')}\n" if safe.lstrip().startswith(("::", "##[")) else f"{safe}\n")
+    sys.stdout.flush()
+
+
 def _say(level: str, message: str) -> None:
     # With its line ends escaped a message cannot begin a command of its own.
     sys.stdout.write(f"::{level} title=forge-bot::{message.translate(_MESSAGE)}\n")

@@ -30,8 +30,8 @@ class GitHub(Protocol):
         """What somebody may do here. An account that does not exist may do nothing."""
         ...
 
-    def comment(self, number: int, body: str) -> int:
-        """Say something; the id of the new comment. Raises TextTooLong before anything is sent, ConversationLocked."""
+    def comment(self, number: int, body: str) -> Comment:
+        """Say something; the new comment, with GitHub's own time. Raises TextTooLong before anything is sent, ConversationLocked."""
         ...
 
     def edit_comment(self, comment_id: int, body: str) -> None:

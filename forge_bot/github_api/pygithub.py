@@ -105,9 +105,9 @@ class PyGitHub:
         except NotOnGitHub:
             return Role(role_name="none", permission=Permission.NONE)
 
-    def comment(self, number: int, body: str) -> int:
+    def comment(self, number: int, body: str) -> Comment:
         errand = Errand(f"the comment on {self.name}#{number} could not be written", "issue")
-        return self._ask(errand, "POST", f"/issues/{number}/comments", body={"body": _fitting(errand, body)}).read(CreatedWire).id
+        return self._ask(errand, "POST", f"/issues/{number}/comments", body={"body": _fitting(errand, body)}).read(CommentWire).comment()
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         errand = Errand(f"comment {comment_id} of {self.name} could not be changed", "comment")

@@ -1,7 +1,7 @@
 """The local host: performs what the engine asks for on this machine, with models and the project's own commands."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 
 from forge_bot.agent.models.base import Model
@@ -22,6 +22,9 @@ from forge_bot.runs.risks import setup_risks
 from forge_bot.runs.run import Run
 from forge_bot.runs.verification_report import section
 
+Recorded = Callable[[Report], Awaitable[None]]
+"""Called after each report that was recorded, before anything else happens."""
+
 
 class LocalHost:
     """Performs the actions of one run, one after the other; the tasks of a wave side by side."""
@@ -36,12 +39,15 @@ class LocalHost:
         *,
         environ: Mapping[str, str],
         push: bool = False,
+        publishes: bool = True,
+        recorded: Recorded | None = None,
     ) -> None:
         self.run = run
         self.project = project
         self.tell = tell
         self.agents = Agents(run, project, models, templates, tell, environ=environ)
-        self.publisher = Publisher(run, push=push)
+        self.publisher = Publisher(run, push=push) if publishes else None
+        self.recorded = recorded
         self._paths: tuple[str, ...] = ()
 
     async def go_on(self, line: Beyond = nothing_is_beyond) -> Action:
@@ -58,6 +64,8 @@ class LocalHost:
         await asyncio.to_thread(self.run.record, report, state, paths)
         if isinstance(report, ArtifactWritten):
             self._told(report)
+        if self.recorded is not None:
+            await self.recorded(report)
 
     def _told(self, report: ArtifactWritten) -> None:
         inspection = report.inspection
@@ -82,6 +90,8 @@ class LocalHost:
                     async for report, paths in landings:
                         self._paths = paths
                         yield report
+            case Exec(operation="pull-request" | "post-to-source" | "final-commit") if self.publisher is None:
+                return
             case Exec():
                 self._began(action, (action.task,) if action.task is not None else ())
                 yield await asyncio.to_thread(self._execute, state, action)
@@ -129,6 +139,8 @@ class LocalHost:
             case "apply-held":
                 return self._apply_held(state, action)
             case "pull-request" | "post-to-source" | "final-commit":
+                if self.publisher is None:
+                    raise AssertionError(action.operation)
                 detail, url = self.publisher.publish(action.operation)
                 self.tell(Said(text=detail))
                 return Published(key=name, at=now(), action_id=name, detail=detail, url=url)

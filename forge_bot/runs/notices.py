@@ -54,11 +54,14 @@ class CommandEnded(Frozen):
     result: CommandResult
 
 
+SaidKind = Literal["note", "warning"]
+
+
 class Said(Frozen):
     """Something a person should know."""
 
     text: str
-    kind: Literal["note", "warning"] = "note"
+    kind: SaidKind = "note"
 
 
 class Stopped(Frozen):

@@ -83,6 +83,10 @@ class Run:
         if not isinstance(report, _RIDES_ALONG):
             self._commit(report, before, paths)
 
+    def keep(self) -> None:
+        """Commit what was told and rides along with nothing yet: somebody may go on with the branch elsewhere."""
+        self.tree.commit("forge-bot: keep the record", [("Forge-Run", self.name)], (self.workspace.relative,))
+
     def wave_base(self, action: SpawnAgent) -> str:
         """The commit at which a wave was handed out: the newest one that none of its tasks made."""
         commits = self.tree.commits(self.state.base_commit)
@@ -117,7 +121,7 @@ class Run:
         self._note_hand_edits()
         outside = [change.path for change in self.tree.status() if not change.path.startswith(f"{self.workspace.relative}/")]
         if outside:
-            self.tree.commit("forge-bot: keep the record", [("Forge-Run", self.name)], (self.workspace.relative,))
+            self.keep()
             saved = self.tree.rescue(f"{self.name}-{self.state.step}")
             self.notices.append(f"unfinished changes were put aside at {saved}")
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from forge_bot.checkout import Repository, Tree, blob_id
+from forge_bot.checkout import Head, Repository, Tree, blob_id
 from forge_bot.engine import Pipeline, start
 from forge_bot.engine.effort import EffortGuess, branch_type, guess_effort
 from forge_bot.engine.reports import Flags, RunStarted, Source
@@ -53,16 +53,18 @@ class Beginning(Frozen):
     budget: Decimal | None = None
     by: str = ""
     answers: str = Field(default="", description="what --discuss brought up, added to the request")
+    key: str = Field(default="", description="the first report's, so that the same wish begins one run only; made up if empty")
+    base: Head | None = Field(default=None, description="what the branch begins at; what is checked out if None")
 
 
 def draft_of(task: str, *, token: str | None, api_url: str | None) -> Draft:
     """The draft for a task in words, or for an issue by its URL. Raises EmptyTask, IssueUnavailable, TaskTooLarge, IssueUnavailable."""
     if task.strip().startswith(("http://", "https://")) and (draft := _of_issue(task.strip(), token, api_url)) is not None:
-        return _checked(draft)
+        return checked(draft)
     text = task.replace("\r\n", "\n").replace("\0", "").strip()
     if len(re.sub(r"\W", "", text)) < len("fix"):
         raise EmptyTask("The task is empty, or too short to mean anything.")
-    return _checked(Draft(title=_title(text), text=text))
+    return checked(Draft(title=_title(text), text=text))
 
 
 def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
@@ -79,7 +81,8 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
     return Draft(title=issue.title.strip() or f"Issue {issue.number}", text=issue.body, source=source, labels=issue.labels)
 
 
-def _checked(draft: Draft) -> Draft:
+def checked(draft: Draft) -> Draft:
+    """The draft, if it is not too long. Raises TaskTooLarge."""
     if len(draft.text) > LONGEST_TASK:
         raise TaskTooLarge(f"The task has {len(draft.text):,} characters; {LONGEST_TASK:,} are the most.")
     return draft
@@ -94,12 +97,12 @@ def _title(text: str) -> str:
 
 def plan_for(repository: Repository, draft: Draft, *, effort: str | None, name: str | None, branch: str | None, here: bool) -> Plan:
     """The plan a draft leads to by itself. Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits."""
-    head = repository.head()
     guess: EffortGuess = guess_effort(flag=effort, labels=draft.labels, story_points=None, text=f"{draft.title}\n{draft.text}")
     short = slug(name or draft.title)
     if here:
         if branch is not None:
             raise BadOption("--here works on the branch that is checked out; --branch names another one.")
+        head = repository.head()
         if head.branch == repository.default_branch():
             raise BadOption(f"--here would write to {head.branch}.", hint="git switch -c NAME first, or leave --here away.")
         if not Tree(repository.root).is_clean():
@@ -121,7 +124,7 @@ def begin(repository: Repository, beginning: Beginning, pipeline: Pipeline) -> R
     """Make the work tree, write the frozen request and the first report, and commit them on the run's branch."""
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
-    head = repository.head()
+    head = beginning.base or repository.head()
     name = _free_name(repository, workspace_name(stamp.date(), draft.source.id, plan.slug))
     spots = places(repository, name)
     with held(spots.lock, f"the run {name}"):
@@ -156,7 +159,7 @@ def _first(
     beginning: Beginning, pipeline: Pipeline, request: Request, *, name: str, base: tuple[str, str], blob: str, stamp: datetime
 ) -> RunStarted:
     return RunStarted(
-        key=f"start-{uuid4().hex}",
+        key=beginning.key or f"start-{uuid4().hex}",
         at=stamp,
         run=name,
         pipeline=pipeline.id,

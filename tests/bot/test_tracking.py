@@ -153,4 +153,4 @@ def test_a_run_accepted_in_red_does_not_end_in_green() -> None:
 def test_the_comment_is_found_again_by_its_last_line() -> None:
     found = read_marker(tracking(scene.at_work()))
     assert found is not None
-    assert (found.kind, found.fields) == ("tracking", {"run": "20261121-42-rota-next"})
+    assert (found.kind, found.fields) == ("tracking", {"issue": "42"})

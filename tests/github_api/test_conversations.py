@@ -56,7 +56,7 @@ def test_a_comment_that_was_edited_says_so_and_one_of_nobody_is_a_ghosts(github:
 
 
 def test_a_comment_is_said_and_changed(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:
-    number = bot.comment(1, "On it.")
+    number = bot.comment(1, "On it.").id
     bot.edit_comment(number, "Done. ünï 🙂")
     assert [(comment.id, comment.body) for comment in issue.comments] == [(number, "Done. ünï 🙂")]
     assert github.asked() == ["POST /repos/acme/widget/issues/1/comments", f"PATCH /repos/acme/widget/issues/comments/{number}"]

@@ -96,7 +96,7 @@ def test_a_conversation(connect: Connect) -> None:
     assert bot.role("maint").permission is Permission.WRITE
     assert [comment.body for comment in bot.comments(1)] == [f"{number}" for number in range(3)]
     bot.react(1, Reaction.EYES)
-    number = bot.comment(1, "On it. ünï 🙂")
+    number = bot.comment(1, "On it. ünï 🙂").id
     bot.edit_comment(number, "Done.")
     bot.react_to_comment(number, Reaction.ROCKET)
     bot.label(1, ["forge:working"])

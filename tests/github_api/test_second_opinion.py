@@ -51,7 +51,7 @@ def test_an_issue_is_talked_about_and_labelled(ask: Asking, bot: PyGitHub) -> No
     number = ask("POST", "+/issues", {"title": "Fix the login", "body": "It times out."}).body["number"]
     issue = bot.issue(number)
     assert (issue.title, issue.body, issue.author.login) == ("Fix the login", "It times out.", "maint")
-    first, second = bot.comment(number, "On it."), bot.comment(number, "ünï 🙂")
+    first, second = bot.comment(number, "On it.").id, bot.comment(number, "ünï 🙂").id
     bot.edit_comment(first, "Done.")
     assert [(comment.id, comment.body) for comment in bot.comments(number)] == [(first, "Done."), (second, "ünï 🙂")]
     assert [comment.id for comment in bot.comments(number, since_id=first)] == [second]

@@ -8,19 +8,6 @@ from forge_bot.engine.values import Frozen
 SHORT = frozenset({"approve", "reject", "done", "skip", "abandon"})
 """Answers to a question. Each can be given without the prefix; what is no answer needs it, since other bots listen too."""
 
-MEANINGS = {
-    "approve": "yes, exactly this version",
-    "reject": "once more, and what should be different; `revise` is the same",
-    "done": "you did what only a person can do",
-    "skip": "go on without it",
-    "abandon": "end the run; the branch stays",
-    "status": "where the run stands",
-    "cost": "what it has cost so far, phase by phase",
-    "resume": "go on after a stop or a failure",
-    "retry": "back to a phase, with your notes",
-    "continue": "allow more money and go on",
-    "help": "this list",
-}
 _FORMS = {
     "approve": "{approve} 3f9c2a1",
     "reject": "{reject} <what should be different>",

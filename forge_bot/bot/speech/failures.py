@@ -18,7 +18,7 @@ def _failed(occasion: str, headline: str, detail: str, *, outcome: Outcome = Out
 
 
 def _then(commands: Commands) -> str:
-    return f"Then say `{commands.say('resume')}`; nothing that was done is done again."
+    return f"Then say `{commands.say('retry')}`; nothing that was done is done again."
 
 
 # -- the model ----------------------------------------------------------------------------------------------------
@@ -42,13 +42,13 @@ def key_refused(links: Links, commands: Commands, *, provider: str, secret: str)
 def rate_limited(commands: Commands, *, provider: str, until: str = "") -> Reply:
     """The provider wants fewer questions."""
     when = f" It says to come back {escape.plain(until, 60)}." if until else ""
-    detail = f"I asked again several times, with growing pauses.{when} {_SAFE} Say `{commands.say('resume')}` later."
+    detail = f"I asked again several times, with growing pauses.{when} {_SAFE} Say `{commands.say('retry')}` later."
     return _failed("rate-limited", f"{escape.plain(provider, 60)} lets me ask no more for now.", detail, tone="warning")
 
 
 def model_down(commands: Commands, *, provider: str, said: str) -> Reply:
     """The provider does not answer."""
-    detail = f"Its words: {escape.code(said, 300)}. {_SAFE} Say `{commands.say('resume')}` when it is back."
+    detail = f"Its words: {escape.code(said, 300)}. {_SAFE} Say `{commands.say('retry')}` when it is back."
     return _failed("model-down", f"{escape.plain(provider, 60)} does not answer.", detail, tone="warning")
 
 
@@ -59,14 +59,14 @@ def not_taken(links: Links, commands: Commands, *, what: str, said: str) -> Repl
     """GitHub answered 422: it does not take what was to be written."""
     detail = (
         f"Its words: {escape.code(said, 300)}. The documents are [on the branch]({links.folder}) as they are. "
-        f"Say `{commands.say('resume')}` to have me try again."
+        f"Say `{commands.say('retry')}` to have me try again."
     )
     return _failed("not-taken", f"GitHub did not take {escape.plain(what, 80)}.", detail)
 
 
 def github_limited(commands: Commands, *, until: str) -> Reply:
     """GitHub's own rate limit."""
-    detail = f"The limit is lifted {escape.plain(until, 60)}. {_SAFE} Say `{commands.say('resume')}` after that."
+    detail = f"The limit is lifted {escape.plain(until, 60)}. {_SAFE} Say `{commands.say('retry')}` after that."
     return _failed("github-limited", "GitHub lets me write no more for now.", detail, tone="warning")
 
 
@@ -87,7 +87,7 @@ def workflow_files(links: Links, commands: Commands, *, files: Sequence[str], pa
         f"GitHub lets no workflow change workflows, and this change touches {named}. "
         f"That part is [a patch]({links.artifact(patch)}): "
         f"somebody can apply it with\n\n```text\ngit apply {links.workspace}/{patch}\n```\n\n"
-        f"and push. After that, say `{commands.say('resume')}`."
+        f"and push. After that, say `{commands.say('retry')}`."
     )
     return _failed("workflow-files", "One part of this change is yours to push.", detail, tone="important", outcome=Outcome.WAITING)
 
@@ -140,7 +140,7 @@ def issue_gone(links: Links) -> Reply:
 def label_removed(commands: Commands, *, label: str) -> Reply:
     """The label that started the run was taken off while it was at work: a wish to stop."""
     detail = (
-        f"I take that as “stop”, and have stopped after the step that was under way. {_SAFE} `{commands.say('resume')}` or the label "
+        f"I take that as “stop”, and have stopped after the step that was under way. {_SAFE} `{commands.say('retry')}` or the label "
         f"goes on from here, `{commands.say('abandon')}` ends the run."
     )
     return _failed("label-removed", f"Somebody took the label {escape.code(label)} off.", detail, tone="note", outcome=Outcome.WAITING)
@@ -148,7 +148,7 @@ def label_removed(commands: Commands, *, label: str) -> Reply:
 
 def repository_renamed(commands: Commands, *, old: str, new: str) -> Reply:
     """The repository has another name now."""
-    detail = f"GitHub forwards the old addresses, and the run goes on as it was. If something looks lost, say `{commands.say('resume')}`."
+    detail = f"GitHub forwards the old addresses, and the run goes on as it was. If something looks lost, say `{commands.say('retry')}`."
     return Reply(occasion="repository-renamed", headline=f"{escape.code(old)} is {escape.code(new)} now.", detail=detail)
 
 
@@ -167,7 +167,7 @@ def request_edited(commands: Commands, *, by: str) -> Reply:
 def cancelled(commands: Commands) -> Reply:
     """Somebody cancelled the workflow run."""
     detail = (
-        f"What was under way is put aside, not lost; the rest is on the branch. `{commands.say('resume')}` goes on, "
+        f"What was under way is put aside, not lost; the rest is on the branch. `{commands.say('retry')}` goes on, "
         f"`{commands.say('abandon')}` ends it."
     )
     return _failed("cancelled", "The workflow run was cancelled.", detail, tone="note")
@@ -175,7 +175,7 @@ def cancelled(commands: Commands) -> Reply:
 
 def timed_out(commands: Commands, *, minutes: int) -> Reply:
     """The workflow run reached its time limit."""
-    detail = f"It may take {several(minutes, 'minute')} here. {_SAFE} `{commands.say('resume')}` goes on from there."
+    detail = f"It may take {several(minutes, 'minute')} here. {_SAFE} `{commands.say('retry')}` goes on from there."
     return _failed("timed-out", "The time for one workflow run is used up.", detail, tone="warning")
 
 
@@ -192,7 +192,7 @@ def failed(error: ForgeError, links: Links, commands: Commands) -> Reply:
     """Any other error of the registry, in its own words."""
     details = "".join(f"\n- {escape.line(each, 300)}" for each in error.details[:10])
     log = f" The [log]({links.job}) has more." if links.job else ""
-    again = f" Then say `{commands.say('resume')}`."
+    again = f" Then say `{commands.say('retry')}`."
     return _failed(
         error.code.lower(),
         escape.line(error.message, 400),
@@ -204,4 +204,4 @@ def failed(error: ForgeError, links: Links, commands: Commands) -> Reply:
 def unexpected(links: Links, commands: Commands) -> Reply:
     """Something nobody thought of."""
     log = f"The [log]({links.job}) has the details; please report it with them." if links.job else "Please report it with the log."
-    return _failed("unexpected", "Something went wrong that should not.", f"{log} {_SAFE} `{commands.say('resume')}` tries again.")
+    return _failed("unexpected", "Something went wrong that should not.", f"{log} {_SAFE} `{commands.say('retry')}` tries again.")

@@ -24,9 +24,9 @@ class Marker(Frozen):
         return f"<!-- forge-bot:{self.kind}{named} -->"
 
 
-def tracking(run: str) -> str:
-    """Ends the tracking comment of a run."""
-    return str(Marker(kind="tracking", fields={"run": run}))
+def tracking(run: str, issue: str = "") -> str:
+    """Ends the tracking comment: of the issue's run while there is one under way, as the gate looks for it; later of that run."""
+    return str(Marker(kind="tracking", fields={"issue": issue} if issue else {"run": run}))
 
 
 def checkpoint(run: str, gate: str, round_: int, digest: str) -> str:

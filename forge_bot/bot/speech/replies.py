@@ -1,9 +1,10 @@
 """Answers to what people say in the thread: one constructor for each occasion, each with the way out."""
 
 from forge_bot.bot.speech import escape
-from forge_bot.bot.speech.commands import MEANINGS, Commands
-from forge_bot.bot.speech.figures import head, listed, row
+from forge_bot.bot.speech.commands import Commands
+from forge_bot.bot.speech.figures import listed
 from forge_bot.bot.speech.fit import compose
+from forge_bot.bot.speech.fold import Paper, papers
 from forge_bot.bot.speech.links import short
 from forge_bot.bot.speech.next_move import next_move
 from forge_bot.bot.speech.phases import phases
@@ -12,6 +13,7 @@ from forge_bot.bot.speech.tracking import facts
 from forge_bot.bot.speech.view import ANSWERS, View
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.engine.values import PhaseId
+from forge_bot.gate.help import help_text
 from forge_bot.runs.session import Outcome
 
 
@@ -144,15 +146,10 @@ def taken(view: View, decision: Decision) -> Reply:
 
 
 def asked_for_help(view: View | None, commands: Commands) -> Reply:
-    """Everything that can be said, what is open first."""
-    gate = view.state.gate if view is not None else None
-    digest = gate.digest if gate is not None else ""
-    lines = [row(escape.code_cell(commands.form(word, digest)), meaning) for word, meaning in MEANINGS.items()]
-    table = head("Say", "What happens") + "\n".join(lines)
-    both = f"Each answer also works as `{commands.prefix} approve` and so on. " if commands.short else ""
-    rules = f"{both}A command stands at the beginning of a line, in a new comment; edits and quotations do not count."
+    """Everything that can be said, in the words of the grammar; before it, where the run stands."""
     now = f"{_now(view)}\n\n" if view is not None else ""
-    return Reply(occasion="help", headline="What you can tell me", detail=f"{now}{table}\n\n{rules}")
+    table = help_text(commands.prefix, bare=commands.short)
+    return Reply(occasion="help", headline="What you can tell me", detail=f"{now}{table}")
 
 
 def asked_for_status(view: View) -> Reply:
@@ -169,6 +166,27 @@ def resumed(view: View, *, by: str) -> Reply:
     """A run goes on after it had stopped."""
     detail = f"{_now(view)} Nothing that was answered before is asked or paid for again."
     return Reply(occasion="resumed", headline=f"Going on, as {escape.code(by)} said.", detail=detail, reaction="rocket")
+
+
+def cannot(commands: Commands, *, said: str, advice: str) -> Reply:
+    """A command that the run does not take now, in the words of the error."""
+    detail = f"{escape.line(advice, 400)} `{commands.say('status')}` says where the run stands."
+    return Reply(occasion="cannot", headline=escape.line(said, 300), detail=detail, reaction="confused")
+
+
+def answered(text: str) -> Reply:
+    """What a model says to a question about the run."""
+    return Reply(
+        occasion="answer",
+        headline="An answer, from the run's model; nothing was changed by it.",
+        detail=compose([papers([Paper(name="answer", text=text, url="", open=True)])], 40_000).rstrip(),
+    )
+
+
+def pull_request_by_hand(view: View, *, url: str, said: str) -> Reply:
+    """GitHub did not let us open the pull request."""
+    detail = f"GitHub's words: {escape.code(said, 300)}. [Open it with one click]({url}); everything lies on {view.branch}."
+    return Reply(occasion="pull-request-by-hand", headline="I could not open the pull request myself.", detail=detail, tone="warning")
 
 
 def _now(view: View) -> str:

@@ -28,10 +28,16 @@ def tracking(view: View, limit: int = LIMIT) -> str:
             phases(view),
             tasks(view),
             footer(view),
-            markers.tracking(view.state.run),
+            markers.tracking(view.state.run, _under_way(view)),
         ],
         limit,
     )
+
+
+def _under_way(view: View) -> str:
+    """The number of the issue whose run this is, while it is not over."""
+    source = view.state.source
+    return source.id if source.type == "github_issue" and not view.state.ended else ""
 
 
 def facts(view: View) -> str:

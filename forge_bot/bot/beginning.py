@@ -1,0 +1,89 @@
+"""Which run a wake is about: the one on the issue's branch, or a new one where somebody who may asked for it."""
+
+from typing import TYPE_CHECKING
+
+from forge_bot.bot import freezing
+from forge_bot.bot.speech import replies
+from forge_bot.bot.thread import Spoken
+from forge_bot.checkout import Head, Repository
+from forge_bot.engine.reports import Flags
+from forge_bot.gate import commands as said
+from forge_bot.gate.branches import issue_of_branch
+from forge_bot.github_api import Issue
+from forge_bot.runs.find import RunInfo, runs
+from forge_bot.runs.start import Beginning, begin, plan_for
+from forge_bot.settings import load_pipeline
+
+if TYPE_CHECKING:
+    from forge_bot.bot.supervisor import Supervisor
+
+
+def find_or_begin(supervisor: "Supervisor") -> RunInfo | None:
+    """The run to carry on; None where there is none and nobody asked for one, which the thread is told."""
+    around, thread = supervisor.around, supervisor.thread
+    known = of_issue(supervisor.repository, around.wake.issue)
+    alive = next((info for info in known if not info.ended), None)
+    asked = _asked(supervisor, known)
+    if alive is not None or (known and asked is None and not _by_label(supervisor)):
+        return alive or known[0]
+    issue = supervisor.github.issue(around.wake.issue)
+    if asked is None and not _by_label(supervisor):
+        comment = next((each for each in thread.comments() if each.id == around.wake.comment), None)
+        supervisor.desk.say(replies.no_run(supervisor.commands, label=supervisor.inputs.label), comment)
+        return None
+    return _begun(supervisor, issue, asked)
+
+
+def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
+    """The runs of an issue, newest first, those on the remote included."""
+    for branch in repository.remote_branches():
+        if issue_of_branch(branch) == issue:
+            repository.take_over(branch)
+    return [info for info in runs(repository) if issue_of_branch(info.branch) == issue]
+
+
+def _asked(supervisor: "Supervisor", known: list[RunInfo]) -> Spoken | None:
+    """The newest wish to start that no run has come of; one that is older than a run led to it, or came while it was under way."""
+    since = max((info.updated_at for info in known), default=None)
+    wishes = [spoken for spoken in supervisor.thread.spoken(supervisor.thread.number) if isinstance(spoken.command, said.Start)]
+    fresh = [spoken for spoken in wishes if since is None or spoken.comment.created_at > since]
+    return fresh[-1] if fresh else None
+
+
+def _by_label(supervisor: "Supervisor") -> bool:
+    wake = supervisor.around.wake
+    return wake.way == "label" and wake.deed == "start"
+
+
+def _begun(supervisor: "Supervisor", issue: Issue, asked: Spoken | None) -> RunInfo:
+    around, inputs, repository = supervisor.around, supervisor.inputs, supervisor.repository
+    wish = asked.command if asked is not None and isinstance(asked.command, said.Start) else said.Start(0)
+    until = asked.comment.id if asked is not None else None
+    # The event's own text counts where the event is the start; a comment that came later starts from what stands there now.
+    payload = around.payload if asked is None or asked.comment.id == around.wake.comment else None
+    draft, changed = freezing.frozen(issue, supervisor.thread, payload=payload, until=until, more=wish.text)
+    labels = {label.casefold() for label in issue.labels}
+    effort = wish.effort or next((size for size in "SML" if f"{inputs.label}:{size}".casefold() in labels), None)
+    plan = plan_for(repository, draft, effort=effort, name=None, branch=None, here=False)
+    beginning = Beginning(
+        draft=draft,
+        plan=plan,
+        flags=Flags(
+            auto=wish.auto or f"{inputs.label}:auto".casefold() in labels, skip_pr=wish.skip_pr, debug=wish.debug, discuss=wish.discuss
+        ),
+        budget=wish.budget or around.budget or supervisor.config.budget,
+        by=asked.by if asked is not None else around.wake.by or "",
+        key=asked.key if asked is not None else f"label-{around.wake.issue}-{around.run_url.rpartition('/')[2]}",
+        base=_base(repository),
+    )
+    pipeline = load_pipeline(supervisor.config.pipeline, repository.text_here)
+    info = begin(repository, beginning, pipeline)
+    if changed:
+        supervisor.desk.removed = "The issue was edited after it was labelled; the text as it was then counts."
+    return info
+
+
+def _base(repository: Repository) -> Head:
+    """The default branch as fetched; the tree that is looked at stands on no branch."""
+    default = repository.default_branch() or "main"
+    return Head(default, repository.commit_id(f"refs/remotes/origin/{default}"))

@@ -1,0 +1,93 @@
+"""The worker as a child process: started without the token, heard line by line, stopped gently and then for certain."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from forge_bot.bot.outbox import GO_ON, LONGEST_LINE, Answer, Committed, Said, Stopped, read_message
+
+_OURS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "GIT_CONFIG", "STATE_")
+_KEPT = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE")
+_GENTLE_SECONDS = 4.0
+"""Of the seven and a half that GitHub leaves a cancelled step before it is ended."""
+
+
+def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:
+    """The environment for the worker: without what belongs to the workflow, and without any variable that has the token in it."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if (name in _KEPT or not name.startswith(_OURS)) and not (token and token in value) and name != "FORGE_BOT_WAKE"
+    }
+
+
+class Child:
+    """One worker. Iterate over its messages, and answer each commit by `go_on`."""
+
+    def __init__(self, folder: Path, arguments: tuple[str, ...], environ: Mapping[str, str]) -> None:
+        command = [sys.executable, "-m", "forge_bot.bot.worker", *arguments]
+        # Unbuffered and in a session of its own: a signal for us is passed on by us, and what it started ends with it.
+        self._process = subprocess.Popen(
+            command, cwd=folder, env=dict(environ), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+        self._stopped: Stopped | None = None
+
+    def messages(self) -> Generator[Committed | Said | Answer]:
+        """What it says, until it has stopped; then `stopped` says how."""
+        out = self._process.stdout
+        while out is not None and (line := out.readline(LONGEST_LINE + 1)):
+            message = read_message(line)
+            if message is None:
+                self.kill()
+                self._stopped = Stopped(code="ERR-001", message="The worker said something that is no message.", exit_code=1)
+                return
+            if isinstance(message, Stopped):
+                self._stopped = message
+            elif self._stopped is None:
+                yield message
+
+    def go_on(self) -> None:
+        """What it committed lies on the remote."""
+        with suppress(BrokenPipeError):
+            if self._process.stdin is not None:
+                self._process.stdin.write(GO_ON.encode())
+                self._process.stdin.flush()
+
+    def stopped(self) -> Stopped:
+        """How it ended. One that died without a word has failed."""
+        code = self._end()
+        if self._stopped is not None:
+            return self._stopped
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
+        return Stopped(code="ERR-001", message=f"The worker {how}, without a word.", exit_code=1)
+
+    def cancel(self) -> None:
+        """Ask it to stop, wait a little, and end it."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGINT)
+        try:
+            self._process.wait(_GENTLE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """End it and all it started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _end(self) -> int:
+        with suppress(BrokenPipeError, OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        try:
+            return self._process.wait(_GENTLE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return self._process.wait()
+        finally:
+            if self._process.stdout is not None:
+                self._process.stdout.close()

@@ -1,0 +1,106 @@
+"""The thread's commands carried out on a run: each once, in the order they were written, each with an answer."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from forge_bot.bot import freezing, orders
+from forge_bot.bot.desk import Desk
+from forge_bot.bot.speech import Reply, replies
+from forge_bot.bot.thread import Spoken, Thread
+from forge_bot.checkout import blob_id
+from forge_bot.engine.reports import RequestRefreshed
+from forge_bot.errors import ForgeError
+from forge_bot.gate import commands as said
+from forge_bot.runs.run import Run
+from forge_bot.workspace import render_request
+
+
+def unseen(run: Run, thread: Thread) -> Iterator[Spoken]:
+    """Commands since the run began that it was not told of and that were not answered. A lost event therefore loses none."""
+    threads = (thread.number, *_pull(run))
+    begun = run.state.started_at.replace(microsecond=0)
+    for spoken in thread.spoken(*threads):
+        before = spoken.comment.created_at < begun
+        if not before and spoken.key not in run.state.seen and not thread.answered(spoken.comment):
+            yield spoken
+
+
+def carry_out(run: Run, thread: Thread, desk: Desk) -> tuple[Spoken, ...]:
+    """Carry out everything unseen; the questions among it that need a model are given back."""
+    questions: list[Spoken] = []
+    for spoken in unseen(run, thread):
+        match spoken.command:
+            case said.Ask():
+                questions.append(spoken)
+            case said.Status() | said.Cost() | said.Help() | said.Start():
+                desk.say(_talk(spoken, run, desk), spoken.comment)
+            case said.Refresh():
+                _refreshed(run, spoken, thread, desk)
+            case (
+                said.Approve() | said.Reject() | said.Done() | said.Skip() | said.Abandon() | said.Retry() | said.Continue() | said.Resize()
+            ) as command:
+                _told(run, command, spoken, desk)
+            case _:
+                assert_never(spoken.command)
+    return tuple(questions)
+
+
+def _pull(run: Run) -> tuple[int, ...]:
+    number = run.state.pull_request.rstrip("/").rpartition("/")[2]
+    return (int(number),) if number.isascii() and number.isdigit() else ()
+
+
+def _talk(spoken: Spoken, run: Run, desk: Desk) -> Reply:
+    view = desk.view(run)
+    match spoken.command:
+        case said.Status():
+            return replies.asked_for_status(view)
+        case said.Cost():
+            return replies.asked_for_cost(view)
+        case said.Start() if run.state.ended:
+            return replies.ended_already(view)
+        case said.Start():
+            return replies.already_running(view)
+        case _:
+            return replies.asked_for_help(view, desk.commands)
+
+
+def _told(run: Run, command: orders.Telling, spoken: Spoken, desk: Desk) -> None:
+    try:
+        report = orders.report_of(command, spoken, run)
+        if report is None:
+            desk.say(replies.resumed(desk.view(run), by=spoken.by), spoken.comment)
+            return
+        run.tell(report)
+    except ForgeError as error:
+        desk.say(orders.refusal(error, command, desk.view(run), desk.commands), spoken.comment)
+        return
+    desk.react(spoken.comment, "rocket")
+
+
+def _refreshed(run: Run, spoken: Spoken, thread: Thread, desk: Desk) -> None:
+    """Freeze the issue as it is now; the run's first commits stay what they were."""
+    try:
+        issue = thread.github.issue(thread.number)
+        draft, _ = freezing.frozen(issue, thread, until=spoken.comment.id)
+        request = run.request.model_copy(update={"title": draft.title, "text": draft.text, "labels": draft.labels})
+        before = run.workspace.read("request.md")
+        raw = run.workspace.write("request.md", render_request(request))
+        report = RequestRefreshed(
+            key=spoken.key,
+            at=spoken.comment.created_at,
+            title=request.title,
+            request_blob=blob_id(raw),
+            request_hash=request.hash,
+            by=spoken.by,
+            via=spoken.comment.url,
+        )
+        try:
+            run.tell(report)
+        except ForgeError:
+            run.workspace.write("request.md", before)
+            raise
+    except ForgeError as error:
+        desk.say(replies.cannot(desk.commands, said=error.message, advice=error.advice), spoken.comment)
+        return
+    desk.react(spoken.comment, "rocket")

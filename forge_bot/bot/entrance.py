@@ -1,0 +1,130 @@
+"""`forge-bot work`: one step of a workflow, from the gate's word to the exit code. State, comment, summary and exit code say the same."""
+
+import base64
+import os
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import FrameType
+
+from forge_bot.bot.beginning import find_or_begin
+from forge_bot.bot.speech import Commands, Links, Reply, short_summary, summary
+from forge_bot.bot.supervisor import Supervisor
+from forge_bot.bot.surroundings import Surroundings, read_surroundings
+from forge_bot.bot.troubles import reply_to
+from forge_bot.checkout import Repository
+from forge_bot.errors import ForgeError
+from forge_bot.gate import outputs
+from forge_bot.github_api import GitHub, PyGitHub
+from forge_bot.runs.find import RunInfo, choose
+from forge_bot.runs.run import Run
+from forge_bot.runs.session import Outcome
+from forge_bot.settings import load_config, state_home
+
+_NO_COMMIT = "0" * 40
+
+
+def work(environ: Mapping[str, str] = os.environ) -> int:
+    """Wake up, carry the run on, and say how it ended; the exit code."""
+    around, inputs = read_surroundings(environ)
+    _hide_token(around)
+    with PyGitHub(around.repository, around.token, around.api) as github:
+        commands = Commands(prefix=inputs.prefix, short=inputs.bare)
+        links = Links(repository=around.url, commit=_NO_COMMIT, workspace=".specs", job=around.run_url)
+        try:
+            repository = _repository(around)
+            config = load_config(repository.text_here)
+            supervisor = Supervisor(repository, config, github, around, inputs, environ=environ)
+            with _stopped_by_signals(supervisor.cancel):
+                info = find_or_begin(supervisor)
+                outcome, reply = (Outcome.DONE, None) if info is None else supervisor.carry_on(info)
+        except ForgeError as error:
+            reply = reply_to(error, links, commands)
+            outcome, info, supervisor = Outcome(error.exit_code), None, None
+        return _ended(around, github, supervisor, info, outcome, reply)
+
+
+def _hide_token(around: Surroundings) -> None:
+    """Let git use the token for this server only, and keep other processes of this user from reading it out of ours."""
+    basic = base64.b64encode(f"x-access-token:{around.token}".encode()).decode()
+    os.environ.update(
+        {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.{around.server}/.extraheader",
+            "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {basic}",
+        }
+    )
+    _undumpable()
+
+
+def _undumpable() -> None:
+    """prctl(PR_SET_DUMPABLE, 0), prctl(2): /proc/PID/environ and memory of this process are closed to others of the same user."""
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+
+
+def _repository(around: Surroundings) -> Repository:
+    """A tree at the default branch's newest commit: configuration, pipelines and prompts are read from there, whatever is checked out."""
+    checked_out = Repository.find(around.workspace)
+    checked_out.fetch()
+    default = checked_out.default_branch() or "main"
+    tip = checked_out.commit_id(f"refs/remotes/origin/{default}")
+    place = state_home() / "default-branch"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return Repository.find(checked_out.detached_tree(place, tip).path)
+
+
+class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`
+    """Calls `stop` on SIGINT and SIGTERM, which is how a job is cancelled (the runner sends the first, and the second 7.5 s later)."""
+
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self._stop = stop
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> None:
+        def stop(_number: int, _frame: FrameType | None) -> None:
+            self._stop()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, stop)
+
+    def __exit__(self, *error: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)  # pyright: ignore[reportArgumentType] - what signal() itself gave back
+
+
+def _ended(
+    around: Surroundings, github: GitHub, supervisor: Supervisor | None, info: RunInfo | None, outcome: Outcome, reply: Reply | None
+) -> int:
+    """The last words: in the tracking comment where there is a run, in the thread where there is none, in the summary always."""
+    text = short_summary(reply) if reply is not None else ""
+    if supervisor is not None and info is not None:
+        run = _look(supervisor, info)
+        if run is not None:
+            view = supervisor.desk.view(run, reply)
+            with suppress(ForgeError):
+                supervisor.desk.track(view)
+            text = summary(view)
+    elif reply is not None:
+        with suppress(ForgeError):
+            github.comment(around.wake.issue, reply.comment())
+    if around.summary is not None and text:
+        outputs.write_summary(str(around.summary), text)
+    if around.outputs is not None:
+        outputs.write_outputs(str(around.outputs), {"outcome": outcome.name.lower(), "branch": info.branch if info is not None else ""})
+    if reply is not None and outcome is not Outcome.DONE:
+        outputs.error(reply.headline)
+    return _exit_code(outcome)
+
+
+def _look(supervisor: Supervisor, info: RunInfo) -> Run | None:
+    with suppress(ForgeError), supervisor.opened(choose(supervisor.repository, info.branch)) as run:
+        return run
+    return None
+
+
+def _exit_code(outcome: Outcome) -> int:
+    """A job is red where something failed. Waiting for a person is no failure, nor is an end that a person wanted."""
+    return 0 if outcome in {Outcome.DONE, Outcome.WAITING, Outcome.BUDGET, Outcome.ABANDONED} else int(outcome)

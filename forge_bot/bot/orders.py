@@ -1,0 +1,89 @@
+"""From what somebody said to what the run is told, and what they are answered."""
+
+from typing import assert_never
+
+from forge_bot.bot.speech import Commands, Reply, View, replies
+from forge_bot.bot.thread import Spoken
+from forge_bot.engine import Checkpoint, HumanGate
+from forge_bot.engine.reports import Abandoned, Answer, Answered, BudgetRaised, EffortChanged, Report, RetryAsked
+from forge_bot.engine.state import State
+from forge_bot.engine.values import Effort, PhaseId
+from forge_bot.errors import AnswerNotOffered, ForgeError, NoGateOpen, NotesRequired, RunEnded, StaleApproval
+from forge_bot.gate import commands as said
+from forge_bot.runs.phases import phase_named
+from forge_bot.runs.run import Run
+
+Telling = said.Approve | said.Reject | said.Done | said.Skip | said.Abandon | said.Retry | said.Continue | said.Resize
+"""Commands that a run is told of. The others are talk, or need the issue or a model."""
+
+_ANSWERS: dict[type[object], Answer] = {
+    said.Approve: Answer.APPROVE,
+    said.Reject: Answer.REJECT,
+    said.Done: Answer.DONE,
+    said.Skip: Answer.SKIP,
+    said.Abandon: Answer.ABANDON,
+}
+
+
+def report_of(command: Telling, spoken: Spoken, run: Run) -> Report | None:
+    """The report for the run; None where there is nothing to tell and the run simply goes on. Raises BadOption for an unknown phase."""
+    key, at, by, via = spoken.key, spoken.comment.created_at, spoken.by, spoken.comment.url
+    match command:
+        case said.Approve() | said.Reject() | said.Done() | said.Skip() | said.Abandon():
+            return _answer(command, spoken, run)
+        case said.Retry(phase=None) if run.state.gate is None and not run.state.ended and not command.notes:
+            return None
+        case said.Retry():
+            phase = phase_named(run.pipeline, command.phase) if command.phase is not None else _here(run.state)
+            return RetryAsked(key=key, at=at, phase=phase, notes=command.notes, by=by, via=via)
+        case said.Continue():
+            return BudgetRaised(key=key, at=at, amount=command.amount, by=by, via=via)
+        case said.Resize():
+            return EffortChanged(key=key, at=at, effort=Effort(command.effort), by=by, via=via)
+        case _:
+            assert_never(command)
+
+
+def _here(state: State) -> PhaseId:
+    return state.gate.resume_at if state.gate is not None else state.current_phase
+
+
+def _answer(command: said.Approve | said.Reject | said.Done | said.Skip | said.Abandon, spoken: Spoken, run: Run) -> Answered | Abandoned:
+    answer = _ANSWERS[type(command)]
+    action = run.action
+    key, at, by, via = spoken.key, spoken.comment.created_at, spoken.by, spoken.comment.url
+    if answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
+        return Abandoned(key=key, at=at, by=by, via=via)
+    gate = action.name if isinstance(action, Checkpoint) else action.phase
+    return Answered(
+        key=key,
+        at=at,
+        gate=PhaseId(gate),
+        answer=answer,
+        digest=command.digest if isinstance(command, said.Approve) else None,
+        notes=command.notes if isinstance(command, said.Reject) else "",
+        by=by,
+        via=via,
+        action_id=action.action_id,
+    )
+
+
+def refusal(error: ForgeError, command: Telling, view: View, commands: Commands) -> Reply:
+    """What somebody reads whose word did not count."""
+    answer = _ANSWERS[type(command)].value if type(command) in _ANSWERS else "change"
+    gate, decisions = view.state.gate, view.state.decisions
+    match error:
+        case StaleApproval() if gate is not None:
+            return replies.stale_approval(view, gate, given=command.digest or "" if isinstance(command, said.Approve) else "")
+        case AnswerNotOffered() if gate is not None:
+            return replies.not_offered(view, gate, answer=answer)
+        case NotesRequired():
+            return replies.notes_missing(commands)
+        case RunEnded():
+            return replies.ended_already(view)
+        case NoGateOpen() if decisions and isinstance(command, said.Approve | said.Reject):
+            return replies.already_answered(view, decisions[-1])
+        case NoGateOpen():
+            return replies.nothing_to_answer(view, answer=answer)
+        case _:
+            return replies.cannot(commands, said=error.message, advice=error.advice)

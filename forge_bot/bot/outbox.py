@@ -1,0 +1,63 @@
+"""What the worker tells its supervisor: one JSON object a line, each of a closed union. Nothing else of it is believed."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from forge_bot.engine.values import Frozen
+
+LONGEST_LINE = 64_000
+GO_ON = "go on\n"
+"""What the supervisor answers to a commit that lies on the remote; a worker that reads the end of its input stops."""
+
+
+class Committed(Frozen):
+    """The branch has new commits. The worker waits for an answer."""
+
+    kind: Literal["committed"] = "committed"
+    head: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
+
+
+class Said(Frozen):
+    """A line for the log of the job."""
+
+    kind: Literal["said"] = "said"
+    text: str = Field(max_length=2_000)
+    level: Literal["note", "warning"] = "note"
+
+
+class Answer(Frozen):
+    """What a model says to a person's question, as Markdown that nobody has looked at."""
+
+    kind: Literal["answer"] = "answer"
+    text: str = Field(max_length=40_000)
+
+
+class Stopped(Frozen):
+    """The worker has nothing more to do, or cannot go on. `code` names the error, if it was one."""
+
+    kind: Literal["stopped"] = "stopped"
+    code: str = ""
+    message: str = Field(default="", max_length=8_000)
+    hint: str = Field(default="", max_length=2_000)
+    exit_code: int = Field(default=0, ge=0, le=6)
+
+
+AnyMessage = Committed | Said | Answer | Stopped
+Message = Annotated[AnyMessage, Field(discriminator="kind")]
+_MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
+
+
+def read_message(line: bytes) -> AnyMessage | None:
+    """The message in a line, None if there is none: then the worker is broken, or something else speaks in its place."""
+    if len(line) > LONGEST_LINE:
+        return None
+    try:
+        return _MESSAGE.validate_json(line)
+    except ValidationError:
+        return None
+
+
+def written(message: AnyMessage) -> str:
+    """The line for a message."""
+    return message.model_dump_json() + "\n"

@@ -1,0 +1,72 @@
+"""What becomes visible outside the branch: the pull request, kept up to date, and the last word in the thread."""
+
+from forge_bot.bot.desk import Desk
+from forge_bot.bot.speech import View, pull_request, replies
+from forge_bot.engine.reports import Answer
+from forge_bot.engine.state import Decision, Reason
+from forge_bot.errors import GitHubRefused, PermissionMissing
+from forge_bot.github_api import GitHub, NewPullRequest, PullState
+from forge_bot.runs.run import Run
+
+_CHECKPOINT = "checkpoint-"
+
+
+class Publication:
+    """Publishes for one run."""
+
+    def __init__(self, github: GitHub, desk: Desk) -> None:
+        self.github = github
+        self.desk = desk
+
+    def publish(self, run: Run, operation: str) -> tuple[str, str]:
+        """Do it; a sentence on what was done, and where it can be seen."""
+        match operation:
+            case "pull-request":
+                return self._pull_request(run)
+            case "post-to-source":
+                self.desk.track(self.desk.view(run))
+                return "the result is in the thread", ""
+            case _:
+                return f"the last commit of {run.state.branch} is on its way", ""
+
+    def refresh(self, run: Run) -> None:
+        """Bring the text of an open pull request up to date, and take it out of draft once the verification is green."""
+        pull = self.github.pull_request_for(run.state.branch)
+        if pull is None or pull.state is not PullState.OPEN:
+            return
+        wanted = pull_request(self.desk.view(run), _documents(run))
+        if (pull.title, pull.body) != (wanted.title, wanted.body):
+            self.github.update_pull_request(pull.number, title=wanted.title, body=wanted.body)
+        if pull.draft and not wanted.draft:
+            self.github.mark_ready(pull)
+
+    def _pull_request(self, run: Run) -> tuple[str, str]:
+        view: View = self.desk.view(run)
+        text = pull_request(view, _documents(run))
+        state = run.state
+        new = NewPullRequest(title=text.title, body=text.body, head=state.branch, base=state.base_branch, draft=text.draft)
+        try:
+            pull = self.github.open_pull_request(new)
+        except (PermissionMissing, GitHubRefused) as error:
+            # The work is done and lies on the branch; a person can open it with one click.
+            url = view.links.compare(state.base_branch, state.branch)
+            self.desk.say(replies.pull_request_by_hand(view, url=url, said=error.message))
+            return f"the pull request has to be opened by hand: {error.message}", ""
+        self.refresh(run)
+        return f"pull request #{pull.number}", pull.url
+
+
+def unverified(run: Run, thread: str) -> Decision | None:
+    """The newest approval of a checkpoint that was not given in this thread, and that nobody has confirmed since."""
+    for decision in reversed(run.state.decisions):
+        if decision.reason is Reason.UNVERIFIED_APPROVAL and decision.answer == Answer.APPROVE:
+            return None
+        ours = decision.via.startswith(f"{thread}#") or decision.via == "auto"
+        if decision.reason is None and decision.gate.startswith(_CHECKPOINT) and decision.answer == Answer.APPROVE and not ours:
+            return decision
+    return None
+
+
+def _documents(run: Run) -> dict[str, str]:
+    names = [name for name in run.state.artifacts if name.endswith(".md")]
+    return {name: raw.decode("utf-8", "replace") for name in names if (raw := run.workspace.read_bytes(name)) is not None}

@@ -1,0 +1,186 @@
+"""The supervisor: holds the token, runs no model and no project command. It reads the thread, tells the run, lets a worker work, checks
+what came of it, pushes, and writes what people read.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from uuid import uuid4
+
+from forge_bot.bot import conversation
+from forge_bot.bot.checks import Inspector
+from forge_bot.bot.desk import Desk
+from forge_bot.bot.publication import Publication, unverified
+from forge_bot.bot.shift import Shift
+from forge_bot.bot.speech import Commands, Reply
+from forge_bot.bot.surroundings import Surroundings
+from forge_bot.bot.thread import Spoken, Thread
+from forge_bot.bot.troubles import as_error, reply_to
+from forge_bot.checkout import Repository, Tree
+from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate
+from forge_bot.engine.reports import ApprovalDoubted, Published
+from forge_bot.engine.state import Reason
+from forge_bot.errors import BranchMoved, GitFailed
+from forge_bot.gate import Inputs
+from forge_bot.github_api import GitHub
+from forge_bot.runs.clock import now
+from forge_bot.runs.find import RunInfo, choose
+from forge_bot.runs.run import Run, opened
+from forge_bot.runs.session import Outcome
+from forge_bot.settings import Config
+
+MOST_TURNS = 60
+"""Between worker and publications; a run that needs more goes round in circles."""
+
+Ended = tuple[Outcome, Reply | None]
+
+
+class Supervisor:
+    """Carries one run on as far as it goes without a person."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        config: Config,
+        github: GitHub,
+        around: Surroundings,
+        inputs: Inputs,
+        *,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.repository = repository
+        self.config = config
+        self.github = github
+        self.around = around
+        self.inputs = inputs
+        self.commands = Commands(prefix=inputs.prefix, short=inputs.bare)
+        self.thread = Thread(github, around.wake.issue, inputs)
+        self.desk = Desk(github, self.thread, self.commands, around.url, around.run_url, time.monotonic)
+        self.desk.tracked = around.wake.tracking_comment
+        self.shift = Shift(repository, around, environ, self._pushed)
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """Stop soon: the job is being cancelled."""
+        self.cancelled = True
+        self.shift.cancel()
+
+    def opened(self, info: RunInfo) -> AbstractContextManager[Run]:
+        """The run, held by this process."""
+        return opened(self.repository, info, self.config)
+
+    # -- the whole -------------------------------------------------------------------------------------------------
+
+    def carry_on(self, info: RunInfo) -> Ended:
+        """Tell the run what people said, and perform until a person is needed, something is in the way, or all is done."""
+        for _ in range(MOST_TURNS):
+            try:
+                ended = self._turn(info)
+            except BranchMoved:
+                # Somebody else pushed first. What they did counts; ours is done again from there.
+                info = self._given_way(info)
+                continue
+            if self.cancelled:
+                return Outcome.FAILED, self.desk.cancelled()
+            if ended is not None:
+                return ended
+        raise GitFailed(f"{info.branch} does not come to rest.", hint="Look at the branch: something changes it again and again.")
+
+    def _turn(self, info: RunInfo) -> Ended | None:
+        with self.opened(info) as run:
+            before = run.tree.head().commit
+            self.thread.look_again()
+            questions = conversation.carry_out(run, self.thread, self.desk)
+            self._kept(run, before)
+            if not questions:
+                ended, done = self._without_worker(run, run.action)
+                if done:
+                    return ended
+            self.desk.track(self.desk.view(run))
+        return self._worked(info, questions)
+
+    def _without_worker(self, run: Run, action: Action) -> tuple[Ended | None, bool]:
+        """What a person or GitHub does next; False if it is the worker's turn."""
+        match action:
+            case Checkpoint() | HumanGate():
+                return self._asked(run, action), True
+            case Done():
+                return self._over(run, action), True
+            case Exec(operation="pull-request" | "post-to-source" | "final-commit"):
+                return self._published(run, action), True
+            case _:
+                return None, False
+
+    def _given_way(self, info: RunInfo) -> RunInfo:
+        self.repository.fetch()
+        tree = self.repository.tree_of(info.branch)
+        if tree is not None:
+            tree.give_way()
+        return choose(self.repository, info.branch)
+
+    # -- a person's turn, and GitHub's -----------------------------------------------------------------------------
+
+    def _asked(self, run: Run, action: Checkpoint | HumanGate) -> Ended:
+        before = run.tree.head().commit
+        self.desk.ask(run)
+        self._kept(run, before)
+        self.desk.track(self.desk.view(run))
+        budget = isinstance(action, Checkpoint) and action.reason is Reason.BUDGET
+        return (Outcome.BUDGET if budget else Outcome.WAITING), None
+
+    def _over(self, run: Run, action: Done) -> Ended:
+        if action.outcome != "abandoned":
+            Publication(self.github, self.desk).refresh(run)
+        self.desk.track(self.desk.view(run))
+        return (Outcome.ABANDONED if action.outcome == "abandoned" else Outcome.DONE), None
+
+    def _published(self, run: Run, action: Exec) -> None:
+        before = run.tree.head().commit
+        doubtful = None if self.around.trust_local else unverified(run, self.desk.thread_address)
+        if action.operation == "pull-request" and doubtful is not None:
+            why = f"{doubtful.by} approved it via {doubtful.via}; here it cannot be checked who that was"
+            run.tell(ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why))
+        else:
+            detail, url = Publication(self.github, self.desk).publish(run, action.operation)
+            run.tell(Published(key=action.action_id, at=now(), action_id=action.action_id, detail=detail, url=url))
+        self._kept(run, before)
+
+    # -- the worker's ----------------------------------------------------------------------------------------------
+
+    def _worked(self, info: RunInfo, questions: tuple[Spoken, ...]) -> Ended | None:
+        """Let a worker answer what was asked, or perform the run; None when the run can be looked at again."""
+        for spoken in questions:
+            answer = self.shift.answer(info, spoken)
+            self.desk.say(self.desk.answered(answer), spoken.comment)
+        if questions or self.cancelled:
+            return None
+        stopped = self.shift.work(info)
+        if stopped.code:
+            error = as_error(stopped)
+            return Outcome(stopped.exit_code or 1), reply_to(error, self.desk.links(info), self.commands, info.branch)
+        return None
+
+    # -- keeping ---------------------------------------------------------------------------------------------------
+
+    def _kept(self, run: Run, before: str) -> None:
+        """Everything that was told lies on the remote."""
+        run.keep()
+        if run.tree.head().commit != before or run.tree.unpushed():
+            push(run.tree)
+
+    def _pushed(self, inspector: Inspector, after: str) -> None:
+        """A worker's commits were found good: push them, and show how far it has come."""
+        push(inspector.tree)
+        state = inspector.state_at(after)
+        self.desk.track(self.desk.view_at(state, inspector.pipeline, after), at_once=False)
+
+
+def push(tree: Tree) -> None:
+    """Push the branch. Raises BranchMoved where somebody else was faster, GitFailed for all else."""
+    try:
+        tree.push()
+    except GitFailed as error:
+        if any(sign in error.message for sign in ("fetch first", "non-fast-forward", "stale info", "cannot lock ref")):
+            raise BranchMoved(error.message) from error
+        raise

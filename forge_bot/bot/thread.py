@@ -1,0 +1,110 @@
+"""What people said on an issue and on its pull request: every command, in the order of the comments, each authorised anew."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forge_bot import gate
+from forge_bot.bot.speech import Marker, read_marker
+from forge_bot.gate import Account, Allowed, Attempt, Command, Deed, Has, Inputs, Part, Standing, Unknown
+from forge_bot.gate.people import Kind
+from forge_bot.github_api import Comment, GitHub, PersonKind
+from forge_bot.github_api.types import Person, Role
+
+_KINDS = {PersonKind.USER: Kind.PERSON, PersonKind.BOT: Kind.BOT, PersonKind.GHOST: Kind.GHOST}
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """One command that may be carried out."""
+
+    comment: Comment
+    command: Command
+
+    @property
+    def key(self) -> str:
+        """What the report on it is found by: a comment's line is carried out once."""
+        return f"comment-{self.comment.id}-{self.command.line}"
+
+    @property
+    def by(self) -> str:
+        return self.comment.author.login
+
+
+class Thread:
+    """The conversation about one run. Comments and roles are read once."""
+
+    def __init__(self, github: GitHub, number: int, inputs: Inputs) -> None:
+        self.github = github
+        self.number = number
+        self.inputs = inputs
+        self._comments: dict[int, tuple[Comment, ...]] = {}
+        self._standings: dict[str, Standing] = {}
+
+    def look_again(self) -> None:
+        """Forget the comments: new ones may have come."""
+        self._comments.clear()
+
+    def comments(self, number: int | None = None) -> tuple[Comment, ...]:
+        """All comments of the issue, or of another number, in the order of their ids."""
+        wanted = number or self.number
+        if wanted not in self._comments:
+            self._comments[wanted] = self.github.comments(wanted)
+        return self._comments[wanted]
+
+    def own(self, comment: Comment) -> bool:
+        """Whether forge-bot wrote it. A mark can be copied; the author cannot."""
+        return comment.author.login.casefold() == self.inputs.policy.own.casefold()
+
+    def spoken(self, *numbers: int) -> Iterator[Spoken]:
+        """The commands of these conversations that their authors may give, in the order of the comments."""
+        every = sorted((comment for number in dict.fromkeys(numbers) for comment in self.comments(number)), key=lambda each: each.id)
+        for comment in every:
+            if self.own(comment):
+                continue
+            commands = gate.obeyed(gate.parse(comment.body, self.inputs.prefix, bare=self.inputs.bare))
+            if commands and self.may(comment):
+                yield from (Spoken(comment, command) for command in commands)
+
+    def may(self, comment: Comment) -> bool:
+        """Whether the author of a comment may give commands."""
+        account = _account(comment.author)
+        attempt = Attempt(Deed.COMMAND, {Part.AUTHOR: account, Part.SENDER: account}, edited=comment.edited)
+        standings = {login: self.standing(login) for login in gate.to_ask_about(attempt, self.inputs.policy)}
+        return isinstance(gate.authorise(attempt, standings, self.inputs.policy), Allowed)
+
+    def standing(self, login: str) -> Standing:
+        """What somebody may do here, asked once for each person."""
+        known = login.casefold()
+        if known not in self._standings:
+            self._standings[known] = _standing(self.github.role(login))
+        return self._standings[known]
+
+    def answered(self, comment: Comment) -> bool:
+        """Whether a reply of ours names the comment."""
+        return any(mark.kind == "reply" and mark.fields.get("to") == str(comment.id) for mark in self._marks())
+
+    def written(self, kind: str, **fields: str) -> Comment | None:
+        """Our own comment with this mark, the newest of several."""
+        for comment in reversed(self.comments()):
+            mark = read_marker(comment.body) if self.own(comment) else None
+            if mark is not None and mark.kind == kind and fields.items() <= mark.fields.items():
+                return comment
+        return None
+
+    def _marks(self) -> Iterator[Marker]:
+        for comments in self._comments.values():
+            for comment in comments:
+                if self.own(comment) and (mark := read_marker(comment.body)) is not None:
+                    yield mark
+
+
+def _account(person: Person) -> Account | None:
+    return Account(person.login, _KINDS[person.kind])
+
+
+def _standing(role: Role) -> Standing:
+    named = {each.word: each for each in gate.Role}
+    if role.role_name in named:
+        return Has(named[role.role_name])
+    base = named.get(role.permission.value)
+    return Has(base, role.role_name) if base is not None else Unknown("GitHub's answer names no permission")

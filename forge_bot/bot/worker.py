@@ -1,0 +1,154 @@
+"""The worker: performs one run with models and the project's commands, without a token. Its supervisor starts it and reads its outbox.
+
+`python -m forge_bot.bot.worker RUN`, in the tree whose configuration counts. What a person decides, and what is to be published, is not
+its to do: there it stops.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from forge_bot.agent.models.base import Model
+from forge_bot.agent.models.opening import open_tiers
+from forge_bot.agent.models.provider import ProviderSettings
+from forge_bot.bot.outbox import GO_ON, Answer, AnyMessage, Committed, Said, Stopped, written
+from forge_bot.checkout import Repository
+from forge_bot.engine.reports import Report
+from forge_bot.engine.values import Frozen, Tier
+from forge_bot.errors import ForgeError
+from forge_bot.runs import notices
+from forge_bot.runs.find import choose
+from forge_bot.runs.host import LocalHost
+from forge_bot.runs.inquiry import inquire
+from forge_bot.runs.project import Project, profile_at
+from forge_bot.runs.run import Run, opened
+from forge_bot.runs.session import prompts_for
+from forge_bot.settings import Config, load_config
+
+
+class Cancelled(Exception):
+    """The supervisor does not want more."""
+
+
+class Outbox:
+    """Where messages go; nothing else may be written there."""
+
+    def __init__(self) -> None:
+        self._to = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", buffering=1)
+        # Whatever a library prints goes to the log.
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    def send(self, message: AnyMessage) -> None:
+        self._to.write(written(message))
+        self._to.flush()
+
+    def commit(self, head: str) -> None:
+        """Report a commit and wait until it lies on the remote. Raises Cancelled."""
+        self.send(Committed(head=head))
+        if sys.stdin.readline() != GO_ON:
+            raise Cancelled
+
+
+class Question(Frozen):
+    """What a person asks about the run, and where."""
+
+    question: str
+    by: str
+    via: str
+    key: str
+
+
+class Worker:
+    """Performs one run until somebody else has to act."""
+
+    def __init__(self, outbox: Outbox, environ: Mapping[str, str]) -> None:
+        self.outbox = outbox
+        self.environ = environ
+        self._head = ""
+
+    def work(self, folder: Path, name: str, asked: str = "") -> Stopped:
+        """Go on with the run, or answer a question about it; how it stopped."""
+        repository = Repository.find(folder)
+        config = load_config(repository.text_here)
+        try:
+            with opened(repository, choose(repository, name), config) as run:
+                self._commits(run)
+                if asked:
+                    self._answer(repository, run, config, Question.model_validate_json(asked))
+                else:
+                    asyncio.run(self._host(repository, run, config).go_on())
+                self._commits(run)
+        except ForgeError as error:
+            return Stopped(code=error.code, message=error.message[:8_000], hint=error.advice[:2_000], exit_code=error.exit_code)
+        except (Cancelled, KeyboardInterrupt):
+            return Stopped(message="cancelled", exit_code=1)
+        return Stopped()
+
+    def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:
+        profile = profile_at(repository, run.state.base_commit, config)
+        project = Project(repository, run.tree, run.places, config, profile, self._tell)
+        templates = prompts_for(repository.root, run.pipeline)
+
+        async def recorded(_report: Report) -> None:
+            await asyncio.to_thread(self._commits, run)
+
+        models = self._models(config)
+        return LocalHost(run, project, models, templates, self._tell, environ=self.environ, publishes=False, recorded=recorded)
+
+    def _answer(self, repository: Repository, run: Run, config: Config, asked: Question) -> None:
+        inquiry = inquire(
+            run,
+            asked.question,
+            profile=profile_at(repository, run.state.base_commit, config),
+            models=self._models(config),
+            templates=prompts_for(repository.root, run.pipeline),
+            tell=self._tell,
+            by=asked.by,
+            via=asked.via,
+            environ=self.environ,
+            key=asked.key,
+        )
+        self.outbox.send(Answer(text=(inquiry.answer or inquiry.message)[:40_000]))
+
+    def _models(self, config: Config) -> dict[Tier, Model]:
+        settings = ProviderSettings(seconds=config.model_timeout_seconds, retries=config.model_retries, output=config.model_output)
+        specs = {tier: config.model_for(tier) for tier in Tier}
+        return open_tiers(specs, settings, record=None)
+
+    def _commits(self, run: Run) -> None:
+        """Nothing goes on before what was done lies where a lost machine cannot take it along."""
+        head = run.tree.head().commit
+        if head != self._head:
+            self.outbox.commit(head)
+            self._head = head
+
+    def _tell(self, notice: notices.Notice) -> None:
+        match notice:
+            case notices.PhaseBegan():
+                self._say(f"{notice.label} {' '.join(notice.tasks)}".strip())
+            case notices.PhaseEnded():
+                verdict = f": {notice.verdict.value}" if notice.verdict is not None else ""
+                self._say(f"{notice.label} → {notice.result}{verdict}")
+            case notices.CommandEnded():
+                self._say(f"{' '.join(notice.result.argv)}: exit code {notice.result.exit_code}")
+            case notices.Said():
+                self._say(notice.text, notice.kind)
+            case notices.PromptSent() | notices.CommandBegan() | notices.Thinking() | notices.Explained() | notices.Stopped():
+                pass
+
+    def _say(self, text: str, level: notices.SaidKind = "note") -> None:
+        self.outbox.send(Said(text=text[:2_000], level=level))
+
+
+def main() -> int:
+    """Work on the run that the command line names."""
+    outbox = Outbox()
+    stopped = Worker(outbox, os.environ).work(Path.cwd(), *sys.argv[1:])
+    outbox.send(stopped)
+    return stopped.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

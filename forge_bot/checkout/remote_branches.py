@@ -1,0 +1,67 @@
+"""Branches as a remote has them: fetched, taken over, merged; nothing that is here only is lost."""
+
+from pathlib import Path
+
+from forge_bot.checkout.commits import identity
+from forge_bot.checkout.git import LONG, git
+from forge_bot.checkout.heads import head
+from forge_bot.checkout.naming import HEADS, commit_id, ref_target
+from forge_bot.errors import GitFailed
+
+_LOST = "refs/forge-bot/lost/"
+
+
+def fetch(folder: Path, remote: str) -> None:
+    """Learn what the remote's branches are now. Raises GitFailed."""
+    refs = f"+{HEADS}*:refs/remotes/{remote}/*"
+    git(folder, "fetch", "--quiet", "--prune", "--no-tags", "--no-recurse-submodules", "--", remote, refs, seconds=LONG)
+
+
+def names(folder: Path, remote: str) -> tuple[str, ...]:
+    """Names of the remote's branches as of the last fetch, without its HEAD."""
+    start = f"refs/remotes/{remote}/"
+    refs = git(folder, "for-each-ref", "--format=%(refname)", start).line
+    return tuple(name for ref in refs.split("\n") if ref and (name := ref.removeprefix(start)) != "HEAD")
+
+
+def unpushed(folder: Path, remote: str) -> bool:
+    """Whether the checked out branch has commits that the remote's did not have when it was last heard of."""
+    here = head(folder)
+    theirs = ref_target(folder, f"refs/remotes/{remote}/{here.branch}")
+    return theirs is None or git(folder, "merge-base", "--is-ancestor", here.commit, theirs, ok=(0, 1)).code != 0
+
+
+def take_over(folder: Path, branch: str, remote: str) -> None:
+    """Make a local branch of one that only the remote has, or move one that is wholly contained in the remote's; else leave it."""
+    theirs = ref_target(folder, f"refs/remotes/{remote}/{branch}")
+    ours = ref_target(folder, HEADS + branch)
+    if theirs is None or theirs == ours:
+        return
+    if ours is None or git(folder, "merge-base", "--is-ancestor", ours, theirs, ok=(0, 1)).code == 0:
+        git(folder, "update-ref", HEADS + branch, theirs, ours or "0" * len(theirs))
+
+
+def give_way(folder: Path, remote: str) -> str:
+    """Put the checked out branch and its files where the remote's is; the ref under which our own commits are kept.
+
+    For whoever lost a race: what was done here is done again from what won.
+    """
+    here = head(folder)
+    theirs = commit_id(folder, f"refs/remotes/{remote}/{here.branch}")
+    kept = f"{_LOST}{here.branch}-{here.commit[:12]}"
+    git(folder, "update-ref", kept, here.commit)
+    git(folder, "reset", "--quiet", "--hard", theirs, seconds=LONG)
+    return kept
+
+
+def merge_theirs(folder: Path, remote: str) -> None:
+    """Merge the remote's branch of the same name into the checked out one. Raises GitFailed, with nothing changed, on a conflict."""
+    here = head(folder)
+    theirs = commit_id(folder, f"refs/remotes/{remote}/{here.branch}")
+    options = ("--quiet", "--no-edit", "--no-verify", "--no-gpg-sign", "--no-stat", "-m", f"Merge {remote}/{here.branch}")
+    try:
+        git(folder, "merge", *options, theirs, env=identity(folder), seconds=LONG)
+    except GitFailed as error:
+        git(folder, "merge", "--abort", ok=(0, 128))
+        hint = f"Merge {remote}/{here.branch} by hand, push, and say resume."
+        raise GitFailed(f"{here.branch} was changed on {remote} where this run changed it too.", hint=hint) from error

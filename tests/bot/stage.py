@@ -1,0 +1,190 @@
+"""An issue on the GitHub of the tests, and jobs that are woken by what happens to it, each on a machine of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forge_bot.gate.door import enter
+from forge_bot.resources import templates
+from forge_bot.runs.clock import now
+from tests.fakes import script
+from tests.fakes.github import Comment, FakeGitHub, Issue, Repository, Role
+
+TITLE = "`rota who` names somebody for days before the rota starts"
+BODY = "Before the first day nobody is on call, so it should say so."
+SECRET = "sk-of-the-model-0123456789abcdef"
+PERMISSIONS = {"contents": "write", "issues": "write", "pull_requests": "write"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """How one job ended: the gate's word, the exit code of the work, and what its log said."""
+
+    result: str
+    code: int
+    log: str
+    summary: str
+
+
+@dataclass
+class Stage:
+    """One repository with one issue; `maint` may write, `boss` is admin, anybody else is a stranger."""
+
+    hub: FakeGitHub
+    folder: Path
+    scripts: Path
+    repo: Repository = field(init=False)
+    issue: Issue = field(init=False)
+    jobs: int = 0
+    environ: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        root = templates() / "demo" / "repository"
+        files: dict[str, str | bytes | None] = {
+            path.relative_to(root).as_posix(): path.read_bytes()
+            for path in root.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        self.repo = self.hub.repository(files=files)
+        self.repo.actions_may_open_pulls = True
+        self.hub.member(self.repo, "maint", Role.WRITE)
+        self.hub.member(self.repo, "boss", Role.ADMIN)
+        self.issue = self.hub.issue(self.repo, TITLE, BODY, by="stranger")
+        self.model()
+
+    def model(self, different: Mapping[tuple[str, str, str], script.Answer] | None = None) -> None:
+        """What the model says from now on."""
+        self.environ["FORGE_BOT_MODEL"] = script.write(self.scripts, different)
+
+    # -- what people do --------------------------------------------------------------------------------------------
+
+    def label(self, name: str = "forge", by: str = "maint") -> Job:
+        """Somebody puts a label on the issue."""
+        self._now()
+        if self.repo.label(name) is None or all(label.name != name for label in self.issue.labels):
+            self.issue.labels.append(self.hub.label(self.repo, name))
+        payload = self.hub.payload("issues.labeled", self.repo, by, issue=self.issue, label=name)
+        return self.job("issues", payload, by)
+
+    def say(self, body: str, by: str = "maint", *, lost: bool = False, issue: Issue | None = None) -> Job | None:
+        """Somebody writes a comment; with `lost` GitHub forgets to tell."""
+        comment = self.comment(body, by, issue=issue)
+        return None if lost else self.delivered(comment, by)
+
+    def comment(self, body: str, by: str = "maint", issue: Issue | None = None) -> Comment:
+        self._now()
+        return self.hub.comment(issue or self.issue, body, by=by)
+
+    def delivered(self, comment: Comment, by: str = "maint") -> Job:
+        """The event of a comment arrives."""
+        payload = self.hub.payload("issue_comment.created", self.repo, by, comment=comment)
+        return self.job("issue_comment", payload, by)
+
+    def _now(self) -> None:
+        """GitHub's clock goes on with ours, and never stands still between two things people do."""
+        self.hub.clock.seconds = max(self.hub.clock.seconds, int(now().timestamp()))
+
+    # -- what happens then -----------------------------------------------------------------------------------------
+
+    def job(self, event: str, payload: Any, actor: str) -> Job:
+        """A job on a fresh machine: the gate, and the work if it lets in."""
+        environ, folder = self.machine(event, payload, actor)
+        token = environ["GITHUB_TOKEN"]
+        gate = enter(environ, lambda _seconds: None)
+        found = outputs(folder / "outputs")
+        if found["proceed"] != "true":
+            return Job(found["result"], gate, "", (folder / "summary").read_text())
+        self.clone(folder / "workspace", token)
+        done = subprocess.run(
+            [sys.executable, "-m", "forge_bot", "work"],
+            env={**environ, "FORGE_BOT_WAKE": found["wake"]},
+            cwd=folder / "workspace",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=180,
+        )
+        shutil.rmtree(folder / "state", ignore_errors=True)
+        return Job(found["result"], done.returncode, done.stdout + done.stderr, (folder / "summary").read_text())
+
+    def machine(self, event: str, payload: Any, actor: str) -> tuple[dict[str, str], Path]:
+        """The environment of a job, and its folder."""
+        self.jobs += 1
+        folder = self.folder / f"job-{self.jobs}"
+        folder.mkdir(parents=True)
+        (folder / "event.json").write_text(json.dumps(payload), encoding="utf-8")
+        for name in ("outputs", "summary"):
+            (folder / name).touch()
+        token = self.hub.actions_token(self.repo, **PERMISSIONS)
+        environ = {
+            **{name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
+            "HOME": str(folder),
+            "XDG_STATE_HOME": str(folder / "state"),
+            "GITHUB_EVENT_NAME": event,
+            "GITHUB_EVENT_PATH": str(folder / "event.json"),
+            "GITHUB_REPOSITORY": self.repo.full_name,
+            "GITHUB_ACTOR": actor,
+            "GITHUB_TRIGGERING_ACTOR": actor,
+            "GITHUB_RUN_ID": str(1000 + self.jobs),
+            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_API_URL": self.hub.url,
+            "GITHUB_SERVER_URL": self.hub.url,
+            "GITHUB_WORKSPACE": str(folder / "workspace"),
+            "GITHUB_OUTPUT": str(folder / "outputs"),
+            "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+            "GITHUB_TOKEN": token,
+            "OPENAI_API_KEY": SECRET,
+            **self.environ,
+        }
+        return environ, folder
+
+    def clone(self, workspace: Path, token: str) -> None:
+        """What actions/checkout leaves: the default branch, and no credentials."""
+        address = f"{self.hub.url}/{self.repo.full_name}.git"
+        withtoken = address.replace("://", f"://x-access-token:{token}@")
+        subprocess.run(["git", "clone", "-q", withtoken, str(workspace)], check=True)
+        subprocess.run(["git", "-C", str(workspace), "remote", "set-url", "origin", address], check=True)
+
+    # -- what can be seen ------------------------------------------------------------------------------------------
+
+    @property
+    def branch(self) -> str:
+        return next(name for name in self.branches() if name != "main")
+
+    def branches(self) -> list[str]:
+        return self.repo.bare.git("for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+
+    def files(self) -> dict[str, str]:
+        """Names and texts on the run's branch, the record by the names of its files."""
+        names = self.repo.bare.git("ls-tree", "-r", "--name-only", self.branch).splitlines()
+        return {name: self.repo.bare.git("show", f"{self.branch}:{name}") for name in names}
+
+    def document(self, name: str) -> str:
+        return next(text for path, text in self.files().items() if path.startswith(".specs/") and path.endswith(f"/{name}"))
+
+    def said(self, mark: str = "") -> list[str]:
+        """The bot's comments on the issue, those with a mark of this kind."""
+        own = [comment.body for comment in self.issue.comments if comment.user is not None and comment.user.login == "github-actions[bot]"]
+        return [body for body in own if f"forge-bot:{mark}" in body]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return json.loads(self.document("state.json"))
+
+
+def outputs(path: Path) -> dict[str, str]:
+    """What a step wrote into GITHUB_OUTPUT."""
+    found: dict[str, str] = {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    while lines:
+        name, delimiter = lines.pop(0).split("<<", 1)
+        end = lines.index(delimiter)
+        found[name] = "\n".join(lines[:end])
+        lines = lines[end + 1 :]
+    return found
