@@ -1,0 +1,97 @@
+"""`status --json` prints one JSON object and nothing else, whatever lies about; its keys are those of the page that describes it."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forge_bot.engine.budget import Budget, Reservation
+from forge_bot.engine.reports import Flags, Source
+from forge_bot.engine.state import (
+    ArtifactRecord,
+    Decision,
+    LogEntry,
+    Note,
+    OpenGate,
+    Showing,
+    Shown,
+    State,
+    Stuck,
+    TaskState,
+    Verification,
+    Wave,
+)
+from forge_bot.engine.values import CommandResult, Finding, Frozen, TaskSpec, Usage
+from tests.fakes.sample import Sample
+
+TASK = "Nobody is on call before the rota starts"
+PAGE = Path(__file__).parents[2] / "docs" / "state.md"
+
+OBJECTS: dict[str, tuple[type[Frozen], ...]] = {
+    "The run": (State,),
+    "`source`": (Source,),
+    "`artifacts.NAME`": (ArtifactRecord,),
+    "`tasks[]`": (TaskState,),
+    "`gate`": (OpenGate,),
+    "`decisions[]`": (Decision,),
+    "`usage`": (Usage,),
+    "`baseline[]`, `verification.results[]`": (CommandResult,),
+}
+"""Section of the page → what its first column describes."""
+
+IN_PASSING = (Flags, Budget, Reservation, Wave, Note, LogEntry, Verification, Finding, TaskSpec, Stuck, Shown, Showing)
+"""Small objects whose keys are told where they occur."""
+
+
+def keys(value: type[Frozen]) -> set[str]:
+    return set(value.model_json_schema(by_alias=True, mode="serialization")["properties"])
+
+
+def sections() -> dict[str, str]:
+    parts = re.split(r"^## (.+)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_the_page_has_every_key_and_no_other() -> None:
+    assert set(sections()) == set(OBJECTS)
+    for heading, text in sections().items():
+        first_column = "".join(line.split("|")[1] for line in text.splitlines() if line.startswith("| `"))
+        assert set(re.findall(r"`(\w+)`", first_column)) == set().union(*(keys(value) for value in OBJECTS[heading])), heading
+
+
+@pytest.mark.parametrize("value", IN_PASSING)
+def test_small_objects_are_told_where_they_occur(value: type[Frozen]) -> None:
+    assert keys(value) <= set(re.findall(r"`(\w+)`", PAGE.read_text(encoding="utf-8")))
+
+
+def printed(sample: Sample) -> dict[str, object]:
+    """What a real process writes, which nobody's notices may disturb."""
+    done = subprocess.run([sys.executable, "-m", "forge_bot", "status", "--json"], cwd=sample.path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    State.model_validate_json(done.stdout)
+    return json.loads(done.stdout)
+
+
+def test_it_is_the_state_with_all_its_keys_at_a_gate_and_after_the_end(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    found = printed(sample)
+    assert set(found) == keys(State)
+    assert found == json.loads((sample.workspace / "state.json").read_text())
+    sample.forge("approve", "--model", model)
+    assert printed(sample)["currentPhaseStatus"] == "completed"
+
+
+def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_adds_a_word(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    before = printed(sample)
+    (sample.workspace / "state.json").write_text("{ broken")
+    (sample.workspace / "design.md").write_text("# Changed by hand\n")
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("sandbox: off\n")
+    assert printed(sample) == before
+    sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
+    assert printed(sample)["run"] == before["run"]
