@@ -76,7 +76,8 @@ def run_task(
     debug: Annotated[bool, typer.Option("--debug", help="Add a debug report to the summary, and tracebacks to errors.")] = False,
     discuss: Annotated[bool, typer.Option("--discuss", help="Answer three questions about the request first.")] = False,
     answer: Annotated[
-        list[str] | None, typer.Option(help="Answer to the next question of --discuss, where there is no terminal; up to three times.")
+        list[str] | None,
+        typer.Option(help="Answer to the next question of --discuss, where there is no terminal; up to three times.", metavar="TEXT"),
     ] = None,
     model: Model = None,
     budget: Annotated[float | None, typer.Option(help="US dollars the run may cost.", min=0.01)] = None,
