@@ -16,6 +16,7 @@ from forge_bot.runs.run import Run, opened
 from forge_bot.runs.session import prompts_for
 from forge_bot.settings import Config
 from tests.fakes.sample import Sample
+from tests.fakes.script import look
 
 SECRET = "sk-very-secret-value-123456"
 TASK = "Nobody is on call before the rota starts"
@@ -34,6 +35,17 @@ class Talker:
     async def ask(self, call: ModelCall) -> Reply:
         self.calls.append(call)
         return Reply(text=json.dumps({"artifact_markdown": self.words}), usage=Usage(calls=1, input_tokens=10))
+
+
+class Curious(Talker):
+    """Wants to see two files before it answers: one of the code and one of the run."""
+
+    async def ask(self, call: ModelCall) -> Reply:
+        paths = ("rota/schedule.py", f".specs/{call.messages[1].text.partition('.specs/')[2].partition('/')[0]}/analysis.md")
+        if not self.calls:
+            self.calls.append(call)
+            return Reply(text=json.dumps(look(*paths)), usage=Usage(calls=1))
+        return await super().ask(call)
 
 
 def asked(run: Run, question: str, models: Mapping[Tier, Model], key: str = "", environ: Mapping[str, str] | None = None) -> Inquiry:
@@ -84,6 +96,19 @@ def test_the_question_of_a_task_for_people_can_be_asked_about(sample: Sample) ->
         asked(run, "Whom?", dict.fromkeys(Tier, talker))
         assert run.action == before
         assert "Tell the people on call" in talker.calls[0].messages[1].text
+
+
+def test_it_may_read_the_code_and_the_other_documents_but_run_nothing(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    repository = Repository.find(sample.path)
+    curious = Curious("It does.")
+    with opened(repository, choose(repository, None), Config()) as run:
+        found = asked(run, "Does it?", dict.fromkeys(Tier, curious))
+    assert (found.answer, found.usage.calls) == ("It does.", 2)
+    shown = curious.calls[1].messages[-1].text
+    assert "class Schedule" in shown
+    assert "## Relevant Files" in shown
+    assert "run_tests" not in curious.calls[0].messages[0].text
 
 
 def test_what_is_kept_of_an_answer_holds_no_secret_of_the_environment(sample: Sample) -> None:
