@@ -84,18 +84,20 @@ class PyGitHub:
     def issue(self, number: int) -> Issue:
         errand = Errand(f"{self.name}#{number} could not be read", "issue")
         found = self._ask(errand, "GET", f"/issues/{number}").read(IssueWire)
-        self._same_place(errand, found)
+        self._same_place(errand, found.repository_url, found.html_url)
         return found.issue()
 
-    def _same_place(self, errand: Errand, found: IssueWire) -> None:
+    def _same_place(self, errand: Errand, repository: str, page: str) -> None:
         """A read is redirected without a word, for a renamed repository as for an issue that went to another one."""
-        there = "/".join(found.repository_url.split("/")[-2:])
-        if found.repository_url and there.lower() != self.name.lower() and self._current_name(errand).lower() != there.lower():
-            raise MovedElsewhere(f"{errand.what}: it was moved to {found.html_url}.")
+        there = "/".join(repository.split("/")[-2:])
+        if repository and there.lower() != self.name.lower() and self._current_name(errand).lower() != there.lower():
+            raise MovedElsewhere(f"{errand.what}: it was moved to {page}.")
 
     def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
         errand = Errand(f"the comments of {self.name}#{number} could not be read", "issue")
         found = [each for page in self._pages(errand, f"/issues/{number}/comments") for each in page.read(list[CommentWire])]
+        for first in found[:1]:
+            self._same_place(errand, first.issue_url.rpartition("/issues/")[0], first.html_url)
         return tuple(each.comment() for each in sorted(found, key=lambda each: each.id) if each.id > since_id)
 
     def role(self, login: str) -> Role:

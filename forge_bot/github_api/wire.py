@@ -88,6 +88,7 @@ class CommentWire(Wire):
     created_at: datetime = Field(strict=False)
     updated_at: datetime = Field(strict=False)
     html_url: str
+    issue_url: str = ""
 
     def comment(self) -> Comment:
         """In our words."""

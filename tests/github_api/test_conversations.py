@@ -139,9 +139,18 @@ def test_in_a_renamed_repository_a_comment_arrives_and_the_new_name_is_kept(gith
 def test_an_issue_that_went_to_another_repository_is_neither_read_nor_written(
     github: FakeGitHub, bot: GitHub, repo: Repository, issue: Issue
 ) -> None:
+    github.comment(issue, "/forge approve")
     there = github.transfer(repo, issue, github.repository("acme/other"))
     with pytest.raises(MovedElsewhere, match=r"moved to .*/acme/other/issues/1"):
         bot.issue(1)
+    with pytest.raises(MovedElsewhere, match=r"moved to .*/acme/other/issues/1"):
+        bot.comments(1)
     with pytest.raises(MovedElsewhere, match="has moved to"):
         bot.comment(1, "hello")
-    assert there.comments == []
+    assert [comment.body for comment in there.comments] == ["/forge approve"]
+
+
+def test_the_comments_of_a_renamed_repository_are_read(github: FakeGitHub, bot: GitHub, repo: Repository, issue: Issue) -> None:
+    github.comment(issue, "hello")
+    github.rename(repo, "gadget")
+    assert [comment.body for comment in bot.comments(1)] == ["hello"]

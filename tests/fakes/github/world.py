@@ -70,7 +70,8 @@ class World:
             raise Refused(410, "This issue was deleted")
         if issue.moved:
             repo, number = issue.moved
-            raise moved(301 if call.route.method == "GET" else 307, f"{self.url}/repositories/{repo.id}/issues/{number}")
+            rest = call.route.template.partition("_number}")[2].format(**call.params)
+            raise moved(301 if call.route.method == "GET" else 307, f"{self.url}/repositories/{repo.id}/issues/{number}{rest}")
         return issue
 
     def limit_of(self, token: Token | None) -> Thing:
