@@ -1,0 +1,55 @@
+"""What a checkup wants to know of a repository."""
+
+from typing import TypeVar
+from urllib.parse import quote
+
+from forge_bot.errors import NotOnGitHub, PermissionMissing
+from forge_bot.github_api.caller import Errand
+from forge_bot.github_api.place import Place
+from forge_bot.github_api.types import RepositoryFacts
+from forge_bot.github_api.wire import LabelWire, RepositoryWire
+from forge_bot.github_api.wire_code import ActionsWire, BranchWire, FileWire, RuleWire, SecretsWire
+
+T = TypeVar("T")
+
+
+def facts(place: Place, workflow: str) -> RepositoryFacts:
+    """See GitHub.facts. What the token may not see is left out and named."""
+    errand = Errand(f"{place.name} could not be looked at", "repository")
+    about = place.ask(errand, "GET", "").read(RepositoryWire)
+    branch = quote(about.default_branch)
+    hidden: list[str] = []
+
+    def seen(what: str, path: str, kind: type[T]) -> T | None:
+        try:
+            return place.ask(errand, "GET", path).read(kind)
+        except (PermissionMissing, NotOnGitHub):
+            hidden.append(what)
+            return None
+
+    rules = seen("rules", f"/rules/branches/{branch}", list[RuleWire]) or []
+    guarded = seen("branch", f"/branches/{branch}", BranchWire)
+    actions = seen("what Actions may do", "/actions/permissions/workflow", ActionsWire)
+    secrets = seen("names of secrets", "/actions/secrets?per_page=100", SecretsWire)
+    return RepositoryFacts(
+        full_name=about.full_name,
+        default_branch=about.default_branch,
+        private=about.private,
+        archived=about.archived,
+        has_issues=about.has_issues,
+        labels=tuple(each.name or "" for page in place.pages(errand, "/labels") for each in page.read(list[LabelWire])),
+        protected=bool(rules) or (guarded is not None and guarded.protected),
+        rules=tuple(dict.fromkeys(rule.type for rule in rules)),
+        workflow=_file(place, errand, workflow, about.default_branch),
+        workflow_permissions=actions and actions.default_workflow_permissions,
+        actions_may_open_pulls=actions and actions.can_approve_pull_request_reviews,
+        secrets=secrets and tuple(secret.name for secret in secrets.secrets),
+        hidden=tuple(hidden),
+    )
+
+
+def _file(place: Place, errand: Errand, path: str, branch: str) -> str | None:
+    try:
+        return place.ask(errand, "GET", f"/contents/{quote(path)}", query={"ref": branch}).read(FileWire).text()
+    except NotOnGitHub:
+        return None
