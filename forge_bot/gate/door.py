@@ -8,11 +8,10 @@ from pathlib import Path
 from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
 from forge_bot.gate.events import read_event
-from forge_bot.gate.github import GitHub
+from forge_bot.gate.outcome import Outcome, Result
 from forge_bot.gate.payload import Node, read_json
 from forge_bot.gate.settings import Inputs, Surroundings, read_inputs, read_surroundings
 from forge_bot.gate.speech import plain
-from forge_bot.gate.visit import Outcome, Result, Visit
 from forge_bot.gate.wishes import Idle, Wish, wish_of
 
 WAKE_VERSION = 1
@@ -49,6 +48,10 @@ def _payload(path: str) -> Node:
 
 
 def _visited(wish: Wish, inputs: Inputs, around: Surroundings, wait: Callable[[float], None]) -> Outcome:
+    # Most events ask for nothing; for them nobody has to be asked, and the modules that speak HTTP are not loaded.
+    from forge_bot.gate.github import GitHub
+    from forge_bot.gate.visit import Visit
+
     return Visit(wish, GitHub(around.api, around.repository, around.token, wait), inputs, around).outcome()
 
 

@@ -1,6 +1,6 @@
 """What a step of a workflow hands on: outputs, its summary, and lines that GitHub shows beside the log."""
 
-import secrets
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ def write_outputs(path: str, values: Mapping[str, str]) -> None:
     """
     parts: list[str] = []
     for name, value in values.items():
-        delimiter = f"end-{secrets.token_hex(16)}"
+        delimiter = f"end-{os.urandom(16).hex()}"
         parts.append(f"{name}<<{delimiter}\n{value}\n{delimiter}\n")
     with Path(path).open("a", encoding="utf-8", newline="\n") as file:
         file.write("".join(parts))

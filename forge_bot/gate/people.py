@@ -1,5 +1,6 @@
 """Who did something, as GitHub's payloads and answers name them."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -32,20 +33,22 @@ class Account:
         return self.login.casefold() == login.casefold()
 
 
+# Names of people are narrower than this; what is not a name at all ends here.
+_LOGIN = re.compile(r"[A-Za-z0-9_.-]{1,100}(?:\[bot\])?")
 _KINDS = {"User": Kind.PERSON, "Bot": Kind.BOT, "Organization": Kind.ORGANISATION}
 
 
 def read_account(node: Node) -> Account | None:
-    """The account in a payload or answer; None for one that is missing or has no name, as deleted accounts leave it."""
+    """The account in a payload or answer; None for one that is missing or has no possible name, as deleted accounts leave it."""
     login = node.text("login")
-    if not login:
+    if not _LOGIN.fullmatch(login):
         return None
     return Account(login, _kind(login, _KINDS.get(node.text("type"), Kind.OTHER)), node.number("id") or 0)
 
 
 def account_named(login: str) -> Account | None:
     """The account behind a bare name, as in GITHUB_ACTOR. Names with `[bot]` belong to apps; no person can have one."""
-    return Account(login, _kind(login, Kind.PERSON)) if login else None
+    return Account(login, _kind(login, Kind.PERSON)) if _LOGIN.fullmatch(login) else None
 
 
 def _kind(login: str, kind: Kind) -> Kind:

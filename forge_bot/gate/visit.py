@@ -1,42 +1,17 @@
 """One wish at the gate: let in or refused, with a sign to the person who had it."""
 
-from dataclasses import dataclass
-from enum import StrEnum
-
 from forge_bot.gate import speech
 from forge_bot.gate.authorise import Deed, Ground, Part, Refused, authorise, to_ask_about
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.gate.github import Answer, GitHub
 from forge_bot.gate.help import help_text
+from forge_bot.gate.outcome import Outcome, Result
 from forge_bot.gate.outputs import warning
 from forge_bot.gate.people import Account
 from forge_bot.gate.roles import Standing, read_standing
 from forge_bot.gate.settings import Inputs, Surroundings
 from forge_bot.gate.thread import Thread
 from forge_bot.gate.wishes import Way, Wish
-
-
-class Result(StrEnum):
-    """How it ended at the gate. Only after the first one the later steps run."""
-
-    PROCEED = "proceed"
-    NOTHING = "nothing"
-    REFUSED = "refused"
-    UNVERIFIED = "unverified"
-    MISTYPED = "mistyped"
-    HELPED = "helped"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How it ended, why, and what the later steps have to know."""
-
-    result: Result
-    reason: str
-    issue: int | None = None
-    by: Account | None = None
-    tracking: int | None = None
-
 
 # Nobody else is answered: a bot might answer back, and the others are not there to read it.
 _TOLD = {Ground.ROLE, Ground.UNVERIFIED, Ground.VIA_APP, Ground.EDITED}

@@ -5,7 +5,7 @@ import lzma
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 Json = dict[str, Any]
 
@@ -65,21 +65,20 @@ def checked(conclusion: str = "failure", branch: str = "fix/42-login", *, by: An
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The path to every value in a payload."""
     yield path
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from places(inner, (*path, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from places(inner, (*path, index))
+    for key in _keys(value):
+        yield from places(value[key], (*path, key))
 
 
 def changed(value: Any, path: tuple[Any, ...], to: Any) -> Any:
     """A copy of a payload with another value in one place; `...` takes the place out."""
     if not path:
         return to
-    first, *rest = path
-    if isinstance(value, dict):
-        inner = changed(value[first], tuple(rest), to)
-        return {key: kept if key != first else inner for key, kept in value.items() if key != first or inner is not ...}
-    inner = changed(value[first], tuple(rest), to)
-    return [kept if index != first else inner for index, kept in enumerate(value) if index != first or inner is not ...]
+    inner = changed(value[path[0]], path[1:], to)
+    kept = [(key, inner if key == path[0] else value[key]) for key in _keys(value) if key != path[0] or inner is not ...]
+    return dict(kept) if isinstance(value, dict) else [item for _, item in kept]
+
+
+def _keys(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return list(range(len(cast("list[Any]", value))))
+    return list(cast("Json", value)) if isinstance(value, dict) else []

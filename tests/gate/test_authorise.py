@@ -29,9 +29,9 @@ from forge_bot.gate.people import Kind, account_named, read_account
 Json = dict[str, Any]
 
 
-def answer(role: str = "", permission: str = "", login: str = "ann", **flags: bool) -> Json:
+def answer(role: str = "", permission: str = "", login: str = "ann", flags: dict[str, bool] | None = None) -> Json:
     """GitHub's answer about somebody's permission."""
-    return {"permission": permission, "role_name": role, "user": {"login": login, "type": "User", "id": 7, "permissions": flags}}
+    return {"permission": permission, "role_name": role, "user": {"login": login, "type": "User", "id": 7, "permissions": flags or {}}}
 
 
 PULL = {"pull": True}
@@ -47,11 +47,17 @@ WHO: list[tuple[str, Json | None, int, Any, Ground | None]] = [
     ("triage", {"login": "ann", "type": "User", "id": 7}, 200, answer("triage", "read"), Ground.ROLE),
     ("read", {"login": "ann", "type": "User", "id": 7}, 200, answer("read", "read"), Ground.ROLE),
     ("none", {"login": "ann", "type": "User", "id": 7}, 200, answer("none", "none"), Ground.ROLE),
-    ("custom on write", {"login": "ann", "type": "User", "id": 7}, 200, answer("release-crew", "write", **PUSH), None),
-    ("custom on maintain", {"login": "ann", "type": "User", "id": 7}, 200, answer("leads", "write", **MAINTAIN), None),
-    ("custom on triage", {"login": "ann", "type": "User", "id": 7}, 200, answer("sorters", "read", **TRIAGE), Ground.ROLE),
-    ("custom on read", {"login": "ann", "type": "User", "id": 7}, 200, answer("auditors", "read", **PULL), Ground.ROLE),
-    ("custom that contradicts itself", {"login": "ann", "type": "User", "id": 7}, 200, answer("x", "read", push=True), Ground.ROLE),
+    ("custom on write", {"login": "ann", "type": "User", "id": 7}, 200, answer("release-crew", "write", flags=PUSH), None),
+    ("custom on maintain", {"login": "ann", "type": "User", "id": 7}, 200, answer("leads", "write", flags=MAINTAIN), None),
+    ("custom on triage", {"login": "ann", "type": "User", "id": 7}, 200, answer("sorters", "read", flags=TRIAGE), Ground.ROLE),
+    ("custom on read", {"login": "ann", "type": "User", "id": 7}, 200, answer("auditors", "read", flags=PULL), Ground.ROLE),
+    (
+        "custom that contradicts itself",
+        {"login": "ann", "type": "User", "id": 7},
+        200,
+        answer("x", "read", flags={"push": True}),
+        Ground.ROLE,
+    ),
     ("custom without flags", {"login": "ann", "type": "User", "id": 7}, 200, answer("x", "write"), Ground.ROLE),
     ("standard that contradicts itself", {"login": "ann", "type": "User", "id": 7}, 200, answer("admin", "read"), Ground.ROLE),
     ("old server, write", {"login": "ann", "type": "User", "id": 7}, 200, answer("", "write"), None),

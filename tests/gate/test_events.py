@@ -56,7 +56,8 @@ def test_any_value_in_any_place_is_read_without_an_error_and_never_as_more(name:
 def test_accounts_are_lost_where_payloads_of_the_examples_are_torn() -> None:
     for name, payload in examples():
         if name in {"issues", "issue_comment"} and not isinstance(event(name, payload), Nothing):
-            for wrong in (None, ..., [], "ann", {"login": ""}, {"id": 3}):
+            torn_senders: list[Any] = [None, ..., [], "ann", {"login": ""}, {"id": 3}]
+            for wrong in torn_senders:
                 torn = event(name, changed(payload, ("sender",), wrong))
                 assert isinstance(torn, LabelAdded | CommentCreated)
                 assert torn.sender is None

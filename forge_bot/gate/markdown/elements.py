@@ -4,17 +4,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from forge_bot.gate.markdown.html_blocks import BLOCK_NAMES, COMMENT, TAG
+from forge_bot.gate.markdown.html_blocks import BLOCK_ELEMENTS, COMMENT, TAG
 from forge_bot.gate.markdown.spans import Tag
 
-_VOID_NAMES = "area|base|basefont|br|col|embed|frame|hr|img|input|link|meta|param|source|track|wbr"
+_VOID = {"base", "basefont", "col", "frame", "hr", "link", "meta", "param", "source", "track"}
 _INLINE_NAMES = (
-    "a|abbr|audio|b|bdi|bdo|big|button|canvas|cite|code|data|del|dfn|em|font|i|ins|kbd|label|map|mark|math|meter|noembed|noscript"
-    "|object|output|picture|plaintext|pre|progress|q|rp|rt|ruby|s|samp|script|select|slot|small|span|strike|strong|style|sub|sup|svg"
-    "|template|textarea|time|tt|u|var|video|xmp"
+    "a abbr audio b bdi bdo big button canvas cite code data del dfn em font i ins kbd label map mark math meter noembed noscript "
+    "object output picture plaintext pre progress q rp rt ruby s samp script select slot small span strike strong style sub sup svg "
+    "template textarea time tt u var video xmp"
 )
 # Browsers end a paragraph by themselves, so nothing stays inside of it.
-_KNOWN = re.compile(rf"(?!(?:p|{_VOID_NAMES})\Z)(?:{BLOCK_NAMES}|{_INLINE_NAMES})")
+_KNOWN = (BLOCK_ELEMENTS | frozenset(_INLINE_NAMES.split())) - _VOID - {"p"}
+
 # What looks like a tag inside of these is none, until their own end.
 _VERBATIM = {"script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext"}
 _MOST_ALIKE = 3
@@ -47,7 +48,7 @@ def lines_inside(tags: Iterable[Tag], lines: int) -> set[int]:
     before = 0
     for tag in tags:
         verbatim = stack and stack[-1] in _VERBATIM and (tag.opens or tag.name != stack[-1])
-        if verbatim or not _KNOWN.fullmatch(tag.name):
+        if verbatim or tag.name not in _KNOWN:
             continue
         if stack:
             hidden.update(range(before + 1, tag.line + 1))

@@ -9,11 +9,12 @@ TAG = re.compile(rf"{OPEN_TAG}|{CLOSE_TAG}", re.ASCII)
 COMMENT = re.compile(r"<!--(?:-?>|.*?--!?>)|<(?:[!?](?!--)|/(?![A-Za-z]))[^>]*+>", re.DOTALL)
 """A comment as browsers read it, which take much for one: `<?…>`, `<![CDATA[…>`, `</ …>`."""
 
-BLOCK_NAMES = (
-    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption"
-    "|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol"
-    "|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul"
+_BLOCK_NAMES = (
+    "address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset "
+    "figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link main menu "
+    "menuitem nav noframes ol optgroup option p param search section summary table tbody td tfoot th thead title tr track ul"
 )
+BLOCK_ELEMENTS = frozenset(_BLOCK_NAMES.split())
 
 ENDS_AT_BLANK = re.compile(r"(?!)")
 """Never found in a line: such a block ends with the next blank one."""
@@ -27,8 +28,8 @@ _STARTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (re.compile(r"<\?"), re.compile(r"\?>")),
     (re.compile(r"<![A-Za-z]"), re.compile(r">")),
     (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(rf"</?(?:{BLOCK_NAMES})(?:\s|/?>|$)", re.IGNORECASE), ENDS_AT_BLANK),
 )
+_ELEMENT = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)(?:\s|/?>|$)")
 _LONE_TAG = re.compile(rf"(?:{OPEN_TAG}|{CLOSE_TAG})\s*$", re.ASCII)
 
 
@@ -39,4 +40,6 @@ def html_start(text: str, within_paragraph: bool) -> re.Pattern[str] | None:
     for start, end in _STARTS:
         if start.match(text):
             return end
+    if (element := _ELEMENT.match(text)) is not None and element[1].lower() in BLOCK_ELEMENTS:
+        return ENDS_AT_BLANK
     return ENDS_AT_BLANK if not within_paragraph and _LONE_TAG.match(text) else None
