@@ -9,8 +9,8 @@ from forge_bot.gate.markdown import Text, read_text
 from forge_bot.gate.spelling import nearest
 
 PREFIX = "/forge"
-LONGEST_BODY = 262_144
-"""Characters of the longest comment that is read; GitHub itself takes a quarter of it."""
+LONGEST_BODY = 131_072
+"""Characters of the longest comment that is read; GitHub itself takes half as many."""
 
 _CANDIDATE = re.compile(r" {0,3}(?=\S)")
 _MARK = re.compile(r"^<!-- forge-bot:", re.MULTILINE)
