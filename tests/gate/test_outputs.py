@@ -1,0 +1,47 @@
+"""What a step hands on cannot be forged by what is in it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forge_bot.gate import outputs
+from forge_bot.gate.speech import plain, shown
+from tests.gate.conftest import read_outputs
+
+
+@pytest.mark.parametrize("value", ["", "x", "x\nproceed=true", "a<<EOF\nb\nEOF", "end-\nend-", "\n\n", "📦 ünï", "::error::x"])
+def test_values_come_out_as_they_went_in(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "output"
+    for _ in range(2):
+        outputs.write_outputs(str(path), {"before": "no", "odd": value, "proceed": "false"})
+    assert read_outputs(path.read_text(encoding="utf-8")) == {"before": "no", "odd": value, "proceed": "false"}
+    delimiters = [
+        line.partition("<<")[2] for line in path.read_text().splitlines() if line.startswith(("before<<", "odd<<end-", "proceed<<"))
+    ]
+    assert len(set(delimiters)) == len(delimiters) == 6
+
+
+def test_a_message_stays_on_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    outputs.notice("100%\n::set-output name=proceed::true\r::stop")
+    outputs.warning("a")
+    outputs.error("b")
+    assert capsys.readouterr().out.splitlines() == [
+        "::notice title=forge-bot::100%25%0A::set-output name=proceed::true%0D::stop",
+        "::warning title=forge-bot::a",
+        "::error title=forge-bot::b",
+    ]
+
+
+def test_without_a_summary_nothing_is_written() -> None:
+    outputs.write_summary("", "text")
+
+
+@given(st.text(max_size=300))
+def test_words_of_strangers_are_shown_on_one_line_and_not_for_long(text: str) -> None:
+    assert plain(text).isprintable()
+    assert len(plain(text)) <= 200
+    assert shown(text)[1:-1].count("`") == 0
+    assert shown(text).isprintable()
+    assert len(shown(text)) <= 62
