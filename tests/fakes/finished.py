@@ -76,6 +76,13 @@ def finished(played: Repository, folder: Path, past: int) -> Finished:
     return _opened(repository, tree, name, base)
 
 
+def committed(run: Finished, files: dict[str, str]) -> str:
+    """The id of a commit on top of the base, with some files changed."""
+    changed = ((path, text.encode()) for path, text in files.items())
+    _git(run.repository.root, "fast-import", "--quiet", stdin=b"".join(_commit("later", "more", changed, parent="main")))
+    return _git(run.repository.root, "rev-parse", "later")
+
+
 def _opened(repository: Repository, tree: Path, name: str, base: str) -> Finished:
     config = Config()
     run = Run(repository, Tree(tree), name, config)

@@ -2,15 +2,13 @@
 
 import sys
 from collections.abc import Callable
-from typing import cast
 
 _counting: list[list[str]] = []
 
 
 def _heard(event: str, arguments: tuple[object, ...]) -> None:
     if event == "subprocess.Popen" and _counting:
-        words: object = arguments[1]
-        _counting[-1].append(" ".join(map(str, cast("list[object]", words))) if isinstance(words, list | tuple) else str(words))
+        _counting[-1].append(str(arguments[1]))
 
 
 sys.addaudithook(_heard)

@@ -1,0 +1,34 @@
+"""How quickly a command answers, beside an interpreter that does nothing."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.measuring import Row, summed_up, timed
+from tests.fakes.finished import demo
+
+TIMES = 11
+_NOTHING = ("-c", "pass")
+_COMMANDS = {"forge-bot --help": ("--help",), "forge-bot status, one run": ("status",)}
+
+
+def rows() -> Iterator[Row]:
+    """Each go starts all of them in turn, so that what slows the machine slows them alike; ratios are of one go."""
+    with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
+        folder = demo(Path(name)).root
+        environment = {**os.environ, "XDG_STATE_HOME": str(Path(name) / "state")}
+
+        def start(*words: str) -> None:
+            subprocess.run([sys.executable, *words], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+        programs = {"python -c pass": _NOTHING, **{what: ("-m", "forge_bot", *words) for what, words in _COMMANDS.items()}}
+        for words in programs.values():
+            start(*words)
+        gone = [{what: timed(lambda words=words: start(*words)) for what, words in programs.items()} for _ in range(TIMES)]
+    for what in programs:
+        yield Row(what, "", TIMES, summed_up([each[what] for each in gone]))
+    for what in _COMMANDS:
+        yield Row("… beside python -c pass", what, TIMES, summed_up([each[what] / each["python -c pass"] for each in gone], "×"))

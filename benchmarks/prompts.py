@@ -1,0 +1,63 @@
+"""One prompt of a run, by the number of past runs: with everything, and without what git takes."""
+
+import statistics
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.measuring import WALL, Figure, Row, measured, summed_up, timed
+from forge_bot.checkout import Repository
+from forge_bot.prompts.assemble import assemble
+from forge_bot.runs.past import history_at, memory, past_runs
+from tests.fakes.finished import Finished, demo, finished
+from tests.fakes.processes import started_by
+
+SIZES = (0, 1_000, 10_000)
+
+
+def rows() -> Iterator[Row]:
+    """All prompts of the demo's run are made again; a figure is the mean of them in one go through all."""
+    with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
+        played = demo(Path(name))
+        for size in SIZES:
+            yield from _among(played, Path(name), size)
+
+
+def _among(played: Repository, folder: Path, size: int) -> Iterator[Row]:
+    said, place = f"{size:,} past runs", folder / str(size)
+    place.mkdir()
+    run = finished(played, place, size)
+    if size:
+        yield from _reading(run, said)
+    yield Row("prompt, recall and assembly only", said, 15, _alone(run))
+    yield Row("prompt, git included", said, 15, _each(run))
+    calls = [len(started_by(lambda step=step: run.prompt(step))) for step in run.steps]
+    yield Row("prompt, calls of git", said, len(calls), Figure(statistics.median(calls), min(calls), max(calls), ""))
+
+
+def _each(run: Finished) -> Figure:
+    whole = measured(lambda: [run.prompt(step) for step in run.steps], 15, clock=WALL)
+    return whole.over(len(run.steps))
+
+
+def _alone(run: Finished) -> Figure:
+    history = history_at(run.repository, run.base)
+    made = [(run.prompt(step)[1], step.task) for step in run.steps]
+    request, environment = run.briefing.run.request, run.briefing.environment
+    text = f"{request.title}\n{request.text}"
+
+    def again() -> None:
+        for material, task in made:
+            history.recall(text if task is None else f"{task}\n{text}", exclude=run.briefing.run.name)
+            assemble(material, environment)
+
+    return measured(again, 15).over(len(made))
+
+
+def _reading(run: Finished, said: str) -> Iterator[Row]:
+    """The past runs of a commit when nobody has seen them before, and when they are remembered."""
+    yield Row("past runs, read the first time", said, 1, summed_up([timed(lambda: past_runs(run.repository, run.base))]))
+    again = measured(lambda: past_runs(run.repository, run.base), 3, clock=WALL)
+    yield Row("past runs, remembered", said, 3, again)
+    size = memory(run.repository).stat().st_size / 1e6
+    yield Row("past runs, size of the memory", said, 1, Figure(size, size, size, "MB"))

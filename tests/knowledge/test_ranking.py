@@ -1,0 +1,110 @@
+"""The ranking is that of a scan through every document, and a question costs no more among many runs than among few."""
+
+import math
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forge_bot.knowledge import History
+from forge_bot.knowledge.ranking import MOST_WORDS, Ranking
+from tests.fakes.made_up import MadeUp
+
+WORDS = [f"w{number}" for number in range(12)]
+DOCUMENTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=8), max_size=30)
+QUESTION = st.lists(st.sampled_from([*WORDS, "unknown"]), max_size=10)
+
+
+def full_scan(documents: Sequence[Sequence[str]], asked: Sequence[str], limit: int) -> list[tuple[int, float]]:
+    """BM25+ as published (k1 1.5, b 0.75, delta 1), written down once more: every document is looked at, none left out."""
+    spoken = [place for place, words in enumerate(documents) if words]
+    mean = sum(len(documents[place]) for place in spoken) / len(spoken) if spoken else 1
+    counts = {place: Counter(documents[place]) for place in spoken}
+    holders = {word: sum(word in counts[place] for place in spoken) for word in set(asked)}
+
+    def score(place: int) -> float:
+        length = 1.5 * (0.25 + 0.75 * len(documents[place]) / mean)
+        parts = [
+            math.log((len(spoken) + 1) / holders[word]) * (1 + counts[place][word] * 2.5 / (length + counts[place][word]))
+            for word in asked
+            if word in counts[place]
+        ]
+        return round(sum(parts), 6)
+
+    scored = [(place, score(place)) for place in spoken if set(asked) & set(counts[place])]
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+def agree(found: list[tuple[int, float]], expected: list[tuple[int, float]]) -> bool:
+    """Equal places with equal scores; the last digit may be rounded either way."""
+    return [place for place, _ in found] == [place for place, _ in expected] and all(
+        math.isclose(one, other, abs_tol=2e-6) for (_, one), (_, other) in zip(found, expected, strict=True)
+    )
+
+
+@settings(deadline=None)
+@given(DOCUMENTS, QUESTION, st.integers(1, 8))
+def test_the_ranking_is_that_of_a_full_scan(documents: list[list[str]], question: list[str], limit: int) -> None:
+    ranking = Ranking(documents)
+    expected = full_scan(documents, ranking.telling(question), limit)
+    assert agree(ranking.best(question, limit), expected)
+    assert agree(ranking.best(question, limit), expected), "asked again, from what is known by then"
+
+
+def test_words_that_nearly_every_document_has_do_not_hide_the_best_one() -> None:
+    common = [["report", "export", "page", f"filler{number % 7}"] for number in range(3_000)]
+    best = ["report", "export", "page"]
+    documents = [*common, best]
+    asked = ["page", "export", "report"]
+    assert Ranking(documents).best(asked, 1)[0][0] == len(common), "the shortest of those that say the same, and the last one given"
+    assert agree(Ranking(documents).best(asked, 5), full_scan(documents, Ranking(documents).telling(asked), 5))
+
+
+def test_in_thousands_of_documents_with_uneven_words_the_ranking_is_that_of_a_full_scan() -> None:
+    made_up, chance = MadeUp(), random.Random(11)  # noqa: S311 - the same documents each time, nothing secret
+    documents = [made_up.text(chance.randint(0, 60)).split() for _ in range(3_000)]
+    ranking = Ranking(documents)
+    for _ in range(10):
+        question = made_up.text(chance.randint(1, 120)).split()
+        assert agree(ranking.best(question, 4), full_scan(documents, ranking.telling(question), 4))
+
+
+def test_of_a_long_question_the_words_that_tell_most_are_looked_for() -> None:
+    documents = [[f"rare{number}", "everywhere"] for number in range(2 * MOST_WORDS)]
+    question = [f"rare{number}" for number in range(2 * MOST_WORDS)] + ["everywhere"]
+    telling = Ranking(documents).telling(question)
+    assert len(telling) == MOST_WORDS
+    assert "everywhere" not in telling
+
+
+def calls_in(once: Callable[[], object]) -> int:
+    """How many functions, of Python and of C, are called on the way."""
+    count = 0
+
+    def counted(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        once()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def test_a_question_that_was_asked_before_takes_no_more_steps_among_many_runs_than_among_few() -> None:
+    made_up = MadeUp()
+    runs = [made_up.run(number) for number in range(1_500)]
+    # Short, so that words which every run has are looked for as well: `src` and `py`.
+    question, files = runs[0].title, runs[0].files
+    steps: list[int] = []
+    for few in (runs[:150], runs):
+        history = History(few)
+        history.recall(question, files)
+        steps.append(calls_in(lambda history=history: history.recall(question, files)))
+    assert steps[1] < 2 * steps[0], steps

@@ -1,0 +1,104 @@
+"""Past runs are read once, and a prompt asks git as often among many of them as among none."""
+
+from pathlib import Path
+
+import pytest
+
+from forge_bot.checkout import Repository
+from forge_bot.runs.past import history_at, memory, past_runs
+from tests.fakes.finished import Finished, committed, demo, finished
+from tests.fakes.processes import started_by
+
+MOST_CALLS = 6
+
+pytestmark = pytest.mark.xdist_group("past")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """The demo, played once."""
+    return demo(tmp_path_factory.mktemp("played"))
+
+
+@pytest.fixture
+def run(played: Repository, tmp_path: Path) -> Finished:
+    """The demo's run after thirty others."""
+    return finished(played, tmp_path, 30)
+
+
+def test_a_prompt_asks_git_a_few_times_however_many_runs_there_were(played: Repository, tmp_path: Path) -> None:
+    counts: list[list[int]] = []
+    for past in (0, 3, 120):
+        place = tmp_path / str(past)
+        place.mkdir()
+        run = finished(played, place, past)
+        for step in run.steps:
+            run.prompt(step)
+        counts.append([len(started_by(lambda run=run, step=step: run.prompt(step))) for step in run.steps])
+    assert counts[0] == counts[1] == counts[2]
+    assert max(counts[0]) <= MOST_CALLS
+
+
+def test_the_first_prompt_reads_all_past_runs_with_the_same_few_calls_of_git(played: Repository, tmp_path: Path) -> None:
+    counts: list[int] = []
+    for past in (3, 120):
+        place = tmp_path / str(past)
+        place.mkdir()
+        run = finished(played, place, past)
+        counts.append(len(started_by(lambda run=run: run.prompt(run.steps[0]))))
+    assert counts[0] == counts[1]
+
+
+def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_anybody_look(run: Finished) -> None:
+    history_at.cache_clear()
+    judging = next(step for step in run.steps if step.action.agent == "verifier")
+    assert run.prompt(judging)[1].similar == ()
+    assert not memory(run.repository).exists()
+    designing = next(step for step in run.steps if step.action.agent == "architect")
+    material = run.prompt(designing)[1]
+    assert material.patterns
+    assert memory(run.repository).exists()
+
+
+def test_what_was_read_once_is_remembered_and_the_same(run: Finished) -> None:
+    first = past_runs(run.repository, run.base)
+    assert len(first) == 30
+    assert first[0].findings or first[1].findings
+    again: list[object] = []
+    calls = started_by(lambda: again.append(past_runs(run.repository, run.base)))
+    assert again == [first]
+    assert not any("cat-file" in call for call in calls)
+
+
+def test_only_workspaces_that_changed_are_read_again(run: Finished) -> None:
+    before = past_runs(run.repository, run.base)
+    changed = before[4].name
+    base = committed(
+        run, {f".specs/{changed}/request.md": "# Another title\n\nAnother text.\n", ".specs/29991231-new/request.md": "# New\n"}
+    )
+    after = {each.name: each for each in past_runs(run.repository, base)}
+    assert len(after) == 31
+    assert after["29991231-new"].title == "New"
+    assert after[changed].request == "Another text."
+    assert {name for name in after if after[name] not in before} == {changed, "29991231-new"}
+    assert past_runs(run.repository, run.base) == before, "an older commit still tells what it told"
+
+
+@pytest.mark.parametrize("damage", ["", "not a memory", '{"pastRuns":1,"version":"0.0.0-other"}\n', "\n\xff\xfe"])
+def test_a_memory_that_is_broken_or_of_another_version_is_made_anew(run: Finished, damage: str) -> None:
+    whole = past_runs(run.repository, run.base)
+    text = memory(run.repository).read_bytes()
+    memory(run.repository).write_bytes(damage.encode("latin-1"))
+    assert past_runs(run.repository, run.base) == whole
+    assert memory(run.repository).read_bytes() == text
+
+
+def test_where_nothing_can_be_remembered_past_runs_are_still_known(run: Finished) -> None:
+    place = memory(run.repository).parent
+    place.write_text("a file where the folder should be")
+    assert len(past_runs(run.repository, run.base)) == 30
+
+
+def test_folders_that_hold_no_run_are_passed_over(run: Finished) -> None:
+    base = committed(run, {".specs/notes/readme.md": "x", ".specs/file.md": "x", ".specs/\u200bodd/request.md": "# x\n"})
+    assert len(past_runs(run.repository, base)) == len(past_runs(run.repository, base)) == 30
