@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.checkout import commits, differences, discarding, heads, pushing, remote_branches, rescue, snapshot, status
+from forge_bot.checkout import commits, differences, discarding, heads, leftovers, pushing, remote_branches, rescue, snapshot, status
 
 MAX_DIFF = 200_000
 
@@ -95,3 +95,10 @@ class Tree:
     def discard(self, paths: Sequence[str]) -> None:
         """Put named files back to the last commit; those it does not have are removed. What they held is gone."""
         discarding.discard(self.path, paths)
+
+    def unlock(self) -> tuple[str, ...]:
+        """Wait for git processes that outlived whoever started them, then take away locks that dead ones left; their names.
+
+        Only for a tree in which nobody but its run works.
+        """
+        return leftovers.unlock(self.path)

@@ -104,8 +104,9 @@ def _reader(repository: Repository, branch: str, tree: Path | None) -> tuple[Rea
 
 
 def _started(raw: bytes | None) -> RunStarted | None:
+    line, end, _ = (raw or b"").partition(b"\n")
     try:
-        report = REPORT.validate_json((raw or b"").split(b"\n", 1)[0])
+        report = REPORT.validate_json(line) if end else None
     except ValidationError:
         return None
     return report if isinstance(report, RunStarted) else None

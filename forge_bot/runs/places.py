@@ -16,6 +16,7 @@ class Places(Frozen):
     tasks: Path
     environment: Path
     journal: Path
+    touched: Path
     lock: Path
 
 
@@ -29,5 +30,6 @@ def places(repository: Repository, run: str) -> Places:
         tasks=home / "tasks",
         environment=home / "environment",
         journal=home / "journal.jsonl",
+        touched=home / "touched.json",
         lock=repository.common_dir / "forge-bot" / f"{run}.lock",
     )

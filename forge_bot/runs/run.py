@@ -2,38 +2,36 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.checkout import Repository, Tree, blob_id
-from forge_bot.engine import Action, Pipeline, Report, SpawnAgent, State, WriteFile, advance, next_action
+from forge_bot.engine import Action, Exec, Pipeline, Report, SpawnAgent, State, WriteFile, advance, fold, next_action
 from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.pipeline import AgentPhase
-from forge_bot.engine.reports import (
-    Abandoned,
-    AgentFailed,
-    Answer,
-    Answered,
-    ArtifactChanged,
-    ArtifactWritten,
-    Asked,
-    BudgetRaised,
-    CommandsRan,
-    GateShown,
-    Prepared,
-    Published,
-    RetryAsked,
-    RunStarted,
-)
-from forge_bot.engine.values import Inspection
+from forge_bot.engine.reports import AgentFailed, ArtifactChanged, ArtifactWritten, GateShown, Prepared, RunStarted
+from forge_bot.engine.values import Frozen, Inspection
 from forge_bot.runs.clock import now
+from forge_bot.runs.commit_text import ACTION, subject, trailers
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.places import Places, places
 from forge_bot.settings import Config, load_pipeline
-from forge_bot.workspace import Request, Workspace, held, read_request
-
-_ACTION = "Forge-Action"
+from forge_bot.workspace import SPECS, Request, Workspace, held, read_request, write_whole
 
 _RIDES_ALONG = GateShown | ArtifactChanged | AgentFailed | Prepared
 """Reports that are committed with the next one that stands for itself."""
+
+
+class _Touched(Frozen):
+    """The files outside the workspace that belong to the commit of a report; written before the report."""
+
+    key: str
+    paths: tuple[str, ...]
+
+
+_TOUCHED: TypeAdapter[_Touched] = TypeAdapter(_Touched)
 
 
 class Run:
@@ -65,6 +63,10 @@ class Run:
         """What the run asks for now."""
         return next_action(self.pipeline, self.state)
 
+    def now(self) -> datetime:
+        """The time for a new report: the clock's, but never before the last report, should the clock have been set back."""
+        return max(now(), self.state.updated_at)
+
     # -- telling ---------------------------------------------------------------------------------------------------
 
     def tell(self, report: Report, paths: tuple[str, ...] = ()) -> State:
@@ -76,8 +78,10 @@ class Run:
         return state
 
     def record(self, report: Report, state: State, paths: tuple[str, ...] = ()) -> None:
-        """Make an advanced state the run's own: on disk first, then in a commit."""
+        """Make an advanced state the run's own: on disk first, then in a commit of the workspace and the given paths."""
         before = self.state
+        if paths:
+            write_whole(self.places.touched, _Touched(key=report.key, paths=paths).model_dump_json())
         self.workspace.record(report, state)
         self.state = state
         if not isinstance(report, _RIDES_ALONG):
@@ -90,68 +94,82 @@ class Run:
     def wave_base(self, action: SpawnAgent) -> str:
         """The commit at which a wave was handed out: the newest one that none of its tasks made."""
         commits = self.tree.commits(self.state.base_commit)
-        return next((commit.id for commit in commits if (_ACTION, action.action_id) not in commit.trailers), self.state.base_commit)
+        return next((commit.id for commit in commits if (ACTION, action.action_id) not in commit.trailers), self.state.base_commit)
 
     def _commit(self, report: Report, before: State, paths: tuple[str, ...]) -> None:
-        phase = report.phase if isinstance(report, ArtifactWritten) else before.current_phase
-        trailers = [("Forge-Run", self.name), ("Forge-Phase", phase), *_of_task(report)]
-        if inputs := self._inputs(before):
-            trailers.append(("Forge-Inputs", inputs))
-        if isinstance(report, Answered) and report.answer in {Answer.APPROVE, Answer.DONE, Answer.SKIP}:
-            trailers.append(("Approved-by", f"{report.by} via {report.via}"))
-        every = (self.workspace.relative, *paths)
-        self.tree.commit(_subject(report, before, self.pipeline), trailers, every, when=report.at.isoformat())
-
-    def _inputs(self, state: State) -> str:
-        action = next_action(self.pipeline, state)
-        if not isinstance(action, SpawnAgent):
-            return ""
-        return " ".join(f"{name}@{state.artifacts[name].blob[:12]}" for name in action.input_files if name in state.artifacts)
+        text, said = subject(report, before, self.pipeline), trailers(report, before, self.pipeline)
+        self.tree.commit(text, said, (self.workspace.relative, *paths), when=report.at.isoformat())
 
     # -- what happened while nobody held the run -------------------------------------------------------------------
 
     def settle(self) -> None:
         """Bring disk, state and branch into agreement after a crash, or after a person edited artifacts by hand."""
-        reports = self.workspace.reports()
-        committed = self.repository.read(self.state.branch, f"{self.workspace.relative}/reports.jsonl") or b""
-        pending = [report for report in reports[committed.count(b"\n") :] if not isinstance(report, _RIDES_ALONG)]
-        if pending:
-            # Killed between the record and its commit: all that lies in the tree belongs to that report.
-            self.tree.commit(_subject(pending[-1], self.state, self.pipeline), [("Forge-Run", self.name), *_of_task(pending[-1])], None)
+        self._commit_pending()
         self._note_hand_edits()
-        outside = [change.path for change in self.tree.status() if not change.path.startswith(f"{self.workspace.relative}/")]
-        if outside:
+        if self._outside():
             self.keep()
             saved = self.tree.rescue(f"{self.name}-{self.state.step}")
             self.notices.append(f"unfinished changes were put aside at {saved}")
 
+    def _outside(self) -> tuple[str, ...]:
+        return tuple(change.path for change in self.tree.status() if not change.path.startswith(f"{self.workspace.relative}/"))
+
+    def _commit_pending(self) -> None:
+        """Make the commit that a killed process did not come to: the same one, with the same files."""
+        reports = self.workspace.reports()
+        done = committed_reports(self.repository, self.state.branch, self.workspace.relative).count(b"\n")
+        pending = [number for number in range(done, len(reports)) if not isinstance(reports[number], _RIDES_ALONG)]
+        if not pending:
+            return
+        report = reports[pending[-1]]
+        # A run begins with its first report; before that there is no state, and the first one names all that is needed.
+        before = fold(self.pipeline, reports[: max(pending[-1], 1)])
+        self._commit(report, before, self._touched(report))
+
+    def _touched(self, report: Report) -> tuple[str, ...]:
+        try:
+            known = _TOUCHED.validate_json(self.places.touched.read_bytes())
+        except (OSError, ValidationError):
+            known = None
+        if known is not None and known.key == report.key:
+            return known.paths
+        # Without that note (a state folder that is gone) what lies in the tree is the work that was reported.
+        worked = isinstance(report, ArtifactWritten) and report.task is not None
+        return self._outside() if worked else ()
+
     def _note_hand_edits(self) -> None:
-        action = self.action
-        being_written = {action.output_file} if isinstance(action, SpawnAgent) else set[str]()
-        if isinstance(action, SpawnAgent) and action.parallel_task_ids:
-            being_written = {action.output_file.replace("{task}", task) for task in action.parallel_task_ids}
-        if isinstance(action, WriteFile):
-            being_written = {action.path}
         for name, record in self.state.artifacts.items():
             raw = self.workspace.read_bytes(name)
-            if name in being_written or name == "request.md" or (raw is not None and blob_id(raw) == record.blob):
+            if name in self._being_written() or (raw is not None and blob_id(raw) == record.blob):
                 continue
-            if raw is None or self.state.gate is None:
-                self._restore(name)
-            else:
+            if raw is None or self.state.gate is None or name == "request.md":
+                raw = self._restored(name)
+            if raw is not None and blob_id(raw) != record.blob and self.state.gate is not None:
                 self._changed_by_hand(name, raw)
 
-    def _restore(self, name: str) -> None:
+    def _being_written(self) -> set[str]:
+        match self.action:
+            case SpawnAgent(parallel_task_ids=tasks, output_file=name):
+                return {name.replace("{task}", task) for task in tasks} if tasks else {name}
+            case WriteFile(path=name):
+                return {name}
+            case Exec(operation="verify", artifact=name) if name is not None:
+                return {name}
+            case _:
+                return set()
+
+    def _restored(self, name: str) -> bytes | None:
         old = self.repository.read(self.state.branch, f"{self.workspace.relative}/{name}")
-        if old is not None:
-            self.workspace.write(name, old.decode("utf-8", "replace"))
+        if old is not None and old != self.workspace.read_bytes(name):
+            self.workspace.write(name, old)
             self.notices.append(f"{name} was changed while no question was open; the recorded version is back")
+        return old
 
     def _changed_by_hand(self, name: str, raw: bytes) -> None:
         writer = next((phase for phase in self.pipeline.phases if isinstance(phase, AgentPhase) and phase.writes == name), None)
         text = raw.decode("utf-8", "replace")
         inspection = inspect(text, headings=(), tasks=True) if writer is not None and writer.tasks else Inspection()
-        stamp = now()
+        stamp = self.now()
         report = ArtifactChanged(
             key=f"{name}@{blob_id(raw)}@{stamp.isoformat()}",
             at=stamp,
@@ -164,47 +182,27 @@ class Run:
         self.notices.append(f"{name} was changed by hand; the question is asked anew for this version")
 
 
+def committed_reports(repository: Repository, branch: str, workspace: str) -> bytes:
+    """The reports in the last commit of a branch; empty before the first."""
+    return repository.read(f"refs/heads/{branch}", f"{workspace}/reports.jsonl") or b""
+
+
 @contextmanager
 def opened(repository: Repository, info: RunInfo, config: Config) -> Generator[Run]:
     """The run, locked for this process and settled. A work tree that is gone is made anew from the branch."""
     spots = places(repository, info.name)
     with held(spots.lock, f"the run {info.name}"):
         tree = Tree(info.tree) if info.tree is not None else repository.add_worktree(spots.tree, info.branch, None)
+        notices = _free(tree, spots.tree)
+        notices += Workspace(tree.path, info.name).mend(committed_reports(repository, info.branch, f"{SPECS}/{info.name}"))
         run = Run(repository, tree, info.name, config)
+        run.notices[:0] = notices
         run.settle()
         yield run
 
 
-def _of_task(report: Report) -> tuple[tuple[str, str], ...]:
-    """Trailers by which the commits of a task, and of a wave, are found again."""
-    if not isinstance(report, ArtifactWritten) or report.task is None:
-        return ()
-    return (("Forge-Task", report.task), (_ACTION, report.action_id))
-
-
-def _subject(report: Report, before: State, pipeline: Pipeline) -> str:
-    label = pipeline.phase(before.current_phase).label
-    match report:
-        case RunStarted():
-            return f"forge-bot: start “{report.title}”"
-        case ArtifactWritten(task=task) if task is not None and (known := before.task(task)) is not None:
-            what = "review of " if known.status.value == "implemented" else ""
-            return f"forge-bot: {what}task {task}, {known.spec.title}"
-        case ArtifactWritten():
-            return f"forge-bot: {label}"
-        case Answered():
-            return f"forge-bot: {report.gate} {report.answer.value}"
-        case CommandsRan():
-            return "forge-bot: the project's commands ran"
-        case RetryAsked():
-            return f"forge-bot: retry {report.phase}"
-        case Asked():
-            return "forge-bot: a question was asked"
-        case Abandoned():
-            return "forge-bot: abandoned"
-        case BudgetRaised():
-            return "forge-bot: more budget"
-        case Published():
-            return f"forge-bot: {label}"
-        case _:
-            return f"forge-bot: {label}"
+def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
+    """Take away locks of dead git processes, in a tree that nobody but the run works in."""
+    # Where the user works too, a lock may be held by an editor that waits for them.
+    gone = tree.unlock() if tree.path.resolve() == ours.resolve() else ()
+    return (f"locks that a killed git had left were taken away: {', '.join(gone)}",) if gone else ()

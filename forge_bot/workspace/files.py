@@ -7,6 +7,10 @@ from pathlib import Path, PurePosixPath
 from forge_bot.errors import PathEscapes, WriteFailed
 
 
+LEFTOVER = ".*.????????.tmp"
+"""Pattern of the names of half-written files; a process that is killed while it writes leaves one behind."""
+
+
 def inside(root: Path, relative: str) -> Path:
     """The path of `relative` under `root`; raises PathEscapes if it is absolute, climbs out, or a link leads out."""
     pure = PurePosixPath(relative)

@@ -1,5 +1,6 @@
 """A run's folder: reports.jsonl is the truth, state.json its fold, the rest are artifacts."""
 
+import re
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -7,11 +8,12 @@ from pydantic import ValidationError
 from forge_bot.engine import REPORT, SCHEMA_VERSION, Pipeline, Report, State, fold
 from forge_bot.engine.values import Frozen
 from forge_bot.errors import OtherSchema, ReportRejected, ReportsDamaged, RunEnded, UnknownArtifact
-from forge_bot.workspace.files import append_line, inside, write_whole
+from forge_bot.workspace.files import LEFTOVER, append_line, inside, write_whole
 from forge_bot.workspace.layout import SPECS
 
 REPORTS = "reports.jsonl"
 STATE = "state.json"
+_SCHEMA = re.compile(r'"schemaVersion":\s*([0-9]{1,9})\b')
 
 
 class Loaded(Frozen):
@@ -37,11 +39,11 @@ class Workspace:
     # -- the truth and its fold ------------------------------------------------------------------------------------
 
     def reports(self) -> tuple[Report, ...]:
-        """All reports in order; a torn last line, left by a crash, was never recorded and is passed over."""
+        """All reports in order. A last line without its end, left by a crash, was never recorded: the next one takes its place."""
         path = self.path / REPORTS
         if not path.is_file():
             raise ReportsDamaged(f"{self.relative}/{REPORTS} is missing.")
-        lines = path.read_bytes().split(b"\n")
+        *lines, _torn = path.read_bytes().split(b"\n")
         reports: list[Report] = []
         for number, line in enumerate(lines, 1):
             if not line.strip():
@@ -49,8 +51,6 @@ class Workspace:
             try:
                 reports.append(REPORT.validate_json(line))
             except ValidationError as error:
-                if number == len(lines):
-                    break
                 raise _unreadable(f"{self.relative}/{REPORTS}", number, line, error) from error
         return tuple(reports)
 
@@ -86,11 +86,28 @@ class Workspace:
         """Write state.json."""
         write_whole(self.path / STATE, state.model_dump_json(indent=2) + "\n")
 
+    def mend(self, committed: bytes) -> tuple[str, ...]:
+        """Take away what a killed process left half-written, and bring back what is gone of the committed reports; what was done.
+
+        Reports are only ever added, so those on disk are never fewer than those in the last commit.
+        """
+        for file in self.path.glob(LEFTOVER) if self.path.is_dir() else ():
+            file.unlink(missing_ok=True)
+        path = self.path / REPORTS
+        there = path.read_bytes() if path.is_file() else b""
+        whole, committed = _whole(there), _whole(committed)
+        if len(whole) < len(committed) and committed.startswith(whole):
+            write_whole(path, committed)
+            return (f"{REPORTS} was behind its last commit; the committed reports are back",)
+        if whole != there:
+            write_whole(path, whole)
+        return ()
+
     # -- artifacts -------------------------------------------------------------------------------------------------
 
-    def write(self, artifact: str, text: str) -> bytes:
+    def write(self, artifact: str, text: str | bytes) -> bytes:
         """Write an artifact whole; returns its bytes."""
-        raw = text.encode("utf-8", "replace")
+        raw = text.encode("utf-8", "replace") if isinstance(text, str) else text
         write_whole(inside(self.path, artifact), raw)
         return raw
 
@@ -107,12 +124,14 @@ class Workspace:
         return path.read_bytes() if path.is_file() else None
 
 
+def _whole(data: bytes) -> bytes:
+    return data[: data.rfind(b"\n") + 1]
+
+
 def _refuse_other_schema(text: str, where: str) -> None:
-    marker = '"schemaVersion":'
-    _, found, rest = text.partition(marker)
-    number = rest.strip().split(",")[0].split("}")[0].strip() if found else ""
-    if number.isdigit() and int(number) != SCHEMA_VERSION:
-        raise OtherSchema(f"{where} was written with state schema {number}; this version reads {SCHEMA_VERSION}.")
+    found = _SCHEMA.search(text)
+    if found and int(found[1]) != SCHEMA_VERSION:
+        raise OtherSchema(f"{where} was written with state schema {found[1]}; this version reads {SCHEMA_VERSION}.")
 
 
 def _unreadable(name: str, number: int, line: bytes, error: ValidationError) -> ReportsDamaged:

@@ -24,6 +24,16 @@ _ROLES = {
 }
 
 
+def role_of(question: Question) -> tuple[str, str]:
+    """Which agent is asked, and in which of the verifier's two phases."""
+    text = json.dumps(question.body)
+    system = str(question.body["messages"][0]["content"])
+    title = next(line for line in system.splitlines() if line.startswith("# ")).removeprefix("# ").strip()
+    agent = _ROLES.get(title.split(":")[0].strip(), "")
+    assert agent, f"nobody here is called {title!r}"
+    return agent, "final-summary" if "`summary.md`" in text else "final-verification"
+
+
 @dataclass
 class AgentServer(ModelServer):
     """`asked` counts the questions by agent; `answers` are the script's; question number `will_hang` gets no answer."""
@@ -36,18 +46,10 @@ class AgentServer(ModelServer):
         if not self.answers:
             self.replies, self._said = [Says("yes")], 0
             return super().take(question)
-        agent, phase = self._who(question)
+        agent, phase = role_of(question)
         self.asked[agent] += 1
         answer = self.answers.get((agent, phase, "*")) or self.answers[agent, "*", "*"]
         hangs = self.will_hang == sum(self.asked.values())
         self.replies = [Says(json.dumps(answer), input_tokens=1000, output_tokens=100, hangs=hangs)]
         self._said = 0
         return super().take(question)
-
-    def _who(self, question: Question) -> tuple[str, str]:
-        text = json.dumps(question.body)
-        system = str(question.body["messages"][0]["content"])
-        title = next(line for line in system.splitlines() if line.startswith("# ")).removeprefix("# ").strip()
-        agent = _ROLES.get(title.split(":")[0].strip(), "")
-        assert agent, f"nobody here is called {title!r}"
-        return agent, "final-summary" if "`summary.md`" in text else "final-verification"

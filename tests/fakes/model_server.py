@@ -52,7 +52,7 @@ class ModelServer:
     def __enter__(self) -> Self:
         self._arrived = threading.Condition()
         self._released = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http = _Quiet(("127.0.0.1", 0), _handler(self))
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self._thread.start()
@@ -97,6 +97,14 @@ class ModelServer:
             self._arrived.notify_all()
         return reply
 
+    def answered(self) -> None:
+        """A reply is out."""
+
+
+class _Quiet(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that was killed is no event here."""
+
 
 def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
@@ -111,6 +119,7 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             self._send(says, says.raw if says.raw is not None else json.dumps(_envelope(self.path, body, says)))
+            server.answered()
 
         def _send(self, says: Says, text: str) -> None:
             payload = text.encode()

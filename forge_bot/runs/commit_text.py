@@ -1,0 +1,76 @@
+"""What a commit of a run says: one subject and the trailers, made from the report it records and the state before it."""
+
+from forge_bot.engine import Pipeline, Report, SpawnAgent, State, next_action
+from forge_bot.engine.reports import (
+    Abandoned,
+    Answer,
+    Answered,
+    ApprovalDoubted,
+    ArtifactWritten,
+    Asked,
+    BudgetRaised,
+    ChecksFailed,
+    CommandsRan,
+    EffortChanged,
+    RequestRefreshed,
+    RetryAsked,
+    RunStarted,
+)
+
+ACTION = "Forge-Action"
+"""The trailer by which the commits of one wave are found again."""
+
+Trailers = tuple[tuple[str, str], ...]
+
+
+_SAID: dict[type[object], str] = {
+    Asked: "a question was asked",
+    RequestRefreshed: "the request was read again",
+    EffortChanged: "another effort",
+    ApprovalDoubted: "an approval is asked again",
+    ChecksFailed: "checks failed",
+}
+
+
+def subject(report: Report, before: State, pipeline: Pipeline) -> str:
+    """The first line of the commit's message."""
+    match report:
+        case RunStarted():
+            return f"forge-bot: start “{report.title}”"
+        case ArtifactWritten(task=task) if task is not None and (known := before.task(task)) is not None:
+            what = "review of " if known.status.value == "implemented" else ""
+            return f"forge-bot: {what}task {task}, {known.spec.title}"
+        case Answered():
+            return f"forge-bot: {report.gate} {report.answer.value}"
+        case CommandsRan():
+            return "forge-bot: the project's commands ran"
+        case RetryAsked():
+            return f"forge-bot: retry {report.phase}"
+        case Abandoned():
+            return "forge-bot: abandoned"
+        case BudgetRaised():
+            return "forge-bot: more budget"
+        case _ if (said := _SAID.get(type(report))) is not None:
+            return f"forge-bot: {said}"
+        case _:
+            return f"forge-bot: {pipeline.phase(before.current_phase).label}"
+
+
+def trailers(report: Report, before: State, pipeline: Pipeline) -> Trailers:
+    """Run and phase, the task if it is about one, what an agent was given, and who approved."""
+    phase = report.phase if isinstance(report, ArtifactWritten) else before.current_phase
+    found = [("Forge-Run", before.run), ("Forge-Phase", str(phase))]
+    if isinstance(report, ArtifactWritten) and report.task is not None:
+        found += [("Forge-Task", str(report.task)), (ACTION, report.action_id)]
+    if not isinstance(report, RunStarted) and (inputs := _inputs(before, pipeline)):
+        found.append(("Forge-Inputs", inputs))
+    if isinstance(report, Answered) and report.answer in {Answer.APPROVE, Answer.DONE, Answer.SKIP}:
+        found.append(("Approved-by", f"{report.by} via {report.via}"))
+    return tuple(found)
+
+
+def _inputs(state: State, pipeline: Pipeline) -> str:
+    action = next_action(pipeline, state)
+    if not isinstance(action, SpawnAgent):
+        return ""
+    return " ".join(f"{name}@{state.artifacts[name].blob[:12]}" for name in action.input_files if name in state.artifacts)

@@ -1,0 +1,114 @@
+"""Where a process is killed: at its n-th call of git, change of a file, or question to a model. Nothing of it is patched."""
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import struct
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+_HEAD = struct.Struct("iIII")
+_MODIFY, _CLOSE_WRITE, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x8, 0x80, 0x100, 0x200
+_COUNTED = _MODIFY | _CLOSE_WRITE | _MOVED_TO | _CREATE | _DELETE
+_FOLDER = 0x40000000
+
+
+class FileEvents:
+    """Counts what happens to files below some folders (inotify), and calls `then` at event number `at`."""
+
+    def __init__(self, roots: tuple[Path, ...], at: int, then: Callable[[], None]) -> None:
+        self.count = 0
+        self._at = at
+        self._then = then
+        self._roots = roots
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._folders: dict[int, Path] = {}
+        self._thread = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._queue = self._libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._bell, self._end = os.pipe()
+        for root in self._roots:
+            root.mkdir(parents=True, exist_ok=True)
+            self._add(root)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        os.write(self._end, b"!")
+        self._thread.join()
+        for file in (self._queue, self._bell, self._end):
+            os.close(file)
+
+    def _add(self, folder: Path) -> None:
+        for here, below, _ in os.walk(folder):
+            below[:] = [name for name in below if name != "environment"]
+            mark = self._libc.inotify_add_watch(self._queue, os.fsencode(here), _COUNTED)
+            if mark >= 0:
+                self._folders[mark] = Path(here)
+
+    def _read(self) -> None:
+        while True:
+            ready, _, _ = select.select([self._queue, self._bell], [], [])
+            if self._bell in ready:
+                return
+            with contextlib.suppress(BlockingIOError):
+                self._take(os.read(self._queue, 65_536))
+
+    def _take(self, data: bytes) -> None:
+        place = 0
+        while place < len(data):
+            mark, mask, _, length = _HEAD.unpack_from(data, place)
+            name = data[place + _HEAD.size : place + _HEAD.size + length].rstrip(b"\0")
+            place += _HEAD.size + length
+            if mask & _FOLDER and mask & _CREATE and mark in self._folders and name != b"environment":
+                self._add(self._folders[mark] / os.fsdecode(name))
+            self.count += 1
+            if self.count == self._at:
+                self._then()
+
+
+SHIM = """#!/bin/sh
+# Counts the calls that forge-bot itself makes, and kills it before or after one of them.
+[ "$PPID" = "$FORGE_TEST_PID" ] || exec "$FORGE_TEST_GIT" "$@"
+echo x >> "$FORGE_TEST_COUNT"
+n=$(wc -l < "$FORGE_TEST_COUNT")
+[ "$FORGE_TEST_WHEN$n" = "before$FORGE_TEST_AT" ] && { kill -9 $PPID; exit 1; }
+[ "$FORGE_TEST_WHEN$n" = "after$FORGE_TEST_AT" ] || exec "$FORGE_TEST_GIT" "$@"
+"$FORGE_TEST_GIT" "$@"
+kill -9 $PPID
+"""
+
+
+def kill(pid: int) -> None:
+    """SIGKILL, to this process alone: what it started goes on."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_with_all(pid: int) -> None:
+    """SIGKILL to a process and everything below it, as when a machine loses its power."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGSTOP)
+    for each in (*_below(pid), pid):
+        kill(each)
+
+
+def _below(pid: int) -> list[int]:
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                parent = int((entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1])
+                parents.setdefault(parent, []).append(int(entry.name))
+    found, left = list[int](), [pid]
+    while left:
+        children = parents.get(left.pop(), [])
+        found += children
+        left += children
+    return found

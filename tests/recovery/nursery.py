@@ -1,0 +1,98 @@
+"""Processes of forge-bot that begin at once: an interpreter that has loaded everything forks for each of them.
+
+What a fork runs is `python -m forge_bot WORDS`, and it is a process like any other: it can be killed, and takes nothing along.
+"""
+
+import json
+import os
+import runpy
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+ROOT = Path(__file__).parents[2]
+_LOADED = (
+    "forge_bot.cli.app",
+    "forge_bot.cli.starting",
+    "forge_bot.cli.going",
+    "forge_bot.cli.looking",
+    "forge_bot.agent.models.opening",
+    "forge_bot.agent.models.provider",
+    "pydantic_ai.models.openai",
+    "pydantic_ai.providers.openai",
+)
+
+
+class Nursery:
+    """Starts processes of forge-bot, and waits for them."""
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.recovery.nursery"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._process.communicate()
+
+    def start(self, words: tuple[str, ...], folder: Path, environment: Mapping[str, str], out: Path) -> int:
+        """Begin `forge-bot WORDS` in a folder, with both outputs into a file; its process id."""
+        return self._asked({"words": words, "folder": str(folder), "environment": dict(environment), "out": str(out)})
+
+    def wait(self, pid: int, seconds: float = 90) -> int:
+        """The exit code of a process, negative for the signal that ended it."""
+        alarm = threading.Timer(seconds, os.kill, (pid, 9))
+        alarm.start()
+        try:
+            return os.waitstatus_to_exitcode(self._asked({"wait": pid}))
+        finally:
+            alarm.cancel()
+
+    def _asked(self, order: dict[str, Any]) -> int:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+
+def _become(order: dict[str, Any]) -> None:
+    os.chdir(order["folder"])
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    if "FORGE_TEST_PID" in os.environ:
+        os.environ["FORGE_TEST_PID"] = str(os.getpid())
+    for number, flags, name in ((0, os.O_RDONLY, os.devnull), (1, os.O_WRONLY | os.O_CREAT | os.O_APPEND, order["out"])):
+        file = os.open(name, flags, 0o600)
+        os.dup2(file, number)
+        os.close(file)
+    os.dup2(1, 2)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115 - as long as the process
+    sys.argv = ["forge-bot", *order["words"]]
+    runpy.run_module("forge_bot", run_name="__main__")
+
+
+def main() -> None:
+    """Serve orders until stdin ends."""
+    for name in _LOADED:
+        __import__(name)
+    while line := sys.stdin.readline():
+        order = json.loads(line)
+        if "wait" in order:
+            sys.stdout.write(f"{os.waitpid(order['wait'], 0)[1]}\n")
+        elif pid := os.fork():
+            sys.stdout.write(f"{pid}\n")
+        else:
+            return _become(order)
+        sys.stdout.flush()
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""A model provider that plays one whole run: a REVISE, a rejected design, a wave of two tasks, a FAIL, looks into the repository.
+
+What is answered depends on the question alone, never on how often it was asked: so a question asked again after a kill gets
+the same answer, and two runs that ask the same questions end the same.
+"""
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tests.fakes import script
+from tests.fakes.agents import role_of
+from tests.fakes.model_server import ModelServer, Question, Says
+
+NOTES = "Say what happens to swaps"
+"""What the person at the design gate says the first time."""
+
+_TASKS = """# Tasks
+
+## Task 1: Nobody before the start
+mode: parallel
+files:
+- rota/schedule.py
+- tests/test_before.py
+depends_on: []
+
+Acceptance criteria:
+- [ ] AC-1: `on_call` gives None before the start
+
+## Task 2: A note for readers
+mode: parallel
+files:
+- docs/before.md
+depends_on: []
+
+Acceptance criteria:
+- [ ] AC-1: the note names the first day
+"""
+_NOTE = {"path": "docs/before.md", "operation": "write", "old": "", "new": "Before the first day nobody is on call.\n"}
+
+
+def _architect(text: str) -> script.Answer:
+    version = "third" if NOTES in text else "second" if "REVISE" in text else "first"
+    return script.document(*script.HEADINGS["architect"], body=f"The {version} draft.")
+
+
+def _design_reviewer(text: str) -> script.Answer:
+    return script.review("REVISE", "[MAJOR] the design says nothing of the start day") if "The first draft." in text else script.review("APPROVE")
+
+
+def _implementer(text: str) -> script.Answer:
+    if "Task 2: A note for readers" in _own_part(text):
+        return script.change(_NOTE)
+    return script.change(script.TEST) if "says FAIL" in text or "## Verdict: FAIL" in text else script.change(script.GUARD)
+
+
+def _impl_reviewer(text: str) -> script.Answer:
+    wanting = "Nobody before the start" in _own_part(text) and "BeforeTheStart" not in text
+    extra = ["Acceptance Criteria"]
+    return script.review("FAIL", "[MAJOR] no test covers it", extra=extra) if wanting else script.review("PASS", extra=extra)
+
+
+def _own_part(text: str) -> str:
+    """The part of a question that says which task is meant."""
+    _, found, own = text.partition("## Your Task")
+    return own[:200] if found else text
+
+
+def _look(*requests: tuple[str, dict[str, object]]) -> script.Answer:
+    wanted = [{"provider": name, "params_json": json.dumps(params), "reasoning": "to see it"} for name, params in requests]
+    return {"requests": wanted, "actions": []}
+
+
+def answer_to(question: Question) -> script.Answer:
+    """What the play says to a question."""
+    agent, phase = role_of(question)
+    messages = question.body["messages"]
+    text = "\n".join(str(message["content"]) for message in messages[1:])
+    begins = not any(message["role"] == "assistant" for message in messages)
+    if agent == "investigator" and begins:
+        return _look(("read_file", {"path": "rota/schedule.py"}), ("search_code", {"pattern": "on_call"}))
+    if agent == "comprehensive-reviewer" and begins:
+        return _look(("run_tests", {}))
+    match agent:
+        case "architect":
+            return _architect(text)
+        case "design-reviewer":
+            return _design_reviewer(text)
+        case "task-decomposer":
+            return {"artifact_markdown": _TASKS}
+        case "implementer":
+            return _implementer(text)
+        case "impl-reviewer":
+            return _impl_reviewer(text)
+        case _:
+            usual = script.usual()
+            return usual.get((agent, phase, "*")) or usual[agent, "*", "*"]
+
+
+@dataclass
+class Play(ModelServer):
+    """Counts each question by its bytes. `at` names the question at which `then` is called, before or after its answer."""
+
+    asked: Counter[str] = field(default_factory=Counter[str])
+    at: tuple[str, int] = ("", 0)
+    then: Callable[[], None] = field(default=lambda: None)
+    taken: int = 0
+    given: int = 0
+    _one: threading.Lock = field(default_factory=threading.Lock)
+
+    def fresh(self) -> None:
+        """Begin to count anew."""
+        self.asked, self.at, self.taken, self.given = Counter(), ("", 0), 0, 0
+
+    def take(self, question: Question) -> Says:
+        with self._one:
+            self.taken += 1
+            self.asked[json.dumps(question.body, sort_keys=True)] += 1
+            lost = self.at == ("before", self.taken)
+            self.replies = [Says(json.dumps(answer_to(question)), input_tokens=1000, output_tokens=100, raw="" if lost else None)]
+            self._said = 0
+            if lost:
+                self.then()
+            return super().take(question)
+
+    def answered(self) -> None:
+        with self._one:
+            self.given += 1
+            if self.at == ("after", self.given):
+                self.then()

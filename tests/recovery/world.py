@@ -1,0 +1,185 @@
+"""A repository, a state folder and a model provider, in which one run is performed, killed, gone on with, and looked at."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forge_bot.resources import templates
+from tests.recovery.nursery import Nursery
+from tests.recovery.play import NOTES, Play
+
+TASK = "`rota who` names somebody for days before the rota starts"
+MODEL = ("--model", "openai-chat:fake")
+SCRIPT: tuple[tuple[str, ...], ...] = (
+    ("run", TASK, "--effort", "L", *MODEL),
+    ("reject", NOTES, *MODEL),
+    ("approve", *MODEL),
+    ("approve", *MODEL),
+)
+"""The invocations of the whole run, and where each leaves it: three questions, then the end."""
+CODES = (3, 3, 3, 0)
+
+_DURATION = re.compile(r"\d+(\.\d+)? ?(ms|s)\b")
+_RANDOM_KEY = re.compile(r"^(start|answer|shown|retry)-[0-9a-f]{32}$")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Everything a run has brought about, without times and ids."""
+
+    code: Mapping[str, str]
+    """Files of the branch outside the record, by name and blob."""
+    artifacts: Mapping[str, str]
+    reports: Sequence[Any]
+    commits: Sequence[str]
+    """Subjects and trailers of the run's commits, oldest first."""
+    uncommitted: Sequence[str]
+
+
+@dataclass
+class World:
+    """All of it lies below `root`."""
+
+    root: Path
+    nursery: Nursery
+    play: Play
+    asked: list[Counter[str]] = field(default_factory=list[Counter[str]])
+
+    @property
+    def path(self) -> Path:
+        """The repository."""
+        return self.root / "rota"
+
+    @property
+    def state(self) -> Path:
+        """The state folder."""
+        return self.root / "state"
+
+    def build(self) -> None:
+        """Make the sample repository."""
+        shutil.copytree(templates() / "demo" / "repository", self.path, ignore=shutil.ignore_patterns("__pycache__"))
+        self.state.mkdir()
+        for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "start"]):
+            self.git(*words)
+
+    def git(self, *words: str, folder: Path | None = None) -> str:
+        """What git says."""
+        environment = {**os.environ, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.c"}
+        environment |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.c"}
+        done = subprocess.run(["git", "-C", str(folder or self.path), *words], capture_output=True, text=True, check=True, env=environment)
+        return done.stdout.rstrip("\n")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What forge-bot is started with."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTEST_", "COV_"))}
+        return {
+            **kept,
+            "OPENAI_BASE_URL": f"{self.play.url}/v1",
+            "OPENAI_API_KEY": "none",
+            "XDG_STATE_HOME": str(self.state),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+        }
+
+    # -- performing ------------------------------------------------------------------------------------------------
+
+    @property
+    def out(self) -> Path:
+        """What all processes printed."""
+        return self.root / "out.txt"
+
+    def start(self, words: Sequence[str], more: Mapping[str, str] | None = None) -> int:
+        """Begin an invocation; its process id."""
+        return self.nursery.start(tuple(words), self.path, {**self.environment, **(more or {})}, self.out)
+
+    def forge(self, *words: str) -> tuple[int, str]:
+        """A whole invocation: its exit code, and what it printed."""
+        before = self.out.stat().st_size if self.out.exists() else 0
+        code = self.nursery.wait(self.start(words))
+        return code, self.out.read_bytes()[before:].decode()
+
+    def save(self, name: str) -> None:
+        """Keep the whole world under a name."""
+        self._copy(self.root, self.root / "saved" / name)
+
+    def back(self, name: str) -> None:
+        """Put everything back to what was kept."""
+        for folder in ("rota", "state"):
+            shutil.rmtree(self.root / folder)
+        self._copy(self.root / "saved" / name, self.root)
+
+    def _copy(self, origin: Path, target: Path) -> None:
+        for folder in ("rota", "state"):
+            shutil.copytree(origin / folder, target / folder, symlinks=True)
+
+    # -- looking ---------------------------------------------------------------------------------------------------
+
+    @property
+    def branch(self) -> str:
+        """The newest branch that has a run; runs of a killed beginning have none."""
+        names = [name for name in self.git("branch", "--format=%(refname:short)").splitlines() if name != "main"]
+        return next(name for name in reversed(names) if self.git("ls-tree", name, ".specs/"))
+
+    @property
+    def tree(self) -> Path:
+        """The run's work tree."""
+        blocks = self.git("worktree", "list", "--porcelain").split("\n\n")
+        return next(Path(block.split("\n")[0].removeprefix("worktree ")) for block in blocks if f"refs/heads/{self.branch}" in block)
+
+    @property
+    def workspace(self) -> Path:
+        """The run's folder in its work tree."""
+        return next((self.tree / ".specs").iterdir())
+
+    @property
+    def decisions(self) -> int:
+        """How many answers of a person are on record."""
+        lines = (self.workspace / "reports.jsonl").read_text().splitlines()
+        return sum(json.loads(line)["type"] == "answered" for line in lines)
+
+    def open_calls(self) -> int:
+        """Questions that went out and whose answer is not in the journal."""
+        text = "".join(file.read_text() for file in self.state.rglob("journal.jsonl"))
+        entries = [json.loads(line)["entry"] for line in text.splitlines() if line.endswith("}")]
+        return entries.count("started") - entries.count("finished") - entries.count("failed")
+
+    def standing(self) -> Standing:
+        """What the run has brought about so far."""
+        listed = [line.split(None, 3) for line in self.git("ls-tree", "-r", self.branch).splitlines()]
+        files = {path: blob for _, _, blob, path in listed}
+        artifacts = {path.name: _DURATION.sub("…", path.read_text()) for path in self.workspace.iterdir()}
+        reports = [_timeless(json.loads(line)) for line in artifacts.pop("reports.jsonl").splitlines()]
+        del artifacts["state.json"], artifacts["request.md"]
+        log = self.git("log", "--reverse", "--format=%s%n%(trailers:only,unfold)%x00", f"main..{self.branch}").split("\0")
+        return Standing(
+            code={path: blob for path, blob in files.items() if not path.startswith(".specs/")},
+            artifacts=artifacts,
+            reports=reports,
+            commits=[entry.strip() for entry in log if "keep the record" not in entry and entry.strip()],
+            uncommitted=self.git("status", "--porcelain", folder=self.tree).splitlines(),
+        )
+
+    def leftovers(self) -> list[str]:
+        """Locks and half-written files that a killed process left, where they could stand in somebody's way."""
+        names = [*self.tree.rglob("*"), *(self.path / ".git").rglob("*.lock")]
+        return [str(path.relative_to(self.root)) for path in names if path.name.endswith((".tmp", ".lock")) and "forge-bot" not in path.parent.name]
+
+
+def _timeless(report: dict[str, Any]) -> dict[str, Any]:
+    """A report without what differs between two runs that do the same."""
+    key = str(report.get("key", ""))
+    kept = {name: value for name, value in report.items() if name not in {"at", "blob", "key"}}
+    if "@" not in key and not _RANDOM_KEY.match(key):
+        kept["key"] = key
+    if "usage" in kept:
+        kept["usage"] = {**kept["usage"], "durationMs": 0, "duration_ms": 0}
+    if "results" in kept:
+        kept["results"] = [{**each, "durationMs": 0, "duration_ms": 0} for each in kept["results"]]
+    return kept
