@@ -374,6 +374,13 @@ class WriteFailed(StateError):
     hint = "Check free space and permissions, then `forge-bot resume`."
 
 
+class DiskFull(StateError):
+    """A disk has no room for what has to be written; nothing that was recorded is lost."""
+
+    code = "STATE-005"
+    hint = "Make room there, then `forge-bot resume`: it goes on where the run stood."
+
+
 # -- GitHub -------------------------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from forge_bot.agent.models.base import Finish, Message, Reply
 from forge_bot.agent.observations import Observation
 from forge_bot.agent.redaction import striking
 from forge_bot.engine.values import Frozen, Usage
+from forge_bot.workspace import full, without_room
 
 
 class Started(Frozen):
@@ -98,7 +99,9 @@ class Journal:
         return sum((amount for key in lost for amount in self._open.pop(key)), Decimal(0))
 
     def started(self, key: str, prompt: str, model: str, reserved: Decimal, messages: Sequence[Message]) -> None:
-        """A question is about to go out."""
+        """A question is about to go out. Raises DiskFull if there might be no room for its answer, which would be paid in vain."""
+        if without_room(self.path):
+            raise full((self.path.parent,), "The model was not asked, since its answer could not be kept.")
         shown = tuple(Message(role=item.role, text=self.strike(item.text)) for item in messages)
         self._append(Started(key=key, prompt=prompt, model=model, reserved=reserved, messages=shown))
 
@@ -126,9 +129,15 @@ class Journal:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
                 remaining = line.encode("utf-8", "replace")
-                while remaining:
-                    remaining = remaining[os.write(descriptor, remaining) :]
-                os.fsync(descriptor)
+                end = os.lseek(descriptor, 0, os.SEEK_END)
+                try:
+                    while remaining:
+                        remaining = remaining[os.write(descriptor, remaining) :]
+                    os.fsync(descriptor)
+                except OSError:
+                    # Disk full: half a line would take the next one with it.
+                    os.ftruncate(descriptor, end)
+                    raise
             finally:
                 os.close(descriptor)
 

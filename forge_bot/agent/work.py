@@ -29,6 +29,7 @@ from forge_bot.agent.notices import Answered, Asking, Complaint, Looking, Notice
 from forge_bot.agent.observations import Observation, Status, Wanted
 from forge_bot.agent.telling import printable
 from forge_bot.errors import ContextTooLong, ForgeError, ModelUnavailable, QuestionRejected
+from forge_bot.workspace import is_full
 
 # Things looked up at once: more would only fight for the same disk.
 _SIDE_BY_SIDE = 4
@@ -207,6 +208,9 @@ class _Desk:
         try:
             return self.context.fetch(item, self.assignment.limits)
         # A capability may be anyone's code, and one that breaks must stop neither the others nor the work.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
+            if is_full(error):
+                # This says nothing about what was asked for; kept as its answer it would still be told when there is room again.
+                raise
             said = f"{type(error).__name__}: {error}"
             return Observation(key=item.key, capability=item.capability, params=item.params, status=Status.TOOL_ERROR, content=said)

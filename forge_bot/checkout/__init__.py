@@ -13,6 +13,7 @@ from forge_bot.checkout.operations import Operation
 from forge_bot.checkout.reading import blob_id
 from forge_bot.checkout.repository import Repository
 from forge_bot.checkout.status import Change
+from forge_bot.checkout.tracking import Tracking
 from forge_bot.checkout.tree import Tree
 from forge_bot.checkout.worktrees import WorktreeInfo
 
@@ -27,6 +28,7 @@ __all__ = [
     "Repository",
     "Sparse",
     "Submodule",
+    "Tracking",
     "Tree",
     "WorktreeInfo",
     "blob_id",

@@ -51,6 +51,13 @@ def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes
     return {path: data[oid] for path, oid in oids.items()}
 
 
+def entries(folder: Path, ref: str, under: str) -> dict[str, str]:
+    """What lies directly in the folder `under` at `ref`: names with their object ids. Equal ids mean equal contents."""
+    listing = git(folder, "ls-tree", "-z", "--full-tree", tree_id(folder, ref), "--", f"{PurePosixPath(under)}/")
+    rows = (row.partition("\t") for row in listing.names)
+    return {PurePosixPath(name).name: about.split(" ")[2] for about, _, name in rows}
+
+
 def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:
     """Names of all files at `ref`, or of those in one folder, from the top of the tree. Submodules are not files."""
     tree = tree_id(folder, ref)

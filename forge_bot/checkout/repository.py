@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.checkout import commits, condition, heads, lfs, naming, pushing, reading, remote_branches, worktrees
+from forge_bot.checkout import commits, condition, heads, lfs, naming, pushing, reading, remote_branches, tracking, worktrees
 from forge_bot.checkout.git import git
 from forge_bot.checkout.tree import Tree
 from forge_bot.errors import GitFailed, GitMissing, NotARepository
@@ -56,6 +56,14 @@ class Repository:
     def branch_exists(self, name: str) -> bool:
         """Whether there is a local branch of exactly that name; what cannot be a name is none."""
         return naming.is_branch_name(self.root, name) and naming.ref_target(self.root, naming.HEADS + name) is not None
+
+    def remote_branches(self, most: int = 100) -> tuple[tracking.Tracking, ...]:
+        """Branches of remotes as the last fetch saw them, newest first, at most so many."""
+        return tracking.listed(self.root, most)
+
+    def take(self, found: tracking.Tracking) -> None:
+        """Make a local branch from a remote's. Raises GitFailed when there is one of that name."""
+        tracking.take(self.root, found)
 
     def remote_url(self, name: str = "origin") -> str | None:
         """Address of a remote, without credentials. None when there is no such remote."""
@@ -109,6 +117,10 @@ class Repository:
     def commit_id(self, ref: str) -> str:
         """Id of the commit a branch or tag names now. Raises GitFailed."""
         return naming.commit_id(self.root, ref)
+
+    def entries(self, ref: str, folder: str) -> dict[str, str]:
+        """Names in a folder at `ref`, each with the id of what it is; empty if there is no such folder. GitFailed for an unknown ref."""
+        return reading.entries(self.root, ref, folder)
 
     def worktrees(self) -> tuple[worktrees.WorktreeInfo, ...]:
         """All work trees of the repository, the main one first."""

@@ -1,12 +1,12 @@
 """Which runs a repository has, found by git alone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
-from forge_bot.checkout import Repository
+from forge_bot.checkout import Repository, Tracking
 from forge_bot.engine import REPORT, State
 from forge_bot.engine.reports import RunStarted
 from forge_bot.engine.values import Frozen
@@ -15,6 +15,9 @@ from forge_bot.workspace import SPECS
 
 _LOOKED_AT = 50
 """Workspaces per branch that are looked at, newest first: merged branches bring those of older runs along."""
+
+_REMOTE_BRANCHES = 100
+"""Branches of remotes that are looked at, newest first."""
 
 Read = Callable[[str], bytes | None]
 
@@ -31,6 +34,17 @@ class RunInfo(Frozen):
     effort: str = "?"
     gate: str = ""
     updated_at: datetime
+    remote: str = Field(default="", description="the remote on whose branch it was found; empty if there is a local branch")
+
+    @property
+    def ref(self) -> str:
+        """The ref its commits are read from while it has no work tree here."""
+        return self.tracking.ref if self.remote else f"refs/heads/{self.branch}"
+
+    @property
+    def tracking(self) -> Tracking:
+        """The remote's branch, for a run that has none here."""
+        return Tracking(self.remote, self.branch)
 
     @property
     def waiting(self) -> bool:
@@ -44,32 +58,48 @@ class RunInfo(Frozen):
 
 
 def runs(repository: Repository) -> tuple[RunInfo, ...]:
-    """The runs of all local branches, newest first. A workspace counts on the branch that its first report names."""
+    """The runs of all local branches, newest first, then those only remotes have, as the last fetch saw them.
+
+    A workspace counts on the branch that its first report names.
+    """
     trees = {info.branch: info.path for info in repository.worktrees() if info.branch and info.path.is_dir()}
-    found = [info for branch in repository.branches() if (info := _live(repository, branch, trees.get(branch)))]
-    return tuple(sorted(found, key=lambda info: info.updated_at, reverse=True))
+    branches = repository.branches()
+    here = [info for branch in branches if (info := _live(repository, branch, trees.get(branch)))]
+    away = {info.name: info for info in reversed(tuple(_of_remotes(repository, branches)))}
+    return (*_newest_first(here), *_newest_first(info for info in away.values() if info.name not in {mine.name for mine in here}))
+
+
+def _newest_first(found: Iterable[RunInfo]) -> list[RunInfo]:
+    return sorted(found, key=lambda info: info.updated_at, reverse=True)
 
 
 def choose(repository: Repository, wanted: str | None) -> RunInfo:
     """The run a person means: by name or branch, else that of the checked-out branch, else the only one that is not over.
+
+    Runs that only a remote has are meant when they are named, or when no run here is left to go on with.
 
     Raises UnknownRun or AmbiguousRun, which lists what could be meant.
     """
     known = runs(repository)
     if wanted:
         named = wanted.rstrip("/").rpartition("/")[2] if wanted.startswith(SPECS) else wanted
-        if match := [info for info in known if named in {info.name, info.branch}]:
+        if match := [info for info in known if named in {info.name, info.branch, info.ref.removeprefix("refs/remotes/")}]:
             return match[0]
         raise UnknownRun(f"There is no run {wanted!r} in this repository.")
     here = _current_branch(repository)
-    if mine := [info for info in known if info.branch == here]:
+    if mine := [info for info in known if info.branch == here and not info.remote]:
         return mine[0]
-    alive = [info for info in known if not info.ended]
+    unended = [info for info in known if not info.ended]
+    alive = [info for info in unended if not info.remote] or unended
     if len(alive) > 1:
-        raise AmbiguousRun("Several runs are under way.", details=tuple(f"{info.name} ({info.phase})" for info in alive))
+        raise AmbiguousRun("Several runs are under way.", details=tuple(f"{info.name} ({_where(info)})" for info in alive))
     if candidates := alive or list(known[:1]):
         return candidates[0]
     raise UnknownRun("This repository has no run yet.", hint='Start one with forge-bot run "…".')
+
+
+def _where(info: RunInfo) -> str:
+    return f"{info.phase}, on {info.remote}" if info.remote else info.phase
 
 
 def _current_branch(repository: Repository) -> str:
@@ -81,11 +111,33 @@ def _current_branch(repository: Repository) -> str:
 
 def _live(repository: Repository, branch: str, tree: Path | None) -> RunInfo | None:
     read, names = _reader(repository, branch, tree)
+    return _named(read, names, branch, tree)
+
+
+def _named(read: Read, names: Iterable[str], branch: str, tree: Path | None) -> RunInfo | None:
+    """The run whose first report names this branch."""
     for name in names:
         started = _started(read(f"{SPECS}/{name}/reports.jsonl"))
         if started is not None and started.branch == branch and started.run == name:
             return _info(started, tree, read(f"{SPECS}/{name}/state.json"))
     return None
+
+
+def _of_remotes(repository: Repository, local: Collection[str]) -> Iterator[RunInfo]:
+    """Runs on branches that only remotes have. What the default branch has too came there by a merge and is no run of theirs."""
+    default = repository.default_branch()
+    merged = repository.entries(f"refs/heads/{default}", SPECS) if default in local else {}
+    for found in repository.remote_branches(_REMOTE_BRANCHES):
+        if found.branch in local:
+            continue
+        own = repository.entries(found.ref, SPECS).items() - merged.items()
+
+        def read(path: str, ref: str = found.ref) -> bytes | None:
+            return repository.read(ref, path)
+
+        names = sorted((name for name, _ in own), reverse=True)[:_LOOKED_AT]
+        if info := _named(read, names, found.branch, None):
+            yield info.model_copy(update={"remote": found.remote})
 
 
 def _reader(repository: Repository, branch: str, tree: Path | None) -> tuple[Read, Iterator[str]]:

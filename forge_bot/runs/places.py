@@ -18,6 +18,12 @@ class Places(Frozen):
     journal: Path
     touched: Path
     lock: Path
+    git: Path
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """Folders on the disks that a run needs room on."""
+        return (self.home, self.git)
 
 
 def places(repository: Repository, run: str) -> Places:
@@ -32,4 +38,5 @@ def places(repository: Repository, run: str) -> Places:
         journal=home / "journal.jsonl",
         touched=home / "touched.json",
         lock=repository.common_dir / "forge-bot" / f"{run}.lock",
+        git=repository.common_dir,
     )

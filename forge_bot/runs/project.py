@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from forge_bot.runs.notices import CommandBegan, CommandEnded, Said, Tell
 from forge_bot.runs.places import Places
 from forge_bot.sandbox import BackendName, Box, Limits, choose, run
 from forge_bot.settings import Config
+from forge_bot.workspace import full, without_room
 
 _READY = "ready"
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
@@ -149,10 +151,16 @@ class Project:
         output = outcome.output.replace(str(self.spots.environment), ENV)
         for place in (self.tree.path, self._stand_in or self.tree.path):
             output = output.replace(str(place), ".")
+        if outcome.exit_code != 0 and any(without_room(folder) for folder in self._written()):
+            raise full(self._written(), f"What `{' '.join(argv)}` says counts only with room to work in.")
         result = read_outcome(name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out)
         result = result.model_copy(update={"tail": timeless(result.tail)})
         self.tell(CommandEnded(result=result))
         return result, timeless(output)
+
+    def _written(self) -> tuple[Path, ...]:
+        """Folders in which commands write."""
+        return (self.tree.path, self.spots.environment, Path(tempfile.gettempdir()))
 
     def _box(self, *, network: bool) -> Box:
         environment = self.spots.environment

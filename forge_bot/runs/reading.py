@@ -30,7 +30,7 @@ def raw_file(repository: Repository, info: RunInfo, name: str) -> bytes | None:
     """A file of the run's folder: from its work tree if there is one, else from its branch."""
     path = f"{SPECS}/{info.name}/{name}"
     if info.tree is None:
-        return repository.read(f"refs/heads/{info.branch}", path)
+        return repository.read(info.ref, path)
     file = info.tree / path
     return file.read_bytes() if file.is_file() else None
 

@@ -17,8 +17,9 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.commit_text import ACTION, subject, trailers
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.places import Places, places
+from forge_bot.runs.process import stopped_like_by_hand, this_process
 from forge_bot.settings import Config, load_pipeline
-from forge_bot.workspace import SPECS, Request, Workspace, held, read_request, write_whole
+from forge_bot.workspace import SPECS, Request, Workspace, held, read_request, told_when_full, write_whole
 
 _RIDES_ALONG = GateShown | ArtifactChanged | AgentFailed | Prepared
 """Reports that are committed with the next one that stands for itself."""
@@ -191,7 +192,9 @@ def committed_reports(repository: Repository, branch: str, workspace: str) -> by
 def opened(repository: Repository, info: RunInfo, config: Config) -> Generator[Run]:
     """The run, locked for this process and settled. A work tree that is gone is made anew from the branch."""
     spots = places(repository, info.name)
-    with held(spots.lock, f"the run {info.name}"):
+    with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stopped_like_by_hand():
+        if info.remote:
+            repository.take(info.tracking)
         tree = Tree(info.tree) if info.tree is not None else repository.add_worktree(spots.tree, info.branch, None)
         notices = _free(tree, spots.tree)
         notices += Workspace(tree.path, info.name).mend(committed_reports(repository, info.branch, f"{SPECS}/{info.name}"))

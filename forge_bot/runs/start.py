@@ -17,7 +17,8 @@ from forge_bot.errors import BadOption, BranchExists, DirtyTree, EmptyTask, Issu
 from forge_bot.runs.clock import now
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.places import places
-from forge_bot.workspace import Request, Workspace, branch_name, held, render_request, slug, workspace_name
+from forge_bot.runs.process import this_process
+from forge_bot.workspace import Request, Workspace, branch_name, held, render_request, slug, told_when_full, workspace_name
 
 LONGEST_TASK = 100_000
 """Characters of a request. What is longer belongs into a file of the repository."""
@@ -127,7 +128,7 @@ def begin(repository: Repository, beginning: Beginning, pipeline: Pipeline) -> R
     head = beginning.base or repository.head()
     name = _free_name(repository, workspace_name(stamp.date(), draft.source.id, plan.slug))
     spots = places(repository, name)
-    with held(spots.lock, f"the run {name}"):
+    with told_when_full(spots.written), held(spots.lock, f"the run {name}", this_process()):
         tree = Tree(repository.root) if plan.here else repository.add_worktree(spots.tree, plan.branch, head.commit)
         text = draft.text if not beginning.answers else f"{draft.text}\n\n## Answers to questions\n\n{beginning.answers}"
         request = Request(

@@ -4,6 +4,7 @@ from forge_bot.workspace.files import append_line, inside, write_whole
 from forge_bot.workspace.layout import SPECS, branch_name, slug, workspace_name
 from forge_bot.workspace.lock import held
 from forge_bot.workspace.request import Request, read_request, render_request
+from forge_bot.workspace.room import full, is_full, told_when_full, without_room
 from forge_bot.workspace.store import Loaded, Workspace
 
 __all__ = [
@@ -13,11 +14,15 @@ __all__ = [
     "Workspace",
     "append_line",
     "branch_name",
+    "full",
     "held",
     "inside",
+    "is_full",
     "read_request",
     "render_request",
     "slug",
+    "told_when_full",
+    "without_room",
     "workspace_name",
     "write_whole",
 ]

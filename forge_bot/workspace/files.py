@@ -6,7 +6,6 @@ from pathlib import Path, PurePosixPath
 
 from forge_bot.errors import PathEscapes, WriteFailed
 
-
 LEFTOVER = ".*.????????.tmp"
 """Pattern of the names of half-written files; a process that is killed while it writes leaves one behind."""
 

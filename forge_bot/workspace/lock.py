@@ -7,18 +7,33 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from forge_bot.errors import RunBusy
+from forge_bot.workspace.files import write_whole
 
 
 @contextmanager
-def held(path: Path, what: str) -> Generator[None]:
-    """Hold the lock at `path` for the time of the block; raises RunBusy at once if another process has it.
+def held(path: Path, what: str, by: str = "") -> Generator[None]:
+    """Hold the lock at `path` for the time of the block; raises RunBusy at once if another process has it, and says which.
 
-    The operating system lets go of it when its process ends, however it ends.
+    `by` says who we are, to those who come while we hold it. The operating system lets go of the lock when its process ends,
+    however it ends.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path, timeout=0)
+    lock, holder = FileLock(path, timeout=0), path.with_suffix(".holder")
     try:
-        with lock:
-            yield
+        lock.acquire()
     except Timeout as error:
-        raise RunBusy(f"Another process is working on {what}.") from error
+        raise RunBusy(f"Another process is working on {what}{_said(holder)}.") from error
+    try:
+        write_whole(holder, by)
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
+
+
+def _said(holder: Path) -> str:
+    try:
+        by = holder.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        by = ""
+    return f": {by}" if by else ""

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import select
+import shutil
 import signal
 import struct
 import threading
@@ -73,16 +74,35 @@ class FileEvents:
                 self._then()
 
 
-SHIM = """#!/bin/sh
-# Counts the calls that forge-bot itself makes, and kills it before or after one of them.
-[ "$PPID" = "$FORGE_TEST_PID" ] || exec "$FORGE_TEST_GIT" "$@"
-echo x >> "$FORGE_TEST_COUNT"
-n=$(wc -l < "$FORGE_TEST_COUNT")
-[ "$FORGE_TEST_WHEN$n" = "before$FORGE_TEST_AT" ] && { kill -9 $PPID; exit 1; }
-[ "$FORGE_TEST_WHEN$n" = "after$FORGE_TEST_AT" ] || exec "$FORGE_TEST_GIT" "$@"
-"$FORGE_TEST_GIT" "$@"
+_SHIM = """#!/bin/sh
+# Counts the calls of git that forge-bot itself makes, and kills it before or after one of them.
+[ "$PPID" = "$(cat {folder}/pid)" ] || exec {git} "$@"
+echo x >> {folder}/count
+n=$(wc -l < {folder}/count)
+[ "before $n" = "{at}" ] && {{ kill -9 $PPID; exit 1; }}
+[ "after $n" = "{at}" ] || exec {git} "$@"
+{git} "$@"
 kill -9 $PPID
 """
+
+
+class GitCalls:
+    """A folder with a `git` that counts its calls in one process, and kills that process before or after call number `at`."""
+
+    def __init__(self, folder: Path, when: str, at: int) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        self._count = folder / "count"
+        self._count.touch()
+        shim = folder / "git"
+        shim.write_text(_SHIM.format(folder=folder, git=shutil.which("git"), at=f"{when} {at}"))
+        shim.chmod(0o755)
+        self.environment = {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "NURSERY_PID": str(folder / "pid")}
+
+    @property
+    def count(self) -> int:
+        """How many calls there were."""
+        return len(self._count.read_bytes().splitlines())
 
 
 def kill(pid: int) -> None:

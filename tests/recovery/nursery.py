@@ -61,11 +61,12 @@ class Nursery:
 
 
 def _become(order: dict[str, Any]) -> None:
+    # For a shim that must know its parent: the name of the file that takes our process id.
+    if note := order["environment"].pop("NURSERY_PID", None):
+        Path(note).write_text(str(os.getpid()), encoding="ascii")
     os.chdir(order["folder"])
     os.environ.clear()
     os.environ.update(order["environment"])
-    if "FORGE_TEST_PID" in os.environ:
-        os.environ["FORGE_TEST_PID"] = str(os.getpid())
     for number, flags, name in ((0, os.O_RDONLY, os.devnull), (1, os.O_WRONLY | os.O_CREAT | os.O_APPEND, order["out"])):
         file = os.open(name, flags, 0o600)
         os.dup2(file, number)

@@ -47,7 +47,11 @@ def _architect(text: str) -> script.Answer:
 
 
 def _design_reviewer(text: str) -> script.Answer:
-    return script.review("REVISE", "[MAJOR] the design says nothing of the start day") if "The first draft." in text else script.review("APPROVE")
+    return (
+        script.review("REVISE", "[MAJOR] the design says nothing of the start day")
+        if "The first draft." in text
+        else script.review("APPROVE")
+    )
 
 
 def _implementer(text: str) -> script.Answer:
@@ -101,32 +105,33 @@ def answer_to(question: Question) -> script.Answer:
 
 @dataclass
 class Play(ModelServer):
-    """Counts each question by its bytes. `at` names the question at which `then` is called, before or after its answer."""
+    """Counts each question by its bytes, and calls `then` at the n-th one, before or after it is answered."""
 
     asked: Counter[str] = field(default_factory=Counter[str])
-    at: tuple[str, int] = ("", 0)
-    then: Callable[[], None] = field(default=lambda: None)
     taken: int = 0
-    given: int = 0
-    _one: threading.Lock = field(default_factory=threading.Lock)
+    _given: int = 0
+    _at: tuple[str, int] = ("", 0)
+    _then: Callable[[], None] = field(default=lambda: None)
+    _one: threading.RLock = field(default_factory=threading.RLock)
 
     def fresh(self) -> None:
-        """Begin to count anew."""
-        self.asked, self.at, self.taken, self.given = Counter(), ("", 0), 0, 0
+        """Forget what was asked."""
+        self.asked = Counter()
+
+    def count(self, when: str, number: int, then: Callable[[], None]) -> None:
+        """Count from one again, and call `then` at question `number`: `before` its answer or `after` it."""
+        self.taken, self._given, self._at, self._then = 0, 0, (when, number), then
 
     def take(self, question: Question) -> Says:
         with self._one:
             self.taken += 1
             self.asked[json.dumps(question.body, sort_keys=True)] += 1
-            lost = self.at == ("before", self.taken)
-            self.replies = [Says(json.dumps(answer_to(question)), input_tokens=1000, output_tokens=100, raw="" if lost else None)]
-            self._said = 0
-            if lost:
-                self.then()
-            return super().take(question)
+            if self._at == ("before", self.taken):
+                self._then()
+            return Says(json.dumps(answer_to(question)), input_tokens=1000, output_tokens=100)
 
     def answered(self) -> None:
         with self._one:
-            self.given += 1
-            if self.at == ("after", self.given):
-                self.then()
+            self._given += 1
+            if self._at == ("after", self._given):
+                self._then()

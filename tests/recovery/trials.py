@@ -1,163 +1,128 @@
-"""One kill at one boundary, the way back, and what must be true afterwards."""
+"""Kills at boundaries, the way back, and what must be true afterwards."""
 
-import os
-import shutil
-import time
+import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from tests.recovery.boundaries import SHIM, FileEvents, kill, kill_with_all
-from tests.recovery.world import CODES, MODEL, SCRIPT, Standing, World
+from tests.recovery.boundaries import FileEvents, GitCalls, kill, kill_with_all
+from tests.recovery.scripts import MODEL, Part
+from tests.recovery.world import Standing, World
 
-Kind = Literal["git-before", "git-after", "file", "power", "model-before", "model-after", "line"]
-KINDS: tuple[Kind, ...] = ("git-before", "git-after", "file", "power", "model-before", "model-after", "line")
+Kind = Literal["git before", "git after", "file", "power", "model before", "model after"]
+GIT: tuple[Kind, ...] = ("git before", "git after")
+FILE: tuple[Kind, ...] = ("file", "power")
+MODEL_CALL: tuple[Kind, ...] = ("model before", "model after")
+KINDS = (*GIT, *FILE, *MODEL_CALL)
+KILLED = -9
+REFUSED = 5
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """The `number`-th event of a kind in one invocation of the script."""
+    """The `number`-th event of a kind in one process: a call of git, a change of a file (`power`: all it started dies too), a
+    question to the model."""
 
-    part: int
     kind: Kind
     number: int
 
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """What a part of the script brings about when nobody is killed, and how many boundaries of each kind it has."""
+    """A part of a script as it goes when nobody is killed, and how many boundaries of each kind it has."""
 
+    number: int
+    part: Part
     standing: Standing
     asked: Counter[str]
     counts: dict[Kind, int]
 
 
-def play_through(world: World) -> list[Undisturbed]:
-    """Perform the whole script once, keeping the world before each part."""
+def undisturbed(world: World, script: Sequence[Part]) -> list[Undisturbed]:
+    """Perform the script once; the world before each part is kept under its number."""
     parts: list[Undisturbed] = []
-    for part in range(len(SCRIPT)):
-        world.save(f"part-{part}")
+    for number, part in enumerate(script):
+        world.save(str(number))
         world.play.fresh()
-        killed = _performed(world, Boundary(part, "file", 0))
-        assert killed.code == CODES[part], world.out.read_text()
-        counts = killed.counts
-        world.back(f"part-{part}")
-        world.play.fresh()
-        killed = _performed(world, Boundary(part, "git-before", 0))
-        assert killed.code == CODES[part], world.out.read_text()
-        counts |= {"git-before": killed.counts["git-before"], "git-after": killed.counts["git-after"]}
-        parts.append(Undisturbed(world.standing(), Counter(world.play.asked), counts))
+        code, counts = _performed(world, part.words)
+        assert code == part.code, world.printed
+        parts.append(Undisturbed(number, part, world.standing(), Counter(world.play.asked), counts))
     return parts
 
 
-@dataclass
-class _Killed:
-    code: int
-    counts: dict[Kind, int]
-    reached: bool
+def survives(world: World, whole: Undisturbed, boundaries: Sequence[Boundary]) -> int:
+    """Kill the part at the first boundary, each process that goes on with it at the next one, then let it end, and compare.
+
+    How many of the boundaries were reached.
+    """
+    world.back(str(whole.number))
+    world.play.fresh()
+    words, reached, code = whole.part.words, 0, KILLED
+    for boundary in (*boundaries, None):
+        code, _ = _performed(world, words, boundary)
+        if code != KILLED:
+            break
+        reached += 1
+        words = _next_words(world, whole)
+    over = code == REFUSED and "RUN-002" in world.printed
+    assert over or code == whole.part.code, world.printed
+    _compare(world, whole)
+    return reached
 
 
-def _performed(world: World, at: Boundary) -> _Killed:
-    """Perform one part, and kill it at the boundary (never at number 0)."""
-    reached: list[bool] = []
-    process: list[int] = []
+def _next_words(world: World, whole: Undisturbed) -> tuple[str, ...]:
+    """What a person types after a kill: the same again if nothing of it was recorded, else `resume`."""
+    recorded = world.decisions >= whole.number if whole.number else world.workspace is not None
+    return ("resume", *MODEL) if recorded else whole.part.words
 
-    def end(how: Callable[[int], None]) -> Callable[[], None]:
-        def now() -> None:
-            reached.append(True)
-            while not process:
-                time.sleep(0.001)
+
+def _compare(world: World, whole: Undisturbed) -> None:
+    now, then = world.standing(), whole.standing
+    assert now.code == then.code
+    if now.name != then.name:
+        # Killed before anything of the run was on disk, it was begun anew, beside what was left of the first try.
+        return
+    asked = Counter(world.play.asked)
+    assert set(asked) == set(whole.asked), world.printed
+    # Only questions that were under way at a kill may have been asked again.
+    assert asked.total() - whole.asked.total() <= world.open_calls(), world.printed
+    assert now.artifacts == then.artifacts
+    assert now.reports == then.reports
+    assert now.commits == then.commits
+    assert now.uncommitted == then.uncommitted
+    assert world.leftovers() == []
+
+
+def _performed(world: World, words: Sequence[str], at: Boundary | None = None) -> tuple[int, dict[Kind, int]]:
+    """Perform an invocation and kill it at the boundary: its exit code, and how many boundaries of each kind it came to."""
+    kind, number = (at.kind, at.number) if at is not None else ("", 0)
+    process, started = list[int](), threading.Event()
+
+    def now(how: Callable[[int], None]) -> Callable[[], None]:
+        def end() -> None:
+            started.wait()
             how(process[0])
 
-        return now
+        return end
 
     play = world.play
-    if at.kind in {"model-before", "model-after"}:
-        play.at, play.then = (at.kind.removeprefix("model-"), at.number), end(kill)
-    file_at = at.number if at.kind in {"file", "power"} else 0
-    roots = (world.path / ".git", world.state)
-    if at.kind not in {"file", "power"}:
-        code, calls = _with_shim(world, at, process)
-        return _Killed(code, {"git-before": calls, "git-after": calls}, code == -9)
-    with FileEvents(roots, file_at, end(kill if at.kind == "file" else kill_with_all)) as events:
-        process.append(world.start(SCRIPT[at.part]))
+    play.count(kind.removeprefix("model ") if kind in MODEL_CALL else "", number, now(kill))
+    calls = GitCalls(world.root / "shim", kind.removeprefix("git "), number if kind in GIT else 0)
+    folders = (world.path / ".git", world.state)
+    with FileEvents(folders, number if kind in FILE else 0, now(kill_with_all if kind == "power" else kill)) as files:
+        process.append(world.start(words, calls.environment))
+        started.set()
         code = world.nursery.wait(process[0])
-    counts: dict[Kind, int] = {"file": events.count, "power": events.count, "model-before": play.taken, "model-after": play.given}
-    return _Killed(code, {**counts, "line": 0}, bool(reached))
+    seen = {"git": calls.count, "file": files.count, "power": files.count, "model": play.taken}
+    return code, {kind: seen[kind.split()[0]] for kind in KINDS}
 
 
-def _with_shim(world: World, at: Boundary, process: list[int]) -> tuple[int, int]:
-    folder = world.root / "shim"
-    folder.mkdir(exist_ok=True)
-    (folder / "git").write_text(SHIM)
-    (folder / "git").chmod(0o755)
-    count = folder / "count"
-    count.unlink(missing_ok=True)
-    more = {
-        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
-        "FORGE_TEST_PID": "",
-        "FORGE_TEST_GIT": str(shutil.which("git")),
-        "FORGE_TEST_COUNT": str(count),
-        "FORGE_TEST_WHEN": at.kind.removeprefix("git-") if at.kind.startswith("git") else "",
-        "FORGE_TEST_AT": str(at.number),
-    }
-    process.append(world.start(SCRIPT[at.part], more))
-    code = world.nursery.wait(process[0])
-    return code, len(count.read_bytes().splitlines()) if count.exists() else 0
-
-
-def survives(world: World, at: Boundary, whole: Undisturbed) -> bool:
-    """Kill the part at the boundary, go on, and compare; whether the boundary was reached."""
-    world.back(f"part-{at.part}")
-    world.play.fresh()
-    world.out.unlink(missing_ok=True)
-    if not _performed(world, at).reached:
-        return False
-    lost = world.open_calls()
-    world.play.at = ("", 0)
-    again = _gone_on(world, at.part)
-    said = world.out.read_text()
-    assert again == CODES[at.part], said
-    now = world.standing()
-    if not at.part and "-2" in world.branch:
-        # Killed before anything of the run was on disk: it was begun anew under another name.
-        assert now.code == whole.standing.code
-        return True
-    asked = Counter(world.play.asked)
-    assert set(asked) == set(whole.asked), said
-    assert asked.total() - whole.asked.total() <= lost, said
-    assert now.code == whole.standing.code
-    assert now.artifacts == whole.standing.artifacts
-    assert now.reports == whole.standing.reports
-    assert now.commits == whole.standing.commits
-    assert now.uncommitted == whole.standing.uncommitted
-    assert world.leftovers() == []
-    return True
-
-
-def _gone_on(world: World, part: int) -> int:
-    """Do what a person would: resume; where the run stands where it stood before, say again what was said."""
-    code, said = world.forge("resume", *MODEL)
-    if part == 0 and "REQUEST-004" in said:
-        return world.forge(*SCRIPT[0])[0]
-    if part > 0 and world.decisions < part:
-        return world.forge(*SCRIPT[part])[0]
-    if part == len(SCRIPT) - 1 and "RUN-002" in said:
-        return CODES[part]
-    return code
-
-
-def sampled(counts: dict[Kind, int], part: int, kind: Kind, most: int) -> list[Boundary]:
-    """At most so many boundaries of a kind in one part, evenly spread."""
-    total = counts.get(kind, 0)
-    step = max(1.0, total / most) if most else 1.0
-    numbers = dict.fromkeys(1 + int(index * step) for index in range(min(most, total)))
-    return [Boundary(part, kind, number) for number in numbers if number <= total]
-
-
-def made(root: Path) -> Path:
-    """A new folder below `root`."""
-    root.mkdir(parents=True, exist_ok=True)
-    return root
+def spread(whole: Undisturbed, kinds: Sequence[Kind], most: int) -> list[Boundary]:
+    """At most so many boundaries of each kind, evenly spread over the part."""
+    found: list[Boundary] = []
+    for kind in kinds:
+        total = whole.counts[kind]
+        numbers = range(1, total + 1) if total <= most else [1 + round(step * (total - 1) / max(most - 1, 1)) for step in range(most)]
+        found += [Boundary(kind, number) for number in numbers]
+    return found

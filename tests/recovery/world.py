@@ -5,28 +5,16 @@ import os
 import re
 import shutil
 import subprocess
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from forge_bot.resources import templates
 from tests.recovery.nursery import Nursery
-from tests.recovery.play import NOTES, Play
+from tests.recovery.play import Play
 
-TASK = "`rota who` names somebody for days before the rota starts"
-MODEL = ("--model", "openai-chat:fake")
-SCRIPT: tuple[tuple[str, ...], ...] = (
-    ("run", TASK, "--effort", "L", *MODEL),
-    ("reject", NOTES, *MODEL),
-    ("approve", *MODEL),
-    ("approve", *MODEL),
-)
-"""The invocations of the whole run, and where each leaves it: three questions, then the end."""
-CODES = (3, 3, 3, 0)
-
-_DURATION = re.compile(r"\d+(\.\d+)? ?(ms|s)\b")
+_DURATION = re.compile(r"\d+(\.\d+)? ?(ms|s)\b|\| \d+\.\d+ \|")
 _RANDOM_KEY = re.compile(r"^(start|answer|shown|retry)-[0-9a-f]{32}$")
 
 
@@ -34,6 +22,7 @@ _RANDOM_KEY = re.compile(r"^(start|answer|shown|retry)-[0-9a-f]{32}$")
 class Standing:
     """Everything a run has brought about, without times and ids."""
 
+    name: str
     code: Mapping[str, str]
     """Files of the branch outside the record, by name and blob."""
     artifacts: Mapping[str, str]
@@ -50,7 +39,6 @@ class World:
     root: Path
     nursery: Nursery
     play: Play
-    asked: list[Counter[str]] = field(default_factory=list[Counter[str]])
 
     @property
     def path(self) -> Path:
@@ -113,6 +101,7 @@ class World:
         """Put everything back to what was kept."""
         for folder in ("rota", "state"):
             shutil.rmtree(self.root / folder)
+        self.out.unlink(missing_ok=True)
         self._copy(self.root / "saved" / name, self.root)
 
     def _copy(self, origin: Path, target: Path) -> None:
@@ -122,27 +111,37 @@ class World:
     # -- looking ---------------------------------------------------------------------------------------------------
 
     @property
-    def branch(self) -> str:
-        """The newest branch that has a run; runs of a killed beginning have none."""
-        names = [name for name in self.git("branch", "--format=%(refname:short)").splitlines() if name != "main"]
-        return next(name for name in reversed(names) if self.git("ls-tree", name, ".specs/"))
+    def workspace(self) -> Path | None:
+        """The run's folder in its work tree, if there is one."""
+        found = sorted(self.state.glob("forge-bot/*/tree/.specs/*/reports.jsonl"))
+        return next((file.parent for file in found if b"\n" in file.read_bytes()), None)
+
+    @property
+    def here(self) -> Path:
+        """The run's folder in its work tree."""
+        assert self.workspace is not None
+        return self.workspace
 
     @property
     def tree(self) -> Path:
         """The run's work tree."""
-        blocks = self.git("worktree", "list", "--porcelain").split("\n\n")
-        return next(Path(block.split("\n")[0].removeprefix("worktree ")) for block in blocks if f"refs/heads/{self.branch}" in block)
+        return self.here.parents[1]
 
     @property
-    def workspace(self) -> Path:
-        """The run's folder in its work tree."""
-        return next((self.tree / ".specs").iterdir())
+    def branch(self) -> str:
+        """The run's branch."""
+        return self.git("symbolic-ref", "--short", "HEAD", folder=self.tree)
 
     @property
     def decisions(self) -> int:
         """How many answers of a person are on record."""
-        lines = (self.workspace / "reports.jsonl").read_text().splitlines()
-        return sum(json.loads(line)["type"] == "answered" for line in lines)
+        text = (self.here / "reports.jsonl").read_text()
+        return sum(json.loads(line)["type"] == "answered" for line in text.splitlines(keepends=True) if line.endswith("\n"))
+
+    @property
+    def printed(self) -> str:
+        """What all processes since the world was put back have printed."""
+        return self.out.read_text()
 
     def open_calls(self) -> int:
         """Questions that went out and whose answer is not in the journal."""
@@ -154,11 +153,12 @@ class World:
         """What the run has brought about so far."""
         listed = [line.split(None, 3) for line in self.git("ls-tree", "-r", self.branch).splitlines()]
         files = {path: blob for _, _, blob, path in listed}
-        artifacts = {path.name: _DURATION.sub("…", path.read_text()) for path in self.workspace.iterdir()}
+        artifacts = {path.name: _DURATION.sub("…", path.read_text()) for path in self.here.iterdir()}
         reports = [_timeless(json.loads(line)) for line in artifacts.pop("reports.jsonl").splitlines()]
         del artifacts["state.json"], artifacts["request.md"]
         log = self.git("log", "--reverse", "--format=%s%n%(trailers:only,unfold)%x00", f"main..{self.branch}").split("\0")
         return Standing(
+            name=self.here.name,
             code={path: blob for path, blob in files.items() if not path.startswith(".specs/")},
             artifacts=artifacts,
             reports=reports,
@@ -169,7 +169,11 @@ class World:
     def leftovers(self) -> list[str]:
         """Locks and half-written files that a killed process left, where they could stand in somebody's way."""
         names = [*self.tree.rglob("*"), *(self.path / ".git").rglob("*.lock")]
-        return [str(path.relative_to(self.root)) for path in names if path.name.endswith((".tmp", ".lock")) and "forge-bot" not in path.parent.name]
+        return [
+            str(path.relative_to(self.root))
+            for path in names
+            if path.name.endswith((".tmp", ".lock")) and "forge-bot" not in path.parent.name
+        ]
 
 
 def _timeless(report: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,31 @@
+"""This process: how it names itself to others, and how it stops when it is asked to."""
+
+import os
+import platform
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from forge_bot.runs.clock import now
+
+
+def this_process() -> str:
+    """Who holds a run, for somebody else who wants it."""
+    return f"process {os.getpid()} on {platform.node() or 'this machine'}, since {now():%Y-%m-%d %H:%M} UTC"
+
+
+@contextmanager
+def stopped_like_by_hand() -> Generator[None]:
+    """Make SIGTERM do what Ctrl-C does: commands under way are ended, the lock is let go, the way to go on is said.
+
+    Signals can be taken in the main thread only; anywhere else, and where the host has a handler of its own, nothing changes.
+    """
+    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if mine:
+        signal.signal(signal.SIGTERM, lambda _number, _frame: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)

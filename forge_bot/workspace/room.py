@@ -1,0 +1,59 @@
+"""Room on the disks a run writes to: a full one is told as what it is, wherever it was noticed."""
+
+import errno
+import shutil
+import tempfile
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from forge_bot.errors import DiskFull, SetupError, StateError
+
+LEAST = 1 << 20
+"""Bytes; a disk with less room than this counts as full: git, a report or an answer may no longer fit."""
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_WORDS = ("No space left on device", "Disk quota exceeded")
+
+
+@contextmanager
+def told_when_full(folders: Sequence[Path]) -> Generator[None]:
+    """Turn whatever a full disk leads to inside the block into DiskFull, which names those of the folders that have no room."""
+    try:
+        yield
+    except DiskFull:
+        raise
+    except Exception as error:
+        if not is_full(error):
+            raise
+        raise full(folders, str(error)) from error
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error, or one behind it, comes from a full disk: by its number, or by the words of a program such as git."""
+    return any(isinstance(each, DiskFull) or _is_full(each) for each in _chain(error))
+
+
+def full(folders: Sequence[Path], words: str) -> DiskFull:
+    """The error for a full disk, with the folders that have no room left and the words that were said."""
+    known = dict.fromkeys(str(folder) for folder in (*folders, Path(tempfile.gettempdir())) if without_room(folder))
+    where = f"No room is left on the disk of {', '.join(known)}" if known else "No room is left on a disk"
+    return DiskFull(f"{where}. {words}")
+
+
+def without_room(folder: Path) -> bool:
+    """Whether the disk of a folder (or of the nearest one above it that exists) is full."""
+    place = next((each for each in (folder, *folder.parents) if each.exists()), None)
+    return place is not None and shutil.disk_usage(place).free < LEAST
+
+
+def _is_full(error: BaseException) -> bool:
+    if isinstance(error, SetupError | StateError):
+        return any(words in error.message for words in _WORDS)
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
