@@ -141,6 +141,14 @@ class Repository:
         """Take away the work tree at `path` with all that is in it, if there is one."""
         worktrees.remove(self.root, path)
 
+    def mend_worktree(self, path: Path) -> None:
+        """Link a work tree to this repository anew, if the repository was moved since it was made."""
+        worktrees.mend(self.root, path)
+
+    def put_aside(self, path: Path) -> Path | None:
+        """Rename a folder that was the work tree of a repository which is gone; its new place, None for any other folder."""
+        return worktrees.put_aside(path)
+
     def tree_of(self, branch: str) -> Tree | None:
         """The work tree in which this branch is checked out, None when there is none or its folder is gone."""
         return worktrees.tree_of(self.root, branch)

@@ -1,6 +1,8 @@
 """The work trees of a repository: which there are, and a new one with nothing left over from a broken try."""
 
 import contextlib
+import itertools
+import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -81,6 +83,32 @@ def remove(root: Path, path: Path) -> None:
     if any(_same(info.path, path) for info in listed(root)):
         shutil.rmtree(path, ignore_errors=True)
         git(root, "worktree", "remove", "--force", "--force", "--", str(path.absolute()))
+
+
+def mend(root: Path, path: Path) -> None:
+    """Link a work tree and its repository anew if either was moved (git-worktree(1), "repair")."""
+    if not _linked(path):
+        git(root, "worktree", "repair", "--", str(path))
+
+
+def put_aside(path: Path) -> Path | None:
+    """Rename the folder of a work tree whose repository is gone, so that a new one can be made there; its new place, if it was one."""
+    if not (path / ".git").is_file() or _linked(path):
+        return None
+    names = (path.with_name(f"{path.name}-lost-{number}") for number in itertools.count(1))
+    place = next(name for name in names if not os.path.lexists(name))
+    path.rename(place)
+    return place
+
+
+def _linked(path: Path) -> bool:
+    """Whether the folder's link leads to a repository that knows of it (gitrepository-layout(5), "worktrees")."""
+    link = path / ".git"
+    if not link.is_file():
+        return link.is_dir()
+    behind = path / os.fsdecode(link.read_bytes().removeprefix(b"gitdir:").strip())
+    back = behind / "gitdir"
+    return back.is_file() and (behind / os.fsdecode(back.read_bytes().strip())).resolve() == link.resolve()
 
 
 def _info(path: Path, rest: str) -> WorktreeInfo:

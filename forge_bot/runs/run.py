@@ -193,15 +193,25 @@ def opened(repository: Repository, info: RunInfo, config: Config) -> Generator[R
     """The run, locked for this process and settled. A work tree that is gone is made anew from the branch."""
     spots = places(repository, info.name)
     with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stopped_like_by_hand():
-        if info.remote:
-            repository.take(info.tracking)
-        tree = Tree(info.tree) if info.tree is not None else repository.add_worktree(spots.tree, info.branch, None)
-        notices = _free(tree, spots.tree)
+        tree, notices = _tree(repository, info, spots.tree)
+        notices += _free(tree, spots.tree)
         notices += Workspace(tree.path, info.name).mend(committed_reports(repository, info.branch, f"{SPECS}/{info.name}"))
         run = Run(repository, tree, info.name, config)
         run.notices[:0] = notices
         run.settle()
         yield run
+
+
+def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tuple[str, ...]]:
+    """The run's work tree, made anew from its branch, or from a remote's, if there is none; what had to be done for that."""
+    if info.tree is not None:
+        repository.mend_worktree(info.tree)
+        return Tree(info.tree), ()
+    if info.remote:
+        repository.take(info.tracking)
+    aside = repository.put_aside(place)
+    notices = (f"a work tree of a repository that is gone was put aside at {aside}",) if aside is not None else ()
+    return repository.add_worktree(place, info.branch, None), notices
 
 
 def _free(tree: Tree, ours: Path) -> tuple[str, ...]:

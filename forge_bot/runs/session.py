@@ -19,7 +19,6 @@ from forge_bot.engine.values import Frozen, PhaseId, Tier
 from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.asking import Question, question
-from forge_bot.runs.clock import now
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.host import LocalHost
 from forge_bot.runs.inquiry import AGENT, inquire
@@ -204,7 +203,7 @@ class Session:
     def _shown(self, run: Run, action: Checkpoint) -> None:
         shown = run.state.gate.shown if run.state.gate is not None else ()
         if not shown or shown[-1].digest != action.digest:
-            run.tell(GateShown(key=f"shown-{uuid4().hex}", at=now(), gate=action.name, digest=action.digest, via=VIA))
+            run.tell(GateShown(key=f"shown-{uuid4().hex}", at=run.now(), gate=action.name, digest=action.digest, via=VIA))
 
 
 def _persons_turn(action: Action) -> bool:
@@ -214,7 +213,7 @@ def _persons_turn(action: Action) -> bool:
 def answer(run: Run, reply: Reply, via: str, digest: str | None = None) -> Answered | Abandoned:
     """The report that gives an answer to the open question, for the version that was shown."""
     action = run.action
-    key, stamp, by = f"answer-{uuid4().hex}", now(), person()
+    key, stamp, by = f"answer-{uuid4().hex}", run.now(), person()
     if reply.answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
         return Abandoned(key=key, at=stamp, by=by, via=via, notes=reply.notes)
     gate = action.name if isinstance(action, Checkpoint) else action.phase

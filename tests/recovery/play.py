@@ -108,6 +108,8 @@ class Play(ModelServer):
     """Counts each question by its bytes, and calls `then` at the n-th one, before or after it is answered."""
 
     asked: Counter[str] = field(default_factory=Counter[str])
+    total: int = 0
+    """All questions ever."""
     taken: int = 0
     _given: int = 0
     _at: tuple[str, int] = ("", 0)
@@ -125,6 +127,7 @@ class Play(ModelServer):
     def take(self, question: Question) -> Says:
         with self._one:
             self.taken += 1
+            self.total += 1
             self.asked[json.dumps(question.body, sort_keys=True)] += 1
             if self._at == ("before", self.taken):
                 self._then()

@@ -16,6 +16,11 @@ class Part:
     code: int
 
 
+def answers(script: tuple[Part, ...]) -> list[tuple[str, ...]]:
+    """What a person says to the questions of a script, in order."""
+    return [part.words for part in script[1:]]
+
+
 SHORT = (Part(("run", TASK, "--effort", "S", *MODEL), 3), Part(("approve", *MODEL), 0))
 """Effort S: a question, an answer, the end."""
 

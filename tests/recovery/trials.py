@@ -14,15 +14,17 @@ Kind = Literal["git before", "git after", "file", "power", "model before", "mode
 GIT: tuple[Kind, ...] = ("git before", "git after")
 FILE: tuple[Kind, ...] = ("file", "power")
 MODEL_CALL: tuple[Kind, ...] = ("model before", "model after")
-KINDS = (*GIT, *FILE, *MODEL_CALL)
+KINDS: tuple[Kind, ...] = (*GIT, *FILE, *MODEL_CALL)
 KILLED = -9
 REFUSED = 5
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """The `number`-th event of a kind in one process: a call of git, a change of a file (`power`: all it started dies too), a
-    question to the model."""
+    """The `number`-th event of a kind in one process: a call of git, a change of a file, a question to the model.
+
+    `power` is a change of a file too, and what the process had started dies with it.
+    """
 
     kind: Kind
     number: int
@@ -48,6 +50,7 @@ def undisturbed(world: World, script: Sequence[Part]) -> list[Undisturbed]:
         code, counts = _performed(world, part.words)
         assert code == part.code, world.printed
         parts.append(Undisturbed(number, part, world.standing(), Counter(world.play.asked), counts))
+    world.save("end")
     return parts
 
 

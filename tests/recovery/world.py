@@ -13,7 +13,9 @@ from typing import Any
 from forge_bot.resources import templates
 from tests.recovery.nursery import Nursery
 from tests.recovery.play import Play
+from tests.recovery.scripts import MODEL
 
+WAITING = 3
 _DURATION = re.compile(r"\d+(\.\d+)? ?(ms|s)\b|\| \d+\.\d+ \|")
 _RANDOM_KEY = re.compile(r"^(start|answer|shown|retry)-[0-9a-f]{32}$")
 
@@ -92,6 +94,13 @@ class World:
         before = self.out.stat().st_size if self.out.exists() else 0
         code = self.nursery.wait(self.start(words))
         return code, self.out.read_bytes()[before:].decode()
+
+    def to_the_end(self, answers: Sequence[Sequence[str]], *more: str) -> int:
+        """Go on with the run, answer its questions in this order (those on record are passed over); the last exit code."""
+        code, _ = self.forge("resume", *MODEL, *more)
+        while code == WAITING and self.decisions < len(answers):
+            code, _ = self.forge(*answers[self.decisions], *more)
+        return code
 
     def save(self, name: str) -> None:
         """Keep the whole world under a name."""

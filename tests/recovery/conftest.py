@@ -1,0 +1,48 @@
+"""What every test of this folder stands on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.recovery.nursery import Nursery
+from tests.recovery.play import Play
+from tests.recovery.scripts import LONG, SHORT
+from tests.recovery.trials import Undisturbed, undisturbed
+from tests.recovery.world import World
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    with Nursery() as running:
+        yield running
+
+
+@pytest.fixture
+def world(nursery: Nursery, tmp_path: Path) -> Iterator[World]:
+    """A repository in which nothing has happened yet."""
+    with Play() as play:
+        made = World(tmp_path, nursery, play)
+        made.build()
+        yield made
+
+
+Told = tuple[World, list[Undisturbed]]
+
+
+@pytest.fixture(scope="session")
+def short(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
+    """The short script, performed once without a disturbance; the world before each part is kept."""
+    with Play() as play:
+        made = World(tmp_path_factory.mktemp("short"), nursery, play)
+        made.build()
+        yield made, undisturbed(made, SHORT)
+
+
+@pytest.fixture(scope="session")
+def long(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
+    """The same for the long script."""
+    with Play() as play:
+        made = World(tmp_path_factory.mktemp("long"), nursery, play)
+        made.build()
+        yield made, undisturbed(made, LONG)
