@@ -115,11 +115,12 @@ def kill_with_all(pid: int) -> None:
     """SIGKILL to a process and everything below it, as when a machine loses its power."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGSTOP)
-    for each in (*_below(pid), pid):
+    for each in (*below(pid), pid):
         kill(each)
 
 
-def _below(pid: int) -> list[int]:
+def below(pid: int) -> list[int]:
+    """All processes that a process started, and those started by them."""
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

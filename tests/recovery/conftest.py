@@ -19,12 +19,17 @@ def nursery() -> Iterator[Nursery]:
 
 
 @pytest.fixture
-def world(nursery: Nursery, tmp_path: Path) -> Iterator[World]:
-    """A repository in which nothing has happened yet."""
+def blank(nursery: Nursery, tmp_path: Path) -> Iterator[World]:
+    """A world that is still to be built."""
     with Play() as play:
-        made = World(tmp_path, nursery, play)
-        made.build()
-        yield made
+        yield World(tmp_path, nursery, play)
+
+
+@pytest.fixture
+def world(blank: World) -> World:
+    """A repository in which nothing has happened yet."""
+    blank.build()
+    return blank
 
 
 Told = tuple[World, list[Undisturbed]]

@@ -7,7 +7,8 @@ the same answer, and two runs that ask the same questions end the same.
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.fakes import script
@@ -114,6 +115,8 @@ class Play(ModelServer):
     _given: int = 0
     _at: tuple[str, int] = ("", 0)
     _then: Callable[[], None] = field(default=lambda: None)
+    _silent: threading.Event | None = None
+    _reached: threading.Event = field(default_factory=threading.Event)
     _one: threading.RLock = field(default_factory=threading.RLock)
 
     def fresh(self) -> None:
@@ -124,6 +127,21 @@ class Play(ModelServer):
         """Count from one again, and call `then` at question `number`: `before` its answer or `after` it."""
         self.taken, self._given, self._at, self._then = 0, 0, (when, number), then
 
+    @contextmanager
+    def silent(self, at: int) -> Generator[None]:
+        """Give no answer to question number `at`, nor to any later one, for the time of the block."""
+        self.count("before", at, lambda: None)
+        self._silent, self._reached = threading.Event(), threading.Event()
+        try:
+            yield
+        finally:
+            self._silent.set()
+            self._silent = None
+
+    def wait_until_silent(self) -> None:
+        """Wait for the question that gets no answer."""
+        assert self._reached.wait(60)
+
     def take(self, question: Question) -> Says:
         with self._one:
             self.taken += 1
@@ -131,7 +149,11 @@ class Play(ModelServer):
             self.asked[json.dumps(question.body, sort_keys=True)] += 1
             if self._at == ("before", self.taken):
                 self._then()
-            return Says(json.dumps(answer_to(question)), input_tokens=1000, output_tokens=100)
+            silent = self._silent if self.taken >= self._at[1] else None
+        if silent is not None:
+            self._reached.set()
+            silent.wait(60)
+        return Says(json.dumps(answer_to(question)), input_tokens=1000, output_tokens=100)
 
     def answered(self) -> None:
         with self._one:

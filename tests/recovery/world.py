@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,8 @@ class World:
     root: Path
     nursery: Nursery
     play: Play
+    extra: dict[str, str] = field(default_factory=dict[str, str])
+    """More environment for forge-bot."""
 
     @property
     def path(self) -> Path:
@@ -54,8 +56,9 @@ class World:
 
     def build(self) -> None:
         """Make the sample repository."""
-        shutil.copytree(templates() / "demo" / "repository", self.path, ignore=shutil.ignore_patterns("__pycache__"))
-        self.state.mkdir()
+        sample = templates() / "demo" / "repository"
+        shutil.copytree(sample, self.path, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+        self.state.mkdir(exist_ok=True)
         for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "start"]):
             self.git(*words)
 
@@ -76,6 +79,7 @@ class World:
             "OPENAI_API_KEY": "none",
             "XDG_STATE_HOME": str(self.state),
             "GIT_CONFIG_GLOBAL": os.devnull,
+            **self.extra,
         }
 
     # -- performing ------------------------------------------------------------------------------------------------

@@ -1,0 +1,61 @@
+"""A clock that was set back, and files that all have one time: what counts is the order of the reports and what is in the files."""
+
+import json
+import os
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.recovery.conftest import Told
+from tests.recovery.scripts import MODEL, SHORT
+from tests.recovery.world import World
+
+
+def set_forward(world: World, days: int) -> None:
+    """Let everything that was recorded so far have happened in the future, and commit that."""
+    file = world.here / "reports.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        line["at"] = (datetime.fromisoformat(line["at"]) + timedelta(days=days)).isoformat()
+    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    world.git("commit", "-qam", "times of a clock that is fast", folder=world.tree)
+
+
+@pytest.mark.parametrize("days", [1, 4_000])
+def test_a_bare_approval_means_what_was_shown_last_though_the_clock_was_set_back(short: Told, days: int) -> None:
+    world, parts = short
+    world.back("1")
+    set_forward(world, days)
+    assert world.forge(*SHORT[1].words)[0] == 0, world.printed
+    now, then = world.standing(), parts[1].standing
+    assert (now.code, now.reports, now.artifacts) == (then.code, then.reports, then.artifacts)
+
+
+def test_a_question_that_is_shown_after_the_clock_was_set_back_can_be_answered(short: Told) -> None:
+    world, _ = short
+    world.back("1")
+    set_forward(world, 1)
+    design = world.here / "design.md"
+    design.write_text(design.read_text().replace("first", "very first"))
+    assert world.forge(*SHORT[1].words)[0] == 5
+    assert world.forge("status")[0] == 0
+    assert world.forge(*SHORT[1].words)[0] == 0, world.printed
+
+
+def all_at_one_time(folder: Path) -> None:
+    for here, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            os.utime(Path(here) / name, (1_000_000_000, 1_000_000_000), follow_symlinks=False)
+
+
+def test_nothing_depends_on_the_times_of_files(short: Told) -> None:
+    world, parts = short
+    world.back("0")
+    for number, part in enumerate(SHORT):
+        all_at_one_time(world.path)
+        all_at_one_time(world.state)
+        assert world.forge(*part.words)[0] == part.code, world.printed
+        all_at_one_time(world.state)
+        assert world.standing() == parts[number].standing
+    assert world.forge("resume", *MODEL)[0] == 5

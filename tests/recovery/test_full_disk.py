@@ -1,0 +1,131 @@
+"""A disk that runs full: the error says so and says where, nothing is damaged, and with room again the run goes on to its end."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.recovery.conftest import Told
+from tests.recovery.scripts import MODEL, SHORT, answers
+from tests.recovery.world import World
+
+_SIZE = 24 << 20
+_INSIDE = "FORGE_TEST_IN_NAMESPACE"
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A file system of its own, mounted at a folder."""
+
+    folder: Path
+
+    def fill(self, left: int = 0) -> None:
+        """Use up all its room but some bytes."""
+        with self.filler.open("wb", buffering=0) as file:
+            room = os.statvfs(self.folder).f_bavail * os.statvfs(self.folder).f_frsize - left
+            while room > 0:
+                room -= file.write(bytes(min(room, 1 << 16)))
+
+    def empty(self) -> None:
+        """Make room again."""
+        self.filler.unlink()
+
+    @property
+    def filler(self) -> Path:
+        """The file that takes the room."""
+        return self.folder / ".filler"
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Callable[[Path], Disk]]:
+    with ExitStack() as mounted:
+
+        def made(folder: Path) -> Disk:
+            folder.mkdir(exist_ok=True)
+            command = ["mount", "-t", "tmpfs", "-o", f"size={_SIZE}", "tmpfs", str(folder)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+            mounted.callback(subprocess.run, ["umount", "--lazy", str(folder)], check=True)
+            return Disk(folder)
+
+        yield made
+
+
+def begun(world: World) -> None:
+    """Build the world on the disks that are mounted, and bring the run to its question."""
+    world.build()
+    world.git("config", "core.excludesFile", str(world.root / "ignored"))
+    (world.root / "ignored").write_text(".filler\n")
+    assert world.forge(*SHORT[0].words)[0] == 3, world.printed
+    world.play.fresh()
+
+
+def is_told(world: World, folder: Path) -> None:
+    """The next invocation fails for want of room, and says so."""
+    code, said = world.forge("resume" if world.decisions else "approve", *MODEL)
+    assert code == 1, said
+    assert "STATE-005" in said
+    assert "Make room" in said
+    assert str(folder) in said
+    assert "Traceback" not in said
+
+
+def ends_the_same(world: World, told: Told, *, again: int) -> None:
+    """With room again the run ends like one that was never disturbed, and at most so many questions were asked again."""
+    assert world.to_the_end(answers(SHORT)) == 0, world.printed
+    now, whole = world.standing(), told[1][-1]
+    assert now.code == whole.standing.code
+    assert [(each["type"], each.get("artifact")) for each in now.reports] == [
+        (each["type"], each.get("artifact")) for each in whole.standing.reports
+    ]
+    assert now.artifacts.keys() == whole.standing.artifacts.keys()
+    assert world.leftovers() == []
+    assert world.play.asked.total() <= whole.asked.total() + again
+
+
+@pytest.mark.parametrize(
+    ("place", "question", "left"),
+    [
+        ("state", 0, 0),
+        ("rota", 1, 0),
+        ("temporary", 0, 0),
+        *(
+            pytest.param(place, question, left, marks=pytest.mark.slow)
+            for place in ("state", "rota", "temporary")
+            for question in (0, 1, 3)
+            for left in (0, 6_000, 60_000)
+        ),
+    ],
+)
+def test_a_full_disk_is_told_and_with_room_again_the_run_ends_the_same(
+    short: Told, blank: World, small_disk: Callable[[Path], Disk], place: str, question: int, left: int
+) -> None:
+    world = blank
+    disk = small_disk(world.root / place)
+    if place == "temporary":
+        world.extra["TMPDIR"] = str(disk.folder)
+    begun(world)
+    if question:
+        world.play.count("before", question, lambda: disk.fill(left))
+    else:
+        disk.fill(left)
+    is_told(world, disk.folder)
+    is_told(world, disk.folder)
+    world.play.count("", 0, lambda: None)
+    disk.empty()
+    ends_the_same(world, short, again=1 if question else 0)
+
+
+@pytest.mark.skipif(os.geteuid() == 0 or _INSIDE in os.environ, reason="small disks can be mounted without a namespace")
+def test_all_of_this_holds_in_a_namespace_where_anybody_may_mount() -> None:
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("neither root nor user namespaces: no small disk can be mounted")
+    command = ["unshare", "-rm", sys.executable, "-m", "pytest", "-q", "-m", "not slow", __file__]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, _INSIDE: "1"})
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,78 @@
+"""Ctrl-C once and twice, and SIGTERM: nothing of the run goes on, the way to go on is said, and it works."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.recovery.boundaries import below
+from tests.recovery.conftest import Told
+from tests.recovery.scripts import MODEL, SHORT
+from tests.recovery.world import World
+
+STOPS = [(signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)]
+NAMES = ["ctrl-c", "ctrl-c twice", "sigterm"]
+
+
+def stop(pid: int, signals: tuple[signal.Signals, ...]) -> None:
+    """Send signals one after the other, each when the one before has arrived: two that wait would become one."""
+    for number in signals:
+        while _waits(pid, number):
+            pass
+        os.kill(pid, number)
+
+
+def _waits(pid: int, number: signal.Signals) -> bool:
+    status = Path(f"/proc/{pid}/status").read_text()
+    masks = (line.split()[1] for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd")))
+    return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
+
+
+def stopped(world: World, words: tuple[str, ...], until: Callable[[int], None], signals: tuple[signal.Signals, ...]) -> None:
+    pid = world.start(words)
+    until(pid)
+    started = below(pid)
+    stop(pid, signals)
+    assert world.nursery.wait(pid) == 1, world.printed
+    assert "Stopped." in world.printed
+    assert "forge-bot resume" in world.printed
+    assert "Traceback" not in world.printed
+    assert not [each for each in started if Path(f"/proc/{each}/cmdline").exists() and b"wait for ever" in _words(each)]
+
+
+def _words(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("signals", STOPS, ids=NAMES)
+def test_stopped_while_the_model_is_asked_a_run_goes_on_where_it_was(short: Told, signals: tuple[signal.Signals, ...]) -> None:
+    world, parts = short
+    world.back("1")
+    world.play.fresh()
+    with world.play.silent(at=2):
+        stopped(world, SHORT[1].words, lambda _pid: world.play.wait_until_silent(), signals)
+    assert world.forge("resume", *MODEL)[0] == 0, world.printed
+    assert world.standing().reports == parts[1].standing.reports
+    assert world.play.asked.total() == parts[1].asked.total() + 1
+
+
+@pytest.mark.parametrize("signals", STOPS[1:], ids=NAMES[1:])
+def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(world: World, signals: tuple[signal.Signals, ...]) -> None:
+    config = world.path / ".forge" / "config.yml"
+    config.parent.mkdir()
+    config.write_text(f"commands:\n  test:\n    - [{Path(sys.executable).name}, -c, 'import time; time.sleep(600)  # wait for ever']\n")
+
+    def until(pid: int) -> None:
+        while not any(b"wait for ever" in _words(each) for each in below(pid)):
+            pass
+
+    stopped(world, SHORT[0].words, until, signals)
+    config.unlink()
+    assert world.forge("resume", *MODEL)[0] == 3, world.printed
+    assert world.leftovers() == []
