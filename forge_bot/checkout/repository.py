@@ -57,7 +57,7 @@ class Repository:
         """Whether there is a local branch of exactly that name; what cannot be a name is none."""
         return naming.is_branch_name(self.root, name) and naming.ref_target(self.root, naming.HEADS + name) is not None
 
-    def remote_branches(self, most: int = 100) -> tuple[tracking.Tracking, ...]:
+    def tracked(self, most: int = 100) -> tuple[tracking.Tracking, ...]:
         """Branches of remotes as the last fetch saw them, newest first, at most so many."""
         return tracking.listed(self.root, most)
 

@@ -127,7 +127,7 @@ def _of_remotes(repository: Repository, local: Collection[str]) -> Iterator[RunI
     """Runs on branches that only remotes have. What the default branch has too came there by a merge and is no run of theirs."""
     default = repository.default_branch()
     merged = repository.entries(f"refs/heads/{default}", SPECS) if default in local else {}
-    for found in repository.remote_branches(_REMOTE_BRANCHES):
+    for found in repository.tracked(_REMOTE_BRANCHES):
         if found.branch in local:
             continue
         own = repository.entries(found.ref, SPECS).items() - merged.items()
