@@ -55,8 +55,9 @@ def preflight(repository: Repository, config: Config, profile: Profile, intent: 
 
 def preflight_again(repository: Repository, config: Config, info: RunInfo, *, least_free: int = LEAST_FREE) -> Preflight:
     """The cheap part again, for a run that goes on: what may have changed since, and would spoil its tree or its record."""
+    # A tree that has lost its repository is made anew; nothing can be under way in it.
     tree = info.tree or places(repository, info.name).tree
-    operation = under_way(tree) if (tree / ".git").exists() else None
+    operation = under_way(info.tree) if info.tree is not None else None
     stuck: list[PreflightFinding] = []
     if operation is not None:
         sentence = f"A {operation.name} is under way in the run's work tree {tree}."

@@ -9,7 +9,7 @@ from forge_bot.runs.past import history_at, memory, past_runs
 from tests.fakes.finished import Finished, committed, demo, finished
 from tests.fakes.processes import started_by
 
-MOST_CALLS = 6
+MOST_CALLS = 8
 
 pytestmark = pytest.mark.xdist_group("past")
 
