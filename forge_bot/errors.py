@@ -190,6 +190,13 @@ class BadTemplate(SetupError):
     hint = "Correct the template under .forge/prompts/, or remove it to get the one that ships."
 
 
+class NoStateHome(SetupError):
+    """There is no folder to keep work trees and journals in."""
+
+    code = "CONFIG-005"
+    hint = "Set XDG_STATE_HOME to a folder that you may write to."
+
+
 class NoModelKey(SetupError):
     """The provider needs a key and none is set."""
 
@@ -372,6 +379,13 @@ class WriteFailed(StateError):
 
     code = "STATE-004"
     hint = "Check free space and permissions, then `forge-bot resume`."
+
+
+class MachineRefused(StateError):
+    """The operating system would not read, write or start something."""
+
+    code = "STATE-005"
+    hint = "Check free space and permissions of what is named above; a run that was under way goes on with `forge-bot resume`."
 
 
 class DiskFull(StateError):

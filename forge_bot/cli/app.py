@@ -7,6 +7,7 @@ import typer
 
 from forge_bot import __version__
 from forge_bot.cli.completing import documents, phase_names, phases_to_repeat, run_folders, run_names
+from forge_bot.cli.streams import NobodyReads, flushed, typed
 
 app = typer.Typer(
     name="forge-bot",
@@ -17,9 +18,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _words(value: str | None) -> str | None:
+    return value if value is None else typed(value)
+
+
 Repo = Annotated[Path, typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder")]
 RunName = Annotated[
-    str | None, typer.Option("--run", help="Name or branch of the run, if there is more than one.", autocompletion=run_names)
+    str | None,
+    typer.Option("--run", callback=_words, help="Name or branch of the run, if there is more than one.", autocompletion=run_names),
 ]
 Model = Annotated[str | None, typer.Option(help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME")]
 Record = Annotated[Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")]
@@ -44,6 +51,7 @@ From = Annotated[
     ),
 ]
 HERE = Path()
+_MOST_DOLLARS = 1_000_000
 _BY_HAND = 130
 """What the option parser makes of Ctrl-C: 128 and the signal's number."""
 
@@ -66,7 +74,9 @@ def run_task(
     task: Annotated[
         str,
         typer.Argument(
-            help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with a run.", autocompletion=run_folders
+            callback=_words,
+            help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with a run.",
+            autocompletion=run_folders,
         ),
     ],
     repo: Repo = HERE,
@@ -80,8 +90,8 @@ def run_task(
         typer.Option(help="Answer to the next question of --discuss, where there is no terminal; up to three times.", metavar="TEXT"),
     ] = None,
     model: Model = None,
-    budget: Annotated[float | None, typer.Option(help="US dollars the run may cost.", min=0.01)] = None,
-    branch: Annotated[str | None, typer.Option(help="Name of the new branch.", metavar="NAME")] = None,
+    budget: Annotated[float | None, typer.Option(help="US dollars the run may cost.", min=0.01, max=_MOST_DOLLARS)] = None,
+    branch: Annotated[str | None, typer.Option(help="Name of the new branch.", metavar="NAME", callback=_words)] = None,
     here: Annotated[bool, typer.Option("--here", help="Work on the branch and in the folder that is checked out.")] = False,
     record: Record = None,
     push: Push = False,
@@ -127,7 +137,7 @@ def approve(
 
 @app.command()
 def reject(
-    notes: Annotated[str, typer.Argument(help="What should be different.")],
+    notes: Annotated[str, typer.Argument(help="What should be different.", callback=_words)],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -141,7 +151,7 @@ def reject(
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="What you want to know about what waits, or about the run so far.")],
+    question: Annotated[str, typer.Argument(callback=_words, help="What you want to know about what waits, or about the run so far.")],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -202,7 +212,7 @@ def retry(
             autocompletion=phases_to_repeat,
         ),
     ] = None,
-    notes: Annotated[str, typer.Option(help="What should be different this time.")] = "",
+    notes: Annotated[str, typer.Option(help="What should be different this time.", callback=_words)] = "",
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -322,10 +332,15 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code. The one door at which every error is told."""
     try:
         code: object = app(args=arguments, standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
+        flushed()
+    except (KeyboardInterrupt, EOFError, typer.Abort):
         from forge_bot.cli import failing
 
         return failing.interrupted()
+    except NobodyReads:
+        from forge_bot.cli import failing
+
+        return failing.unread()
     except Exception as error:  # noqa: BLE001 - the door: whatever comes is told, and the exit code says that it failed
         from forge_bot.cli import failing
 

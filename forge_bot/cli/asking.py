@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from rich.console import Console
 from rich.markdown import Markdown
 from rich.markup import escape
 from rich.padding import Padding
@@ -10,6 +9,7 @@ from rich.prompt import Prompt
 from rich.rule import Rule
 from rich.syntax import Syntax
 
+from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer
 from forge_bot.runs.asking import Document, Question

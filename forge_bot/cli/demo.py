@@ -5,13 +5,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
 
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.recorded import Replayer
 from forge_bot.checkout import make_repository
 from forge_bot.cli.asking import ask_at_terminal, show
+from forge_bot.cli.console import Console
 from forge_bot.cli.ending import ended
 from forge_bot.cli.opening import at_terminal, configured, models_for
 from forge_bot.cli.progress import Progress

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
 
 from forge_bot.checkout import Repository
+from forge_bot.cli.console import Console
 from forge_bot.cli.opening import configured, models_for
 from forge_bot.runs.checkup import checkup
 

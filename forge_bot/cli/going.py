@@ -6,21 +6,22 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from uuid import uuid4
 
-from rich.console import Console
-
 from forge_bot.checkout import Repository
 from forge_bot.cli.beforehand import check_going_on
+from forge_bot.cli.console import Console
 from forge_bot.cli.ending import ended
 from forge_bot.cli.opening import configured, models_for, session
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.engine.state import Status
-from forge_bot.errors import BadOption, RunEnded
+from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
 from forge_bot.runs.clock import now
 from forge_bot.runs.find import choose
 from forge_bot.runs.phases import check_documents, phase_named
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Reply, answer, person
+from forge_bot.runs.start import LONGEST_TASK
+from forge_bot.settings.config import MOST_DOLLARS
 
 
 def give(
@@ -36,7 +37,7 @@ def give(
     until: str | None = None,
 ) -> int:
     """Answer the open question, and go on."""
-    reply = Reply(answer=Answer(answer), notes=notes)
+    reply = Reply(answer=Answer(answer), notes=_short_enough(notes))
     ends = reply.answer is Answer.ABANDON
     return _go(folder, name, model, record, lambda run: _answered(run, reply, digest), push=push, until=until, ends=ends)
 
@@ -73,7 +74,7 @@ def retry(
     def asked(run: Run) -> Report:
         target = phase_named(run.pipeline, phase) if phase is not None else run.state.current_phase
         check_documents(run, target)
-        return RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=notes, by=person(), via=VIA)
+        return RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=_short_enough(notes), by=person(), via=VIA)
 
     return _go(folder, name, model, record, asked, push=push, until=until)
 
@@ -112,9 +113,18 @@ def dollars(text: str) -> Decimal:
         amount = Decimal(re.sub(r"^\+?\s*\$?\s*", "", text.strip()))
     except InvalidOperation:
         amount = Decimal(0)
-    if not amount.is_finite() or amount <= 0:
+    if not amount.is_finite() or not 0 < amount <= MOST_DOLLARS:
         raise BadOption(f"{text!r} is no amount of money.", hint="Write for example: forge-bot continue +$5")
     return amount
+
+
+def _short_enough(notes: str) -> str:
+    if len(notes) > LONGEST_TASK:
+        raise TaskTooLarge(
+            f"The notes have {len(notes):,} characters; {LONGEST_TASK:,} are the most.",
+            hint="Put the long part into a file of the repository and name that file in the notes.",
+        )
+    return notes
 
 
 def _nothing_to_say(run: Run) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from rich.console import Console
 from rich.markup import escape
 
 from forge_bot.checkout import Repository
+from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption
 from forge_bot.knowledge import Commands
 from forge_bot.runs.project import profile_at

@@ -4,12 +4,12 @@ import json
 import sys
 from pathlib import Path
 
-from rich.console import Console
 from rich.markdown import Markdown
 from rich.markup import escape
 from rich.table import Table
 
 from forge_bot.checkout import Repository
+from forge_bot.cli.console import Console
 from forge_bot.cli.opening import configured
 from forge_bot.cli.progress import money, tokens
 from forge_bot.engine.progress import Row, rows
@@ -55,10 +55,12 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
     if text is None:
         known = ", ".join(("request.md", *(name for name in found.state.artifacts if name != "request.md")))
         raise UnknownArtifact(f"The run {found.info.name} has no {artifact}.", hint=f"It has: {known}.")
-    if sys.stdout.isatty() and not artifact.endswith(".patch"):
-        Console().print(Markdown(text, hyperlinks=False))
-    else:
+    if not sys.stdout.isatty():
         sys.stdout.write(text)
+    elif artifact.endswith(".patch"):
+        Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    else:
+        Console().print(Markdown(text, hyperlinks=False))
     return 0
 
 

@@ -4,7 +4,6 @@ import time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, assert_never
 
-from rich.console import Console
 from rich.live import Live
 from rich.markdown import Markdown
 from rich.markup import escape
@@ -12,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from forge_bot.agent.notices import Answered, Asking, Complaint, Looking
+from forge_bot.cli.console import Console
 from forge_bot.engine.values import CommandResult, Usage
 from forge_bot.runs.notices import (
     CommandBegan,

@@ -1,0 +1,27 @@
+"""The console every command prints on: what others wrote is shown and never obeyed, and a reader who leaves ends it quietly."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console as RichConsole
+from rich.segment import Segment
+
+from forge_bot.cli.streams import NobodyReads, silence, visible
+
+if TYPE_CHECKING:
+    from rich.console import ConsoleOptions, RenderableType
+
+
+class Console(RichConsole):
+    """rich's console, hardened against what it prints."""
+
+    def render(self, renderable: "RenderableType", options: "ConsoleOptions | None" = None) -> Iterable[Segment]:
+        """Every text on its way to the terminal comes through here, the living line and tables included."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+    def on_broken_pipe(self) -> None:
+        """Nothing more is written, and the invocation ends by our own word for it instead of rich's SystemExit."""
+        self.quiet = True
+        silence()
+        raise NobodyReads
