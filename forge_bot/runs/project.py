@@ -135,12 +135,15 @@ class Project:
 
     def _all(self, name: CommandName, commands: tuple[Command, ...], *, stop_at_failure: bool = False) -> tuple[CommandResult, ...]:
         results: list[CommandResult] = []
-        for command in commands:
-            result, _ = self._one(name, command.argv)
-            results.append(result)
-            if stop_at_failure and result.exit_code != 0:
-                break
-        self.tidy()
+        try:
+            for command in commands:
+                result, _ = self._one(name, command.argv)
+                results.append(result)
+                if stop_at_failure and result.exit_code != 0:
+                    break
+        finally:
+            # Also when it is stopped here: what a command left is nobody's work, and would be put aside as if it were.
+            self.tidy()
         return tuple(results)
 
     def _one(self, name: CommandName, argv: tuple[str, ...]) -> tuple[CommandResult, str]:

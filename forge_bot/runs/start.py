@@ -74,7 +74,7 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
     # The token goes to the host of the URL, so only hosts that the user's own environment names are asked.
     ref = parse_issue_url(url, tuple(host for host in ("github.com", os.environ.get("GH_HOST", "")) if host))
     if ref is None and not re.search(r"\s", url):
-        raise IssueUnavailable(f"{url} is no issue of github.com.", hint="For an issue on GitHub Enterprise set GH_HOST to its host.")
+        raise _no_issue(url)
     if ref is None:
         return None
     issue = fetch_issue(ref, token, api_url)
@@ -82,11 +82,26 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
     return Draft(title=issue.title.strip() or f"Issue {issue.number}", text=issue.body, source=source, labels=issue.labels)
 
 
+def _no_issue(url: str) -> IssueUnavailable:
+    if re.search(r"/pull/\d+", url):
+        return IssueUnavailable(f"{url} is a pull request, not an issue.", hint="Name an issue, or say in words what is to be done.")
+    return IssueUnavailable(
+        f"{url} is no issue of github.com.",
+        hint="Paste the text of the issue as the task. For an issue on GitHub Enterprise set GH_HOST to its host.",
+    )
+
+
 def checked(draft: Draft) -> Draft:
-    """The draft, if it is not too long. Raises TaskTooLarge."""
+    """The draft, made storable, if it is not too long. Raises TaskTooLarge."""
+    draft = draft.model_copy(update={"title": _storable(draft.title), "text": _storable(draft.text)})
     if len(draft.text) > LONGEST_TASK:
         raise TaskTooLarge(f"The task has {len(draft.text):,} characters; {LONGEST_TASK:,} are the most.")
     return draft
+
+
+def _storable(text: str) -> str:
+    """The text without what no file can hold: JSON, in which issues come, can spell NUL and halves of characters."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text.replace("\0", ""))
 
 
 def _title(text: str) -> str:

@@ -14,6 +14,8 @@ from forge_bot.settings.yaml_file import read_yaml
 
 CONFIG = ".forge/config.yml"
 DEFAULT_MODEL = "anthropic:claude-sonnet-5-5"
+MOST_DOLLARS = 1_000_000
+"""A budget beyond this is a slip of the hand, not a limit."""
 
 
 _YAML_LIST: TypeAdapter[list[str | list[str]]] = TypeAdapter(list[str | list[str]])
@@ -74,7 +76,7 @@ class Config(Frozen):
     model_timeout_seconds: float = Field(default=600, gt=0)
     model_retries: int = Field(default=4, ge=0, le=20)
     pipeline: str = "develop"
-    budget: Decimal | None = Field(default=None, gt=0, description="US dollars a run may cost")
+    budget: Decimal | None = Field(default=None, gt=0, le=MOST_DOLLARS, description="US dollars a run may cost")
     commands: CommandSettings = CommandSettings()
     command_seconds: float = Field(default=900, gt=0)
     environment: dict[str, str] = Field(default_factory=dict[str, str], description="variables for project commands")
