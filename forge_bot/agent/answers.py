@@ -115,7 +115,7 @@ def answer_schema(kind: AnswerKind) -> JsonObject:
 def parse_answer(text: str, kind: AnswerKind) -> Answer:
     """The answer in `text`: `{"result": {"kind": …, "data": …}}` or the bare object, alone, fenced, or amid prose.
 
-    Raises Malformed with a sentence for the model.
+    Documents come without control characters, edits as they are. Raises Malformed with a sentence for the model.
     """
     name, body = _named(_only_object(text))
     final = Change if kind is AnswerKind.CHANGE else Document
@@ -132,6 +132,10 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
 _FENCED = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*)\n[ \t]*```\Z", re.DOTALL)
 _MARKS = frozenset({"result", "requests", "actions", "artifact_markdown", "kind"})
 _BRACES_TRIED = 200
+# What a terminal would obey says nothing in a document: whole escape sequences (ECMA-48 CSI and OSC), and other control characters.
+_UNPRINTED = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"
+)
 
 
 def _only_object(text: str) -> JsonObject:
@@ -197,6 +201,8 @@ def _named(data: JsonObject) -> tuple[str, JsonObject]:
 
 def _forgiven(body: JsonObject) -> JsonObject:
     """The body with what can be meant in one way only: absent lists are empty, parameters given as an object are written out."""
+    if isinstance(text := body.get("artifact_markdown"), str):
+        body = {**body, "artifact_markdown": _UNPRINTED.sub("", text)}
     if "artifact_markdown" in body:
         return {**body, "edits": [_full_edit(item) for item in _list(body["edits"])]} if "edits" in body else body
     whole: JsonObject = {"requests": [], "actions": [], **body}

@@ -4,10 +4,11 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from forge_bot.agent import matching
+from forge_bot.agent import matching, new_names
 from forge_bot.agent.answers import Edit
+from forge_bot.agent.context.git_reading import git
 from forge_bot.agent.paths import inside, plain
-from forge_bot.agent.telling import fenced
+from forge_bot.agent.telling import fenced, printable
 from forge_bot.agent.text_files import NotText, TextFile, flat
 from forge_bot.engine.values import Frozen
 from forge_bot.errors import PathEscapes
@@ -16,6 +17,8 @@ Read = Callable[[str], bytes | None]
 
 _MOST_BYTES = 2_000_000
 _MOST_LINES_NAMED = 8
+_PATH_SHOWN = 200
+_SUBMODULE = "160000"
 
 
 class Planned(Frozen):
@@ -32,20 +35,37 @@ class Folder:
         self._root = root
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of a file, None if there is none. Raises PathEscapes for links, folders, and names that another file
-        has but for upper and lower case.
+        """The bytes of a file, None if there is none; of one that is too large to be edited only as many as show that.
+
+        Raises PathEscapes for links, folders, what belongs to another repository, and names that another file has but for
+        upper and lower case.
         """
         place = self._root / plain(path)
         if place.is_symlink() or inside(self._root, path) != self._root.resolve() / plain(path):
             raise PathEscapes(f"{path} is, or lies behind, a symbolic link.")
         if place.is_dir():
             raise PathEscapes(f"{path} is a folder.")
+        self._refuse_foreign(plain(path))
         if place.is_file():
-            return place.read_bytes()
+            return _beginning(place, path)
         if place.exists():
             raise PathEscapes(f"{path} is not an ordinary file.")
         self._refuse_double(plain(path))
         return None
+
+    def _refuse_foreign(self, path: str) -> None:
+        """What lies in a submodule or a nested repository could never be committed here."""
+        parts = path.split("/")[:-1]
+        for count in range(1, len(parts) + 1):
+            name = "/".join(parts[:count])
+            folder = self._root / name
+            if not folder.is_dir():
+                return
+            if (folder / ".git").exists() or (not any(folder.iterdir()) and self._is_submodule(name)):
+                raise PathEscapes(f"{name} is a repository of its own, so {path} cannot be changed from here.")
+
+    def _is_submodule(self, name: str) -> bool:
+        return git(self._root, "ls-files", "--stage", "-z", "--", f":(literal){name}").text.startswith(_SUBMODULE)
 
     def _refuse_double(self, path: str) -> None:
         here = self._root
@@ -72,7 +92,7 @@ def plan_edits(read: Read, edits: Sequence[Edit]) -> Planned:
         try:
             tree.apply(edit)
         except (_Problem, PathEscapes) as problem:
-            problems.append(f"Edit {number}, {edit.operation} {edit.path}: {problem}")
+            problems.append(f"Edit {number}, {edit.operation} {printable(edit.path, _PATH_SHOWN)}: {problem}")
     problems += tree.collisions()
     return Planned(problems=tuple(problems)) if problems else Planned(files=tree.changed())
 
@@ -94,8 +114,11 @@ class _Tree:
         if path not in self._before:
             self._before[path] = self._now[path] = self._read(path)
         there = self._now[path]
+        _refuse_contents(there, edit)
         match edit.operation:
             case "write":
+                if there is None and (fault := new_names.fault(path)):
+                    raise _Problem(fault)
                 self._now[path] = _written(there, edit.new)
             case "delete":
                 if there is None:
@@ -136,7 +159,24 @@ def _editable(path: str) -> str:
         raise _Problem("folders in a path are separated by forward slashes.")
     if any(part != part.strip() or part.endswith(".") for part in name.split("/")):
         raise _Problem("no part of a path may begin or end with a space, or end with a dot.")
+    if fault := new_names.too_long(name):
+        raise _Problem(fault)
     return name
+
+
+def _refuse_contents(there: bytes | None, edit: Edit) -> None:
+    if edit.operation != "delete" and len(there or b"") > _MOST_BYTES:
+        raise _Problem(f"the file has more than {_MOST_BYTES:,} bytes, too many to be edited; leave it to a person.")
+    if "\0" in edit.new:
+        raise _Problem("`new` holds a NUL character, which no text file has.")
+
+
+def _beginning(place: Path, path: str) -> bytes:
+    try:
+        with place.open("rb") as file:
+            return file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise PathEscapes(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def _text(data: bytes) -> TextFile:

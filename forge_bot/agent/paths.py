@@ -1,5 +1,6 @@
 """Paths a model names, held inside the work tree: nothing above it, nothing of git's own, no link that leads out."""
 
+import re
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from forge_bot.errors import PathEscapes
@@ -44,12 +45,24 @@ def gits_own(parts: tuple[str, ...]) -> bool:
 
 
 def alternatives(glob: str) -> tuple[str, ...]:
-    """A glob with braces as the globs it stands for: `*.{py,toml}` is `*.py` and `*.toml`. Git and fnmatch know no braces."""
-    before, opened, rest = glob.partition("{")
-    inner, closed, after = rest.partition("}")
-    if not opened or not closed or "," not in inner:
+    """A glob with braces as the globs it stands for: `*.{py,toml}` is `*.py` and `*.toml`. Git and fnmatch know no braces.
+
+    Braces multiply: of many alternatives the first are given, and a glob with very many braces is taken as it stands.
+    """
+    found = [glob]
+    if glob.count("{") <= _MOST_BRACES:
+        while any(_CHOICE.search(each) for each in found):
+            found = [whole for each in found for whole in _opened(each)][:_MOST_ALTERNATIVES]
+    return tuple(found)
+
+
+def _opened(glob: str) -> tuple[str, ...]:
+    """The glob with the first of its innermost braces replaced by each of their parts."""
+    if (found := _CHOICE.search(glob)) is None:
         return (glob,)
-    return tuple(whole for part in inner.split(",") for whole in alternatives(f"{before}{part}{after}"))[:_MOST_ALTERNATIVES]
+    return tuple(f"{glob[: found.start()]}{part}{glob[found.end() :]}" for part in found[1].split(","))
 
 
+_CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MOST_BRACES = 16
 _MOST_ALTERNATIVES = 32

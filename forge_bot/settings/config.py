@@ -91,6 +91,11 @@ class Config(Frozen):
 
 
 _CONFIG: TypeAdapter[Config] = TypeAdapter(Config)
+_KEYS = (
+    *Config.model_fields,
+    *(f"agent.{name}" for name in AgentSettings.model_fields),
+    *(f"commands.{name}" for name in CommandSettings.model_fields),
+)
 
 
 def load_config(read: Callable[[str], str | None], environ: Mapping[str, str] = os.environ) -> Config:
@@ -99,7 +104,7 @@ def load_config(read: Callable[[str], str | None], environ: Mapping[str, str] = 
     $FORGE_BOT_MODEL replaces `model`. Raises BadConfig with all problems and their lines.
     """
     text = read(CONFIG)
-    config = read_yaml(text, CONFIG, _CONFIG, BadConfig) if text is not None else Config()
+    config = read_yaml(text, CONFIG, _CONFIG, BadConfig, _KEYS) if text is not None else Config()
     if model := environ.get("FORGE_BOT_MODEL", "").strip():
         return config.model_copy(update={"model": model, "models": {}})
     return config

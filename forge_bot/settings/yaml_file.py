@@ -1,20 +1,33 @@
 """YAML into a model, with every problem named by its line."""
 
-from collections.abc import Iterator
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypeVar
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.errors import SetupError
+from forge_bot.settings.yaml_bounds import Unbounded, check_bounds
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+_MOST_CHARACTERS = 500_000
 
 T = TypeVar("T")
 Place = tuple[int | str, ...]
 
 
-def read_yaml(text: str, name: str, adapter: TypeAdapter[T], error: type[SetupError]) -> T:
-    """The value of a YAML text; raises `error` with all problems, each as `name:line: what`."""
+def read_yaml(text: str, name: str, adapter: TypeAdapter[T], error: type[SetupError], keys: Sequence[str] = ()) -> T:
+    """The value of a YAML text; raises `error` with all problems, each as `name:line: what`.
+
+    `keys` are those that there are, with dots between levels: the one that is most like an unknown key is suggested.
+    """
+    if len(text) > _MOST_CHARACTERS:
+        raise error(f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most.")
     try:
+        check_bounds(text)
         root = _composed(text)
         lines = dict(_lines(root, ())) if root is not None else {}
         twice = list(_duplicates(root))
@@ -22,17 +35,29 @@ def read_yaml(text: str, name: str, adapter: TypeAdapter[T], error: type[SetupEr
     except yaml.MarkedYAMLError as problem:
         line = (problem.problem_mark.line + 1) if problem.problem_mark is not None else 1
         raise error(f"{name} is not YAML.", details=(f"{name}:{line}: {problem.problem}",)) from problem
+    except Unbounded as problem:
+        raise error(f"{name} cannot be read.", details=(f"{name}:{problem.line}: {problem}",)) from problem
     except (yaml.YAMLError, ValueError) as problem:
         raise error(f"{name} is not YAML.", details=(f"{name}: {problem}",)) from problem
     details = [f"{name}:{line}: the key {key!r} stands twice" for key, line in twice]
     try:
         parsed = adapter.validate_python(value if value is not None else {})
     except ValidationError as problem:
-        details += [_said(name, lines, entry["loc"], entry["msg"]) for entry in problem.errors()]
+        details += [_said(name, lines, entry["loc"], _plainly(entry, keys)) for entry in problem.errors()]
         raise _invalid(name, details, error) from problem
     if details:
         raise _invalid(name, details, error)
     return parsed
+
+
+def _plainly(entry: "ErrorDetails", keys: Sequence[str]) -> str:
+    """Pydantic's message, or a better one where it speaks of Python."""
+    if entry["type"] == "extra_forbidden":
+        near = get_close_matches(".".join(str(step) for step in entry["loc"]), keys, n=1)
+        return f"there is no such key; did you mean {near[0]}?" if near else "there is no such key"
+    if not entry["loc"] and entry["type"] in {"model_type", "dict_type", "model_attributes_type"}:
+        return "this is no mapping of keys to values, such as `budget: 4`"
+    return entry["msg"]
 
 
 def _composed(text: str) -> yaml.Node | None:

@@ -1,5 +1,6 @@
 """Lines of the repository that match an expression. git searches, so ignored files stay out and time is bounded."""
 
+import os
 from pathlib import Path
 
 from pydantic import Field
@@ -82,7 +83,8 @@ def _trouble(said: Said, wanted: SearchCode) -> Declined:
 def _pathspec(root: Path, path: str) -> str:
     """What exists is meant literally, brackets and all; the rest is a glob, and one without a folder means that name anywhere."""
     glob = plain(path) or "."
-    if (root / glob).exists():
+    # os.path and not pathlib: that one raises over a name that is too long to exist.
+    if os.path.exists(root / glob):  # noqa: PTH110
         return f":(literal){glob}"
     anywhere = "/" not in glob and any(char in glob for char in "*?[")
     return f":(glob)**/{glob}" if anywhere else f":(glob){glob}"

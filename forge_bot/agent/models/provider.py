@@ -1,4 +1,4 @@
-"""Any model behind a provider's API, through pydantic-ai: the only module that knows that library.
+"""Any model behind a provider's API, through pydantic-ai: with provider_errors, the only module that knows that library.
 
 One question is one request. Retries are the provider SDK's own and nobody else's, so they never multiply.
 """
@@ -6,23 +6,16 @@ One question is one request. Retries are the provider SDK's own and nobody else'
 import json
 import os
 import re
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import Field
 
 from forge_bot.agent.answers import answer_schema
 from forge_bot.agent.models.base import Finish, Message, ModelCall, PerhapsPaid, Reply, Role
-from forge_bot.engine.values import Frozen, Usage
-from forge_bot.errors import (
-    ContextTooLong,
-    ForgeError,
-    KeyRefused,
-    ModelUnavailable,
-    NoModelKey,
-    QuestionRejected,
-    UnknownModel,
-)
+from forge_bot.agent.models.counting import counted
+from forge_bot.agent.models.provider_errors import alike, in_our_words, said
+from forge_bot.engine.values import Frozen
+from forge_bot.errors import ForgeError, NoModelKey, UnknownModel
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -34,6 +27,9 @@ OutputForm = Literal["auto", "native", "prompted"]
 
 # Servers that stand in for a provider constrain what the model writes without showing it the schema.
 _SCHEMA_TOLD = "Answer with one JSON object that fits this JSON schema, and nothing around it:\n\n{schema}"
+_LONGEST_WAIT = 120.0
+"""Seconds: a longer wait that a provider asks for is not waited for by its own library."""
+
 _BASE_URLS = {
     "openai": "OPENAI_BASE_URL",
     "openai-chat": "OPENAI_BASE_URL",
@@ -76,26 +72,16 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
 
 
 def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeError:
-    said = str(error)
-    variable = re.search(r"`?\b([A-Z][A-Z0-9_]*(?:_KEY|_TOKEN))\b`?", said)
+    words = str(error)
+    variable = re.search(r"`?\b([A-Z][A-Z0-9_]*(?:_KEY|_TOKEN))\b`?", words)
     if variable:
         name = variable.group(1)
         return NoModelKey(f"{spec} needs a key, and {name} is not set.", hint=f"Set {name} in the environment.")
     if isinstance(error, ImportError):
-        return UnknownModel(f"The provider of {spec} needs a package that is not installed: {said}")
+        return UnknownModel(f"The provider of {spec} needs a package that is not installed: {words}")
     if isinstance(error, TypeError) and settings.base_url:
         return UnknownModel(f"The provider of {spec} takes no base URL.", hint="Use openai-chat:NAME for a compatible server.")
-    return UnknownModel(f"{spec} is not a model that can be asked: {said}{_alike(spec)}")
-
-
-def _alike(spec: str) -> str:
-    from difflib import get_close_matches
-
-    from pydantic_ai.models import known_model_names
-
-    known = [name for name in known_model_names() if not name.startswith("gateway/")]
-    near = get_close_matches(spec, known, n=3, cutoff=0.6)
-    return f" Names that come near: {', '.join(near)}." if near else ""
+    return UnknownModel(f"{spec} is not a model that can be asked: {words}{alike(spec)}")
 
 
 class ProviderModel:
@@ -121,11 +107,11 @@ class ProviderModel:
                     model_request_parameters=self._parameters(call),
                 )
         except (AgentRunError, UserError) as error:
-            raise _in_our_words(self.name, error, self._settings) from error
+            raise in_our_words(self.name, error, self._settings.seconds, self._settings.retries + 1) from error
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library trusts a provider's body to have its documented fields and falls over one that has not.
-            raise PerhapsPaid(f"The answer of {self.name} is not what its API promises.", details=_said(error)) from error
-        return _reply(self.name, response)
+            raise PerhapsPaid(f"The answer of {self.name} is not what its API promises.", details=said(error)) from error
+        return _reply(self.name, call, response)
 
     def _request_settings(self, call: ModelCall) -> "ModelSettings":
         wanted: dict[str, object] = {
@@ -133,6 +119,8 @@ class ProviderModel:
             "cache": True,
             "timeout": self._settings.seconds,
             "max_retries": self._settings.retries,
+            # A server that sends a byte now and then never exceeds the time for one attempt, which counts silence only.
+            "request_timeout": (self._settings.seconds + _LONGEST_WAIT) * self._settings.retries + self._settings.seconds,
         }
         known = {name: value for name, value in wanted.items() if name not in self._model.unsupported_settings}
         return cast("ModelSettings", known)
@@ -173,78 +161,18 @@ def _history(messages: tuple[Message, ...]) -> "list[ModelMessage]":
     ]
 
 
+_MOST_CHARACTERS = 2_000_000
+"""No answer that was asked for is longer; what a broken server sends beyond it is not carried along."""
+
 _FINISH = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
 
 
-def _reply(name: str, response: "ModelResponse") -> Reply:
+def _reply(name: str, call: ModelCall, response: "ModelResponse") -> Reply:
     if response.finish_reason == "error" or response.state not in {"complete", "incomplete"}:
         raise PerhapsPaid(f"{name} broke off before its answer was complete.")
     details = response.provider_details or {}
-    usage = Usage(
-        calls=1,
-        input_tokens=response.usage.input_tokens,
-        cached_tokens=response.usage.cache_read_tokens,
-        output_tokens=response.usage.output_tokens,
-        cost=_cost(response),
-        model=response.model_name or name,
-    )
+    text = response.text or str(details.get("refusal", ""))
     finish = _FINISH.get(response.finish_reason or "stop", Finish.STOP)
-    return Reply(text=response.text or str(details.get("refusal", "")), usage=usage, finish=finish)
-
-
-def _cost(response: "ModelResponse") -> Decimal | None:
-    try:
-        return response.cost().total_price
-    except (LookupError, ValueError):
-        return None
-
-
-def _in_our_words(name: str, error: Exception, settings: ProviderSettings) -> ForgeError:
-    """What went wrong, as one of our errors. Each provider's own errors are sorted by the library."""
-    from pydantic_ai import exceptions as theirs
-
-    match error:
-        case theirs.ModelContextWindowExceededError():
-            return ContextTooLong(f"The question is longer than {name} can read.", details=_said(error))
-        case theirs.ModelAuthenticationError():
-            return KeyRefused(f"The provider of {name} does not accept the key.", details=_said(error))
-        case theirs.ModelNotFoundError():
-            return UnknownModel(f"The provider knows no model {name}.{_alike(name)}", details=_said(error))
-        case theirs.ModelQuotaExceededError():
-            return ModelUnavailable(f"The account for {name} has used up its quota or credit.", details=_said(error))
-        case theirs.ModelRequestRejectedError():
-            return QuestionRejected(f"The provider of {name} rejects the question: {_sentence(error)}", details=_said(error))
-        case theirs.ModelRateLimitError():
-            return ModelUnavailable(f"The rate limit of {name} is reached, after {_times(settings)}.", details=_said(error))
-        case theirs.ModelTimeoutError() | theirs.ModelRequestTimeout():
-            return PerhapsPaid(
-                f"{name} did not answer within {settings.seconds:g} seconds, after {_times(settings)}.", details=_said(error)
-            )
-        case theirs.ModelConnectionError():
-            lost = ModelUnavailable if error.phase in {"pool", "connect"} else PerhapsPaid
-            return lost(f"The connection to {name} failed, after {_times(settings)}.", details=_said(error))
-        case theirs.ModelHTTPError():
-            return ModelUnavailable(f"The provider of {name} failed, after {_times(settings)}.", details=_said(error))
-        case theirs.AgentRunError():
-            return PerhapsPaid(f"The answer of {name} is not what its API promises.", details=_said(error))
-        case _:
-            return QuestionRejected(f"{name} cannot be asked this way: {_sentence(error)}", details=_said(error))
-
-
-def _times(settings: ProviderSettings) -> str:
-    return "one attempt" if not settings.retries else f"{settings.retries + 1} attempts"
-
-
-def _said(error: Exception) -> tuple[str, ...]:
-    return (str(error)[:2_000],)
-
-
-def _sentence(error: Exception) -> str:
-    """The provider's own message, where its error has one."""
-    body = _fields(getattr(error, "body", None))
-    message = (_fields(body.get("error")) or body).get("message")
-    return str(message or error)[:300]
-
-
-def _fields(value: object) -> dict[str, object]:
-    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    if len(text) > _MOST_CHARACTERS:
+        text, finish = text[:_MOST_CHARACTERS], Finish.LENGTH
+    return Reply(text=text, usage=counted(name, call, text, response), finish=finish)

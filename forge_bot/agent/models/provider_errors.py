@@ -1,0 +1,122 @@
+"""What can go wrong with a provider, as one of our errors. Each provider's own errors are sorted by pydantic-ai."""
+
+from typing import cast
+
+from forge_bot.agent.models.base import PerhapsPaid
+from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
+
+_KEYS = {
+    "anthropic": "ANTHROPIC_API_KEY",
+    "cohere": "CO_API_KEY",
+    "deepseek": "DEEPSEEK_API_KEY",
+    "google": "GOOGLE_API_KEY",
+    "groq": "GROQ_API_KEY",
+    "mistral": "MISTRAL_API_KEY",
+    "openai": "OPENAI_API_KEY",
+    "openai-chat": "OPENAI_API_KEY",
+    "openai-responses": "OPENAI_API_KEY",
+    "openrouter": "OPENROUTER_API_KEY",
+}
+_SENTENCE = 300
+_MINUTE = 60
+_LONGEST_WAIT_TOLD = 1e9
+_SHORT_WAIT = 120
+"""Seconds that the providers' libraries wait by themselves; after a longer wait they do not ask again."""
+
+
+def in_our_words(name: str, error: Exception, seconds: float, attempts: int) -> ForgeError:
+    """The error for what happened to a question to `name`, which had `attempts` attempts of `seconds` each."""
+    from pydantic_ai import exceptions as theirs
+
+    times = "one attempt" if attempts == 1 else f"{attempts} attempts"
+    match error:
+        case theirs.ModelContextWindowExceededError():
+            return ContextTooLong(
+                f"The question is longer than {name} can read; a model with a larger window, or lower agent.prompt_tokens and "
+                "agent.input_tokens in .forge/config.yml, would help.",
+                details=said(error),
+            )
+        case theirs.ModelAuthenticationError():
+            return _key_refused(name, error)
+        case theirs.ModelNotFoundError():
+            return UnknownModel(f"The provider knows no model {name}.{alike(name)}", details=said(error))
+        case theirs.ModelQuotaExceededError():
+            return ModelUnavailable(f"The account for {name} has used up its quota or credit.", details=said(error))
+        case theirs.ModelRequestRejectedError():
+            return QuestionRejected(f"The provider of {name} rejects the question: {_sentence(error)}", details=said(error))
+        case theirs.ModelRateLimitError():
+            return ModelUnavailable(f"The rate limit of {name} is reached, {_until(error.retry_after, times)}.", details=said(error))
+        case theirs.ModelTimeoutError() | theirs.ModelRequestTimeout() | theirs.ModelConnectionError():
+            return _not_reached(name, error, seconds, times)
+        case theirs.ModelHTTPError():
+            why = f"{error.status_code}, {_sentence(error)}"
+            return ModelUnavailable(f"The provider of {name} failed, after {times}: {why}", details=said(error))
+        case theirs.AgentRunError():
+            return PerhapsPaid(f"The answer of {name} is not what its API promises.", details=said(error))
+        case _:
+            return QuestionRejected(f"{name} cannot be asked this way: {_sentence(error)}", details=said(error))
+
+
+def alike(spec: str) -> str:
+    """A sentence with the models whose names come near, or nothing."""
+    from difflib import get_close_matches
+
+    from pydantic_ai.models import known_model_names
+
+    known = [name for name in known_model_names() if not name.startswith("gateway/")]
+    near = get_close_matches(spec, known, n=3, cutoff=0.6)
+    return f" Names that come near: {', '.join(near)}." if near else ""
+
+
+def said(error: Exception) -> tuple[str, ...]:
+    """The error's own words, as details."""
+    return (str(error)[:2_000],)
+
+
+def _key_refused(name: str, error: Exception) -> KeyRefused:
+    variable = _KEYS.get(name.removeprefix("gateway/").partition(":")[0])
+    key = f"the key in {variable}" if variable else "the key"
+    hint = f"Check {variable} in the environment, its account, and that it may use this model." if variable else None
+    return KeyRefused(f"The provider of {name} does not accept {key}: {_sentence(error)}", hint=hint, details=said(error))
+
+
+def _not_reached(name: str, error: Exception, seconds: float, times: str) -> ModelUnavailable:
+    """No answer came. It may have been paid for unless no connection was ever made."""
+    from pydantic_ai import exceptions as theirs
+
+    phase = error.phase if isinstance(error, theirs.ModelConnectionError) else None
+    if phase in {"pool", "connect"}:
+        return ModelUnavailable(f"No connection to {name} could be made, after {times}: {_cause(error)}.", details=said(error))
+    if isinstance(error, theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
+        return PerhapsPaid(f"{name} did not answer within {seconds:g} seconds, after {times}.", details=said(error))
+    return PerhapsPaid(f"The connection to {name} failed, after {times}: {_cause(error)}.", details=said(error))
+
+
+def _until(wait: float | None, times: str) -> str:
+    """When to come back, if the provider says so and the wait is longer than anybody sat through here."""
+    # Put so that NaN counts as no wait: a header can say anything.
+    if wait is None or not wait > _SHORT_WAIT:
+        return f"after {times}"
+    minutes = int(min(wait, _LONGEST_WAIT_TOLD) // _MINUTE) + 1
+    return f"and the provider asks to wait for {minutes:,} minutes; come back then with `forge-bot resume`"
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost reason that says something."""
+    found, seen = str(error), {id(error)}
+    while (inner := error.__cause__ or error.__context__) is not None and id(inner) not in seen:
+        seen.add(id(inner))
+        error = inner
+        found = str(error) or found
+    return " ".join(found.split())[:_SENTENCE].rstrip(".")
+
+
+def _sentence(error: Exception) -> str:
+    """The provider's own message, where its error has one."""
+    body = _fields(getattr(error, "body", None))
+    message = (_fields(body.get("error")) or body).get("message")
+    return " ".join(str(message or error).split())[:_SENTENCE]
+
+
+def _fields(value: object) -> dict[str, object]:
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
