@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from forge_bot.agent import matching, new_names
 from forge_bot.agent.answers import Edit
@@ -135,15 +135,15 @@ class _Tree:
         return tuple((path, data) for path, data in sorted(self._now.items()) if data != self._before[path])
 
     def collisions(self) -> list[str]:
-        there = sorted(path for path, data in self._now.items() if data is not None)
+        there = {path for path, data in self._now.items() if data is not None}
         found = [
             f"{inner} cannot be written: {outer} would be a file and a folder at once."
-            for outer in there
-            for inner in there
-            if inner.startswith(f"{outer}/")
+            for inner in sorted(there)
+            for outer in map(str, PurePosixPath(inner).parents)
+            if outer in there
         ]
         seen: dict[str, str] = {}
-        for path in there:
+        for path in sorted(there):
             other = seen.setdefault(_one_case(path), path)
             if other != path:
                 found.append(f"{other} and {path} differ only in upper and lower case; some file systems take them for one file.")

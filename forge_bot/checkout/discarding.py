@@ -1,9 +1,10 @@
 """Files put back to the last commit: what a project's own commands left behind is no work of anybody."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from forge_bot.checkout.git import git
+from forge_bot.checkout.git import LONG, git
 
 
 def discard(folder: Path, paths: Sequence[str]) -> None:
@@ -15,9 +16,12 @@ def discard(folder: Path, paths: Sequence[str]) -> None:
     files = [path for path in files if (folder / path).is_symlink() or not (folder / path).is_dir()]
     if not files:
         return
-    known = set(git(folder, "ls-tree", "-r", "-z", "--name-only", "HEAD", "--", *files).names)
+    # Names go in and out by pipes: an installation leaves more files behind than fit on a command line.
+    known = set(git(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD").names).intersection(files)
     for path in files:
         if path not in known:
             (folder / path).unlink(missing_ok=True)
     if known:
-        git(folder, "checkout", "--quiet", "HEAD", "--", *sorted(known))
+        listing = b"".join(os.fsencode(path) + b"\0" for path in sorted(known))
+        options = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        git(folder, "checkout", "--quiet", "HEAD", *options, stdin=listing, seconds=LONG)

@@ -7,6 +7,8 @@ from forge_bot.runs.publish import PULL_REQUEST
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Outcome
 
+_MOST_FILES = 60
+
 
 def ended(outcome: Outcome, run: Run, progress: Progress) -> int:
     """Say how it ended; the exit code."""
@@ -24,8 +26,7 @@ def ended(outcome: Outcome, run: Run, progress: Progress) -> int:
 def _done(run: Run, progress: Progress) -> None:
     state = run.state
     progress.line(f"\n[bold green]✓ Done.[/] {escape(state.title)}")
-    stat = run.tree.diff(state.base_commit, paths=_code(run), stat=True).strip() if _code(run) else "no file outside the record changed"
-    progress.line(escape(stat))
+    progress.line(escape(_changes(run)))
     total = state.usage
     tokens = total.input_tokens + total.output_tokens
     progress.line(f"[dim]{total.calls} calls · {tokens:,} tokens · {money(total.cost)}[/]")
@@ -35,6 +36,16 @@ def _done(run: Run, progress: Progress) -> None:
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
         progress.line(f"  pull request  {escape(run.workspace.relative)}/{PULL_REQUEST}")
     progress.line(f"\n  git diff {escape(state.base_branch)}...{escape(state.branch)} -- . ':!.specs'")
+
+
+def _changes(run: Run) -> str:
+    """A table of the changed files, as long as a person reads one."""
+    code = _code(run)
+    if not code:
+        return "no file outside the record changed"
+    if len(code) > _MOST_FILES:
+        return f"{len(code):,} files changed; git diff --stat lists them"
+    return run.tree.diff(run.state.base_commit, paths=code, stat=True).strip()
 
 
 def _code(run: Run) -> list[str]:

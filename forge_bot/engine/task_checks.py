@@ -33,11 +33,12 @@ def place(task_id: str) -> str:
 
 
 def _doubles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
-    seen: set[TaskId] = set()
+    # A task's id is part of file names, and on many disks `impl-A.md` is `impl-a.md`.
+    seen: set[str] = set()
     for task in tasks:
-        if task.id in seen:
+        if task.id.casefold() in seen:
             yield Problem(place=place(task.id), message="this number is used more than once; give each task its own", fatal=True)
-        seen.add(task.id)
+        seen.add(task.id.casefold())
 
 
 def _of_one(task: TaskSpec, known: set[TaskId]) -> Iterator[Problem]:
