@@ -1,8 +1,9 @@
 """Any model behind a provider's API, through pydantic-ai: with provider_errors, the only module that knows that library.
 
-One question is one request. Retries are the provider SDK's own and nobody else's, so they never multiply.
+One question is one request. Retries are this module's and nobody else's, so they never multiply.
 """
 
+import asyncio
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from pydantic import Field
 from forge_bot.agent.answers import answer_schema
 from forge_bot.agent.models.base import Finish, Message, ModelCall, PerhapsPaid, Reply, Role
 from forge_bot.agent.models.counting import counted
+from forge_bot.agent.models.patience import pause
 from forge_bot.agent.models.provider_errors import alike, in_our_words, said
 from forge_bot.engine.values import Frozen
 from forge_bot.errors import ForgeError, NoModelKey, UnknownModel
@@ -27,9 +29,6 @@ OutputForm = Literal["auto", "native", "prompted"]
 
 # Servers that stand in for a provider constrain what the model writes without showing it the schema.
 _SCHEMA_TOLD = "Answer with one JSON object that fits this JSON schema, and nothing around it:\n\n{schema}"
-_LONGEST_WAIT = 120.0
-"""Seconds: a longer wait that a provider asks for is not waited for by its own library."""
-
 _BASE_URLS = {
     "openai": "OPENAI_BASE_URL",
     "openai-chat": "OPENAI_BASE_URL",
@@ -93,34 +92,45 @@ class ProviderModel:
         self._settings = settings
 
     async def ask(self, call: ModelCall) -> Reply:
-        """The reply, or an error in our words after the SDK's retries."""
-        from pydantic_ai.direct import model_request
+        """The reply, or an error in our words after as many attempts as are configured."""
         from pydantic_ai.exceptions import AgentRunError, UserError
+
+        attempt = 1
+        while True:
+            try:
+                return _reply(self.name, call, await self._attempt(call))
+            except (AgentRunError, UserError) as error:
+                wait = pause(error, attempt) if attempt <= self._settings.retries else None
+                if wait is None:
+                    raise in_our_words(self.name, error, self._settings.seconds, attempt) from error
+            await asyncio.sleep(wait)
+            attempt += 1
+
+    async def _attempt(self, call: ModelCall) -> "ModelResponse":
+        from pydantic_ai.direct import model_request
 
         try:
             # Entered for each question: the connection belongs to the event loop that runs now.
             async with self._model as model:
-                response = await model_request(
+                return await model_request(
                     model,
                     _history(call.messages),
                     model_settings=self._request_settings(call),
                     model_request_parameters=self._parameters(call),
                 )
-        except (AgentRunError, UserError) as error:
-            raise in_our_words(self.name, error, self._settings.seconds, self._settings.retries + 1) from error
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library trusts a provider's body to have its documented fields and falls over one that has not.
             raise PerhapsPaid(f"The answer of {self.name} is not what its API promises.", details=said(error)) from error
-        return _reply(self.name, call, response)
 
     def _request_settings(self, call: ModelCall) -> "ModelSettings":
         wanted: dict[str, object] = {
             "max_tokens": call.output_tokens,
             "cache": True,
             "timeout": self._settings.seconds,
-            "max_retries": self._settings.retries,
-            # A server that sends a byte now and then never exceeds the time for one attempt, which counts silence only.
-            "request_timeout": (self._settings.seconds + _LONGEST_WAIT) * self._settings.retries + self._settings.seconds,
+            # The time above is for silence only: a server that sends a byte now and then never exceeds it. This is for all of it.
+            "request_timeout": self._settings.seconds,
+            # Repeated here, where the whole attempt has its time and each one is counted, and not in the SDK as well.
+            "max_retries": 0,
         }
         known = {name: value for name, value in wanted.items() if name not in self._model.unsupported_settings}
         return cast("ModelSettings", known)

@@ -1,8 +1,10 @@
 """What can go wrong with a provider, as one of our errors. Each provider's own errors are sorted by pydantic-ai."""
 
+from math import ceil, isfinite
 from typing import cast
 
 from forge_bot.agent.models.base import PerhapsPaid
+from forge_bot.agent.models.patience import too_long
 from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
 
 _KEYS = {
@@ -18,10 +20,8 @@ _KEYS = {
     "openrouter": "OPENROUTER_API_KEY",
 }
 _SENTENCE = 300
-_MINUTE = 60
-_LONGEST_WAIT_TOLD = 1e9
-_SHORT_WAIT = 120
-"""Seconds that the providers' libraries wait by themselves; after a longer wait they do not ask again."""
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+_FEW = 2
 
 
 def in_our_words(name: str, error: Exception, seconds: float, attempts: int) -> ForgeError:
@@ -49,7 +49,7 @@ def in_our_words(name: str, error: Exception, seconds: float, attempts: int) -> 
         case theirs.ModelTimeoutError() | theirs.ModelRequestTimeout() | theirs.ModelConnectionError():
             return _not_reached(name, error, seconds, times)
         case theirs.ModelHTTPError():
-            why = f"{error.status_code}, {_sentence(error)}"
+            why = _message(error) or f"it answers with status {error.status_code}"
             return ModelUnavailable(f"The provider of {name} failed, after {times}: {why}", details=said(error))
         case theirs.AgentRunError():
             return PerhapsPaid(f"The answer of {name} is not what its API promises.", details=said(error))
@@ -93,12 +93,18 @@ def _not_reached(name: str, error: Exception, seconds: float, times: str) -> Mod
 
 
 def _until(wait: float | None, times: str) -> str:
-    """When to come back, if the provider says so and the wait is longer than anybody sat through here."""
-    # Put so that NaN counts as no wait: a header can say anything.
-    if wait is None or not wait > _SHORT_WAIT:
+    """When to come back, if the provider asks for a longer wait than anybody should sit through."""
+    if wait is None or not too_long(wait):
         return f"after {times}"
-    minutes = int(min(wait, _LONGEST_WAIT_TOLD) // _MINUTE) + 1
-    return f"and the provider asks to wait for {minutes:,} minutes; come back then with `forge-bot resume`"
+    return f"and the provider asks to wait for {_span(wait)}; come back then with `forge-bot resume`"
+
+
+def _span(seconds: float) -> str:
+    """A wait in its largest unit that says enough, rounded up."""
+    if not isfinite(seconds):
+        return "ever"
+    unit, name = next((each for each in ((_DAY, "days"), (_HOUR, "hours")) if seconds > _FEW * each[0]), (_MINUTE, "minutes"))
+    return f"{ceil(seconds / unit):,} {name}"
 
 
 def _cause(error: BaseException) -> str:
@@ -112,10 +118,14 @@ def _cause(error: BaseException) -> str:
 
 
 def _sentence(error: Exception) -> str:
-    """The provider's own message, where its error has one."""
+    """The provider's own message, where its error has one, else the library's."""
+    return _message(error) or " ".join(str(error).split())[:_SENTENCE]
+
+
+def _message(error: Exception) -> str:
     body = _fields(getattr(error, "body", None))
     message = (_fields(body.get("error")) or body).get("message")
-    return " ".join(str(message or error).split())[:_SENTENCE]
+    return " ".join(str(message or "").split())[:_SENTENCE]
 
 
 def _fields(value: object) -> dict[str, object]:
