@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import re
+import warnings
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import Field
@@ -62,6 +63,8 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
         its_class: Any = infer_provider_class(name)
         return its_class(base_url=settings.base_url)
 
+    # Counts that cannot be true are estimated here; a warning on stderr would only puzzle.
+    warnings.filterwarnings("ignore", message="Failed to extract usage")
     if not all(spec.partition(":")[::2]):
         raise UnknownModel(f"{spec!r} does not name a provider and a model.")
     try:

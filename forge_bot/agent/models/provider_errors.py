@@ -1,5 +1,7 @@
 """What can go wrong with a provider, as one of our errors. Each provider's own errors are sorted by pydantic-ai."""
 
+import os
+from errno import errorcode
 from math import ceil, isfinite
 from typing import cast
 
@@ -113,8 +115,13 @@ def _cause(error: BaseException) -> str:
     while (inner := error.__cause__ or error.__context__) is not None and id(inner) not in seen:
         seen.add(id(inner))
         error = inner
-        found = str(error) or found
+        found = _words(error) or found
     return " ".join(found.split())[:_SENTENCE].rstrip(".")
+
+
+def _words(error: BaseException) -> str:
+    number = error.errno if isinstance(error, OSError) else None
+    return os.strerror(number) if number is not None and number in errorcode else str(error)
 
 
 def _sentence(error: Exception) -> str:

@@ -1,0 +1,226 @@
+"""Providers that misbehave on the wire: every failure ends in time, says its reason, and is repeated as often as it helps."""
+
+import json
+import socket
+import time
+from email.utils import formatdate
+
+import pytest
+
+from forge_bot.agent.models.base import Finish, Message, PerhapsPaid, Reply, Role
+from forge_bot.agent.models.opening import open_model
+from forge_bot.agent.models.provider import ProviderSettings
+from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
+from forge_bot.runs.clock import now
+from tests.agent.scene import document
+from tests.agent.test_provider import call
+from tests.fakes.broken_server import Act, BrokenServer, cuts, cuts_a_chunk, hangs, leaves, replies, resets, trickles
+
+SPEC = "openai-chat:gpt-6-luna"
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key; and the library behind the provider is imported, so that no test takes the time of that for its own."""
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-test")
+    open_model(SPEC)
+
+
+def answer(text: str = "", **different: object) -> bytes:
+    """A reply's body as OpenAI's chat completions write it."""
+    body: dict[str, object] = {
+        "id": "chat-1",
+        "object": "chat.completion",
+        "created": 1_790_000_000,
+        "model": "gpt-6-luna",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text or document()}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    }
+    return json.dumps({**body, **different}).encode()
+
+
+async def ask(server: BrokenServer, *, seconds: float = 5.0, retries: int = 0) -> Reply:
+    settings = ProviderSettings(base_url=server.url, seconds=seconds, retries=retries)
+    return await open_model(SPEC, settings).ask(call())
+
+
+async def failed(act: Act, *, retries: int = 0, seconds: float = 5.0) -> tuple[ForgeError, int]:
+    """What a question to such a server ends with, and how many requests it was."""
+    with BrokenServer([act]) as server, pytest.raises(ForgeError) as caught:
+        await ask(server, seconds=seconds, retries=retries)
+    return caught.value, server.count
+
+
+@pytest.mark.parametrize("act", [hangs, trickles], ids=["silence", "a byte now and then"])
+async def test_an_attempt_has_its_time_from_first_byte_to_last(act: Act) -> None:
+    began = time.monotonic()
+    error, count = await failed(act, seconds=0.3)
+    assert time.monotonic() - began < 5
+    assert isinstance(error, PerhapsPaid)
+    assert "did not answer within 0.3 seconds, after one attempt" in error.message
+    assert count == 1
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [(leaves, "disconnected"), (resets, "reset by peer"), (cuts, "closed connection"), (cuts_a_chunk, "closed connection")],
+)
+async def test_a_lost_connection_is_tried_again_and_then_told_with_its_reason(act: Act, said: str) -> None:
+    error, count = await failed(act, retries=1)
+    assert isinstance(error, PerhapsPaid)
+    assert said in error.message
+    assert "after 2 attempts" in error.message
+    assert count == 2
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 529])
+async def test_a_server_that_fails_once_and_is_good_again_goes_unnoticed(status: int) -> None:
+    with BrokenServer([replies(status, b"<html>", "retry-after: 0.01"), replies(200, answer())]) as server:
+        assert (await ask(server, retries=4)).text == document()
+    assert server.count == 2
+
+
+@pytest.mark.parametrize("status", [500, 529])
+async def test_a_server_that_fails_for_ever_is_asked_as_often_as_configured(status: int) -> None:
+    error, count = await failed(replies(status, b"<html>no</html>", "retry-after: 0.01"), retries=2)
+    assert type(error) is ModelUnavailable
+    assert f"after 3 attempts: it answers with status {status}" in error.message
+    assert count == 3
+
+
+async def test_a_wait_the_provider_asks_for_is_kept() -> None:
+    with BrokenServer([replies(429, b"{}", "retry-after: 1"), replies(200, answer())]) as server:
+        began = time.monotonic()
+        await ask(server, retries=1)
+    assert time.monotonic() - began >= 1
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("3600", "60 minutes"),
+        ("86400", "24 hours"),
+        ("604800", "7 days"),
+        (formatdate(now().timestamp() + 30 * 86_400, usegmt=True), "30 days"),
+    ],
+)
+async def test_nobody_sits_through_a_long_wait_it_is_told(header: str, said: str) -> None:
+    error, count = await failed(replies(429, b"{}", f"retry-after: {header}"), retries=4)
+    assert type(error) is ModelUnavailable
+    assert f"asks to wait for {said}; come back then with `forge-bot resume`" in error.message
+    assert count == 1
+
+
+@pytest.mark.parametrize("header", ["nan", "-5", "soon", "1e999", formatdate(0, usegmt=True)])
+async def test_a_wait_that_means_nothing_is_our_own_short_one(header: str) -> None:
+    error, count = await failed(replies(429, b"{}", f"retry-after: {header}"), retries=1)
+    assert "The rate limit of openai-chat:gpt-6-luna is reached, after 2 attempts." in error.message
+    assert count == 2
+
+
+async def test_a_provider_that_says_not_to_come_again_is_obeyed() -> None:
+    assert (await failed(replies(500, b"{}", "x-should-retry: false"), retries=4))[1] == 1
+
+
+async def test_nobody_listening_is_told_with_the_reason_and_costs_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    model = open_model(SPEC, ProviderSettings(base_url=f"http://127.0.0.1:{port}/v1", retries=1))
+    with pytest.raises(ModelUnavailable, match=r"No connection .* after 2 attempts: .*Connection refused") as caught:
+        await model.ask(call())
+    assert type(caught.value) is ModelUnavailable
+
+
+async def test_a_server_that_speaks_no_tls_is_told_as_that() -> None:
+    with BrokenServer([leaves]) as server:
+        model = open_model(SPEC, ProviderSettings(base_url=server.url.replace("http:", "https:"), seconds=2, retries=0))
+        with pytest.raises(ModelUnavailable, match="No connection"):
+            await model.ask(call())
+
+
+@pytest.mark.parametrize("url", ["not a url", "ftp://127.0.0.1/v1", "http://"])
+async def test_an_address_that_is_none_is_told_as_that(url: str) -> None:
+    model = open_model(SPEC, ProviderSettings(base_url=url, retries=0))
+    with pytest.raises(ModelUnavailable, match=r"(?i)url|protocol|host|address"):
+        await model.ask(call())
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error", "said"),
+    [
+        (401, b'{"error": {"message": "wrong key"}}', KeyRefused, "does not accept the key in OPENAI_API_KEY: wrong key"),
+        (403, b'{"error": {"message": "not for you"}}', KeyRefused, "does not accept the key in OPENAI_API_KEY: not for you"),
+        (404, b'{"error": {"message": "no", "code": "model_not_found"}}', UnknownModel, "knows no model openai-chat:gpt-6-luna"),
+        (404, b"<html>nginx</html>", UnknownModel, "knows no model openai-chat:gpt-6-luna"),
+        (400, b'{"error": {"message": "odd schema"}}', QuestionRejected, "odd schema"),
+        (413, b"<html>too large</html>", ForgeError, "openai-chat:gpt-6-luna"),
+        (400, b'{"error": {"message": "long", "code": "context_length_exceeded"}}', ContextTooLong, "agent.prompt_tokens"),
+    ],
+)
+async def test_what_asking_again_cannot_mend_is_asked_once(status: int, body: bytes, error: type[ForgeError], said: str) -> None:
+    caught, count = await failed(replies(status, body), retries=4)
+    assert isinstance(caught, error)
+    assert said in caught.message
+    assert count == 1
+
+
+async def test_a_key_that_is_refused_is_named_in_the_way_out() -> None:
+    error, _ = await failed(replies(401))
+    assert "OPENAI_API_KEY" in error.advice
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>", answer()[:80], b"null", b"[]", b"{}", answer(choices=[]), answer(choices=None), answer(usage={}), b"\xff\xfe"],
+    ids=["nothing", "html", "truncated", "null", "list", "empty", "no choice", "null choice", "usage without counts", "no text"],
+)
+async def test_a_body_that_is_no_answer_is_perhaps_paid_and_not_asked_again(body: bytes) -> None:
+    error, count = await failed(replies(200, body), retries=4)
+    assert isinstance(error, PerhapsPaid)
+    assert "not what its API promises" in error.message
+    assert count == 1
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+        {"prompt_tokens": -5_000, "completion_tokens": -1, "total_tokens": -5_001},
+        {"prompt_tokens": 10**15, "completion_tokens": 10**15, "total_tokens": 2 * 10**15},
+    ],
+    ids=["missing", "zero", "negative", "giant"],
+)
+async def test_counts_that_cannot_be_true_are_estimated_so_that_the_budget_holds(usage: object) -> None:
+    with BrokenServer([replies(200, answer(usage=usage))]) as server:
+        counted = (await ask(server)).usage
+    assert 0 < counted.input_tokens < 10_000
+    assert 0 < counted.output_tokens < 1_000
+    assert counted.cost is not None
+    assert 0 < counted.cost < 1
+
+
+async def test_an_answer_of_fifty_megabytes_is_cut_and_sent_back_as_too_long() -> None:
+    with BrokenServer([replies(200, answer("{" * 50_000_000))]) as server:
+        reply = await ask(server, seconds=60)
+    assert reply.finish is Finish.LENGTH
+    assert len(reply.text) == 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("finish", "seen"), [("length", Finish.LENGTH), ("content_filter", Finish.REFUSAL), ("stop", Finish.STOP), ("surprise", Finish.STOP)]
+)
+async def test_why_a_model_stopped_is_understood(finish: str, seen: Finish) -> None:
+    choices = [{"index": 0, "message": {"role": "assistant", "content": "x"}, "finish_reason": finish}]
+    with BrokenServer([replies(200, answer(choices=choices))]) as server:
+        assert (await ask(server)).finish is seen
+
+
+async def test_odd_characters_come_and_go_over_the_wire() -> None:
+    odd = "nul \0 esc \x1b[31m bidi \u202e\u2066 half \ud800"
+    with BrokenServer([replies(200, answer(odd))]) as server:
+        model = open_model(SPEC, ProviderSettings(base_url=server.url, retries=0))
+        reply = await model.ask(
+            call(messages=(Message(role=Role.SYSTEM, text="S"), Message(role=Role.USER, text=odd.replace("\ud800", ""))))
+        )
+    assert reply.text == odd
