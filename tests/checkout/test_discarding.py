@@ -46,3 +46,13 @@ def test_a_nested_repository_is_left_alone(tree: Tree) -> None:
     make_repository(tree.path / "nested", "inner")
     tree.discard([change.path for change in tree.status()])
     assert (tree.path / "nested" / "work.txt").read_text() == "somebody's"
+
+
+def test_more_files_than_fit_on_a_command_line_are_discarded(tree: Tree) -> None:
+    names = [f"left/{'behind-' * 12}{number}.txt" for number in range(25_000)]
+    assert sum(len(name) + 1 for name in names) > 2_097_152, "the most that Linux takes"
+    (tree.path / "left").mkdir()
+    for name in names:
+        (tree.path / name).touch()
+    tree.discard([*names, *(change.path for change in tree.status() if not change.path.startswith("left/"))])
+    assert tree.is_clean()

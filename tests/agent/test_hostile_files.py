@@ -1,0 +1,264 @@
+"""Files as they should not be: huge, binary, linked, oddly named, of another repository. Read and edited within bounds."""
+
+import json
+import os
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forge_bot.agent.answers import AnswerKind, Document, Edit, parse_answer
+from forge_bot.agent.context.repository import Context
+from forge_bot.agent.edits import Folder, Planned, plan_edits
+from forge_bot.agent.limits import Limits
+from forge_bot.agent.observations import Observation, Status, Wanted
+from forge_bot.agent.paths import alternatives
+from tests.agent.repository_scene import git
+from tests.agent.scene import document
+
+HUGE = 100_000_000
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with everything in it that makes reading and editing hard."""
+    house = tmp_path_factory.mktemp("house")
+    (house / "outside").mkdir()
+    (house / "outside" / "secret.txt").write_text("top secret")
+    root = house / "repository"
+    (root / "src").mkdir(parents=True)
+    git(root, "init", "-q")
+    (root / "src" / "app.py").write_text("a = 1\n")
+    (root / "src" / "aux.c").write_text("int a;\n")
+    (root / "windows.txt").write_bytes(b"one\r\ntwo\r\nthree\r\n")
+    (root / "marked.txt").write_bytes(b"\xef\xbb\xbfone\ntwo\n")
+    (root / "logo.png").write_bytes(b"\x89PNG\r\n\0\0" + bytes(range(256)))
+    (root / "latin.txt").write_bytes(b"caf\xe9\n")
+    (root / os.fsdecode(b"caf\xe9.txt")).write_text("x\n")
+    (root / "line\nend.txt").write_text("x\n")
+    (root / 'quo"te.txt').write_text("x\n")
+    (root / "-n").write_text("x\n")
+    (root / "house").symlink_to(house / "outside")
+    (root / "secret").symlink_to(house / "outside" / "secret.txt")
+    (root / "sources").symlink_to("src")
+    (root / "round").symlink_to("round")
+    git(root, "add", "-A")
+    git(root, "update-index", "--add", "--cacheinfo", "160000,1234567890123456789012345678901234567890,library")
+    (root / "library").mkdir()
+    (root / "nested").mkdir()
+    git(root / "nested", "init", "-q")
+    git(root, "commit", "-q", "-m", "start")
+    with (root / "huge.txt").open("wb") as file:
+        file.write(b"needle in a line\n" * 10)
+        file.truncate(HUGE)
+    (root / "long.txt").write_bytes(b"needle " * (HUGE // 70))
+    return root
+
+
+def ask(root: Path, capability: str, **params: object) -> Observation:
+    wanted = Wanted(key="1.1-x", capability=capability, params=json.dumps(params))
+    return Context(root).fetch(wanted, Limits())
+
+
+def write(path: str, new: str = "new\n") -> Edit:
+    return Edit(path=path, operation="write", old="", new=new)
+
+
+def replace(path: str, old: str, new: str) -> Edit:
+    return Edit(path=path, operation="replace", old=old, new=new)
+
+
+def delete(path: str) -> Edit:
+    return Edit(path=path, operation="delete", old="", new="")
+
+
+def plan(root: Path, *edits: Edit) -> Planned:
+    return plan_edits(Folder(root).read, edits)
+
+
+def within(megabytes: int, work: Callable[[], object]) -> None:
+    """Run it, and see that it never held more memory than that."""
+    tracemalloc.start()
+    try:
+        work()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < megabytes * 1_000_000
+
+
+# -- huge
+
+
+@pytest.mark.parametrize(
+    ("capability", "params", "status"),
+    [
+        ("read_file", {"path": "huge.txt"}, Status.TOOL_ERROR),
+        ("search_code", {"pattern": "needle", "path": "long.txt"}, Status.OK),
+        ("search_code", {"pattern": "needle"}, Status.OK),
+        ("list_files", {}, Status.OK),
+        ("git_diff", {}, Status.OK),
+    ],
+)
+def test_a_huge_file_is_looked_at_within_bounds(root: Path, capability: str, params: dict[str, object], status: Status) -> None:
+    found: list[Observation] = []
+    within(30, lambda: found.append(ask(root, capability, **params)))
+    assert found[0].status is status
+    assert len(found[0].content) <= 40_000
+
+
+@pytest.mark.parametrize("edit", [write("huge.txt"), replace("huge.txt", "needle", "x"), replace("long.txt", "never there", "x")])
+def test_a_huge_file_is_left_to_a_person_within_bounds(root: Path, edit: Edit) -> None:
+    found: list[Planned] = []
+    within(30, lambda: found.append(plan(root, edit)))
+    assert "more than 2,000,000 bytes" in found[0].problems[0]
+
+
+def test_a_huge_file_can_be_deleted(root: Path) -> None:
+    assert plan(root, delete("huge.txt")).files == (("huge.txt", None),)
+
+
+def test_thousands_of_edits_are_planned_without_thousands_of_seconds() -> None:
+    began = time.process_time()
+    assert len(plan_edits(lambda _path: None, [write(f"made/file-{number}.txt") for number in range(5_000)]).files) == 5_000
+    assert time.process_time() - began < 4
+
+
+# -- no text
+
+
+def test_a_binary_file_is_named_as_one_and_not_edited(root: Path) -> None:
+    assert "binary file of 264 bytes" in ask(root, "read_file", path="logo.png").content
+    assert "binary file, which cannot be edited" in plan(root, replace("logo.png", "PNG", "GIF")).problems[0]
+    assert "binary file, which cannot be edited" in plan(root, write("logo.png")).problems[0]
+
+
+def test_a_file_of_another_encoding_is_readable_and_not_edited(root: Path) -> None:
+    seen = ask(root, "read_file", path="latin.txt")
+    assert "not UTF-8" in seen.note
+    assert "not UTF-8 text, which cannot be edited" in plan(root, replace("latin.txt", "caf", "tea")).problems[0]
+
+
+@pytest.mark.parametrize("edit", [write("new.txt", "a\0b"), replace("src/app.py", "a = 1", "a = '\0'")])
+def test_nul_is_written_into_no_file(root: Path, edit: Edit) -> None:
+    assert "NUL" in plan(root, edit).problems[0]
+
+
+def test_line_ends_and_byte_order_marks_are_kept_whatever_the_model_writes(root: Path) -> None:
+    planned = dict(plan(root, replace("windows.txt", "two\n", "2\nand a half\n"), write("marked.txt", "eins\nzwei\n")).files)
+    assert planned["windows.txt"] == b"one\r\n2\r\nand a half\r\nthree\r\n"
+    assert planned["marked.txt"] == b"\xef\xbb\xbfeins\nzwei\n"
+
+
+# -- links and other repositories
+
+
+@pytest.mark.parametrize("path", ["secret", "house/secret.txt", "house/new.txt", "round", "sources/app.py"])
+def test_nothing_is_written_through_a_link(root: Path, path: str) -> None:
+    assert len(plan(root, write(path)).problems) == 1
+    assert len(plan(root, delete(path)).problems) == 1
+
+
+@pytest.mark.parametrize("path", ["secret", "house/secret.txt", "round"])
+def test_nothing_outside_is_read_through_a_link(root: Path, path: str) -> None:
+    seen = ask(root, "read_file", path=path)
+    assert seen.status in {Status.DENIED, Status.TOOL_ERROR}
+    assert "top secret" not in seen.content
+    assert "top secret" not in ask(root, "search_code", pattern="secret", path=path).content
+
+
+def test_a_link_inside_is_read_as_what_it_leads_to(root: Path) -> None:
+    assert ask(root, "read_file", path="sources/app.py").content == "a = 1\n"
+
+
+@pytest.mark.parametrize("path", ["library/new.py", "library/deep/new.py", "nested/new.py"])
+def test_what_belongs_to_another_repository_is_not_edited(root: Path, path: str) -> None:
+    assert "is a repository of its own" in plan(root, write(path)).problems[0]
+
+
+@pytest.mark.parametrize(("path", "said"), [("src", "is a folder"), ("library", "is a folder"), ("src/app.py/x.py", "is a file")])
+def test_a_folder_is_no_file_and_a_file_no_folder(root: Path, path: str, said: str) -> None:
+    assert said in plan(root, write(path)).problems[0]
+
+
+# -- names
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "con",
+        "CON.py",
+        "src/nul.txt",
+        "com1",
+        "lpt9.tar.gz",
+        "aux",
+        "a:b.txt",
+        "what?.py",
+        "a*b",
+        'quo"te',
+        "pi|pe",
+        "a<b>",
+        "x" * 256,
+        "é" * 128,
+        "/".join(["deep"] * 300),
+        "src/App.py/..",
+        "SRC/new.py",
+        "src/APP.py",
+        "line\nend.py",
+        "tab\t.py",
+        "../x",
+        ".git/config",
+        "-n/../../x",
+    ],
+)
+def test_a_new_file_has_a_name_that_every_system_takes(root: Path, path: str) -> None:
+    problems = plan(root, write(path)).problems
+    assert len(problems) == 1
+    assert "\n" not in problems[0]
+    assert len(problems[0]) < 500
+
+
+@pytest.mark.parametrize("path", ["console.py", "auxiliary.c", "nullable.py", "com10.txt", "-rf", "--force", "日本/語.py", "x" * 255])
+def test_a_name_that_only_looks_odd_is_taken(root: Path, path: str) -> None:
+    assert plan(root, write(path)).problems == ()
+
+
+def test_a_file_that_has_an_odd_name_already_can_be_edited(root: Path) -> None:
+    assert plan(root, replace("src/aux.c", "int", "long"), replace('quo"te.txt', "x", "y"), replace("-n", "x", "y")).problems == ()
+
+
+@pytest.mark.parametrize(
+    "path", ["x" * 300, "x/" * 5_000, "a\0b", "line\nend.txt", "-n", "", "~root", "C:\\x", ".git/config", "{a,b}" * 40]
+)
+@pytest.mark.parametrize("capability", ["read_file", "search_code", "list_files", "git_log", "git_diff"])
+def test_whatever_path_a_model_names_it_gets_an_answer(root: Path, capability: str, path: str) -> None:
+    more = {"pattern": "x"} if capability == "search_code" else {}
+    seen = ask(root, capability, path=path, **more)
+    assert str(root) not in seen.content
+    assert len(seen.content) <= 40_000
+
+
+def test_names_that_are_no_utf_8_are_listed_and_do_no_harm(root: Path) -> None:
+    listed = ask(root, "list_files").content
+    assert "caf\ufffd.txt" in listed
+    listed.encode()
+
+
+def test_braces_do_not_multiply_without_end() -> None:
+    assert alternatives("*.{py,toml}") == ("*.py", "*.toml")
+    assert alternatives("{a,b}/{c,d{1,2}}") == ("a/c", "a/d1", "a/c", "a/d2", "b/c", "b/d1", "b/c", "b/d2")
+    assert len(alternatives("{a,b}" * 16)) == 32
+    assert alternatives("{a,b}" * 1_000) == ("{a,b}" * 1_000,)
+
+
+# -- documents
+
+
+def test_a_document_comes_without_what_a_terminal_would_obey() -> None:
+    odd = "# T\n\n\x1b[31mred\x1b[0m\x1b]0;title\x07 bell\x07 nul\0 back\x08 \x9b2J tab\t\r\nend\n"
+    answer = parse_answer(document(odd), AnswerKind.DOCUMENT)
+    assert isinstance(answer, Document)
+    assert answer.artifact_markdown == "# T\n\nred bell nul back 2J tab\t\r\nend\n"
