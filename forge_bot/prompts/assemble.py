@@ -228,4 +228,8 @@ def _quoted(note: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    return text.strip("\n") + "\n"
+    # Names of files need not be UTF-8; Python keeps their bytes as halves of surrogate pairs, which no request can carry.
+    return _HALF.sub("\ufffd", text).strip("\n") + "\n"
+
+
+_HALF = re.compile("[\ud800-\udfff]")

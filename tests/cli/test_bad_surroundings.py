@@ -1,0 +1,272 @@
+"""Whatever stands around the command line: its streams, its environment, what a person types. A sentence, a way out, a code."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.sample import Said, Sample
+from tests.fakes.small_github import SmallGitHub
+
+TASK = "Fix the rota before its start"
+ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def program(
+    sample: Sample, *words: str | bytes, streams: str = "", without: tuple[str, ...] = (), environ: Mapping[str, str] | None = None
+) -> Said:
+    """The program as a process of its own, under a shell that opens or closes its streams as `streams` says."""
+    environment = {name: value for name, value in os.environ.items() if name not in without} | dict(environ or {})
+    command = ["bash", "-c", f'set -o pipefail; "$@" {streams}', "bash", sys.executable, "-m", "forge_bot", *words]
+    done = subprocess.run(command, cwd=sample.path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def told(said: Said, code: str, exit_code: int) -> str:
+    assert said.code == exit_code, said
+    assert code in said.err
+    assert "→" in said.err
+    assert "unexpected" not in said.err
+    return said.err
+
+
+def untouched(sample: Sample) -> bool:
+    return sample.git("branch", "--format=%(refname:short)") == "main" and len(sample.git("worktree", "list").splitlines()) == 1
+
+
+# -- streams ------------------------------------------------------------------------------------------------------
+
+
+def test_a_reader_who_leaves_stops_the_run_where_it_can_go_on(sample: Sample) -> None:
+    model = sample.model()
+    said = program(sample, "run", TASK, "--effort", "S", "--model", model, streams="| head -n 1")
+    assert said.code == 1
+    assert said.out.splitlines() == [TASK]
+    assert "nobody reads the output any more" in said.err
+    assert "forge-bot resume" in said.err
+    again = sample.forge("resume", "--model", model)
+    assert again.code == 3
+    assert "put aside" not in again.out, "what the tests left in the tree is nobody's unfinished work"
+
+
+@pytest.mark.parametrize(
+    ("words", "streams", "exit_code", "said"),
+    [
+        (["--help"], "| head -n 1", 0, ""),
+        (["list"], "| true", None, ""),
+        (["list"], "> /dev/full", 1, "STATE-005"),
+        (["list"], ">&-", 0, ""),
+        (["list"], "<&-", 0, ""),
+        (["list"], "<&- >&- 2>&-", 0, ""),
+        (["run", ""], "2>&-", 2, ""),
+        (["run", "", "--effort", "S"], "<&-", 2, "REQUEST-001"),
+    ],
+)
+def test_streams_that_are_closed_full_or_unread_end_nothing_by_surprise(
+    sample: Sample, words: list[str], streams: str, exit_code: int | None, said: str
+) -> None:
+    done = program(sample, *words, streams=streams)
+    assert exit_code is None or done.code == exit_code, done
+    assert said in done.err
+    for word in ("Traceback", "Exception ignored", "unexpected", "Stopped"):
+        assert word not in done.err
+
+
+# -- environment --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("without", "environ"),
+    [
+        ((), {"LANG": "C", "LC_ALL": "C"}),
+        ((), ASCII_ONLY),
+        (("TERM",), {}),
+        ((), {"TERM": "dumb", "COLUMNS": "10", "LINES": "1"}),
+        ((), {"COLUMNS": "nonsense"}),
+        (("HOME",), {}),
+    ],
+    ids=["C", "ASCII", "no TERM", "ten columns", "odd columns", "no HOME"],
+)
+def test_a_poor_terminal_still_gets_the_whole_sentence(sample: Sample, without: tuple[str, ...], environ: dict[str, str]) -> None:
+    said = program(sample, "run", "", without=without, environ=environ)
+    assert said.code == 2
+    assert "The task is empty, or too short to mean anything." in said.err
+    assert 'forge-bot run "Fix the timeout in the login handler"' in said.err
+
+
+def test_a_japanese_task_is_one_whatever_the_locale(sample: Sample) -> None:
+    task = "ログインのタイムアウトを直す"
+    said = program(sample, "run", task, "--effort", "S", "--model", sample.model(), environ={"LC_ALL": "C", "LANG": "C"})
+    assert said.code == 3, said
+    assert sample.branch == f"fix/{task}"
+    assert task in (sample.workspace / "request.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "code"),
+    [("HOME", "nowhere", "CONFIG-005"), ("XDG_STATE_HOME", "/proc/nowhere", "GIT-006"), ("XDG_STATE_HOME", "FILE", "GIT-006")],
+)
+def test_without_a_place_for_its_state_a_run_does_not_begin(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, code: str
+) -> None:
+    (tmp_path / "FILE").touch()
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv(variable, str(tmp_path / "FILE") if value == "FILE" else value)
+    assert "XDG_STATE_HOME" in told(sample.forge("run", TASK, "--model", sample.model()), code, 5)
+    assert untouched(sample)
+
+
+@pytest.mark.parametrize("name", ["config.yml", "prompts/architect.md.j2", "pipelines/develop.yaml"])
+def test_a_file_of_ones_own_that_cannot_be_read_is_named(sample: Sample, name: str) -> None:
+    place = sample.path / ".forge" / name
+    place.parent.mkdir(parents=True)
+    place.symlink_to("/proc/self/mem")
+    said = sample.forge("run", TASK, "--model", sample.model())
+    assert said.code in {1, 5}
+    assert "unexpected" not in said.err
+    assert "→" in said.err
+    assert untouched(sample)
+
+
+# -- what a person types ------------------------------------------------------------------------------------------
+
+
+def test_the_bare_name_asks_for_help_and_is_no_mistake(sample: Sample) -> None:
+    said = sample.forge()
+    assert said.code == 2
+    assert "Commands:" in said.err
+    assert "✗" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["rn", TASK], "Did you mean 'run'?"),
+        (["run", TASK, "--efort", "S"], "--effort"),
+        (["run", TASK, "--budjet", "3"], "--budget"),
+        (["aprove"], "Did you mean 'approve'?"),
+        (["run"], "Missing argument 'task'"),
+        (["run", TASK, "more", "words"], "unexpected extra argument"),
+        (["reject"], "Missing argument 'notes'"),
+        (["continue"], "Missing argument 'amount'"),
+    ],
+)
+def test_a_mistyped_command_says_what_could_be_meant(sample: Sample, words: list[str], said: str) -> None:
+    done = sample.forge(*words)
+    assert done.code == 2
+    assert said in done.err
+    assert "forge-bot --help" in done.err
+
+
+@pytest.mark.parametrize("budget", ["nan", "inf", "-inf", "1e999", "1e9", "0", "-1", "0.001", "lots", "", "$5", "5,50"])
+def test_a_budget_is_an_amount_that_somebody_could_mean(sample: Sample, budget: str) -> None:
+    done = sample.forge("run", TASK, f"--budget={budget}", "--model", sample.model())
+    assert done.code == 2, done
+    assert "--budget" in done.err
+    assert untouched(sample)
+
+
+@pytest.mark.parametrize("effort", ["XS", "sm", "", "1", "S M"])
+def test_an_effort_is_one_of_three(sample: Sample, effort: str) -> None:
+    assert "S, M" in told(sample.forge("run", TASK, "--effort", effort, "--model", sample.model()), "REQUEST-007", 2)
+    assert untouched(sample)
+
+
+def test_a_task_of_one_character_too_many(sample: Sample) -> None:
+    assert "100,001 characters" in told(sample.forge("run", "x" * 100_001, "--model", sample.model()), "REQUEST-002", 2)
+    assert untouched(sample)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://gitlab.com/o/r/-/issues/3", "Paste the text of the issue"),
+        ("https://github.com/o/r/pull/3", "is a pull request, not an issue"),
+        ("https://github.com/o/r/pull/3/files", "is a pull request, not an issue"),
+        ("http://example.com/x", "Paste the text of the issue"),
+        ("https://github.com/o/r/issues/0", "no issue of github.com"),
+        ("https://", "no issue of github.com"),
+    ],
+)
+def test_a_task_that_is_only_an_address_of_something_else(sample: Sample, url: str, said: str) -> None:
+    assert said in told(sample.forge("run", url, "--model", sample.model()), "REQUEST-003", 2)
+    assert untouched(sample)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (404, {"message": "Not Found"}, "there is no such issue, or the token may not see it"),
+        (410, {"message": "Gone"}, "deleted"),
+        (200, "<html>", "not GitHub's"),
+        (500, {"message": "oops"}, "GitHub answered 500"),
+    ],
+)
+def test_an_issue_that_cannot_be_read(sample: Sample, monkeypatch: pytest.MonkeyPatch, status: int, body: object, said: str) -> None:
+    github = SmallGitHub()
+    github.reply = (status, body, {})
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    done = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
+    github.close()
+    assert said in told(done, "REQUEST-003", 2)
+    assert untouched(sample)
+
+
+def test_an_issue_with_characters_that_no_file_holds_is_taken_without_them(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    github = SmallGitHub()
+    github.reply = (200, {**github.reply[1], "title": "Fix \0the login \ud800", "body": "It \0times out \udfff."}, {})  # type: ignore[dict-item]
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    done = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
+    github.close()
+    assert done.code == 3, done
+    assert "It times out \ufffd." in (sample.workspace / "request.md").read_text()
+
+
+def test_bytes_that_are_no_text_become_signs_and_the_run_goes_on(sample: Sample) -> None:
+    model = sample.model()
+    said = program(sample, "run", b"Fix the caf\xe9 \x1b[31mlogin\x07 soon", "--effort", "s", "--model", model)
+    assert said.code == 3, said
+    assert "\x1b" not in said.out
+    assert "\x07" not in said.out
+    assert "Fix the caf\ufffd" in (sample.workspace / "request.md").read_text()
+    assert program(sample, "reject", b"caf\xe9, please", "--model", model).code == 3
+
+
+def test_an_answer_that_cannot_be_taken_changes_nothing(sample: Sample) -> None:
+    model = sample.model()
+    sample.forge("run", TASK, "--effort", "S", "--model", model)
+    before = (sample.workspace / "reports.jsonl").read_bytes()
+    digest = next(line for line in sample.forge("status", "--json").out.splitlines() if '"digest"' in line).split('"')[3]
+    wrong = "0" * 12 if not digest.startswith("0") else "1" * 12
+    cases = (
+        (["reject", ""], "GATE-003", 5),
+        (["reject", " \n "], "GATE-003", 5),
+        (["reject", "x" * 100_001], "REQUEST-002", 2),
+        (["retry", "phase-3", "--notes", "x" * 100_001], "REQUEST-002", 2),
+        (["approve", digest[:6]], "GATE-002", 5),
+        (["approve", wrong], "GATE-002", 5),
+        (["approve", f"{digest}0"], "GATE-002", 5),
+        (["approve", "sha256:"], "GATE-002", 5),
+        (["done"], "GATE-004", 5),
+        (["skip"], "GATE-004", 5),
+        (["retry", "phase-99"], "RUN-003", 5),
+        (["continue", "nan"], "REQUEST-007", 2),
+        (["continue", "1e999"], "REQUEST-007", 2),
+        (["continue", "0"], "REQUEST-007", 2),
+        (["continue", "+$"], "REQUEST-007", 2),
+    )
+    for words, code, exit_code in cases:
+        told(sample.forge(*words, "--model", model), code, exit_code)
+        assert (sample.workspace / "reports.jsonl").read_bytes() == before, words
+    assert sample.forge("approve", digest[:7].upper(), "--model", model).code == 0
+
+
+def test_an_answer_to_no_question_is_refused(sample: Sample, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("")
+    sample.forge("run", TASK, "--effort", "S", "--model", f"scripted:{tmp_path / 'empty.jsonl'}")
+    for words in (["approve"], ["reject", "Not like this"], ["done"], ["skip"]):
+        told(sample.forge(*words, "--model", sample.model()), "GATE-001", 5)
+    assert sample.forge("resume", "--model", sample.model()).code == 3
