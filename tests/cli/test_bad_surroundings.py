@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.sample import Said, Sample
-from tests.fakes.small_github import SmallGitHub
+from tests.fakes.small_github import ISSUE, SmallGitHub
 
 TASK = "Fix the rota before its start"
 ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -217,7 +217,7 @@ def test_an_issue_that_cannot_be_read(sample: Sample, monkeypatch: pytest.Monkey
 
 def test_an_issue_with_characters_that_no_file_holds_is_taken_without_them(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     github = SmallGitHub()
-    github.reply = (200, {**github.reply[1], "title": "Fix \0the login \ud800", "body": "It \0times out \udfff."}, {})  # type: ignore[dict-item]
+    github.reply = (200, {**ISSUE, "title": "Fix \0the login \ud800", "body": "It \0times out \udfff."}, {})
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     done = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
     github.close()

@@ -36,11 +36,15 @@ def role_of(question: Question) -> tuple[str, str]:
 
 @dataclass
 class AgentServer(ModelServer):
-    """`asked` counts the questions by agent; `answers` are the script's; question number `will_hang` gets no answer."""
+    """`asked` counts the questions by agent; `answers` are the script's; question number `will_hang` gets no answer, and
+    `will_refuse` is not let in. `tokens` is how many a question is said to have.
+    """
 
     answers: dict[tuple[str, str, str], script.Answer] = field(default_factory=script.usual)
     asked: Counter[str] = field(default_factory=Counter[str])
     will_hang: int = 0
+    will_refuse: int = 0
+    tokens: int = 1000
 
     def take(self, question: Question) -> Says:
         if not self.answers:
@@ -48,8 +52,11 @@ class AgentServer(ModelServer):
             return super().take(question)
         agent, phase = role_of(question)
         self.asked[agent] += 1
+        if self.will_refuse == sum(self.asked.values()):
+            self.replies, self._said = [Says("wrong key", status=401)], 0
+            return super().take(question)
         answer = self.answers.get((agent, phase, "*")) or self.answers[agent, "*", "*"]
         hangs = self.will_hang == sum(self.asked.values())
-        self.replies = [Says(json.dumps(answer), input_tokens=1000, output_tokens=100, hangs=hangs)]
+        self.replies = [Says(json.dumps(answer), input_tokens=self.tokens, output_tokens=100, hangs=hangs)]
         self._said = 0
         return super().take(question)

@@ -25,7 +25,7 @@ class Sample:
     forge: Callable[..., Said]
     scripts: Path
 
-    def model(self, different: Mapping[tuple[str, str, str], script.Answer] | None = None) -> str:
+    def model(self, different: Mapping[tuple[str, str, str], script.Answer | str] | None = None) -> str:
         return script.write(self.scripts, different)
 
     def git(self, *words: str) -> str:

@@ -90,8 +90,8 @@ def usual() -> dict[tuple[str, str, str], Answer]:
     }
 
 
-def write(path: Path, different: Mapping[tuple[str, str, str], Answer] | None = None) -> str:
-    """Write a script; the name of its model. `different` replaces or adds answers."""
+def write(path: Path, different: Mapping[tuple[str, str, str], Answer | str] | None = None) -> str:
+    """Write a script; the name of its model. `different` replaces or adds answers, as data or as the model's own words."""
     answers = {**usual(), **(different or {})}
     usage = {"calls": 1, "inputTokens": 1000, "outputTokens": 100}
     lines = [

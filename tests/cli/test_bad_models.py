@@ -1,0 +1,195 @@
+"""Models and providers that answer nonsense, or not at all: the run stops at the right question, in bounds, and can go on."""
+
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+import pytest
+
+from tests.fakes import script
+from tests.fakes.agents import AgentServer
+from tests.fakes.broken_server import Act, BrokenServer, hangs, replies, resets
+from tests.fakes.sample import Sample
+from tests.fakes.script import GUARD, TEST, change, document, look, review
+
+TASK = "`rota who` names somebody for days before the rota starts"
+ANALYST = ("situation-analyst-investigator", "*", "*")
+WORDS = "I would be happy to help you with that!"
+NEVER = {"path": "rota/schedule.py", "operation": "replace", "old": "this stands nowhere in it", "new": "x"}
+TRIES = 4  # a first answer, and three corrections
+ROUNDS = 2  # how often an agent is started that ends without an answer, or with one that cannot be used
+TURNS = 10
+
+
+@pytest.fixture(autouse=True)
+def quick(sample: Sample) -> None:
+    """The project's tests are beside the point here, and a provider is not tried for long."""
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text(
+        "commands: {setup: [], test: [[python3, -c, pass]], lint: [], build: []}\nmodel_retries: 1\nmodel_timeout_seconds: 1\n"
+    )
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[AgentServer]:
+    with AgentServer() as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{running.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        yield running
+
+
+def searches() -> dict[tuple[str, str, str], script.Answer]:
+    """An analyst who wants to see something new every time, for ever."""
+    return {
+        (ANALYST[0], "*", f"{round_}.{turn}"): {
+            "requests": [{"provider": "search_code", "params_json": json.dumps({"pattern": f"p{turn}"}), "reasoning": ""}],
+            "actions": [],
+        }
+        for round_ in range(1, 9)
+        for turn in range(1, 40)
+    }
+
+
+NONSENSE: dict[str, tuple[Mapping[tuple[str, str, str], script.Answer | str], str, str, int]] = {
+    "prose": ({ANALYST: WORDS}, "agent_failed", "no readable JSON object", TRIES * ROUNDS),
+    "JSON of another form": ({ANALYST: {"foo": 1}}, "agent_failed", "those of no answer", TRIES * ROUNDS),
+    "an answer that does not fit": ({ANALYST: {"artifact_markdown": 3}}, "agent_failed", "does not fit its schema", TRIES * ROUNDS),
+    "two answers": ({ANALYST: '{"artifact_markdown": "a"} {"artifact_markdown": "b"}'}, "agent_failed", "2 JSON objects", TRIES * ROUNDS),
+    "nothing": ({ANALYST: ""}, "agent_failed", "no readable JSON object", TRIES * ROUNDS),
+    "half characters": ({ANALYST: '{"artifact_markdown": "\\ud800"}'}, "agent_failed", "half of a surrogate pair", TRIES * ROUNDS),
+    "brackets without end": ({ANALYST: "[" * 200_000}, "agent_failed", "no readable JSON object", TRIES * ROUNDS),
+    "braces without end": ({ANALYST: '{"a":' * 100_000}, "agent_failed", "no readable JSON object", TRIES * ROUNDS),
+    "requests for ever": (searches(), "agent_failed", "still wanted to look around", TURNS * ROUNDS),
+    "one request for ever": ({ANALYST: look("rota/schedule.py")}, "agent_failed", "kept asking for what it had been shown", 4 * ROUNDS),
+    "no headings": ({ANALYST: {"artifact_markdown": "# A title\n\nNo more."}}, "invalid_artifact", "Relevant Files", TRIES * ROUNDS),
+    "a verdict nobody can read": (
+        {("design-reviewer", "*", "*"): review("PERHAPS")},
+        "unreadable_verdict",
+        "the reviewer's verdict cannot be read",
+        TRIES * ROUNDS + 2,
+    ),
+    "edits that never fit": (
+        {("implementer", "*", "*"): change(NEVER)},
+        "agent_failed",
+        "`old` does not occur in the file",
+        TRIES * ROUNDS + 3,
+    ),
+    "no task": (
+        {("task-decomposer", "*", "*"): {"artifact_markdown": "# Tasks\n\nNone."}},
+        "invalid_artifact",
+        "there is no task in it",
+        99,
+    ),
+}
+
+
+@pytest.mark.parametrize(("different", "reason", "said", "calls"), NONSENSE.values(), ids=NONSENSE.keys())
+def test_nonsense_for_ever_ends_at_a_question_after_so_many_calls(
+    sample: Sample, different: Mapping[tuple[str, str, str], script.Answer | str], reason: str, said: str, calls: int
+) -> None:
+    effort = "M" if any(agent == "task-decomposer" for agent, _, _ in different) else "S"
+    done = sample.forge("run", TASK, "--effort", effort, "--auto", "--model", sample.model(different))
+    assert done.code == 3, done
+    assert said.casefold() in done.out.casefold()
+    assert "forge-bot reject" in done.out
+    state = json.loads((sample.workspace / "state.json").read_text())
+    assert state["gate"]["reason"] == reason
+    assert state["usage"]["calls"] == calls
+    assert sample.forge("reject", "Answer in the form that is asked for", "--model", sample.model()).code == 0, (
+        "with a better model it ends"
+    )
+
+
+def test_a_budget_ends_nonsense_before_it_is_spent(sample: Sample, server: AgentServer) -> None:
+    server.answers = {**script.usual(), ANALYST: {"foo": 1}}
+    done = sample.forge("run", TASK, "--effort", "S", "--budget", "0.05", "--model", "openai-chat:gpt-5.4")
+    state = json.loads((sample.workspace / "state.json").read_text())
+    assert done.code == 4, done
+    assert state["gate"]["reason"] == "budget"
+    assert Decimal(state["budget"]["spent"]) <= Decimal("0.05")
+    assert "forge-bot approve" in done.out
+    assert "allow as much again" in done.out
+
+
+# -- providers ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (replies(500), "failed, after 2 attempts: no"),
+        (replies(429, b"{}", "retry-after: 7200"), "asks to wait for 120 minutes"),
+        (hangs, "did not answer within 1 seconds, after 2 attempts"),
+        (resets, "reset by peer"),
+        (replies(200, b'{"id": "x", "choi'), "not what its API promises"),
+        (replies(503, json.dumps({"error": {"message": "\x1b[2J\x1b]0;owned\x07down \u202e"}}).encode()), "␛[2J"),
+    ],
+    ids=["500", "429", "silence", "reset", "truncated", "escapes"],
+)
+def test_a_provider_that_is_down_leaves_the_run_where_it_stood(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch, act: Act, said: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with BrokenServer([act]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        done = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
+        assert server.count <= 2
+    assert done.code == 1
+    assert "MODEL-003" in done.err
+    assert said in done.err
+    assert "forge-bot resume" in done.err
+    assert not set(done.err) & set("\x1b\x07\u202e")
+    assert sample.forge("status").code == 0
+    assert sample.forge("resume", "--model", sample.model()).code == 3
+
+
+def test_a_key_that_is_refused_in_the_middle_is_named_and_nothing_answered_is_asked_again(sample: Sample, server: AgentServer) -> None:
+    server.will_refuse = 2
+    done = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
+    assert done.code == 5, done
+    assert "MODEL-008" in done.err
+    assert "OPENAI_API_KEY" in done.err
+    server.will_refuse = 0
+    assert sample.forge("resume", "--model", "openai-chat:fake").code == 3
+    assert server.asked["situation-analyst-investigator"] == 1
+
+
+def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_help(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with BrokenServer([replies(400, b'{"error": {"message": "long", "code": "context_length_exceeded"}}')]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        done = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
+        assert server.count == ROUNDS
+    assert done.code == 3
+    assert "agent.prompt_tokens" in done.out
+    assert sample.forge("reject", "Go on", "--model", sample.model()).code == 3
+
+
+# -- what a terminal would obey -----------------------------------------------------------------------------------
+
+
+def test_no_answer_drives_the_terminal(sample: Sample) -> None:
+    evil = "\x1b[2J\x1b[31mred\x1b]0;owned\x07 \x9b1m \u202etxet\u2066 nul\0 \x08\x08\x7f"
+    model = sample.model(
+        {
+            ("architect", "*", "*"): document(*script.HEADINGS["architect"], body=evil),
+            ("design-reviewer", "*", "*"): review("REVISE", f"[MAJOR] {evil}"),
+            ("implementer", "*", "*"): change(GUARD, TEST, {"path": f"a{evil}", "operation": "write", "old": "", "new": evil}),
+        }
+    )
+    shown = [sample.forge("run", f"Fix {evil} the rota", "--effort", "S", "--auto", "--model", model)]
+    assert shown[0].code == 3, shown
+    assert "red" in shown[0].out
+    shown += [sample.forge("approve", "--model", model), sample.forge("status"), sample.forge("list"), sample.forge("show", "nothing")]
+    for said in shown:
+        assert not set(said.out + said.err) & set("\x1b\x07\x9b\u202e\u2066\0\x08\x7f"), said
+    design = (sample.workspace / "design.md").read_text()
+    assert not set(design) & set("\x1b\x07\x9b\0\x08\x7f"), "a document is kept without them, too"
+
+
+def test_an_absurd_count_does_not_break_the_run_or_its_budget(sample: Sample, server: AgentServer) -> None:
+    server.tokens = -(10**12)
+    done = sample.forge("run", TASK, "--effort", "S", "--budget", "5", "--model", "openai-chat:gpt-5.4")
+    assert done.code == 3, done
+    state = json.loads((sample.workspace / "state.json").read_text())
+    assert 0 < Decimal(state["budget"]["spent"]) < 1
