@@ -9,8 +9,8 @@ from rich.prompt import Prompt
 
 from forge_bot.checkout import Repository
 from forge_bot.cli.beforehand import Outlook, check_branch, looked_around, say_what_was_found
-from forge_bot.cli.discussing import discussed
 from forge_bot.cli.console import Console
+from forge_bot.cli.discussing import discussed
 from forge_bot.cli.ending import ended
 from forge_bot.cli.going import resume
 from forge_bot.cli.opening import at_terminal, configured, models_for, session

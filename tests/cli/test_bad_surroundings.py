@@ -3,13 +3,13 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Said, Sample
-from tests.fakes.small_github import ISSUE, SmallGitHub
 
 TASK = "Fix the rota before its start"
 ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -197,30 +197,31 @@ def test_a_task_that_is_only_an_address_of_something_else(sample: Sample, url: s
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "said"),
+    ("trouble", "said"),
     [
-        (404, {"message": "Not Found"}, "there is no such issue, or the token may not see it"),
-        (410, {"message": "Gone"}, "deleted"),
-        (200, "<html>", "not GitHub's"),
-        (500, {"message": "oops"}, "GitHub answered 500"),
+        (lambda hub, issue: setattr(issue, "deleted", True), "deleted"),
+        (lambda hub, issue: hub.faults.strange("/issues/42", "<html>"), "GITHUB_API_URL"),
+        (lambda hub, issue: hub.faults.status("/issues/42", 500, "oops", times=9), "GitHub answered 500"),
+        (lambda hub, issue: hub.repositories.clear(), "there is no such issue"),
     ],
+    ids=["deleted", "no GitHub", "broken", "not there"],
 )
-def test_an_issue_that_cannot_be_read(sample: Sample, monkeypatch: pytest.MonkeyPatch, status: int, body: object, said: str) -> None:
-    github = SmallGitHub()
-    github.reply = (status, body, {})
+def test_an_issue_that_cannot_be_read(
+    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, trouble: Callable[[FakeGitHub, Issue], None], said: str
+) -> None:
+    trouble(github, github.issue(github.repository("o/r"), "Fix the login", number=42))
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     done = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
-    github.close()
     assert said in told(done, "REQUEST-003", 2)
     assert untouched(sample)
 
 
-def test_an_issue_with_characters_that_no_file_holds_is_taken_without_them(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    github = SmallGitHub()
-    github.reply = (200, {**ISSUE, "title": "Fix \0the login \ud800", "body": "It \0times out \udfff."}, {})
+def test_an_issue_with_characters_that_no_file_holds_is_taken_without_them(
+    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    github.issue(github.repository("o/r"), "Fix \0the login \ud800", "It \0times out \udfff.", number=42)
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     done = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
-    github.close()
     assert done.code == 3, done
     assert "It times out \ufffd." in (sample.workspace / "request.md").read_text()
 
