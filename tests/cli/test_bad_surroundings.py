@@ -196,15 +196,25 @@ def test_a_task_that_is_only_an_address_of_something_else(sample: Sample, url: s
     assert untouched(sample)
 
 
+def gone(_hub: FakeGitHub, issue: Issue) -> None:
+    issue.deleted = True
+
+
+def no_github(hub: FakeGitHub, _issue: Issue) -> None:
+    hub.faults.strange("/issues/42", "<html>")
+
+
+def broken(hub: FakeGitHub, _issue: Issue) -> None:
+    hub.faults.status("/issues/42", 500, "oops", times=9)
+
+
+def not_there(hub: FakeGitHub, _issue: Issue) -> None:
+    hub.repositories.clear()
+
+
 @pytest.mark.parametrize(
     ("trouble", "said"),
-    [
-        (lambda hub, issue: setattr(issue, "deleted", True), "deleted"),
-        (lambda hub, issue: hub.faults.strange("/issues/42", "<html>"), "GITHUB_API_URL"),
-        (lambda hub, issue: hub.faults.status("/issues/42", 500, "oops", times=9), "GitHub answered 500"),
-        (lambda hub, issue: hub.repositories.clear(), "there is no such issue"),
-    ],
-    ids=["deleted", "no GitHub", "broken", "not there"],
+    [(gone, "deleted"), (no_github, "GITHUB_API_URL"), (broken, "GitHub answered 500"), (not_there, "there is no such issue")],
 )
 def test_an_issue_that_cannot_be_read(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, trouble: Callable[[FakeGitHub, Issue], None], said: str
