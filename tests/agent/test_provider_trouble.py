@@ -103,6 +103,8 @@ async def test_a_wait_the_provider_asks_for_is_kept() -> None:
         ("604800", "7 days"),
         (formatdate(now().timestamp() + 30 * 86_400, usegmt=True), "30 days"),
     ],
+    # Written out: a date in the name of a test would be another one in each process that collects it.
+    ids=["an hour", "a day", "a week", "a date"],
 )
 async def test_nobody_sits_through_a_long_wait_it_is_told(header: str, said: str) -> None:
     error, count = await failed(replies(429, b"{}", f"retry-after: {header}"), retries=4)
