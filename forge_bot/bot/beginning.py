@@ -3,14 +3,17 @@
 from typing import TYPE_CHECKING
 
 from forge_bot.bot import freezing
-from forge_bot.bot.speech import replies
+from forge_bot.bot.speech import failures, replies
 from forge_bot.bot.thread import Spoken
 from forge_bot.checkout import Head, Repository
 from forge_bot.engine.reports import Flags
 from forge_bot.gate import commands as said
+from forge_bot.gate import outputs
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.github_api import Issue
 from forge_bot.runs.find import RunInfo, runs
+from forge_bot.runs.preflight import Intent, preflight
+from forge_bot.runs.project import profile_at
 from forge_bot.runs.start import Beginning, begin, plan_for
 from forge_bot.settings import load_pipeline
 
@@ -29,7 +32,8 @@ def find_or_begin(supervisor: "Supervisor") -> RunInfo | None:
     issue = supervisor.github.issue(around.wake.issue)
     if asked is None and not _by_label(supervisor):
         comment = next((each for each in thread.comments() if each.id == around.wake.comment), None)
-        supervisor.desk.say(replies.no_run(supervisor.commands, label=supervisor.inputs.label), comment)
+        spoken = [each for each in thread.spoken(thread.number) if comment is not None and each.comment.id == comment.id]
+        supervisor.desk.say(replies.no_run(supervisor.commands, label=supervisor.inputs.label), spoken[0] if spoken else None)
         return None
     return _begun(supervisor, issue, asked)
 
@@ -77,10 +81,32 @@ def _begun(supervisor: "Supervisor", issue: Issue, asked: Spoken | None) -> RunI
         base=_base(repository),
     )
     pipeline = load_pipeline(supervisor.config.pipeline, repository.text_here)
+    notes = _looked_around(supervisor, beginning)
     info = begin(repository, beginning, pipeline)
+    desk = supervisor.desk
+    if notes:
+        desk.say_once(failures.asked_too_much(desk.commands, notes=notes))
     if changed:
-        supervisor.desk.removed = "The issue was edited after it was labelled; the text as it was then counts."
+        desk.say_once(failures.request_edited(desk.links(info), desk.commands))
     return info
+
+
+def _looked_around(supervisor: "Supervisor", beginning: Beginning) -> tuple[str, ...]:
+    """What people should know before money is spent. Raises NotReady for what a run must not begin with."""
+    repository, config, draft = supervisor.repository, supervisor.config, beginning.draft
+    base = _base(repository).commit
+    profile = profile_at(repository, base, config)
+    intent = Intent(
+        text=f"{draft.title}\n{draft.text}",
+        branch=beginning.plan.branch,
+        base=base,
+        deliver_workflows=supervisor.around.push_workflows,
+    )
+    found = preflight(repository, config, profile, intent)
+    found.check()
+    for each in found.advice:
+        outputs.warning(f"{each.sentence} {each.way_out}")
+    return tuple(f"{each.sentence} {each.way_out}" for each in found.advice if each.what == "workflow files")
 
 
 def _base(repository: Repository) -> Head:

@@ -4,14 +4,13 @@ The worker is believed nothing: it ran a model, and project commands ran beside 
 """
 
 import base64
-import re
 from collections.abc import Mapping, Sequence
 
 from forge_bot.agent.protected import PROTECTED, protected
+from forge_bot.bot import patches
 from forge_bot.bot.records import check_reports, pipeline_of, state_at
 from forge_bot.checkout import Repository, Tree
-from forge_bot.engine.reports import Answer
-from forge_bot.engine.state import Reason, State
+from forge_bot.engine.state import State
 from forge_bot.errors import CommitsRefused
 from forge_bot.workspace import SPECS
 
@@ -20,7 +19,6 @@ MOST_FILES = 400
 MOST_BYTES = 20_000_000
 _WORKFLOWS = ".github/workflows/"
 _SHORTEST_SECRET = 8
-_PATCHED = re.compile(r"^(?:\+\+\+ b/|--- a/|rename (?:from|to) )(?P<path>.+)$", re.MULTILINE)
 _PLAIN_MODES = frozenset({"100644", "100755", "000000"})
 
 
@@ -71,13 +69,8 @@ class Inspector:
 
     def _approved(self, after: str) -> set[str]:
         """Paths in patches that a person approved, as they were shown."""
-        approved = [
-            decision.task
-            for decision in self.state_at(after).decisions
-            if decision.reason is Reason.PROTECTED_PATHS and decision.answer == Answer.APPROVE
-        ]
-        patches = (self.repository.read(after, f"{self.record}held-{task}.patch") or b"" for task in approved)
-        return {match["path"] for patch in patches for match in _PATCHED.finditer(patch.decode("utf-8", "replace"))}
+        names = patches.approved(self.state_at(after))
+        return {path for name in names for path in patches.paths_in(self.repository.read(after, f"{self.record}{name}") or b"")}
 
     def _contents(self, before: str, after: str) -> list[str]:
         added = self.tree.diff(before, after, max_bytes=MOST_BYTES + 1)

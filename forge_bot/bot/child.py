@@ -57,6 +57,12 @@ class Child:
                 self._process.stdin.write(GO_ON.encode())
                 self._process.stdin.flush()
 
+    def hang_up(self) -> None:
+        """Nothing more is wanted; it stops where it stands."""
+        with suppress(BrokenPipeError, OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+
     def stopped(self) -> Stopped:
         """How it ended. One that died without a word has failed."""
         code = self._end()
@@ -80,9 +86,7 @@ class Child:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _end(self) -> int:
-        with suppress(BrokenPipeError, OSError):
-            if self._process.stdin is not None:
-                self._process.stdin.close()
+        self.hang_up()
         try:
             return self._process.wait(_GENTLE_SECONDS)
         except subprocess.TimeoutExpired:

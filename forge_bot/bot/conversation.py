@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import assert_never
 
-from forge_bot.bot import freezing, orders
+from forge_bot.agent.redaction import Strike
+from forge_bot.bot import freezing, orders, red_checks
 from forge_bot.bot.desk import Desk
 from forge_bot.bot.speech import Reply, replies
 from forge_bot.bot.thread import Spoken, Thread
 from forge_bot.checkout import blob_id
 from forge_bot.engine.reports import RequestRefreshed
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, ReportRejected
 from forge_bot.gate import commands as said
 from forge_bot.runs.run import Run
 from forge_bot.workspace import render_request
@@ -17,7 +18,8 @@ from forge_bot.workspace import render_request
 
 def unseen(run: Run, thread: Thread) -> Iterator[Spoken]:
     """Commands since the run began that it was not told of and that were not answered. A lost event therefore loses none."""
-    threads = (thread.number, *_pull(run))
+    pull = red_checks.pull_number(run)
+    threads = (thread.number, pull) if pull else (thread.number,)
     begun = run.state.started_at.replace(microsecond=0)
     for spoken in thread.spoken(*threads):
         before = spoken.comment.created_at < begun
@@ -25,7 +27,7 @@ def unseen(run: Run, thread: Thread) -> Iterator[Spoken]:
             yield spoken
 
 
-def carry_out(run: Run, thread: Thread, desk: Desk) -> tuple[Spoken, ...]:
+def carry_out(run: Run, thread: Thread, desk: Desk, strike: Strike) -> tuple[Spoken, ...]:
     """Carry out everything unseen; the questions among it that need a model are given back."""
     questions: list[Spoken] = []
     for spoken in unseen(run, thread):
@@ -33,9 +35,11 @@ def carry_out(run: Run, thread: Thread, desk: Desk) -> tuple[Spoken, ...]:
             case said.Ask():
                 questions.append(spoken)
             case said.Status() | said.Cost() | said.Help() | said.Start():
-                desk.say(_talk(spoken, run, desk), spoken.comment)
+                desk.say(_talk(spoken, run, desk), spoken)
             case said.Refresh():
                 _refreshed(run, spoken, thread, desk)
+            case said.Retry(phase=None) if _delivered(run):
+                _mended(run, spoken, thread, desk, strike)
             case (
                 said.Approve() | said.Reject() | said.Done() | said.Skip() | said.Abandon() | said.Retry() | said.Continue() | said.Resize()
             ) as command:
@@ -45,9 +49,17 @@ def carry_out(run: Run, thread: Thread, desk: Desk) -> tuple[Spoken, ...]:
     return tuple(questions)
 
 
-def _pull(run: Run) -> tuple[int, ...]:
-    number = run.state.pull_request.rstrip("/").rpartition("/")[2]
-    return (int(number),) if number.isascii() and number.isdigit() else ()
+def _delivered(run: Run) -> bool:
+    return run.state.ended and bool(red_checks.pull_number(run))
+
+
+def _mended(run: Run, spoken: Spoken, thread: Thread, desk: Desk, strike: Strike) -> None:
+    """Where all is delivered, trying again can only mean the checks of the pull request."""
+    try:
+        reply = red_checks.look_into(run, thread.github, desk, strike)
+    except ReportRejected as error:
+        reply = replies.cannot(desk.commands, said=error.message, advice=error.advice)
+    desk.say(reply, spoken)
 
 
 def _talk(spoken: Spoken, run: Run, desk: Desk) -> Reply:
@@ -69,11 +81,11 @@ def _told(run: Run, command: orders.Telling, spoken: Spoken, desk: Desk) -> None
     try:
         report = orders.report_of(command, spoken, run)
         if report is None:
-            desk.say(replies.resumed(desk.view(run), by=spoken.by), spoken.comment)
+            desk.say(replies.resumed(desk.view(run), by=spoken.by), spoken)
             return
         run.tell(report)
     except ForgeError as error:
-        desk.say(orders.refusal(error, command, desk.view(run), desk.commands), spoken.comment)
+        desk.say(orders.refusal(error, command, desk.view(run), desk.commands), spoken)
         return
     desk.react(spoken.comment, "rocket")
 
@@ -101,6 +113,6 @@ def _refreshed(run: Run, spoken: Spoken, thread: Thread, desk: Desk) -> None:
             run.workspace.write("request.md", before)
             raise
     except ForgeError as error:
-        desk.say(replies.cannot(desk.commands, said=error.message, advice=error.advice), spoken.comment)
+        desk.say(replies.cannot(desk.commands, said=error.message, advice=error.advice), spoken)
         return
     desk.react(spoken.comment, "rocket")

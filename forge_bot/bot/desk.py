@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 
+from forge_bot.bot import patches
 from forge_bot.bot.speech import Commands, Links, Reply, View, checkpoint, failures, replies, tracking
-from forge_bot.bot.thread import Thread
+from forge_bot.bot.thread import Spoken, Thread
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
+from forge_bot.errors import NotOnGitHub
 from forge_bot.github_api import Comment, GitHub, Reaction
 from forge_bot.runs.asking import question
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.run import Run
 from forge_bot.workspace import SPECS
 
-_NO_COMMIT = "0" * 40
+NO_COMMIT = "0" * 40
 
 EDIT_SECONDS = 10.0
 """Between two edits of the tracking comment while the run goes on; GitHub limits what one token may write."""
@@ -37,7 +39,8 @@ class Desk:
     def view(self, run: Run, trouble: Reply | None = None) -> View:
         """The run as comments show it."""
         view = self.view_at(run.state, run.pipeline, run.tree.head().commit)
-        return view.model_copy(update={"question": question(run), "trouble": trouble})
+        held = patches.to_push_by_hand(run.state, run.workspace.read_bytes)
+        return view.model_copy(update={"question": question(run), "trouble": trouble, "patches": held})
 
     def view_at(self, state: State, pipeline: Pipeline, commit: str) -> View:
         """The same, of a state that a commit holds."""
@@ -53,7 +56,7 @@ class Desk:
 
     def links(self, info: RunInfo) -> Links:
         """Addresses for words about a run that cannot be opened."""
-        return Links(repository=self.address, commit=_NO_COMMIT, workspace=f"{SPECS}/{info.name}", job=self.job)
+        return Links(repository=self.address, commit=NO_COMMIT, workspace=f"{SPECS}/{info.name}", job=self.job)
 
     @property
     def thread_address(self) -> str:
@@ -68,20 +71,29 @@ class Desk:
         """A model's answer to a question."""
         return replies.answered(text)
 
-    def track(self, view: View, *, at_once: bool = True) -> None:
-        """Bring the tracking comment up to date; without `at_once` not more often than GitHub likes."""
+    def track(self, view: View, *, at_once: bool = True) -> bool:
+        """Bring the tracking comment up to date; without `at_once` not more often than GitHub likes, False where it was left out."""
         if not at_once and self.clock() - self._edited_at < EDIT_SECONDS:
-            return
+            return False
         text = tracking(view)
         if text == self._last:
-            return
+            return True
         place = self._place(view)
-        if place is None:
-            self.tracked = self.github.comment(self.thread.number, text).id
-        else:
+        if place is None or not self._edited(place, text):
+            place = self._written(self.thread.number, text).id
+        self.tracked, self._last, self._edited_at = place, text, self.clock()
+        return True
+
+    def _edited(self, place: int, text: str) -> bool:
+        """Whether the comment has the text now; one that somebody deleted meanwhile cannot have it."""
+        if any(comment.id == place and comment.body.strip() == text.strip() for comment in self.thread.comments()):
+            return True
+        try:
             self.github.edit_comment(place, text)
-            self.tracked = place
-        self._last, self._edited_at = text, self.clock()
+        except NotOnGitHub:
+            self.thread.forget(place)
+            return False
+        return True
 
     def _place(self, view: View) -> int | None:
         """The comment that is edited: the gate's first line, or the one an earlier job wrote. One that was deleted is written anew."""
@@ -93,25 +105,44 @@ class Desk:
         return found.id if found is not None else None
 
     def ask(self, run: Run) -> None:
-        """Show the open question in a comment of its own, once for each version, and record that it was shown."""
+        """Show the open question in a comment of its own, once for each version, and record that it was shown.
+
+        A version whose comment is gone, or that was shown at a terminal only, is shown here again.
+        """
         gate = run.state.gate
-        if gate is None or (gate.shown and gate.shown[-1].digest == gate.digest):
+        if gate is None:
             return
         marked = {"run": run.state.run, "gate": gate.name, "round": str(gate.round), "digest": gate.digest}
         # A job that died after it had asked is not a reason to ask twice.
         found = self.thread.written("checkpoint", **marked)
-        comment = found or self.github.comment(self.thread.number, checkpoint(self.view(run)))
+        recorded = bool(gate.shown) and gate.shown[-1].digest == gate.digest
+        if recorded and found is not None:
+            return
+        if recorded and gate.shown[-1].via.startswith(f"{self.thread_address}#"):
+            self.say(failures.comment_deleted(what="the comment with the open question"))
+        comment = found or self._written(self.thread.number, checkpoint(self.view(run)))
         # GitHub's own time: what is answered is compared with it, and the clock of this machine may be another.
         key = f"shown-{comment.id}-{gate.digest[:12]}"
         run.tell(GateShown(key=key, at=comment.created_at, gate=gate.name, digest=gate.digest, via=comment.url))
 
-    def say(self, reply: Reply, to: Comment | None = None, number: int | None = None) -> None:
-        """Answer a comment once, or say something to everybody."""
-        if to is not None and self.thread.answered(to):
+    def say(self, reply: Reply, to: Spoken | None = None) -> None:
+        """Answer a command once, where it was given; or say something to everybody in the issue."""
+        if to is None:
+            self._written(self.thread.number, reply.comment())
             return
-        self.github.comment(number or self.thread.number, reply.comment(str(to.id) if to is not None else ""))
-        if to is not None:
-            self.react(to, reply.reaction)
+        if not self.thread.answered(to.comment):
+            self._written(to.number, reply.comment(str(to.comment.id)))
+            self.react(to.comment, reply.reaction)
+
+    def say_once(self, reply: Reply) -> None:
+        """Say something in the issue, unless it was said there before."""
+        if self.thread.written("reply", occasion=reply.occasion) is None:
+            self.say(reply)
+
+    def _written(self, number: int, text: str) -> Comment:
+        comment = self.github.comment(number, text)
+        self.thread.remember(number, comment)
+        return comment
 
     def react(self, comment: Comment, reaction: str) -> None:
         """A sign on a comment."""

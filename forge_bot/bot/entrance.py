@@ -3,25 +3,28 @@
 import base64
 import os
 import signal
+import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import FrameType
 
 from forge_bot.bot.beginning import find_or_begin
-from forge_bot.bot.speech import Commands, Links, Reply, short_summary, summary
-from forge_bot.bot.supervisor import Supervisor
+from forge_bot.bot.desk import NO_COMMIT
+from forge_bot.bot.speech import Commands, Links, Reply, failures, short_summary, summary
+from forge_bot.bot.supervisor import Ended, Supervisor
 from forge_bot.bot.surroundings import Surroundings, read_surroundings
 from forge_bot.bot.troubles import reply_to
 from forge_bot.checkout import Repository
 from forge_bot.errors import ForgeError
-from forge_bot.gate import outputs
+from forge_bot.gate import Inputs, outputs
 from forge_bot.github_api import GitHub, PyGitHub
 from forge_bot.runs.find import RunInfo, choose
-from forge_bot.runs.run import Run
 from forge_bot.runs.session import Outcome
 from forge_bot.settings import load_config, state_home
+from forge_bot.workspace import SPECS
 
-_NO_COMMIT = "0" * 40
+_QUIET = frozenset({"cancelled"})
+"""Ends that somebody wanted: they are shown in the tracking comment, and nobody is called for them."""
 
 
 def work(environ: Mapping[str, str] = os.environ) -> int:
@@ -29,19 +32,72 @@ def work(environ: Mapping[str, str] = os.environ) -> int:
     around, inputs = read_surroundings(environ)
     _hide_token(around)
     with PyGitHub(around.repository, around.token, around.api) as github:
-        commands = Commands(prefix=inputs.prefix, short=inputs.bare)
-        links = Links(repository=around.url, commit=_NO_COMMIT, workspace=".specs", job=around.run_url)
+        visit = _Visit(around, inputs, github, environ)
+        return visit.ended(*visit.carried_on())
+
+
+class _Visit:
+    """One wake: the supervisor at work, and whatever comes of it put into words."""
+
+    def __init__(self, around: Surroundings, inputs: Inputs, github: GitHub, environ: Mapping[str, str]) -> None:
+        self.around = around
+        self.inputs = inputs
+        self.github = github
+        self.environ = environ
+        self.commands = Commands(prefix=inputs.prefix, short=inputs.bare)
+        self.supervisor: Supervisor | None = None
+        self.info: RunInfo | None = None
+
+    def carried_on(self) -> Ended:
+        """How it ended, whatever happened."""
         try:
-            repository = _repository(around)
+            repository = _repository(self.around)
             config = load_config(repository.text_here)
-            supervisor = Supervisor(repository, config, github, around, inputs, environ=environ)
-            with _stopped_by_signals(supervisor.cancel):
-                info = find_or_begin(supervisor)
-                outcome, reply = (Outcome.DONE, None) if info is None else supervisor.carry_on(info)
+            self.supervisor = Supervisor(repository, config, self.github, self.around, self.inputs, environ=self.environ)
+            with _stopped_by_signals(self.supervisor.cancel):
+                self.info = find_or_begin(self.supervisor)
+                return (Outcome.DONE, None) if self.info is None else self.supervisor.carry_on(self.info)
         except ForgeError as error:
-            reply = reply_to(error, links, commands)
-            outcome, info, supervisor = Outcome(error.exit_code), None, None
-        return _ended(around, github, supervisor, info, outcome, reply)
+            branch = self.info.branch if self.info is not None else ""
+            return Outcome(error.exit_code), reply_to(error, self._links(), self.commands, branch)
+        # Nobody reads the log of a job that ended without a word in the thread.
+        except Exception:  # noqa: BLE001
+            traceback.print_exc()
+            return Outcome.FAILED, failures.unexpected(self._links(), self.commands)
+
+    def _links(self) -> Links:
+        if self.supervisor is not None and self.info is not None:
+            return self.supervisor.desk.links(self.info)
+        return Links(repository=self.around.url, commit=NO_COMMIT, workspace=SPECS, job=self.around.run_url)
+
+    def ended(self, outcome: Outcome, reply: Reply | None) -> int:
+        """The last words, in the tracking comment, the thread, the summary and the log; the exit code."""
+        text = self._tracked(reply) or (short_summary(reply) if reply is not None else "")
+        failed = _exit_code(outcome) != 0
+        if reply is not None and failed and reply.occasion not in _QUIET:
+            with suppress(ForgeError):
+                self.github.comment(self.around.wake.issue, reply.comment())
+        if self.around.summary is not None and text:
+            outputs.write_summary(str(self.around.summary), text)
+        if self.around.outputs is not None:
+            branch = self.info.branch if self.info is not None else ""
+            outputs.write_outputs(str(self.around.outputs), {"outcome": outcome.name.lower(), "branch": branch})
+        if reply is not None and failed:
+            outputs.error(reply.headline)
+        return _exit_code(outcome)
+
+    def _tracked(self, reply: Reply | None) -> str:
+        """The summary of the run, after its tracking comment says the same; empty where there is no run to look at."""
+        if self.supervisor is None or self.info is None:
+            return ""
+        try:
+            with self.supervisor.opened(choose(self.supervisor.repository, self.info.branch)) as run:
+                view = self.supervisor.desk.view(run, reply)
+        except ForgeError:
+            return ""
+        with suppress(ForgeError):
+            self.supervisor.desk.track(view)
+        return summary(view)
 
 
 def _hide_token(around: Surroundings) -> None:
@@ -93,36 +149,6 @@ class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`
     def __exit__(self, *error: object) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)  # pyright: ignore[reportArgumentType] - what signal() itself gave back
-
-
-def _ended(
-    around: Surroundings, github: GitHub, supervisor: Supervisor | None, info: RunInfo | None, outcome: Outcome, reply: Reply | None
-) -> int:
-    """The last words: in the tracking comment where there is a run, in the thread where there is none, in the summary always."""
-    text = short_summary(reply) if reply is not None else ""
-    if supervisor is not None and info is not None:
-        run = _look(supervisor, info)
-        if run is not None:
-            view = supervisor.desk.view(run, reply)
-            with suppress(ForgeError):
-                supervisor.desk.track(view)
-            text = summary(view)
-    elif reply is not None:
-        with suppress(ForgeError):
-            github.comment(around.wake.issue, reply.comment())
-    if around.summary is not None and text:
-        outputs.write_summary(str(around.summary), text)
-    if around.outputs is not None:
-        outputs.write_outputs(str(around.outputs), {"outcome": outcome.name.lower(), "branch": info.branch if info is not None else ""})
-    if reply is not None and outcome is not Outcome.DONE:
-        outputs.error(reply.headline)
-    return _exit_code(outcome)
-
-
-def _look(supervisor: Supervisor, info: RunInfo) -> Run | None:
-    with suppress(ForgeError), supervisor.opened(choose(supervisor.repository, info.branch)) as run:
-        return run
-    return None
 
 
 def _exit_code(outcome: Outcome) -> int:

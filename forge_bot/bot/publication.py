@@ -1,14 +1,21 @@
 """What becomes visible outside the branch: the pull request, kept up to date, and the last word in the thread."""
 
+import re
+
 from forge_bot.bot.desk import Desk
-from forge_bot.bot.speech import View, pull_request, replies
+from forge_bot.bot.speech import View, failures, pull_request, replies
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Decision, Reason
 from forge_bot.errors import GitHubRefused, PermissionMissing
 from forge_bot.github_api import GitHub, NewPullRequest, PullState
+from forge_bot.runs.preflight_task import WORKFLOWS
 from forge_bot.runs.run import Run
 
+ACTIONS = "github-actions[bot]"
+"""Whoever opens pull requests under this name has their checks held until a person clicks."""
+
 _CHECKPOINT = "checkpoint-"
+_ON_PULL_REQUEST = re.compile(rb"^[^#\n]*\bpull_request\b", re.MULTILINE)
 
 
 class Publication:
@@ -24,6 +31,7 @@ class Publication:
             case "pull-request":
                 return self._pull_request(run)
             case "post-to-source":
+                self._hand_over(run)
                 self.desk.track(self.desk.view(run))
                 return "the result is in the thread", ""
             case _:
@@ -40,6 +48,14 @@ class Publication:
         if pull.draft and not wanted.draft:
             self.github.mark_ready(pull)
 
+    def _hand_over(self, run: Run) -> None:
+        """Say what is left for people: files that only they can push, and checks that only they can start."""
+        view = self.desk.view(run)
+        for name, files in view.patches.items():
+            self.desk.say_once(failures.workflow_files(view.links, view.commands, files=files, patch=name))
+        if run.state.pull_request and self.desk.thread.inputs.policy.own == ACTIONS and _checked_on_pull_requests(run):
+            self.desk.say_once(failures.checks_wait(pull_request=run.state.pull_request))
+
     def _pull_request(self, run: Run) -> tuple[str, str]:
         view: View = self.desk.view(run)
         text = pull_request(view, _documents(run))
@@ -54,6 +70,13 @@ class Publication:
             return f"the pull request has to be opened by hand: {error.message}", ""
         self.refresh(run)
         return f"pull request #{pull.number}", pull.url
+
+
+def _checked_on_pull_requests(run: Run) -> bool:
+    """Whether a workflow of the repository looks as if it ran for pull requests."""
+    commit = run.state.base_commit
+    workflows = run.repository.list_files(commit, WORKFLOWS)
+    return any(_ON_PULL_REQUEST.search(run.repository.read(commit, path) or b"") for path in workflows)
 
 
 def unverified(run: Run, thread: str) -> Decision | None:

@@ -27,24 +27,30 @@ class Shift:
         self.environ = environ
         self.pushed = pushed
         self._child: Child | None = None
+        self._cancelled = False
+        self._done = False
 
     def cancel(self) -> None:
-        """End the worker soon."""
+        """End the worker soon; none is started any more."""
+        self._cancelled = True
         if self._child is not None:
             self._child.cancel()
+
+    def stop_after_this(self) -> None:
+        """End the worker at the commit that is being looked at: it is pushed, and nothing is begun after it."""
+        self._done = True
 
     def work(self, info: RunInfo) -> Stopped:
         """Perform until somebody else has to act."""
         stopped, _ = self._started(info, (info.name,))
         return stopped
 
-    def answer(self, info: RunInfo, spoken: Spoken) -> str:
-        """What a model says to a question about the run; words about what stood in the way where it says nothing."""
+    def answer(self, info: RunInfo, spoken: Spoken) -> tuple[Stopped, str]:
+        """What a model says to a question about the run; empty where something stood in the way."""
         command = spoken.command
         question = command.question if isinstance(command, said.Ask) else ""
         asked = {"question": question, "by": spoken.by, "via": spoken.comment.url, "key": spoken.key}
-        stopped, answer = self._started(info, (info.name, json.dumps(asked)))
-        return answer or f"{stopped.message} {stopped.hint}".strip()
+        return self._started(info, (info.name, json.dumps(asked)))
 
     def _started(self, info: RunInfo, arguments: tuple[str, ...]) -> tuple[Stopped, str]:
         tree = self.repository.tree_of(info.branch)
@@ -54,6 +60,9 @@ class Shift:
         pushed = tree.head().commit
         answer = ""
         self._child = child = Child(self.repository.root, arguments, without_token(self.environ, self.around.token))
+        if self._cancelled:
+            # A signal that came while it was being started found nobody to stop.
+            child.cancel()
         try:
             for message in child.messages():
                 match message:
@@ -62,11 +71,12 @@ class Shift:
                             inspector.check(pushed, head)
                             self.pushed(inspector, head)
                             pushed = head
-                        child.go_on()
-                    case Said(level="warning"):
-                        log.warning(message.text)
-                    case Said():
-                        log.line(message.text)
+                        if self._done:
+                            child.hang_up()
+                        else:
+                            child.go_on()
+                    case Said(level=level, text=text):
+                        (log.warning if level == "warning" else log.line)(text)
                     case Answer():
                         answer = message.text
         except BaseException:

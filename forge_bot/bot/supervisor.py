@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from uuid import uuid4
 
-from forge_bot.bot import conversation
+from forge_bot.agent.redaction import striking
+from forge_bot.bot import conversation, outlook, red_checks
 from forge_bot.bot.checks import Inspector
 from forge_bot.bot.desk import Desk
+from forge_bot.bot.outbox import Stopped
 from forge_bot.bot.publication import Publication, unverified
 from forge_bot.bot.shift import Shift
-from forge_bot.bot.speech import Commands, Reply
+from forge_bot.bot.speech import Commands, Reply, failures
 from forge_bot.bot.surroundings import Surroundings
 from forge_bot.bot.thread import Spoken, Thread
 from forge_bot.bot.troubles import as_error, reply_to
@@ -32,6 +34,9 @@ from forge_bot.settings import Config
 
 MOST_TURNS = 60
 """Between worker and publications; a run that needs more goes round in circles."""
+
+LONG_SHIFT_SECONDS = 30.0
+"""After a worker's shift of this length the thread is read again; before, what comes is left to the job that it wakes."""
 
 Ended = tuple[Outcome, Reply | None]
 
@@ -59,7 +64,11 @@ class Supervisor:
         self.desk = Desk(github, self.thread, self.commands, around.url, around.run_url, time.monotonic)
         self.desk.tracked = around.wake.tracking_comment
         self.shift = Shift(repository, around, environ, self._pushed)
+        self.strike = striking(environ)
         self.cancelled = False
+        self._unlabelled = False
+        self._watched = False
+        self._changed = False
 
     def cancel(self) -> None:
         """Stop soon: the job is being cancelled."""
@@ -81,6 +90,8 @@ class Supervisor:
                 # Somebody else pushed first. What they did counts; ours is done again from there.
                 info = self._given_way(info)
                 continue
+            if self._unlabelled:
+                return Outcome.WAITING, failures.label_removed(self.commands, label=self.inputs.label)
             if self.cancelled:
                 return Outcome.FAILED, self.desk.cancelled()
             if ended is not None:
@@ -90,8 +101,9 @@ class Supervisor:
     def _turn(self, info: RunInfo) -> Ended | None:
         with self.opened(info) as run:
             before = run.tree.head().commit
-            self.thread.look_again()
-            questions = conversation.carry_out(run, self.thread, self.desk)
+            self._get_acquainted(run)
+            questions = conversation.carry_out(run, self.thread, self.desk, self.strike)
+            self._look_at_checks(run)
             self._kept(run, before)
             if not questions:
                 ended, done = self._without_worker(run, run.action)
@@ -112,8 +124,25 @@ class Supervisor:
             case _:
                 return None, False
 
+    def _get_acquainted(self, run: Run) -> None:
+        if not self.desk.estimate:
+            self.desk.estimate = outlook.expected(run)
+        self.desk.removed = outlook.removed(run)
+
+    def _look_at_checks(self, run: Run) -> None:
+        """What GitHub woke us for: checks of the pull request failed. Nothing is said about those that no change can mend."""
+        if self.around.wake.way != "checks" or not (run.state.ended and red_checks.pull_number(run)):
+            return
+        self.around = self.around.model_copy(update={"wake": self.around.wake.model_copy(update={"way": ""})})
+        reply = red_checks.look_into(run, self.github, self.desk, self.strike)
+        if reply.occasion == "fixing":
+            self.desk.say(reply)
+        elif reply.occasion == "checks-wait":
+            self.desk.say_once(reply)
+
     def _given_way(self, info: RunInfo) -> RunInfo:
         self.repository.fetch()
+        self.thread.look_again()
         tree = self.repository.tree_of(info.branch)
         if tree is not None:
             tree.give_way()
@@ -130,7 +159,7 @@ class Supervisor:
         return (Outcome.BUDGET if budget else Outcome.WAITING), None
 
     def _over(self, run: Run, action: Done) -> Ended:
-        if action.outcome != "abandoned":
+        if action.outcome != "abandoned" and self._changed and run.state.pull_request:
             Publication(self.github, self.desk).refresh(run)
         self.desk.track(self.desk.view(run))
         return (Outcome.ABANDONED if action.outcome == "abandoned" else Outcome.DONE), None
@@ -151,15 +180,28 @@ class Supervisor:
     def _worked(self, info: RunInfo, questions: tuple[Spoken, ...]) -> Ended | None:
         """Let a worker answer what was asked, or perform the run; None when the run can be looked at again."""
         for spoken in questions:
-            answer = self.shift.answer(info, spoken)
-            self.desk.say(self.desk.answered(answer), spoken.comment)
-        if questions or self.cancelled:
+            stopped, answer = self.shift.answer(info, spoken)
+            if self.cancelled:
+                return None
+            self.desk.say(self.desk.answered(answer) if answer else self._trouble(info, stopped), spoken)
+        if questions:
             return None
+        self._label_is_on()
+        begun = time.monotonic()
         stopped = self.shift.work(info)
-        if stopped.code:
-            error = as_error(stopped)
-            return Outcome(stopped.exit_code or 1), reply_to(error, self.desk.links(info), self.commands, info.branch)
-        return None
+        if time.monotonic() - begun > LONG_SHIFT_SECONDS:
+            self.thread.look_again()
+        return (Outcome(stopped.exit_code or 1), self._trouble(info, stopped)) if stopped.code else None
+
+    def _trouble(self, info: RunInfo, stopped: Stopped) -> Reply:
+        return reply_to(as_error(stopped), self.desk.links(info), self.commands, info.branch)
+
+    def _label_is_on(self) -> bool:
+        """Whether the label is on the issue. Only one that was there when the work began can be taken off to stop it."""
+        labels = self.github.issue(self.thread.number).labels
+        found = self.inputs.label.casefold() in {label.casefold() for label in labels}
+        self._watched = self._watched or found
+        return found
 
     # -- keeping ---------------------------------------------------------------------------------------------------
 
@@ -167,13 +209,18 @@ class Supervisor:
         """Everything that was told lies on the remote."""
         run.keep()
         if run.tree.head().commit != before or run.tree.unpushed():
+            self._changed = True
             push(run.tree)
 
     def _pushed(self, inspector: Inspector, after: str) -> None:
         """A worker's commits were found good: push them, and show how far it has come."""
         push(inspector.tree)
+        self._changed = True
         state = inspector.state_at(after)
-        self.desk.track(self.desk.view_at(state, inspector.pipeline, after), at_once=False)
+        if self.desk.track(self.desk.view_at(state, inspector.pipeline, after), at_once=False) and self._watched:
+            self._unlabelled = not self._label_is_on()
+            if self._unlabelled:
+                self.shift.stop_after_this()
 
 
 def push(tree: Tree) -> None:

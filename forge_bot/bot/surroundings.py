@@ -76,9 +76,19 @@ def read_surroundings(environ: Mapping[str, str] = os.environ) -> tuple[Surround
         summary=_path(environ, "GITHUB_STEP_SUMMARY"),
         outputs=_path(environ, "GITHUB_OUTPUT"),
         budget=_dollars(environ.get("FORGE_BOT_BUDGET", "")),
-        trust_local=environ.get("FORGE_BOT_TRUST_LOCAL", "").strip().casefold() == "true",
+        trust_local=_is_true(environ, "FORGE_BOT_TRUST_LOCAL"),
+        push_workflows=may_push_workflows(environ),
     )
     return around, read_inputs(environ)
+
+
+def may_push_workflows(environ: Mapping[str, str]) -> bool:
+    """Whether the token may change workflow files, which that of Actions never may: an App's or a person's may be given."""
+    return _is_true(environ, "FORGE_BOT_PUSH_WORKFLOWS")
+
+
+def _is_true(environ: Mapping[str, str], name: str) -> bool:
+    return environ.get(name, "").strip().casefold() == "true"
 
 
 def _path(environ: Mapping[str, str], name: str) -> Path | None:

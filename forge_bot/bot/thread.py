@@ -19,6 +19,8 @@ class Spoken:
 
     comment: Comment
     command: Command
+    number: int
+    """Of the issue or pull request where it was said; there it is answered."""
 
     @property
     def key(self) -> str:
@@ -31,7 +33,7 @@ class Spoken:
 
 
 class Thread:
-    """The conversation about one run. Comments and roles are read once."""
+    """The conversation about one run. Comments and roles are read once; what we say meanwhile is added by `remember`."""
 
     def __init__(self, github: GitHub, number: int, inputs: Inputs) -> None:
         self.github = github
@@ -51,19 +53,29 @@ class Thread:
             self._comments[wanted] = self.github.comments(wanted)
         return self._comments[wanted]
 
+    def remember(self, number: int, comment: Comment) -> None:
+        """Something we have just said, so that it need not be read back."""
+        if number in self._comments:
+            self._comments[number] = (*self._comments[number], comment)
+
+    def forget(self, comment_id: int) -> None:
+        """A comment that turned out to be gone."""
+        for number, comments in self._comments.items():
+            self._comments[number] = tuple(comment for comment in comments if comment.id != comment_id)
+
     def own(self, comment: Comment) -> bool:
         """Whether forge-bot wrote it. A mark can be copied; the author cannot."""
         return comment.author.login.casefold() == self.inputs.policy.own.casefold()
 
     def spoken(self, *numbers: int) -> Iterator[Spoken]:
         """The commands of these conversations that their authors may give, in the order of the comments."""
-        every = sorted((comment for number in dict.fromkeys(numbers) for comment in self.comments(number)), key=lambda each: each.id)
-        for comment in every:
+        every = [(comment, number) for number in dict.fromkeys(numbers) for comment in self.comments(number)]
+        for comment, number in sorted(every, key=lambda each: each[0].id):
             if self.own(comment):
                 continue
             commands = gate.obeyed(gate.parse(comment.body, self.inputs.prefix, bare=self.inputs.bare))
             if commands and self.may(comment):
-                yield from (Spoken(comment, command) for command in commands)
+                yield from (Spoken(comment, command, number) for command in commands)
 
     def may(self, comment: Comment) -> bool:
         """Whether the author of a comment may give commands."""

@@ -32,7 +32,7 @@ def reply_to(error: ForgeError, links: Links, commands: Commands, branch: str = 
         case errors.GitHubRefused():
             return failures.not_taken(links, commands, what="what I wrote", said=error.message)
         case errors.GitFailed() if "workflow" in error.message:
-            return failures.workflow_files(links, commands, files=(), patch="")
+            return failures.workflow_push_refused(links, commands, said=error.message)
         case errors.GitFailed() if "remote rejected" in error.message or "GH006" in error.message or "GH013" in error.message:
             return failures.branch_protected(links, commands, branch=branch, said=error.message)
         case _:

@@ -14,6 +14,7 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.opening import open_tiers
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.bot.outbox import GO_ON, Answer, AnyMessage, Committed, Said, Stopped, written
+from forge_bot.bot.surroundings import may_push_workflows
 from forge_bot.checkout import Repository
 from forge_bot.engine.reports import Report
 from forge_bot.engine.values import Frozen, Tier
@@ -22,6 +23,7 @@ from forge_bot.runs import notices
 from forge_bot.runs.find import choose
 from forge_bot.runs.host import LocalHost
 from forge_bot.runs.inquiry import inquire
+from forge_bot.runs.preflight_task import WORKFLOWS
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.run import Run, opened
 from forge_bot.runs.session import prompts_for
@@ -95,7 +97,10 @@ class Worker:
             await asyncio.to_thread(self._commits, run)
 
         models = self._models(config)
-        return LocalHost(run, project, models, templates, self._tell, environ=self.environ, publishes=False, recorded=recorded)
+        withheld = () if may_push_workflows(self.environ) else (f"{WORKFLOWS}/*",)
+        return LocalHost(
+            run, project, models, templates, self._tell, environ=self.environ, publishes=False, withheld=withheld, recorded=recorded
+        )
 
     def _answer(self, repository: Repository, run: Run, config: Config, asked: Question) -> None:
         inquiry = inquire(

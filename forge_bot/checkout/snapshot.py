@@ -77,10 +77,14 @@ def patch(folder: Path, paths: Sequence[str] = ()) -> str:
         return raw.decode(errors="surrogateescape")
 
 
-def apply(folder: Path, text: str) -> None:
-    """Change the work tree as a patch says, wholly or not at all; the index stays. Raises GitFailed when it does not fit."""
+def apply(folder: Path, text: str, *, without: Sequence[str] = ()) -> None:
+    """Change the work tree as a patch says, wholly or not at all; the index stays. Raises GitFailed when it does not fit.
+
+    `without` names files by git's wildcards that stay as they are, whatever the patch says of them.
+    """
+    left_out = [f"--exclude={pattern}" for pattern in without]
     if text.strip():
-        git(folder, "apply", "--whitespace=nowarn", "--no-ignore-whitespace", "-", stdin=text.encode(errors="surrogateescape"))
+        git(folder, "apply", "--whitespace=nowarn", "--no-ignore-whitespace", *left_out, "-", stdin=text.encode(errors="surrogateescape"))
 
 
 def _safe(raw: bytes) -> bool:

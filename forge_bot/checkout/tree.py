@@ -64,9 +64,9 @@ class Tree:
         """Uncommitted changes, or those of named files, as a whole patch for `apply` in another tree at the same commit."""
         return snapshot.patch(self.path, paths)
 
-    def apply(self, patch: str) -> None:
-        """Change the files as a patch says, all or none. Raises GitFailed when it does not fit."""
-        snapshot.apply(self.path, patch)
+    def apply(self, patch: str, *, without: Sequence[str] = ()) -> None:
+        """Change the files as a patch says, all or none, but for those that `without` names. Raises GitFailed when it does not fit."""
+        snapshot.apply(self.path, patch, without=without)
 
     def push(self, remote: str = "origin") -> None:
         """Push the branch, never by force, and set its upstream. Raises GitFailed, whose hint says what to do."""

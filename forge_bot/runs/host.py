@@ -27,7 +27,10 @@ Recorded = Callable[[Report], Awaitable[None]]
 
 
 class LocalHost:
-    """Performs the actions of one run, one after the other; the tasks of a wave side by side."""
+    """Performs the actions of one run, one after the other; the tasks of a wave side by side.
+
+    `withheld` names files by git's wildcards that cannot be delivered from here: of an approved patch they stay in the patch.
+    """
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class LocalHost:
         environ: Mapping[str, str],
         push: bool = False,
         publishes: bool = True,
+        withheld: tuple[str, ...] = (),
         recorded: Recorded | None = None,
     ) -> None:
         self.run = run
@@ -47,6 +51,7 @@ class LocalHost:
         self.tell = tell
         self.agents = Agents(run, project, models, templates, tell, environ=environ)
         self.publisher = Publisher(run, push=push) if publishes else None
+        self.withheld = withheld
         self.recorded = recorded
         self._paths: tuple[str, ...] = ()
 
@@ -147,7 +152,7 @@ class LocalHost:
 
     def _apply_held(self, state: State, action: Exec) -> Report:
         task = action.task or TaskId("")
-        self._paths = self.agents.landing.apply_held(task)
+        self._paths = self.agents.landing.apply_held(task, self.withheld)
         artifact = self.run.pipeline.implementation.writes.replace("{task}", task)
         return ArtifactWritten(
             key=f"{action.action_id}/{task}",

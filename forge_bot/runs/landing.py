@@ -1,5 +1,7 @@
 """From a model's answer to files: artifacts into the workspace, edits into the work tree, held back where a person decides."""
 
+from collections.abc import Sequence
+
 from forge_bot.agent.answers import Change, Document
 from forge_bot.agent.edits import Folder, Planned, plan_edits
 from forge_bot.agent.protected import PROTECTED, protected
@@ -137,8 +139,11 @@ class Landing:
             else:
                 write_whole(file, data)
 
-    def apply_held(self, task: TaskId) -> tuple[str, ...]:
-        """Apply the patch a person approved; the paths it touched. Raises GitFailed when it does not fit any more."""
+    def apply_held(self, task: TaskId, without: Sequence[str] = ()) -> tuple[str, ...]:
+        """Apply the patch a person approved; the paths it touched. Raises GitFailed when it does not fit any more.
+
+        Files that `without` names by git's wildcards stay as they are: a person applies that part of the patch.
+        """
         before = {change.path for change in self.run.tree.status()}
-        self.run.tree.apply(self.run.workspace.read(held_name(task)))
+        self.run.tree.apply(self.run.workspace.read(held_name(task)), without=without)
         return tuple(change.path for change in self.run.tree.status() if change.path not in before)

@@ -19,19 +19,23 @@ from forge_bot.workspace import SPECS
 
 
 class Intent(Frozen):
-    """What a run is meant to do, as far as it matters before it begins. Empty for a look at the repository alone."""
+    """What a run is meant to do, as far as it matters before it begins. Empty for a look at the repository alone.
+
+    `base` is the commit that it begins at, if not the one that is checked out.
+    """
 
     text: str = ""
     branch: str = ""
     here: bool = False
+    base: str = ""
     deliver_workflows: bool = True
 
 
 def preflight(repository: Repository, config: Config, profile: Profile, intent: Intent, *, least_free: int = LEAST_FREE) -> Preflight:
-    """Everything to be known before a run begins at HEAD; nothing is written. Raises DetachedHead, NoCommits, GitFailed."""
-    head = repository.head()
-    condition, here = repository.condition(head.commit), intent.here
-    names = Names(paths=named_paths(intent.text), files=frozenset(repository.list_files(head.commit)))
+    """Everything to be known before a run begins; nothing is written. Raises DetachedHead, NoCommits, GitFailed."""
+    base = intent.base or repository.head().commit
+    condition, here = repository.condition(base), intent.here
+    names = Names(paths=named_paths(intent.text), files=frozenset(repository.list_files(base)))
     room = (repository.root if here else state_home(), repository.common_dir)
     found = Preflight(
         findings=(
@@ -39,7 +43,7 @@ def preflight(repository: Repository, config: Config, profile: Profile, intent: 
             *_operation(condition, here=here),
             *sparse_findings(names, condition, specs=SPECS),
             *submodule_findings(names, condition, here=here),
-            *lfs_findings(names, repository.lfs(head.commit), here=here),
+            *lfs_findings(names, repository.lfs(base), here=here),
             *workflow_findings(names, deliver=intent.deliver_workflows),
             *command_findings(profile, config, names.files),
             *disk_findings(room, least_free),

@@ -41,6 +41,8 @@ def every_reply() -> list[Reply]:
         replies.resumed(works, by="ann"),
         replies.cannot(COMMANDS, said="The request has not changed.", advice="Edit the issue first."),
         replies.answered("Because `rota` counts days from the first."),
+        replies.fixing(works, checks=["test", "lint"], round_=1, most=2),
+        replies.no_fix(scene.delivered(), checks=["deploy: cancelled"]),
         replies.pull_request_by_hand(works, url="https://github.com/octo/rota/compare/main...x", said="not allowed"),
         failures.key_missing(LINKS, COMMANDS, secret="ANTHROPIC_API_KEY"),
         failures.key_refused(LINKS, COMMANDS, provider="Anthropic", secret="ANTHROPIC_API_KEY"),
@@ -58,7 +60,11 @@ def every_reply() -> list[Reply]:
         failures.issue_gone(LINKS),
         failures.label_removed(COMMANDS, label="forge"),
         failures.repository_renamed(COMMANDS, old="lighthouse/rota", new="lighthouse/duty"),
-        failures.request_edited(COMMANDS, by="cleo"),
+        failures.request_edited(LINKS, COMMANDS),
+        failures.asked_too_much(COMMANDS, notes=["The task asks for workflow files (.github/workflows/ci.yml)."]),
+        failures.workflow_push_refused(
+            LINKS, COMMANDS, said="refusing to allow a GitHub App to update workflow `.github/workflows/ci.yml`"
+        ),
         failures.cancelled(COMMANDS),
         failures.timed_out(COMMANDS, minutes=60),
         failures.no_sandbox(LINKS),

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from tests.fakes.github import Comment, FakeGitHub, Issue, Repository, Role
 TITLE = "`rota who` names somebody for days before the rota starts"
 BODY = "Before the first day nobody is on call, so it should say so."
 SECRET = "sk-of-the-model-0123456789abcdef"
-PERMISSIONS = {"contents": "write", "issues": "write", "pull_requests": "write"}
+PERMISSIONS = {"contents": "write", "issues": "write", "pull_requests": "write", "checks": "read", "statuses": "read", "actions": "read"}
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,26 @@ class Stage:
 
     # -- what people do --------------------------------------------------------------------------------------------
 
-    def label(self, name: str = "forge", by: str = "maint") -> Job:
-        """Somebody puts a label on the issue."""
+    def label(self, name: str = "forge", by: str = "maint", then: Callable[[], None] = lambda: None) -> Job:
+        """Somebody puts a label on the issue; what happens `then` happens before anybody reads the issue."""
         self._now()
         if self.repo.label(name) is None or all(label.name != name for label in self.issue.labels):
             self.issue.labels.append(self.hub.label(self.repo, name))
         payload = self.hub.payload("issues.labeled", self.repo, by, issue=self.issue, label=name)
+        then()
         return self.job("issues", payload, by)
+
+    def check(self, name: str, conclusion: str, log: str | None) -> None:
+        """A check of the branch's newest commit has ended."""
+        self.repo.checks.clear()
+        self.hub.check(self.repo, self.repo.bare.head(self.branch), name, conclusion, log)
+
+    def checks_failed(self) -> Job:
+        """GitHub tells that a check has ended."""
+        self._now()
+        check = next(iter(self.repo.checks.values()))
+        payload = self.hub.payload("check_run.completed", self.repo, "github-actions[bot]", check=check)
+        return self.job("check_run", payload, "github-actions[bot]")
 
     def say(self, body: str, by: str = "maint", *, lost: bool = False, issue: Issue | None = None) -> Job | None:
         """Somebody writes a comment; with `lost` GitHub forgets to tell."""
@@ -168,14 +181,29 @@ class Stage:
     def document(self, name: str) -> str:
         return next(text for path, text in self.files().items() if path.startswith(".specs/") and path.endswith(f"/{name}"))
 
-    def said(self, mark: str = "") -> list[str]:
-        """The bot's comments on the issue, those with a mark of this kind."""
-        own = [comment.body for comment in self.issue.comments if comment.user is not None and comment.user.login == "github-actions[bot]"]
+    @property
+    def pull(self) -> Issue:
+        """The pull request of the run."""
+        return next(issue for issue in self.repo.issues.values() if issue.pull is not None)
+
+    def said(self, mark: str = "", on: Issue | None = None) -> list[str]:
+        """The bot's comments on the issue or another page, those with a mark of this kind."""
+        own = [
+            comment.body
+            for comment in (on or self.issue).comments
+            if comment.user is not None and comment.user.login == "github-actions[bot]"
+        ]
         return [body for body in own if f"forge-bot:{mark}" in body]
 
     @property
     def state(self) -> dict[str, Any]:
         return json.loads(self.document("state.json"))
+
+
+def heard(job: Job | None) -> Job:
+    """The job of an event that was delivered."""
+    assert job is not None
+    return job
 
 
 def outputs(path: Path) -> dict[str, str]:

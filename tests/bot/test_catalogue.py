@@ -108,7 +108,7 @@ def test_words_of_others_do_nothing_in_any_sentence() -> None:
         failures.issue_transferred(LINKS, to=HOSTILE),
         failures.label_removed(COMMANDS, label=HOSTILE),
         failures.repository_renamed(COMMANDS, old=HOSTILE, new=HOSTILE),
-        failures.request_edited(COMMANDS, by=HOSTILE),
+        failures.asked_too_much(COMMANDS, notes=[HOSTILE]),
         failures.failed(BadConfig(HOSTILE, details=(HOSTILE,)), LINKS, COMMANDS),
     ]
     for reply in said:

@@ -1,21 +1,6 @@
 """Whole runs in the issue thread: the gate, the supervisor and the worker as processes, git over HTTP, a scripted model."""
 
-from pathlib import Path
-
-import pytest
-
-from tests.bot.stage import SECRET, Job, Stage
-from tests.fakes.github import FakeGitHub
-
-
-@pytest.fixture
-def stage(github: FakeGitHub, tmp_path: Path) -> Stage:
-    return Stage(github, tmp_path / "jobs", tmp_path / "script.jsonl")
-
-
-def heard(job: Job | None) -> Job:
-    assert job is not None
-    return job
+from tests.bot.stage import SECRET, Stage, heard
 
 
 def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(stage: Stage) -> None:

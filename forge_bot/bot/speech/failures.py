@@ -85,11 +85,20 @@ def workflow_files(links: Links, commands: Commands, *, files: Sequence[str], pa
     named = listed([escape.code(path) for path in files[:5]]) + (f" and {several(len(files) - 5, 'more file')}" if len(files) > 5 else "")  # noqa: PLR2004 - as many as are named
     detail = (
         f"GitHub lets no workflow change workflows, and this change touches {named}. "
-        f"That part is [a patch]({links.artifact(patch)}): "
-        f"somebody can apply it with\n\n```text\ngit apply {links.workspace}/{patch}\n```\n\n"
-        f"and push. After that, say `{commands.say('retry')}`."
+        f"That part is [a patch]({links.artifact(patch)}), and all else is done without it. On this branch, somebody can say"
+        f"\n\n```text\ngit apply --include='.github/workflows/*' {links.workspace}/{patch}\n```\n\n"
+        f"then commit and push it. `{commands.say('status')}` says where I am meanwhile."
     )
-    return _failed("workflow-files", "One part of this change is yours to push.", detail, tone="important", outcome=Outcome.WAITING)
+    return Reply(occasion="workflow-files", headline="One part of this change is yours to push.", detail=detail, tone="important")
+
+
+def workflow_push_refused(links: Links, commands: Commands, *, said: str) -> Reply:
+    """A push was refused because of workflow files that were not expected in it."""
+    detail = (
+        f"GitHub's words: {escape.code(said, 300)}. GitHub lets no workflow change workflows. The work so far is "
+        f"[on the branch]({links.folder}); after a maintainer has brought those files in, say `{commands.say('retry')}`."
+    )
+    return _failed("workflow-push-refused", "The push was refused: workflow files are in it.", detail)
 
 
 def no_pull_requests(links: Links, *, base: str, branch: str) -> Reply:
@@ -152,13 +161,20 @@ def repository_renamed(commands: Commands, *, old: str, new: str) -> Reply:
     return Reply(occasion="repository-renamed", headline=f"{escape.code(old)} is {escape.code(new)} now.", detail=detail)
 
 
-def request_edited(commands: Commands, *, by: str) -> Reply:
-    """The issue was edited after the run had begun."""
+def request_edited(links: Links, commands: Commands) -> Reply:
+    """The issue was edited after somebody had asked for a run of it: GitHub does not tell us by whom."""
     detail = (
-        "I work on the text as it was when the run began; it is kept with the run. If the change matters, tell me at the next question "
-        f"with `{commands.form('reject')}`, or `{commands.say('abandon')}` and begin anew."
+        f"I work on [the text as it was when I was asked]({links.artifact('request.md')}). "
+        f"If the newer one should count, say `{commands.say('refresh')}`, and I begin again with it."
     )
-    return Reply(occasion="request-edited", headline=f"{escape.code(by)} edited the issue while I was at work.", detail=detail)
+    return Reply(occasion="request-edited", headline="The issue was edited after I was asked to work on it.", detail=detail)
+
+
+def asked_too_much(commands: Commands, *, notes: Sequence[str]) -> Reply:
+    """The task names something that cannot be delivered from here, or not as wished; said before money is spent."""
+    said = "".join(f"\n- {escape.line(note, 400)}" for note in notes[:5])
+    detail = f"I have begun all the same; `{commands.say('abandon')}` ends it.\n{said}"
+    return Reply(occasion="asked-too-much", headline="Before I spend anything: one thing will not go as wished.", detail=detail)
 
 
 # -- the run itself -----------------------------------------------------------------------------------------------

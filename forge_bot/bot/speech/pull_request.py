@@ -42,7 +42,7 @@ def pull_request(view: View, documents: Mapping[str, str], limit: int = LIMIT) -
         [
             why(state, documents),
             _closes(state),
-            _warnings(state),
+            _warnings(view),
             _requirements(view, documents),
             "### How it was checked",
             *_checked(state.verification, state),
@@ -96,8 +96,12 @@ def _closes(state: State) -> str:
     return f"Closes #{int(source.id)}" if source.type == "github_issue" and source.id.isascii() and source.id.isdigit() else ""
 
 
-def _warnings(state: State) -> Flexible:
-    found: list[str] = []
+def _warnings(view: View) -> Flexible:
+    state = view.state
+    found = [
+        f"**Yours to push**: {listed([escape.code(path) for path in paths[:5]])} in {view.links.named(name)}."
+        for name, paths in view.patches.items()
+    ]
     if state.verification is None or not state.verification.results:
         found.append("Nothing was verified: this project has no command that checks it." if state.verification else "Not verified yet.")
     elif state.verification.red:

@@ -1,12 +1,14 @@
 """Answers to what people say in the thread: one constructor for each occasion, each with the way out."""
 
+from collections.abc import Sequence
+
 from forge_bot.bot.speech import escape
 from forge_bot.bot.speech.commands import Commands
-from forge_bot.bot.speech.figures import listed
+from forge_bot.bot.speech.figures import listed, several
 from forge_bot.bot.speech.fit import compose
 from forge_bot.bot.speech.fold import Paper, papers
 from forge_bot.bot.speech.links import short
-from forge_bot.bot.speech.next_move import next_move
+from forge_bot.bot.speech.next_move import next_move, pull_request_link
 from forge_bot.bot.speech.phases import phases
 from forge_bot.bot.speech.reply import Reply
 from forge_bot.bot.speech.tracking import facts
@@ -181,6 +183,29 @@ def answered(text: str) -> Reply:
         headline="An answer, from the run's model; nothing was changed by it.",
         detail=compose([papers([Paper(name="answer", text=text, url="", open=True)])], 40_000).rstrip(),
     )
+
+
+def fixing(view: View, *, checks: Sequence[str], round_: int, most: int) -> Reply:
+    """Checks of the pull request failed, and the run works on them, or asks a person after the last round."""
+    named = listed([escape.code(name, 60) for name in checks[:5]])
+    if round_ > most:
+        headline, detail = "The checks are still red, so I ask.", f"{named} failed after {several(most, 'round')}. {_now(view)}"
+    else:
+        headline, detail = "I am on the failed checks.", f"{named} failed; this is round {round_} of at most {most}. {_now(view)}"
+    return Reply(occasion="fixing", headline=headline, detail=detail, reaction="rocket")
+
+
+def no_fix(view: View, *, checks: Sequence[str]) -> Reply:
+    """No check of the pull request failed in a way that another change could mend."""
+    if not checks:
+        return Reply(
+            occasion="no-fix",
+            headline="No check of the pull request has failed.",
+            detail=f"Nothing was changed. To have a phase done again, name it: `{view.commands.say('retry', 'phase-3', '…')}`.",
+        )
+    named = listed([escape.code(name, 80) for name in checks[:5]])
+    detail = f"{named}: that is the runner's trouble, not this change's. Run the check again on {pull_request_link(view)}."
+    return Reply(occasion="no-fix", headline="There is nothing in the failed checks that I could mend.", detail=detail)
 
 
 def pull_request_by_hand(view: View, *, url: str, said: str) -> Reply:

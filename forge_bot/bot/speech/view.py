@@ -24,6 +24,10 @@ class View(Frozen):
     trouble: Reply | None = Field(default=None, description="what stands in the way of going on")
     removed: str = Field(default="", description="the sentence on hidden text that was taken out of the request")
 
+    patches: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="approved patches by name, with the workflow files in them that a person has to push"
+    )
+
     def label(self, phase: PhaseId) -> str:
         """A phase as people read it."""
         return escape.plain(self.pipeline.phase(phase).label)
