@@ -16,14 +16,13 @@ from forge_bot.workspace import SPECS
 
 NO_COMMIT = "0" * 40
 
-EDIT_SECONDS = 10.0
-"""Between two edits of the tracking comment while the run goes on; GitHub limits what one token may write."""
-
 
 class Desk:
-    """Writes for one issue. `clock` gives seconds."""
+    """Writes for one issue. `clock` gives seconds; `pause` is how many lie between two edits that are not urgent."""
 
-    def __init__(self, github: GitHub, thread: Thread, commands: Commands, address: str, job: str, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, github: GitHub, thread: Thread, commands: Commands, address: str, job: str, clock: Callable[[], float], *, pause: float
+    ) -> None:
         self.github = github
         self.thread = thread
         self.commands = commands
@@ -34,7 +33,8 @@ class Desk:
         self.removed = ""
         self.tracked: int | None = None
         self._last: str = ""
-        self._edited_at = -EDIT_SECONDS
+        self.pause = pause
+        self._edited_at: float | None = None
 
     def view(self, run: Run, trouble: Reply | None = None) -> View:
         """The run as comments show it."""
@@ -73,7 +73,7 @@ class Desk:
 
     def track(self, view: View, *, at_once: bool = True) -> bool:
         """Bring the tracking comment up to date; without `at_once` not more often than GitHub likes, False where it was left out."""
-        if not at_once and self.clock() - self._edited_at < EDIT_SECONDS:
+        if not at_once and self._edited_at is not None and self.clock() - self._edited_at < self.pause:
             return False
         text = tracking(view)
         if text == self._last:

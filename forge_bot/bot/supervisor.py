@@ -61,7 +61,7 @@ class Supervisor:
         self.inputs = inputs
         self.commands = Commands(prefix=inputs.prefix, short=inputs.bare)
         self.thread = Thread(github, around.wake.issue, inputs)
-        self.desk = Desk(github, self.thread, self.commands, around.url, around.run_url, time.monotonic)
+        self.desk = Desk(github, self.thread, self.commands, around.url, around.run_url, time.monotonic, pause=float(around.edit_seconds))
         self.desk.tracked = around.wake.tracking_comment
         self.shift = Shift(repository, around, environ, self._pushed)
         self.strike = striking(environ)

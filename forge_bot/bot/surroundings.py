@@ -46,6 +46,8 @@ class Surroundings(Frozen):
     budget: Decimal | None
     trust_local: bool
     push_workflows: bool = False
+    edit_seconds: Decimal = Decimal(10)
+    """Between two edits of the tracking comment while a worker is at it; GitHub limits what one token may write."""
 
     @property
     def url(self) -> str:
@@ -78,6 +80,7 @@ def read_surroundings(environ: Mapping[str, str] = os.environ) -> tuple[Surround
         budget=_dollars(environ.get("FORGE_BOT_BUDGET", "")),
         trust_local=_is_true(environ, "FORGE_BOT_TRUST_LOCAL"),
         push_workflows=may_push_workflows(environ),
+        edit_seconds=_number(environ, "FORGE_BOT_EDIT_SECONDS", Decimal(10)),
     )
     return around, read_inputs(environ)
 
@@ -93,6 +96,17 @@ def _is_true(environ: Mapping[str, str], name: str) -> bool:
 
 def _path(environ: Mapping[str, str], name: str) -> Path | None:
     return Path(environ[name]) if environ.get(name) else None
+
+
+def _number(environ: Mapping[str, str], name: str, usual: Decimal) -> Decimal:
+    text = environ.get(name, "").strip()
+    try:
+        found = Decimal(text) if text else usual
+    except InvalidOperation:
+        found = Decimal("NaN")
+    if not found.is_finite() or found < 0:
+        raise BadInput(f"{name} is {text!r}: it is a number of seconds, such as {usual}.")
+    return found
 
 
 def _dollars(text: str) -> Decimal | None:

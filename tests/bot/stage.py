@@ -42,6 +42,7 @@ class Stage:
     repo: Repository = field(init=False)
     issue: Issue = field(init=False)
     jobs: int = 0
+    running: "subprocess.Popen[str] | None" = None
     environ: dict[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
@@ -64,7 +65,7 @@ class Stage:
 
     # -- what people do --------------------------------------------------------------------------------------------
 
-    def label(self, name: str = "forge", by: str = "maint", then: Callable[[], None] = lambda: None) -> Job:
+    def label(self, name: str = "forge", by: str = "maint", then: Callable[[], object] = lambda: None) -> Job:
         """Somebody puts a label on the issue; what happens `then` happens before anybody reads the issue."""
         self._now()
         if self.repo.label(name) is None or all(label.name != name for label in self.issue.labels):
@@ -94,10 +95,19 @@ class Stage:
         self._now()
         return self.hub.comment(issue or self.issue, body, by=by)
 
-    def delivered(self, comment: Comment, by: str = "maint") -> Job:
-        """The event of a comment arrives."""
+    def delivered(self, comment: Comment, by: str = "maint", then: Callable[[], object] = lambda: None) -> Job:
+        """The event of a comment arrives; what happens `then` happens before anybody looks at GitHub."""
         payload = self.hub.payload("issue_comment.created", self.repo, by, comment=comment)
+        then()
         return self.job("issue_comment", payload, by)
+
+    def begun(self, comment: Comment, by: str = "maint") -> "subprocess.Popen[str]":
+        """The work of a job for a comment, let in and running."""
+        payload = self.hub.payload("issue_comment.created", self.repo, by, comment=comment)
+        environ, folder = self.machine("issue_comment", payload, by)
+        assert enter(environ, lambda _seconds: None) == 0
+        self.clone(folder / "workspace", environ["GITHUB_TOKEN"])
+        return self.process(environ, folder)
 
     def _now(self) -> None:
         """GitHub's clock goes on with ours, and never stands still between two things people do."""
@@ -114,17 +124,22 @@ class Stage:
         if found["proceed"] != "true":
             return Job(found["result"], gate, "", (folder / "summary").read_text())
         self.clone(folder / "workspace", token)
-        done = subprocess.run(
-            [sys.executable, "-m", "forge_bot", "work"],
-            env={**environ, "FORGE_BOT_WAKE": found["wake"]},
-            cwd=folder / "workspace",
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=180,
-        )
+        process = self.process(environ, folder)
+        log, _ = process.communicate(timeout=300)
         shutil.rmtree(folder / "state", ignore_errors=True)
-        return Job(found["result"], done.returncode, done.stdout + done.stderr, (folder / "summary").read_text())
+        return Job(found["result"], process.returncode, log, (folder / "summary").read_text())
+
+    def process(self, environ: dict[str, str], folder: Path) -> "subprocess.Popen[str]":
+        """`forge-bot work`, after the gate has let somebody in."""
+        self.running = subprocess.Popen(
+            [sys.executable, "-m", "forge_bot", "work"],
+            env={**environ, "FORGE_BOT_WAKE": outputs(folder / "outputs")["wake"]},
+            cwd=folder / "workspace",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return self.running
 
     def machine(self, event: str, payload: Any, actor: str) -> tuple[dict[str, str], Path]:
         """The environment of a job, and its folder."""

@@ -1,7 +1,7 @@
 """Things that go wrong on the way: the next requests that match are answered by an error, late, or not at all."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tests.fakes.github.replies import DOCS, Reply
@@ -14,7 +14,8 @@ _PRIMARY = "API rate limit exceeded for installation ID 1."
 class Fault:
     """What happens instead of an answer, `times` times, to requests whose `METHOD /path` the pattern is found in.
 
-    `after` lets the request be carried out first: the answer is what gets lost.
+    `after` lets the request be carried out first: the answer is what gets lost. `first` is something that happens elsewhere
+    while the request is on its way; the first `skip` requests are let through.
     """
 
     pattern: str
@@ -23,10 +24,15 @@ class Fault:
     hang: bool = False
     reset: bool = False
     after: bool = False
+    first: Callable[[], object] | None = None
+    skip: int = 0
 
     def meets(self, words: str) -> bool:
         """Whether it strikes now; it is used up by that."""
         if self.times <= 0 or not re.search(self.pattern, words):
+            return False
+        if self.skip > 0:
+            self.skip -= 1
             return False
         self.times -= 1
         return True
@@ -56,6 +62,10 @@ class Faults:
     def lost(self, pattern: str, *, times: int = 1, after: bool = False) -> None:
         """The connection breaks off."""
         self.waiting.append(Fault(pattern, times=times, reset=True, after=after))
+
+    def meanwhile(self, pattern: str, first: Callable[[], object], *, skip: int = 0) -> None:
+        """Something happens while the request is on its way; then it is answered as ever."""
+        self.waiting.append(Fault(pattern, first=first, skip=skip))
 
     def silent(self, pattern: str, *, times: int = 1) -> None:
         """No answer comes until the server ends."""

@@ -27,6 +27,8 @@ def handle(hub: "FakeGitHub", method: str, path: str, query: str, body: bytes, h
     """Answer one request; None breaks the connection off."""
     path = path.removeprefix("/api/v3") if path.startswith("/api/v3/") else path
     fault = hub.faults.striking(f"{method} {path}")
+    if fault and fault.first:
+        fault.first()
     if fault and fault.hang:
         hub.closing.wait()
         return None

@@ -1,0 +1,268 @@
+"""What goes wrong on the way: state, comment, summary and exit code say the same, and the next wake goes on."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from forge_bot import errors
+from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.speech import Commands, Links
+from forge_bot.bot.troubles import as_error, reply_to
+from tests.bot.stage import Stage, heard
+
+COMMENT = r"POST .*/issues/\d+/comments$"
+LINKS = Links(repository="https://github.com/octo/rota", commit="0" * 40, workspace=".specs/x")
+
+
+@pytest.fixture
+def waiting(stage: Stage) -> Stage:
+    """A run that has asked its first question."""
+    stage.label()
+    return stage
+
+
+def finishes(stage: Stage) -> None:
+    """Whatever happened before: the run goes on to its end, with one decision, one question and one pull request."""
+    last = heard(stage.say("/forge status"))
+    assert last.code == 0, last.log
+    assert stage.state["currentPhaseStatus"] == "completed", last.log
+    assert len(stage.state["decisions"]) == 1
+    assert len(stage.said("checkpoint")) == 1
+    assert len([issue for issue in stage.repo.issues.values() if issue.pull]) == 1
+    assert len(stage.said("tracking")) == 1
+
+
+# -- GitHub refuses ------------------------------------------------------------------------------------------------
+
+
+def test_a_rate_limit_of_github_stops_the_job_red_with_its_end_and_the_next_one_goes_on(waiting: Stage) -> None:
+    waiting.hub.faults.exhausted("(PATCH|POST) .*/(comments|pulls)", waiting.hub.clock.seconds + 3000, times=9)
+    job = heard(waiting.say("/approve"))
+    assert job.code != 0
+    assert "limit" in job.summary
+    waiting.hub.faults.waiting.clear()
+    finishes(waiting)
+
+
+def test_a_comment_that_github_does_not_take_is_said_and_asked_again(stage: Stage) -> None:
+    stage.label(then=lambda: stage.hub.faults.status(r"PATCH .*/comments/", 422, "Validation Failed"))
+    assert any("did not take" in body for body in stage.said("reply"))
+    assert heard(stage.say("/forge status")).code == 0
+    stage.say("/approve")
+    assert stage.state["currentPhaseStatus"] == "completed"
+    assert len(stage.said("checkpoint")) == 1
+
+
+def test_a_branch_that_may_not_be_pushed_to_is_named_and_nothing_counts_that_is_not_there(waiting: Stage) -> None:
+    waiting.hub.protect(waiting.repo, waiting.branch)
+    before = waiting.repo.bare.head(waiting.branch)
+    job = heard(waiting.say("/approve"))
+    assert job.code == 1
+    assert waiting.repo.bare.head(waiting.branch) == before
+    assert "protected" in waiting.said("reply occasion=branch-protected")[0]
+    assert "protected" in job.summary
+    waiting.repo.protections.clear()
+    finishes(waiting)
+
+
+def test_a_locked_issue_is_said_where_it_still_can_be(waiting: Stage) -> None:
+    waiting.hub.faults.status(COMMENT, 403, "Unable to create comment because issue is locked.", times=99)
+    job = heard(waiting.say("/reject Say more about the last day."))
+    assert job.code == 5
+    assert "locked" in job.summary
+    waiting.hub.faults.waiting.clear()
+    heard(waiting.say("/forge status"))
+    assert len(waiting.said("checkpoint")) == 2
+    waiting.say("/approve")
+    assert waiting.state["currentPhaseStatus"] == "completed"
+
+
+def test_an_issue_that_went_to_another_repository_is_left_alone(waiting: Stage) -> None:
+    other = waiting.hub.repository("acme/elsewhere")
+    comment = waiting.comment("/approve")
+    waiting.hub.transfer(waiting.repo, waiting.issue, other)
+    job = waiting.delivered(comment)
+    assert job.code == 5
+    assert "moved" in job.summary
+    assert waiting.state["currentPhaseStatus"] == "awaiting_human"
+
+
+def test_a_deleted_issue_is_left_alone(waiting: Stage) -> None:
+    comment = waiting.comment("/approve")
+    waiting.issue.deleted = True
+    job = waiting.delivered(comment)
+    assert job.code == 5
+    assert "gone" in job.summary
+
+
+def test_deleted_comments_are_written_anew_and_what_was_decided_stays(waiting: Stage) -> None:
+    waiting.issue.comments.clear()
+    assert heard(waiting.say("/forge status")).code == 0
+    assert len(waiting.said("tracking")) == 1
+    assert len(waiting.said("checkpoint")) == 1
+    assert len(waiting.said("reply occasion=comment-deleted")) == 1
+    finishes_by_approval(waiting)
+
+
+def finishes_by_approval(stage: Stage) -> None:
+    assert heard(stage.say("/approve")).code == 0
+    assert stage.state["currentPhaseStatus"] == "completed"
+
+
+def test_a_renamed_repository_is_found_under_its_new_name(waiting: Stage) -> None:
+    comment = waiting.comment("/approve")
+    job = waiting.delivered(comment, then=lambda: waiting.hub.rename(waiting.repo, "renamed"))
+    assert job.code == 0, job.log
+    assert waiting.state["currentPhaseStatus"] == "completed"
+
+
+# -- jobs that end in the middle -----------------------------------------------------------------------------------
+
+
+POINTS = {
+    "after the question, before its record": r"POST .*/issues/\d+/comments$",
+    "after a push, before the tracking comment": r"PATCH .*/issues/comments/\d+$",
+    "while it pushes": r"POST .*/git-receive-pack$",
+    "while it opens the pull request": r"POST .*/pulls$",
+}
+
+
+@pytest.mark.parametrize("pattern", POINTS.values(), ids=POINTS.keys())
+def test_a_job_that_is_killed_leaves_what_the_next_one_needs(stage: Stage, pattern: str) -> None:
+    stage.label(then=lambda: killed_at(stage, pattern, skip=1 if "comments$" in pattern else 0))
+    stage.hub.faults.waiting.clear()
+    heard(stage.say("/forge status"))
+    killed_at(stage, pattern)
+    heard(stage.say("/approve"))
+    stage.hub.faults.waiting.clear()
+    finishes(stage)
+
+
+def killed_at(stage: Stage, pattern: str, skip: int = 0) -> None:
+    """The next job dies at the first such request of its own; the request itself is carried out."""
+
+    def kill() -> None:
+        if stage.running is not None:
+            stage.running.kill()
+
+    stage.hub.faults.meanwhile(pattern, kill, skip=skip)
+
+
+def test_an_answer_of_github_that_is_lost_leads_to_nothing_twice(waiting: Stage) -> None:
+    waiting.hub.faults.lost(r"POST .*/pulls$", after=True)
+    assert heard(waiting.say("/approve")).code != 0
+    finishes(waiting)
+
+
+def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(waiting: Stage, tmp_path: Path) -> None:
+    with hanging(waiting, tmp_path) as job:
+        began = time.monotonic()
+        job.send_signal(signal.SIGINT)
+        code = job.wait(20)
+        took = time.monotonic() - began
+    assert code == 1
+    assert took < 7 * slow()
+    assert "cancelled" in waiting.said("tracking")[0]
+    waiting.model()
+    finishes(waiting)
+
+
+def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(waiting: Stage, tmp_path: Path) -> None:
+    with hanging(waiting, tmp_path) as job:
+        os.kill(children(job.pid)[0], signal.SIGKILL)
+        code = job.wait(60)
+    assert code == 1
+    assert "signal 9" in "".join(waiting.said("reply"))
+    waiting.model()
+    finishes(waiting)
+
+
+def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(waiting: Stage, tmp_path: Path) -> None:
+    with hanging(waiting, tmp_path) as job:
+        worker = children(job.pid)[0]
+        job.kill()
+        job.wait(20)
+        gone(worker)
+    waiting.model()
+    finishes(waiting)
+
+
+def test_a_label_that_is_taken_off_stops_the_run_after_its_step(stage: Stage) -> None:
+    stage.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
+    stage.label()
+    stage.hub.faults.meanwhile(r"PATCH .*/comments/", stage.issue.labels.clear, skip=1)
+    job = heard(stage.say("/approve"))
+    assert job.code == 0, job.log
+    assert "took the label" in stage.said("tracking")[0]
+    assert stage.state["currentPhaseStatus"] == "in_progress"
+    finishes(stage)
+
+
+def slow() -> float:
+    """How much longer things take here than on a machine that has nothing else to do."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+class hanging:  # noqa: N801 - used like a function, in a `with`
+    """A job for `/approve` whose worker waits for ever: its model's answers come out of a pipe that says nothing."""
+
+    def __init__(self, stage: Stage, folder: Path) -> None:
+        self.stage = stage
+        self.pipe = folder / "never.jsonl"
+
+    def __enter__(self) -> "subprocess.Popen[str]":
+        os.mkfifo(self.pipe)
+        self.stage.environ["FORGE_BOT_MODEL"] = f"scripted:{self.pipe}"
+        self.job = self.stage.begun(self.stage.comment("/approve"))
+        # Opened as soon as the worker reads; if it never does, the thread is left behind and the test fails.
+        self.writer = ThreadPoolExecutor(1).submit(os.open, self.pipe, os.O_WRONLY).result(120)
+        return self.job
+
+    def __exit__(self, *error: object) -> None:
+        if self.job.poll() is None:
+            self.job.kill()
+            self.job.wait(20)
+        os.close(self.writer)
+
+
+def children(pid: int) -> list[int]:
+    """Workers of a supervisor: its children that run Python."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def gone(pid: int) -> None:
+    """A worker whose supervisor is gone ends by itself, or is ended here."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+# -- words for every error -----------------------------------------------------------------------------------------
+
+
+def every(kind: type[errors.ForgeError]) -> Iterator[type[errors.ForgeError]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from every(each)
+
+
+CONCRETE = [kind for kind in dict.fromkeys(every(errors.ForgeError)) if "code" in vars(kind)]
+
+
+@pytest.mark.parametrize("kind", CONCRETE, ids=lambda kind: kind.code)
+def test_every_error_has_words_with_a_way_out_and_survives_the_way_from_the_worker(kind: type[errors.ForgeError]) -> None:
+    stopped = Stopped(code=kind.code, message="It did not work.", exit_code=kind.exit_code)
+    error = as_error(stopped)
+    assert type(error) is kind
+    reply = reply_to(error, LINKS, Commands())
+    assert reply.headline
+    assert reply.detail
+    assert reply.outcome is not None
+    assert reply.outcome.value in {1, 2, 3, 4, 5}
