@@ -5,14 +5,19 @@ The worker is believed nothing: it ran a model, and project commands ran beside 
 
 import base64
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from forge_bot.agent.protected import PROTECTED, protected
 from forge_bot.bot import patches
 from forge_bot.bot.records import check_reports, pipeline_of, state_at
-from forge_bot.checkout import Repository, Tree
+from forge_bot.checkout import Commit, Repository, Tree
 from forge_bot.engine.state import State
 from forge_bot.errors import CommitsRefused
+from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.workspace import SPECS
+
+Steps = Sequence[tuple[str, str]]
+"""Neighbouring commits, the older first."""
 
 MOST_COMMITS = 100
 MOST_FILES = 400
@@ -40,29 +45,33 @@ class Inspector:
 
     def check(self, before: str, after: str) -> None:
         """Raise CommitsRefused with every reason why what lies between two commits is not pushed."""
-        found = self._commits(before, after) or check_reports(self.repository, before, after, self.record)
-        if not found:
-            found = [*self._paths(before, after), *self._contents(before, after)]
-        if found:
-            raise CommitsRefused("The worker's commits were not pushed.", details=tuple(found))
-
-    def _commits(self, before: str, after: str) -> list[str]:
-        if self.tree.merge_base(before, after) != before:
-            return ["they do not follow what is on the branch"]
         commits = self.tree.commits(before)
+        found = self._commits(before, after, commits) or check_reports(self.repository, before, after, self.record)
+        if not found:
+            # What a later commit takes back would be pushed all the same, so each is looked at, from the oldest.
+            steps = list(pairwise([before, *(commit.id for commit in reversed(commits))]))
+            found = [*self._paths(steps, after), *self._contents(steps), *self._messages(commits)]
+        if found:
+            raise CommitsRefused("The worker's commits were not pushed.", details=tuple(dict.fromkeys(found)))
+
+    def _commits(self, before: str, after: str, commits: Sequence[Commit]) -> list[str]:
+        if self.tree.head().commit != after or self.tree.merge_base(before, after) != before:
+            return ["they do not follow what is on the branch"]
         found = [f"there are {len(commits)} of them; {MOST_COMMITS} are the most"] if len(commits) > MOST_COMMITS else []
         strange = [commit.subject for commit in commits if ("Forge-Run", self.run) not in commit.trailers]
         return found + [f"“{subject[:80]}” is not a commit of this run" for subject in strange[:5]]
 
-    def _paths(self, before: str, after: str) -> list[str]:
-        changes = self.tree.modes(before, after)
+    def _paths(self, steps: Steps, after: str) -> list[str]:
+        changes: dict[str, set[str]] = {}
+        for step in steps:
+            for path, mode in self.tree.modes(*step).items():
+                changes.setdefault(path, set()).add(mode)
         outside = [path for path in changes if not path.startswith(self.record)]
-        allowed = self._approved(after)
-        guarded = set(protected(outside, PROTECTED)) - allowed
+        guarded = set(protected(outside, PROTECTED)) - self._approved(after)
         found = [f"{path} is protected, and nobody approved this change" for path in sorted(guarded)]
         if not self.workflows:
             found += [f"{path} is a workflow, which this token cannot push" for path in outside if path.startswith(_WORKFLOWS)]
-        found += [f"{path} would be a link or a submodule" for path in outside if changes[path] not in _PLAIN_MODES]
+        found += [f"{path} would be a link or a submodule" for path in changes if not changes[path] <= _PLAIN_MODES]
         if len(outside) > MOST_FILES:
             found.append(f"{len(outside)} files are changed; {MOST_FILES} are the most")
         return found
@@ -72,12 +81,26 @@ class Inspector:
         names = patches.approved(self.state_at(after))
         return {path for name in names for path in patches.paths_in(self.repository.read(after, f"{self.record}{name}") or b"")}
 
-    def _contents(self, before: str, after: str) -> list[str]:
-        added = self.tree.diff(before, after, max_bytes=MOST_BYTES + 1)
-        if len(added) > MOST_BYTES:
-            return [f"the change is larger than {MOST_BYTES // 1_000_000} MB"]
-        leaked = sorted({name for needle, name in self._needles.items() if needle in added})
-        return [f"they hold the value of {name}" for name in leaked]
+    def _contents(self, steps: Steps) -> list[str]:
+        found: list[str] = []
+        for before, after in steps:
+            names = self.tree.modes(before, after)
+            if sum(self.repository.sizes(after, names).values()) > MOST_BYTES:
+                return [f"the change is larger than {MOST_BYTES // 1_000_000} MB"]
+            was, now = self.repository.read_many(before, names), self.repository.read_many(after, names)
+            for path, raw in now.items():
+                # A value that stood there before is no secret that got out now.
+                found += sorted(self._leaked(raw) - self._leaked(was.get(path, b"")))
+        return [f"they hold the value of {name}" for name in found]
+
+    def _messages(self, commits: Sequence[Commit]) -> list[str]:
+        return [f"a message holds the value of {name}" for commit in commits for name in sorted(self._leaked(commit.message.encode()))]
+
+    def _leaked(self, raw: bytes) -> set[str]:
+        """The names of the secrets whose values are in there, also with signs nobody sees between theirs, or across lines."""
+        text = raw.decode("utf-8", "replace")
+        joined = "".join(clean_plain(text).text.split())
+        return {name for needle, name in self._needles.items() if needle in text or needle in joined}
 
 
 def _forms(value: str) -> Sequence[str]:
@@ -86,4 +109,4 @@ def _forms(value: str) -> Sequence[str]:
         return ()
     raw = value.encode()
     encoded = [base64.b64encode(b" " * shift + raw).decode().rstrip("=")[(shift and 4) : -2] for shift in range(3)]
-    return (value, value[::-1], raw.hex(), *(text for text in encoded if len(text) >= _SHORTEST_SECRET))
+    return (value, value[::-1], raw.hex(), raw.hex().upper(), *(text for text in encoded if len(text) >= _SHORTEST_SECRET))

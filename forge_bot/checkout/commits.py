@@ -4,7 +4,7 @@ import posixpath
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from forge_bot.checkout.git import LONG, git
@@ -33,11 +33,12 @@ _BETWEEN = re.compile(r"\n[ \t]*\n")
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit: full id, first line of its message, trailers in their order."""
+    """One commit: full id, first line of its message, trailers in their order, and the whole message."""
 
     id: str
     subject: str
     trailers: Trailers
+    message: str = field(default="", compare=False, repr=False)
 
 
 def commit(
@@ -64,7 +65,7 @@ def log(folder: Path, since: str | None) -> tuple[Commit, ...]:
     answer = git(folder, "-c", "log.showSignature=false", "log", *_LOG_FORM, "HEAD", *limits, "--")
     fields = answer.out.decode(errors="replace").split("\0")
     triples = zip(fields[0::3], fields[1::3], fields[2::3], strict=False)
-    return tuple(Commit(oid, subject, read_trailers(body)) for oid, subject, body in triples)
+    return tuple(Commit(oid, subject, read_trailers(body), body) for oid, subject, body in triples)
 
 
 def identity(folder: Path) -> dict[str, str]:

@@ -58,6 +58,13 @@ def entries(folder: Path, ref: str, under: str) -> dict[str, str]:
     return {PurePosixPath(name).name: about.split(" ")[2] for about, _, name in rows}
 
 
+def sizes(folder: Path, ref: str, paths: Collection[str]) -> dict[str, int]:
+    """Bytes of those of the files that are there at `ref`, without reading them."""
+    rows = git(folder, "ls-tree", "-r", "-l", "-z", "--full-tree", tree_id(folder, ref), "--").names
+    listed = {path: about.split()[3] for about, _, path in (row.partition("\t") for row in rows)}
+    return {path: int(listed[path]) for path in paths if listed.get(path, "-") != "-"}
+
+
 def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:
     """Names of all files at `ref`, or of those in one folder, from the top of the tree. Submodules are not files."""
     tree = tree_id(folder, ref)

@@ -93,6 +93,10 @@ class Repository:
         """Bytes of those of the files that are committed at `ref`; as many calls of git for a thousand as for one."""
         return reading.read_many(self.root, ref, paths)
 
+    def sizes(self, ref: str, paths: Collection[str]) -> dict[str, int]:
+        """Bytes of those of the files that are committed at `ref`, without reading them."""
+        return reading.sizes(self.root, ref, paths)
+
     def text_here(self, path: str) -> str | None:
         """Text of a file as it stands in the work tree the user is in, committed or not. None when there is none."""
         file = self.root / path

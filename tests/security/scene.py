@@ -1,0 +1,72 @@
+"""A run that has begun in a repository of its own, and a worker's commits on it."""
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge_bot.bot.checks import Inspector
+from forge_bot.checkout import Repository, Tree
+from forge_bot.engine.reports import Report
+from forge_bot.resources import templates
+from forge_bot.runs.find import RunInfo
+from forge_bot.runs.start import Beginning, Draft, begin, plan_for
+from forge_bot.settings import load_pipeline
+
+KEY = "sk-live-4f9a8c7b6d5e4f3a2b1c"
+
+
+@dataclass
+class Scene:
+    """The repository, the run, and its work tree as a worker has it."""
+
+    repository: Repository
+    info: RunInfo
+    tree: Tree
+    start: str
+
+    @property
+    def record(self) -> Path:
+        return self.tree.path / ".specs" / self.info.name
+
+    def write(self, path: str, text: str | bytes) -> None:
+        file = self.tree.path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def commit(self, message: str = "forge-bot: work", run: str = "") -> str:
+        """Everything, as a commit of the run."""
+        made = self.tree.commit(message, [("Forge-Run", run or self.info.name)], None)
+        assert made is not None
+        return made
+
+    def report(self, report: Report) -> None:
+        """A line more in the record, whatever it says."""
+        with (self.record / "reports.jsonl").open("a", encoding="utf-8") as file:
+            file.write(report.model_dump_json(by_alias=True) + "\n")
+
+    def check(self, *, before: str = "", **secrets: str) -> None:
+        """What the supervisor does before it pushes."""
+        inspector = Inspector(self.repository, self.tree, self.info.name, {"OPENAI_API_KEY": KEY, **secrets})
+        inspector.check(before or self.start, self.tree.head().commit)
+
+
+def git(folder: Path, *words: str) -> str:
+    given = ("-c", "user.name=ann", "-c", "user.email=ann@example.org")
+    return subprocess.run(["git", "-C", str(folder), *given, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def begun(folder: Path) -> Scene:
+    """A run at its first commit; XDG_STATE_HOME has to be a folder of the test's."""
+    path = folder / "rota"
+    shutil.copytree(templates() / "demo" / "repository", path, ignore=shutil.ignore_patterns("__pycache__"))
+    git(path, "init", "-q", "-b", "main")
+    git(path, "add", "-A")
+    git(path, "commit", "-qm", "start")
+    repository = Repository.find(path)
+    draft = Draft(title="Say nobody before the start", text="Say nobody before the start.")
+    plan = plan_for(repository, draft, effort="S", name=None, branch=None, here=False)
+    info = begin(repository, Beginning(draft=draft, plan=plan, by="ann"), load_pipeline("develop", repository.text_here))
+    assert info.tree is not None
+    tree = Tree(info.tree)
+    return Scene(repository, info, tree, tree.head().commit)
