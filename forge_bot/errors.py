@@ -346,6 +346,86 @@ class AnswerNotOffered(ReportRejected):
     hint = "The gate says which answers it takes."
 
 
+# -- what an MCP client asks --------------------------------------------------------------------------------------
+
+
+class BadArguments(RequestError):
+    """A tool was called with arguments that it does not have, or with values they cannot have."""
+
+    code = "MCP-001"
+    hint = "Call it again with arguments that fit the tool's input schema."
+
+
+class NotServed(RequestError):
+    """A path outside of the folders this server serves."""
+
+    code = "MCP-002"
+    hint = "Name a workspace under .specs of a served folder; forge://mcp/roots lists them."
+
+
+class UnknownWorkspace(RequestError):
+    """There is no run in that workspace."""
+
+    code = "MCP-003"
+    hint = "Use the workspace that pipeline_init_with_context returned, or one that run_list shows."
+
+
+class WrongBranch(SetupError):
+    """Another branch is checked out than the one the run is on."""
+
+    code = "MCP-004"
+    hint = "Check out the run's branch and call again."
+
+
+class NothingVisible(ReportRejected):
+    """A report on an action without the effect that the action has."""
+
+    code = "MCP-005"
+    hint = "Do what the action asks, or report previous_error if it cannot be done; then report again."
+
+
+class ActionUnnamed(ReportRejected):
+    """Whether this was done cannot be seen, so the report must name the action."""
+
+    code = "MCP-006"
+    hint = "Report again with the action_id of the action."
+
+
+class OutOfBounds(ReportRejected):
+    """Files were changed that the phase must not change."""
+
+    code = "MCP-007"
+    hint = "Undo the changes with git restore, or commit them elsewhere, and report again."
+
+
+class ForeignCommits(ReportRejected):
+    """The branch got commits that the run did not make, while an agent was at work."""
+
+    code = "MCP-008"
+    hint = "Take them back into the work tree with git reset --soft, and report again: the run commits by itself."
+
+
+class ArtifactUnfit(ReportRejected):
+    """The artifact is missing or is not what its phase needs; the details say what to put right."""
+
+    code = "MCP-009"
+    hint = "Put that right in the file and report again."
+
+
+class ContextMissing(RequestError):
+    """What the issue says was not handed over."""
+
+    code = "MCP-010"
+    hint = "Fetch the fields that pipeline_init named under fetch_needed, and pass them as external_context."
+
+
+class AskedElsewhere(ReportRejected):
+    """The person is asked by the client itself, so an answer in the arguments does not count."""
+
+    code = "MCP-011"
+    hint = "Call pipeline_next_action without user_response; the client shows the question."
+
+
 # -- what lies on disk --------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from forge_bot.checkout import commits, condition, heads, lfs, naming, pushing, reading, remote_branches, tracking, worktrees
 from forge_bot.checkout.git import git
 from forge_bot.checkout.tree import Tree
-from forge_bot.errors import GitFailed, GitMissing, NotARepository
+from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
 
 _OLDEST = (2, 30)
 _ORIGIN_HEAD = "refs/remotes/origin/"
@@ -64,6 +64,18 @@ class Repository:
     def take(self, found: tracking.Tracking) -> None:
         """Make a local branch from a remote's. Raises GitFailed when there is one of that name."""
         tracking.take(self.root, found)
+
+    def start_branch(self, name: str) -> None:
+        """Check out a new branch in this work tree where it stands, uncommitted work kept. Raises BadOption, BranchExists, GitFailed."""
+        naming.branch_ref(self.root, name)
+        if self.branch_exists(name):
+            raise BranchExists(f"The branch {name} exists already.")
+        git(self.root, "switch", "--quiet", "--create", name)
+
+    def pushed(self, branch: str, remote: str = "origin") -> bool:
+        """Whether the remote had this branch as it is here, when it was last spoken to."""
+        there = naming.ref_target(self.root, f"refs/remotes/{remote}/{branch}")
+        return there is not None and there == naming.ref_target(self.root, naming.HEADS + branch)
 
     def remote_url(self, name: str = "origin") -> str | None:
         """Address of a remote, without credentials. None when there is no such remote."""

@@ -301,6 +301,18 @@ def work() -> int:
 
 
 @app.command()
+def mcp(
+    repo: Annotated[
+        list[Path] | None, typer.Option("--repo", help="Folder inside a repository to serve; may be given several times.")
+    ] = None,
+) -> int:
+    """Serve the pipeline to an MCP client, which does the agents' work itself."""
+    from forge_bot.mcp_server.starting import serve_stdio
+
+    return serve_stdio(tuple(repo or (HERE,)))
+
+
+@app.command()
 def demo(
     folder: Annotated[Path | None, typer.Argument(help="Folder for the sample repository; a new temporary one if left out.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve at the checkpoints instead of asking you.")] = False,

@@ -72,7 +72,7 @@ class Message(Frozen):
     base: str
     capabilities: tuple[Capability, ...]
     paths: tuple[str, ...]
-    change_under_review: bool
+    change: str
     shown: tuple[Line, ...]
     repository: tuple[Line, ...]
     similar: str
@@ -163,7 +163,7 @@ def _message(material: Material, contents: Contents, said: Said, *, texts: bool)
         **material.model_dump(include={"agent", "phase", "label", "delivery", "workspace", "output_file", "branch", "base", "round"}),
         capabilities=material.capabilities,
         paths=tuple(_path(material, each) for each in material.inputs if each.kind in {"artifact", "file"}),
-        change_under_review=any(each.kind == "diff" for each in material.inputs),
+        change=_open(material.change),
         shown=tuple(Line(label=each.name, text=each.text if texts else "") for each in contents.shown),
         repository=contents.repository,
         similar=_bullets(contents.similar, "similar past runs"),

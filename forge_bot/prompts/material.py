@@ -46,6 +46,7 @@ class Material(Frozen):
     output_file: str = Field(description="name of the artifact to write, within the workspace")
     branch: str
     base: str
+    change: str = Field(default="", description="the command that shows the change under review, for an agent that runs it itself")
     inputs: tuple[Input, ...] = ()
     headings: tuple[str, ...] = ()
     verdicts: tuple[str, ...] = Field(default=(), description="positive, positive with notes, negative; empty if nothing is judged")

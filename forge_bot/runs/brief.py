@@ -1,6 +1,7 @@
 """From an action to a prompt: artifacts, diff, files, profile and what earlier runs teach."""
 
 import re
+import shlex
 from collections.abc import Collection, Sequence
 from posixpath import normpath
 from typing import assert_never
@@ -16,7 +17,7 @@ from forge_bot.knowledge.history import History
 from forge_bot.knowledge.recall import Recall
 from forge_bot.prompts.assemble import RECALL, Knows, assemble
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.material import Capability, Input, Line, Material, Prompt
+from forge_bot.prompts.material import Capability, Delivery, Input, Line, Material, Prompt
 from forge_bot.runs.past import history_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.verification_report import commands_section
@@ -33,12 +34,22 @@ _FEW_FILES = 60
 
 _DIFF_SHOWN = 120_000
 
+_SHORT_ID = 12
+
 
 class Briefing:
     """Makes the prompts of one run."""
 
-    def __init__(self, run: Run, profile: Profile, environment: Environment, capabilities: Sequence[Capability]) -> None:
+    def __init__(
+        self,
+        run: Run,
+        profile: Profile,
+        environment: Environment,
+        capabilities: Sequence[Capability],
+        delivery: Delivery = "answer",
+    ) -> None:
         self.run = run
+        self.delivery: Delivery = delivery
         self.profile = profile
         self.environment = environment
         self.capabilities = tuple(capabilities)
@@ -61,11 +72,12 @@ class Briefing:
             agent=action.agent,
             phase=action.phase,
             label=phase.label,
-            delivery="answer",
+            delivery=self.delivery,
             workspace=self.run.workspace.relative,
             output_file=self.output_file(action, task_id),
             branch=state.branch,
             base=state.base_branch,
+            change=self._command(task, phase) if self.delivery == "files" else "",
             inputs=self._inputs(action, task, phase, at),
             headings=action.headings,
             verdicts=tuple(verdict.value for verdict in phase.verdicts) if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
@@ -167,9 +179,14 @@ class Briefing:
             labels = f"\n\nLabels: {', '.join(request.labels)}" if request.labels else ""
             text = request.text if request.text.startswith(request.title) else f"{request.title}\n\n{request.text}"
             # What the person at the terminal typed is their own: `Vec<String>` there is no tag that somebody hides behind.
-            return Input(name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text")
+            return self._quoted(Input(name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text"))
         # Logs of checks quote whatever ran there.
-        return Input(name=name, text=self.run.workspace.read(name), untrusted=name.startswith(CHECKS))
+        return self._quoted(Input(name=name, text=self.run.workspace.read(name), untrusted=name.startswith(CHECKS)))
+
+    def _quoted(self, document: Input) -> Input:
+        """Who reads files by themselves would see strangers' hidden text there, so they get the cleaned text and not the path."""
+        hides = self.delivery == "files" and document.untrusted
+        return document.model_copy(update={"kind": "output"}) if hides else document
 
     def _relevant_files(self) -> list[str]:
         """The files the analysis names, so that not every agent has to ask for them again."""
@@ -199,13 +216,25 @@ class Briefing:
 
     def _task_diff(self, task: TaskState | None, now: str) -> Input:
         """What one task changed: the files of its commits, from before the first of them. Other tasks' files stay out."""
-        base, tree = self.run.state.base_commit, self.run.tree
         if task is None:
-            return self._diff("changes of the run", base, now)
+            return self._diff("changes of the run", self.run.state.base_commit, now)
+        before, paths = self._task_changes(task)
+        return self._diff(f"changes of task {task.spec.id}", before, now, of=paths)
+
+    def _task_changes(self, task: TaskState) -> tuple[str, set[str] | None]:
+        """The commit before a task's first one, and the files its commits changed; None for all files if it made no commit."""
+        base, tree = self.run.state.base_commit, self.run.tree
         mine = [commit for commit in tree.commits(base) if ("Forge-Task", task.spec.id) in commit.trailers]
         paths = {path for commit in mine for path in tree.changed(f"{commit.id}^", commit.id)}
-        before = self.run.repository.commit_id(f"{mine[-1].id}^") if mine else base
-        return self._diff(f"changes of task {task.spec.id}", before, now, of=paths if mine else None)
+        return (self.run.repository.commit_id(f"{mine[-1].id}^"), paths) if mine else (base, None)
+
+    def _command(self, task: TaskState | None, phase: Speaking) -> str:
+        """The command that shows what the phase looks at, for an agent that runs it by itself; empty where it looks at no change."""
+        if phase.changes == "none":
+            return ""
+        before, paths = self._task_changes(task) if phase.changes == "task" and task is not None else (self.run.state.base_commit, None)
+        named = sorted(path for path in paths or () if not path.startswith(f"{SPECS}/"))
+        return shlex.join(["git", "diff", before[:_SHORT_ID], "HEAD", "--", *(named or (".", f":!{SPECS}"))])
 
     # -- knowledge -------------------------------------------------------------------------------------------------
 

@@ -102,6 +102,16 @@ def _where(info: RunInfo) -> str:
     return f"{info.phase}, on {info.remote}" if info.remote else info.phase
 
 
+def run_in(tree: Path, name: str) -> RunInfo | None:
+    """The run whose folder lies in a work tree, whatever branch is checked out there; None if there is none of that name."""
+    folder = tree / SPECS / name
+    report, state = folder / "reports.jsonl", folder / "state.json"
+    started = _started(report.read_bytes() if report.is_file() else None)
+    if started is None or started.run != name:
+        return None
+    return _info(started, tree, state.read_bytes() if state.is_file() else None)
+
+
 def _current_branch(repository: Repository) -> str:
     try:
         return repository.head().branch

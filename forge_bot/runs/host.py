@@ -5,22 +5,19 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 
 from forge_bot.agent.models.base import Model
-from forge_bot.checkout import blob_id
 from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, State, WriteFile, drive
-from forge_bot.engine.artifacts import inspect
-from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared, Published, Report
+from forge_bot.engine.reports import ArtifactWritten, Published, Report
 from forge_bot.engine.values import TaskId, Tier
 from forge_bot.errors import GitFailed
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agents import Agents
+from forge_bot.runs.chores import applied, not_done, prepared, verified, written
 from forge_bot.runs.clock import now
 from forge_bot.runs.notices import PhaseBegan, PhaseEnded, Said, Tell
 from forge_bot.runs.phases import Beyond, nothing_is_beyond, up_to
 from forge_bot.runs.project import Project
 from forge_bot.runs.publish import Publisher
-from forge_bot.runs.risks import setup_risks
 from forge_bot.runs.run import Run
-from forge_bot.runs.verification_report import section
 
 Recorded = Callable[[Report], Awaitable[None]]
 """Called after each report that was recorded, before anything else happens."""
@@ -102,64 +99,32 @@ class LocalHost:
                 yield await asyncio.to_thread(self._execute, state, action)
             case WriteFile():
                 self._began(action)
-                yield self._write(action)
+                yield written(action, self.run)
             case Checkpoint() | HumanGate() | Done():
                 return
 
     def _began(self, action: Exec | WriteFile, tasks: tuple[TaskId, ...] = ()) -> None:
         self.tell(PhaseBegan(phase=action.phase, label=self.run.pipeline.phase(action.phase).label, tasks=tasks))
 
-    def _write(self, action: WriteFile) -> ArtifactWritten:
-        raw = self.run.workspace.write(action.path, action.content)
-        return ArtifactWritten(
-            key=action.action_id,
-            at=now(),
-            action_id=action.action_id,
-            phase=action.phase,
-            artifact=action.path,
-            blob=blob_id(raw),
-            inspection=inspect(action.content, headings=(), tasks=True),
-        )
-
     def _execute(self, state: State, action: Exec) -> Report:
         try:
             return self._executed(state, action)
         except GitFailed as error:
-            return ActionFailed(key=action.action_id, at=now(), action_id=action.action_id, message=f"{error.message} {error.advice}")
+            return not_done(action, self.run, error)
 
     def _executed(self, state: State, action: Exec) -> Report:
         name = action.action_id
         match action.operation:
             case "prepare":
-                results = self.project.set_up()
-                ready = all(result.exit_code == 0 for result in results)
-                checks = self.project.check() if ready else ()
-                risks = setup_risks(self.project.profile, self.run.config)
-                return Prepared(key=name, at=now(), action_id=name, results=(*results, *checks), risks=risks)
+                return prepared(action, self.run, self.project)
             case "verify":
-                results = (*(result for result in self.project.set_up() if result.exit_code != 0), *self.project.check())
-                artifact = action.artifact or "final-verification.md"
-                raw = self.run.workspace.write(artifact, f"# Final verification\n\n{section(results, state.baseline)}")
-                return CommandsRan(key=name, at=now(), action_id=name, results=results, artifact=artifact, blob=blob_id(raw))
+                return verified(action, state, self.run, self.project)
             case "apply-held":
-                return self._apply_held(state, action)
+                report, self._paths = applied(action, state, self.run, self.withheld)
+                return report
             case "pull-request" | "post-to-source" | "final-commit":
                 if self.publisher is None:
                     raise AssertionError(action.operation)
                 detail, url = self.publisher.publish(action.operation)
                 self.tell(Said(text=detail))
                 return Published(key=name, at=now(), action_id=name, detail=detail, url=url)
-
-    def _apply_held(self, state: State, action: Exec) -> Report:
-        task = action.task or TaskId("")
-        self._paths = self.agents.landing.apply_held(task, self.withheld)
-        artifact = self.run.pipeline.implementation.writes.replace("{task}", task)
-        return ArtifactWritten(
-            key=f"{action.action_id}/{task}",
-            at=now(),
-            action_id=action.action_id,
-            phase=action.phase,
-            task=task,
-            artifact=artifact,
-            blob=state.artifacts[artifact].blob,
-        )

@@ -34,6 +34,15 @@ class Contract(Frozen):
         """What can be read off the artifact, and what is wrong with it."""
         return inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
 
+    def complaints(self, text: str) -> tuple[str, ...]:
+        """Why the artifact has to go back to whoever wrote it; empty if it can be taken."""
+        inspection = self.inspect(text)
+        found = [str(problem) for problem in inspection.problems]
+        if inspection.verdict is Verdict.UNREADABLE:
+            allowed = ", ".join(verdict.value for verdict in self.verdicts)
+            found.append(f"there must be exactly one verdict out of {allowed}, and it must agree with the findings")
+        return tuple(found)
+
 
 def contract_of(run: Run, action: SpawnAgent) -> Contract:
     """The contract of the artifact that an action asks for."""
@@ -53,11 +62,7 @@ class Landing:
 
     def complaints(self, answer: Document | Change, contract: Contract, tree: Tree) -> tuple[str, ...]:
         """Why the answer, made for a tree, has to go back to the model; empty if it can be taken."""
-        inspection = contract.inspect(answer.artifact_markdown)
-        found = [str(problem) for problem in inspection.problems]
-        if inspection.verdict is Verdict.UNREADABLE:
-            allowed = ", ".join(verdict.value for verdict in contract.verdicts)
-            found.append(f"there must be exactly one verdict out of {allowed}, and it must agree with the findings")
+        found = [*contract.complaints(answer.artifact_markdown)]
         if isinstance(answer, Change):
             found += self._plan(answer, tree).problems
         return tuple(found)
@@ -77,15 +82,35 @@ class Landing:
         `tree` is where the agent worked. If that is a tree of its own, its changes are merged into the run's; raises MergeConflict,
         with nothing written, when they do not fit together with what was merged before.
         """
-        contract = contract_of(self.run, action)
-        artifact = action.output_file.replace("{task}", task or "")
-        inspection = contract.inspect(answer.artifact_markdown)
+        inspection = contract_of(self.run, action).inspect(answer.artifact_markdown)
         files = self._merged(answer, tree) if isinstance(answer, Change) and not inspection.problems else None
-        text = answer.artifact_markdown.rstrip() + "\n"
+        report = self._written(action, task, answer.artifact_markdown, inspection, usage)
+        return (report, ()) if files is None else self._edited(report, files, task or TaskId(""))
+
+    def land_files(
+        self, action: SpawnAgent, task: TaskId | None, text: str, usage: Usage, touched: tuple[str, ...]
+    ) -> tuple[ArtifactWritten, tuple[str, ...]]:
+        """The same for an agent that wrote into the run's tree itself: its artifact's text, and the paths it touched outside.
+
+        What touches protected paths is taken out of the tree again and waits as a patch.
+        """
+        inspection = contract_of(self.run, action).inspect(text)
+        report = self._written(action, task, text, inspection, usage)
+        risky = self._risky(touched)
+        if not risky or inspection.problems:
+            return report, tuple(path for path in touched if path not in risky)
+        patch = self.run.tree.patch(touched)
+        self.run.tree.discard(touched)
+        return self._held(report, patch, risky, task or TaskId("")), ()
+
+    def _written(self, action: SpawnAgent, task: TaskId | None, markdown: str, inspection: Inspection, usage: Usage) -> ArtifactWritten:
+        """The artifact in the workspace, and the report on it."""
+        artifact = action.output_file.replace("{task}", task or "")
+        text = markdown.rstrip() + "\n"
         if isinstance(self.run.pipeline.phase(action.phase), VerifyPhase):
             text = composed(text, self.run.state)
         raw = self.run.workspace.write(artifact, text)
-        report = ArtifactWritten(
+        return ArtifactWritten(
             key=f"{action.action_id}/{task}" if task is not None else action.action_id,
             at=now(),
             action_id=action.action_id,
@@ -97,7 +122,6 @@ class Landing:
             usage=usage,
             risks=self._risks(text) if artifact == "design.md" else (),
         )
-        return (report, ()) if files is None else self._edited(report, files, task or TaskId(""))
 
     def _merged(self, answer: Change, tree: Tree) -> Files:
         """The files as they are to be in the run's tree."""
@@ -115,7 +139,7 @@ class Landing:
 
     def _edited(self, report: ArtifactWritten, files: Files, task: TaskId) -> tuple[ArtifactWritten, tuple[str, ...]]:
         touched = tuple(path for path, _ in files)
-        risky = protected(touched, (*PROTECTED, *self.run.config.protected))
+        risky = self._risky(touched)
         before = {path: self._bytes(path) for path in touched}
         self._write(files)
         if not risky:
@@ -123,9 +147,15 @@ class Landing:
         # A person has to see it first: the whole answer waits as a patch, and the tree is as it was.
         patch = self.run.tree.patch(touched)
         self._write(tuple(before.items()))
+        return self._held(report, patch, risky, task), ()
+
+    def _risky(self, touched: tuple[str, ...]) -> tuple[str, ...]:
+        return protected(touched, (*PROTECTED, *self.run.config.protected))
+
+    def _held(self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId) -> ArtifactWritten:
         name = held_name(task)
         raw = self.run.workspace.write(name, patch)
-        return report.model_copy(update={"held": name, "held_blob": blob_id(raw), "held_paths": risky}), ()
+        return report.model_copy(update={"held": name, "held_blob": blob_id(raw), "held_paths": risky})
 
     def _bytes(self, path: str) -> bytes | None:
         file = inside(self.run.tree.path, path)

@@ -103,11 +103,14 @@ class Run:
 
     # -- what happened while nobody held the run -------------------------------------------------------------------
 
-    def settle(self) -> None:
-        """Bring disk, state and branch into agreement after a crash, or after a person edited artifacts by hand."""
-        self._commit_pending()
+    def settle(self, *, theirs: bool = False) -> None:
+        """Bring disk, state and branch into agreement after a crash, or after a person edited artifacts by hand.
+
+        `theirs`: somebody else works in the tree while no process holds the run, so what is unfinished there stays.
+        """
+        self._commit_pending(theirs=theirs)
         self._note_hand_edits()
-        if self._outside():
+        if self._outside() and not theirs:
             self.keep()
             saved = self.tree.rescue(f"{self.name}-{self.state.step}")
             self.notices.append(f"unfinished changes were put aside at {saved}")
@@ -115,7 +118,7 @@ class Run:
     def _outside(self) -> tuple[str, ...]:
         return tuple(change.path for change in self.tree.status() if not change.path.startswith(f"{self.workspace.relative}/"))
 
-    def _commit_pending(self) -> None:
+    def _commit_pending(self, *, theirs: bool) -> None:
         """Make the commit that a killed process did not come to: the same one, with the same files."""
         reports = self.workspace.reports()
         done = committed_reports(self.repository, self.state.branch, self.workspace.relative).count(b"\n")
@@ -125,7 +128,7 @@ class Run:
         report = reports[pending[-1]]
         # A run begins with its first report; before that there is no state, and the first one names all that is needed.
         before = fold(self.pipeline, reports[: max(pending[-1], 1)])
-        self._commit(report, before, self._touched(report))
+        self._commit(report, before, () if theirs and not _of_task(report) else self._touched(report))
 
     def _touched(self, report: Report) -> tuple[str, ...]:
         try:
@@ -135,8 +138,7 @@ class Run:
         if known is not None and known.key == report.key:
             return known.paths
         # Without that note (a state folder that is gone) what lies in the tree is the work that was reported.
-        worked = isinstance(report, ArtifactWritten) and report.task is not None
-        return self._outside() if worked else ()
+        return self._outside() if _of_task(report) else ()
 
     def _note_hand_edits(self) -> None:
         for name, record in self.state.artifacts.items():
@@ -189,8 +191,11 @@ def committed_reports(repository: Repository, branch: str, workspace: str) -> by
 
 
 @contextmanager
-def opened(repository: Repository, info: RunInfo, config: Config) -> Generator[Run]:
-    """The run, locked for this process and settled. A work tree that is gone is made anew from the branch."""
+def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: bool = False) -> Generator[Run]:
+    """The run, locked for this process and settled. A work tree that is gone is made anew from the branch.
+
+    With `theirs`, unfinished work in the tree is left where it is: the agents are not this process's.
+    """
     spots = places(repository, info.name)
     with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stopped_like_by_hand():
         tree, notices = _tree(repository, info, spots.tree)
@@ -198,7 +203,7 @@ def opened(repository: Repository, info: RunInfo, config: Config) -> Generator[R
         notices += Workspace(tree.path, info.name).mend(committed_reports(repository, info.branch, f"{SPECS}/{info.name}"))
         run = Run(repository, tree, info.name, config)
         run.notices[:0] = notices
-        run.settle()
+        run.settle(theirs=theirs)
         yield run
 
 
@@ -219,3 +224,8 @@ def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
     # Where the user works too, a lock may be held by an editor that waits for them.
     gone = tree.unlock() if tree.path.resolve() == ours.resolve() else ()
     return (f"locks that a killed git had left were taken away: {', '.join(gone)}",) if gone else ()
+
+
+def _of_task(report: Report) -> bool:
+    """Whether files outside of the workspace may belong to it."""
+    return isinstance(report, ArtifactWritten) and report.task is not None

@@ -210,10 +210,10 @@ def _persons_turn(action: Action) -> bool:
     return isinstance(action, Checkpoint | HumanGate | Done)
 
 
-def answer(run: Run, reply: Reply, via: str, digest: str | None = None) -> Answered | Abandoned:
-    """The report that gives an answer to the open question, for the version that was shown."""
+def answer(run: Run, reply: Reply, via: str, digest: str | None = None, by: str = "") -> Answered | Abandoned:
+    """The report that gives an answer to the open question, for the version that was shown; by whoever sits here if nobody is named."""
     action = run.action
-    key, stamp, by = f"answer-{uuid4().hex}", run.now(), person()
+    key, stamp, by = f"answer-{uuid4().hex}", run.now(), by or person()
     if reply.answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
         return Abandoned(key=key, at=stamp, by=by, via=via, notes=reply.notes)
     gate = action.name if isinstance(action, Checkpoint) else action.phase

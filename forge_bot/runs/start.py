@@ -10,7 +10,7 @@ from pydantic import Field
 
 from forge_bot.checkout import Head, Repository, Tree, blob_id
 from forge_bot.engine import Pipeline, start
-from forge_bot.engine.effort import EffortGuess, branch_type, guess_effort
+from forge_bot.engine.effort import BranchType, EffortGuess, branch_type, guess_effort
 from forge_bot.engine.reports import Flags, RunStarted, Source
 from forge_bot.engine.values import Effort, Frozen
 from forge_bot.errors import BadOption, BranchExists, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
@@ -68,6 +68,14 @@ def draft_of(task: str, *, token: str | None, api_url: str | None) -> Draft:
     return checked(Draft(title=_title(text), text=text))
 
 
+def draft_from(title: str, text: str, source: Source, labels: tuple[str, ...]) -> Draft:
+    """The draft for an issue that somebody else has read. Raises EmptyTask, TaskTooLarge."""
+    words = text.replace("\r\n", "\n").replace("\0", "").strip()
+    if not title.strip() and not words:
+        raise EmptyTask("The issue has neither a title nor a text.")
+    return checked(Draft(title=title.strip() or _title(words), text=words, source=source, labels=labels))
+
+
 def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
     from forge_bot.github_api import fetch_issue, parse_issue_url
 
@@ -111,8 +119,20 @@ def _title(text: str) -> str:
     return line[:LONGEST_TITLE].rsplit(" ", 1)[0].rstrip(",;:") + " …"
 
 
-def plan_for(repository: Repository, draft: Draft, *, effort: str | None, name: str | None, branch: str | None, here: bool) -> Plan:
-    """The plan a draft leads to by itself. Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits."""
+def plan_for(
+    repository: Repository,
+    draft: Draft,
+    *,
+    effort: str | None,
+    name: str | None,
+    branch: str | None,
+    here: bool,
+    kind: BranchType | None = None,
+) -> Plan:
+    """The plan a draft leads to by itself; `kind` is that of its branch where something else than its words tells it.
+
+    Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits.
+    """
     guess: EffortGuess = guess_effort(flag=effort, labels=draft.labels, story_points=None, text=f"{draft.title}\n{draft.text}")
     short = slug(name or draft.title)
     if here:
@@ -124,8 +144,8 @@ def plan_for(repository: Repository, draft: Draft, *, effort: str | None, name: 
         if not Tree(repository.root).is_clean():
             raise DirtyTree("The work tree has uncommitted changes.")
         return Plan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=head.branch, here=True)
-    kind = branch_type(f"{draft.title}\n{draft.text}")
-    chosen = branch or _free(repository, branch_name(kind, draft.source.id, short))
+    sort = kind or branch_type(f"{draft.title}\n{draft.text}")
+    chosen = branch or _free(repository, branch_name(sort, draft.source.id, short))
     if branch is not None and repository.branch_exists(branch):
         raise BranchExists(f"The branch {branch} exists already.")
     return Plan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=chosen)
@@ -136,15 +156,19 @@ def _free(repository: Repository, wanted: str) -> str:
     return next(name for name in names if not repository.branch_exists(name))
 
 
-def begin(repository: Repository, beginning: Beginning, pipeline: Pipeline) -> RunInfo:
-    """Make the work tree, write the frozen request and the first report, and commit them on the run's branch."""
+def begin(repository: Repository, beginning: Beginning, pipeline: Pipeline, *, theirs: bool = False) -> RunInfo:
+    """Make the work tree, write the frozen request and the first report, and commit them on the run's branch.
+
+    With `theirs` the run lives in the tree that somebody else works in, who may have to make the branch first: nothing is
+    committed here, the first opening of the run does it.
+    """
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
     head = beginning.base or repository.head()
     name = _free_name(repository, workspace_name(stamp.date(), draft.source.id, plan.slug))
     spots = places(repository, name)
     with told_when_full(spots.written), held(spots.lock, f"the run {name}", this_process()):
-        tree = Tree(repository.root) if plan.here else repository.add_worktree(spots.tree, plan.branch, head.commit)
+        tree = Tree(repository.root) if plan.here or theirs else repository.add_worktree(spots.tree, plan.branch, head.commit)
         text = draft.text if not beginning.answers else f"{draft.text}\n\n## Answers to questions\n\n{beginning.answers}"
         request = Request(
             title=draft.title,
@@ -162,7 +186,8 @@ def begin(repository: Repository, beginning: Beginning, pipeline: Pipeline) -> R
         state = start(pipeline, report)
         workspace.record(report, state)
         trailers = [("Forge-Run", name), ("Forge-Phase", state.current_phase)]
-        tree.commit(f"forge-bot: start “{draft.title}”", trailers, (workspace.relative,), when=stamp.isoformat())
+        if not theirs:
+            tree.commit(f"forge-bot: start “{draft.title}”", trailers, (workspace.relative,), when=stamp.isoformat())
     return RunInfo(name=name, branch=plan.branch, title=draft.title, tree=tree.path, effort=plan.effort.value, updated_at=stamp)
 
 

@@ -197,12 +197,12 @@ def test_a_client_that_reads_files_itself_gets_paths_and_no_texts() -> None:
         Input(name="the change", text="+STATUS", kind="diff"),
         Input(name="what pytest printed", text="2 failed", kind="output"),
     )
-    made = prompt(delivery="files", inputs=given, similar=("20260101-a: the like",))
+    made = prompt(delivery="files", inputs=given, change="git diff 1a2b HEAD -- .", similar=("20260101-a: the like",))
     wanted = ("## Input Files", "## Output File", "## Repository Context", "## Similar Past Pipelines")
     assert order(made.user, *wanted) == list(wanted)
     assert "\n- .specs/20260401-42-uploads/request.md\n- app/errors.py\n" in made.user
     assert "\n- .specs/20260401-42-uploads/design.md\n" in made.user
-    assert "`git diff main...HEAD` on branch `fix/42-uploads`" in made.user
+    assert "`git diff 1a2b HEAD -- .` on branch `fix/42-uploads`" in made.user
     assert "2 failed" in made.user
     assert not any(text in made.text for text in ("Secret of the request.", "STATUS = {}", "+STATUS", "Explore"))
 

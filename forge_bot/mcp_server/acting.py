@@ -1,0 +1,181 @@
+"""From what the engine asks for to what a client does: our own chores are done on the way, the rest goes over the wire."""
+
+from collections.abc import Callable
+from typing import NamedTuple, assert_never
+from uuid import uuid4
+
+from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
+from forge_bot.engine.reports import GateShown, Published, Report
+from forge_bot.engine.values import PhaseId
+from forge_bot.errors import ForgeError, GitFailed
+from forge_bot.mcp_server.answering import VIA
+from forge_bot.mcp_server.dispatch import dispatched
+from forge_bot.mcp_server.prompting import Prompting
+from forge_bot.mcp_server.publishing import Step, step
+from forge_bot.mcp_server.reporting import PUSH
+from forge_bot.mcp_server.roots import Spot
+from forge_bot.mcp_server.showing import presented
+from forge_bot.mcp_server.wire import (
+    MODELS,
+    CheckpointAction,
+    DoneAction,
+    ExecAction,
+    HumanGateAction,
+    SpawnAgentAction,
+    WireAction,
+    WriteFileAction,
+)
+from forge_bot.runs.asking import Question, question
+from forge_bot.runs.chores import applied, not_done, prepared, verified
+from forge_bot.runs.clock import now
+from forge_bot.runs.notices import PhaseBegan, Tell
+from forge_bot.runs.project import Project, profile_at
+from forge_bot.runs.run import Run
+
+
+class Next(NamedTuple):
+    """The next action for a client, and the question if it is one."""
+
+    action: WireAction
+    question: Question | None = None
+
+
+def next_for_client(run: Run, spot: Spot, prompting: Prompting, tell: Tell) -> Next:
+    """Do what is our own process's, until something is the client's to do."""
+    while True:
+        action = run.action
+        if not isinstance(action, Exec):
+            return _handed_out(run, prompting, action)
+        done = _chore(run, spot, action, tell)
+        if isinstance(done, Step):
+            return Next(_exec(run, action, done))
+        run.tell(*done)
+
+
+# -- our own ------------------------------------------------------------------------------------------------------
+
+
+def _chore(run: Run, spot: Spot, action: Exec, tell: Tell) -> tuple[Report, tuple[str, ...]] | Step:
+    """The report on something our own process did, with the paths of its commit; or the step that is the client's to take."""
+    label = run.pipeline.phase(action.phase).label
+    try:
+        match action.operation:
+            case "prepare":
+                tell(PhaseBegan(phase=action.phase, label=label))
+                return _beside(run, spot, tell, lambda project: prepared(action, run, project)), ()
+            case "verify":
+                tell(PhaseBegan(phase=action.phase, label=label))
+                return _beside(run, spot, tell, lambda project: verified(action, run.state, run, project)), ()
+            case "apply-held":
+                return applied(action, run.state, run)
+            case "pull-request" | "post-to-source" | "final-commit":
+                found = step(run, action)
+                return (found, ()) if isinstance(found, Published) else found
+            case _:
+                assert_never(action.operation)
+    except GitFailed as error:
+        return not_done(action, run, error), ()
+
+
+def _beside(run: Run, spot: Spot, tell: Tell, do: Callable[[Project], Report]) -> Report:
+    """Run project commands in a tree of our own at the run's last commit: what they leave behind is no affair of the client's tree."""
+    repository = spot.root.repository
+    home = run.places.home
+    tree = repository.detached_tree(home / "checks", run.tree.head().commit)
+    # What setup installs may know its tree by its path.
+    spots = run.places.model_copy(update={"environment": home / "checks-environment"})
+    profile = profile_at(repository, run.state.base_commit, run.config)
+    try:
+        return do(Project(repository, tree, spots, run.config, profile, tell))
+    finally:
+        repository.remove_tree(home / "checks")
+
+
+# -- the client's -------------------------------------------------------------------------------------------------
+
+
+def _handed_out(run: Run, prompting: Prompting, action: SpawnAgent | WriteFile | Checkpoint | HumanGate | Done) -> Next:
+    match action:
+        case SpawnAgent():
+            dispatched(run, action)
+            return Next(_spawn(run, prompting, action))
+        case WriteFile():
+            dispatched(run, action)
+            label = run.pipeline.phase(action.phase).label
+            path = f"{run.workspace.relative}/{action.path}"
+            return Next(
+                WriteFileAction(action_id=action.action_id, phase=action.phase, path=path, content=action.content, display_message=label)
+            )
+        case Checkpoint() | HumanGate():
+            return _asked(run, action)
+        case Done():
+            path = f"{run.workspace.relative}/{action.summary_path}" if action.summary_path else None
+            return Next(DoneAction(action_id=action.action_id, summary=action.summary, summary_path=path, display_message=_last(run)))
+        case _:
+            assert_never(action)
+
+
+def _last(run: Run) -> str:
+    ahead = run.state.pull_request and not run.repository.pushed(run.state.branch)
+    return f"git push once more publishes the last record of {run.state.branch}." if ahead else f"The work is on {run.state.branch}."
+
+
+def _spawn(run: Run, prompting: Prompting, action: SpawnAgent) -> SpawnAgentAction:
+    tasks = action.parallel_task_ids
+    several = tasks is not None and len(tasks) > 1
+    label = run.pipeline.phase(action.phase).label
+    number = run.pipeline.position(action.phase)
+    about = f" (task {', '.join(tasks)})" if tasks else ""
+    again = f", round {action.round}" if action.round > 1 else ""
+    return SpawnAgentAction(
+        action_id=action.action_id,
+        agent=action.agent,
+        prompt=prompting.prompt(run, action),
+        model=MODELS[action.tier],
+        phase=action.phase,
+        input_files=action.input_files,
+        output_file=action.output_file,
+        parallel_task_ids=tasks if several else None,
+        display_message=f"Phase {number}: {label}{about}{again}",
+    )
+
+
+def _exec(run: Run, action: Exec, taken: Step) -> ExecAction:
+    name = f"{action.action_id}{PUSH}" if taken.setup_only else action.action_id
+    label = run.pipeline.phase(action.phase).label
+    return ExecAction(action_id=name, phase=action.phase, commands=taken.commands, setup_only=taken.setup_only, display_message=label)
+
+
+def _asked(run: Run, action: Checkpoint | HumanGate) -> Next:
+    asked = question(run)
+    if asked is None:
+        raise ForgeError("An open gate asks nothing.")
+    text = presented(asked, run.workspace.relative)
+    if isinstance(action, HumanGate):
+        gate = HumanGateAction(
+            action_id=action.action_id,
+            phase=run.pipeline.implementation.id,
+            name=action.name,
+            present_to_user=text,
+            options=action.options,
+            display_message=asked.title,
+        )
+        return Next(gate, asked)
+    shown(run, action, VIA)
+    checkpoint = CheckpointAction(
+        action_id=action.action_id,
+        name=action.name,
+        phase=action.phase,
+        present_to_user=text,
+        options=action.options,
+        digest=action.digest,
+        display_message=asked.title,
+    )
+    return Next(checkpoint, asked)
+
+
+def shown(run: Run, action: Checkpoint, via: str) -> None:
+    """Record that this version of the question was shown, unless it was the last one that was."""
+    before = run.state.gate.shown if run.state.gate is not None else ()
+    if not before or before[-1].digest != action.digest:
+        run.tell(GateShown(key=f"shown-{uuid4().hex}", at=now(), gate=PhaseId(action.name), digest=action.digest, via=via))

@@ -1,0 +1,195 @@
+"""`pipeline_init_with_context`: effort guessed, questions asked, and with the person's choice the run begins."""
+
+from forge_bot.checkout import Tree
+from forge_bot.engine.pipeline import Pipeline
+from forge_bot.engine.reports import Flags
+from forge_bot.engine.values import Effort, Frozen
+from forge_bot.errors import BadArguments, DirtyTree, ForgeError
+from forge_bot.mcp_server.dispatch import begun_here
+from forge_bot.mcp_server.roots import Root
+from forge_bot.mcp_server.sources import Origin
+from forge_bot.mcp_server.tickets import Ticket, ticket_of, told_origin
+from forge_bot.mcp_server.wire import (
+    Confirmation,
+    Discussion,
+    EffortOption,
+    ExternalContext,
+    InitFlags,
+    NeedsConfirmation,
+    NeedsDiscussion,
+    Proposal,
+    Ready,
+    SkippedPhase,
+)
+from forge_bot.runs.places import places
+from forge_bot.runs.project import check_testable, profile_at
+from forge_bot.runs.session import person
+from forge_bot.runs.start import Beginning, Plan, begin, plan_for
+from forge_bot.settings import load_pipeline
+from forge_bot.workspace import SPECS, Workspace
+
+QUESTIONS = (
+    "What is the main goal of this change?",
+    "Are there constraints or things that must not change?",
+    "How will you know that it is done?",
+)
+_ANSWERS = "## Discussion Answers"
+_MAIN = {"", "main", "master"}
+_REMEMBERED = 100
+
+
+class Call(Frozen):
+    """The arguments of one call."""
+
+    workspace: str
+    source_id: str = ""
+    source_url: str = ""
+    external_context: ExternalContext | None = None
+    flags: InitFlags = InitFlags()
+    task_text: str = ""
+    user_confirmation: Confirmation | None = None
+    discussion_answers: str = ""
+
+
+class _Told(Frozen):
+    """What earlier calls for the same workspace told, which a host need not say again."""
+
+    origin: Origin = Origin()
+    context: ExternalContext | None = None
+    text: str = ""
+    flags: InitFlags = InitFlags()
+
+
+class Confirming:
+    """The calls before a run begins."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[str, str], _Told] = {}
+
+    def answer(self, root: Root, call: Call) -> NeedsConfirmation | NeedsDiscussion | Ready:
+        """What this call leads to. Raises BadArguments for answers and a confirmation together, and what beginning raises."""
+        if call.discussion_answers.strip() and call.user_confirmation is not None:
+            raise BadArguments(
+                "discussion_answers and user_confirmation came together.",
+                hint="Send the answers first, and the confirmation in a call of its own.",
+            )
+        told = self._remembered(root, call)
+        pipeline = load_pipeline(root.config.pipeline, root.repository.text_here)
+        if call.user_confirmation is not None:
+            return _begun(root, pipeline, told, call.user_confirmation)
+        ticket = ticket_of(told.text, told.origin, told.context, told.flags.effort_override)
+        discussing = told.flags.discuss and not told.flags.auto and told.origin.type == "text"
+        if discussing and _ANSWERS not in told.text:
+            return NeedsDiscussion(needs_discussion=Discussion(questions=QUESTIONS, message=_PLEASE))
+        return NeedsConfirmation(needs_user_confirmation=_proposal(root, pipeline, ticket, told))
+
+    def _remembered(self, root: Root, call: Call) -> _Told:
+        key = (str(root.path), call.workspace)
+        before = self._told.get(key, _Told())
+        context = call.external_context or before.context
+        text = call.task_text or before.text
+        if call.discussion_answers.strip():
+            text = f"{text.strip()}\n\n{_ANSWERS}\n\n{call.discussion_answers.strip()}"
+        given = told_origin(call.source_url, call.source_id, call.task_text, call.external_context)
+        origin = given if given.type != "text" else before.origin
+        flags = call.flags if "flags" in call.model_fields_set else before.flags
+        told = _Told(origin=origin, context=context, text=text, flags=flags)
+        while len(self._told) >= _REMEMBERED:
+            self._told.pop(next(iter(self._told)))
+        self._told[key] = told
+        return told
+
+
+_PLEASE = "Please put these questions to the person, and pass the answers on as discussion_answers."
+
+
+def _proposal(root: Root, pipeline: Pipeline, ticket: Ticket, told: _Told) -> Proposal:
+    branch = _branch(root) or told.flags.current_branch or ""
+    guess = ticket.effort
+    labels = {phase.id: phase.label for phase in pipeline.phases}
+    options = {
+        effort: EffortOption(
+            skipped_phases=tuple(
+                SkippedPhase(phase_id=phase, label=labels[phase]) for phase in pipeline.skipped(effort, auto=told.flags.auto)
+            ),
+            recommended=effort is guess.effort,
+        )
+        for effort in Effort
+    }
+    return Proposal(
+        detected_effort=guess.effort,
+        effort_options=options,
+        current_branch=branch,
+        is_main_branch=branch in _MAIN or branch == root.repository.default_branch(),
+        enriched_request_body=_body(ticket),
+        message=f'Detected effort="{guess.effort}" ({guess.reason}). Ask the person once: effort S, M or L; a new branch or the current '
+        "one; the short name of the workspace. Then call again with user_confirmation.",
+    )
+
+
+def _body(ticket: Ticket) -> str:
+    draft = ticket.draft
+    return draft.text if draft.text.startswith(draft.title) or draft.source.type == "text" else f"{draft.title}\n\n{draft.text}".strip()
+
+
+def _branch(root: Root) -> str:
+    try:
+        return root.repository.head().branch
+    except ForgeError:
+        return ""
+
+
+# -- the run begins -----------------------------------------------------------------------------------------------
+
+
+def _begun(root: Root, pipeline: Pipeline, told: _Told, chosen: Confirmation) -> Ready:
+    enriched = chosen.enriched_request_body.strip()
+    text = enriched if enriched and told.origin.type == "text" else told.text
+    ticket = ticket_of(text, told.origin, told.context, chosen.effort)
+    plan = _planned(root, ticket, chosen, told)
+    _check_clean(root)
+    check_testable(profile_at(root.repository, root.repository.head().commit, root.config), root.config)
+    flags = told.flags
+    beginning = Beginning(
+        draft=ticket.draft,
+        plan=plan,
+        flags=Flags(auto=flags.auto, skip_pr=flags.skip_pr, debug=flags.debug, discuss=flags.discuss),
+        budget=root.config.budget,
+        by=person(),
+    )
+    info = begin(root.repository, beginning, pipeline, theirs=True)
+    begun_here(places(root.repository, info.name))
+    return Ready(
+        workspace=f"{SPECS}/{info.name}",
+        effort=plan.effort,
+        flow_template=pipeline.flows[plan.effort],
+        skipped_phases=pipeline.skipped(plan.effort, auto=flags.auto),
+        request_md_content=Workspace(root.path, info.name).read("request.md"),
+        branch=info.branch,
+        create_branch=not plan.here,
+    )
+
+
+def _planned(root: Root, ticket: Ticket, chosen: Confirmation, told: _Told) -> Plan:
+    guessed = ticket_of(told.text, told.origin, told.context, told.flags.effort_override).effort if told.text or told.context else None
+    reason = guessed.reason if guessed is not None and guessed.effort is chosen.effort else "the effort that was confirmed"
+    plan = plan_for(
+        root.repository,
+        ticket.draft,
+        effort=chosen.effort.value,
+        name=chosen.workspace_slug.strip() or None,
+        branch=None,
+        here=chosen.use_current_branch,
+        kind=ticket.kind,
+    )
+    return plan.model_copy(update={"effort_reason": reason})
+
+
+def _check_clean(root: Root) -> None:
+    dirty = [change.path for change in Tree(root.path).status() if not change.path.startswith(f"{SPECS}/")]
+    if dirty:
+        raise DirtyTree(
+            "The work tree has uncommitted changes, which would be mixed with the run's.",
+            hint="Commit or stash them (git stash -u), and confirm again.",
+            details=tuple(dirty[:10]),
+        )

@@ -1,0 +1,112 @@
+"""The tools as plain functions: what each call reads, does and answers, without a word of protocol."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from forge_bot.engine import Checkpoint, HumanGate
+from forge_bot.errors import WrongAction
+from forge_bot.mcp_server.acting import Next, next_for_client
+from forge_bot.mcp_server.answering import passed_on
+from forge_bot.mcp_server.arriving import arrived
+from forge_bot.mcp_server.confirming import Call, Confirming
+from forge_bot.mcp_server.opening import Turns, client_run
+from forge_bot.mcp_server.preferences import preferences
+from forge_bot.mcp_server.prompting import Prompting
+from forge_bot.mcp_server.reporting import Told, report
+from forge_bot.mcp_server.roots import Roots
+from forge_bot.mcp_server.wire import (
+    NeedsConfirmation,
+    NeedsDiscussion,
+    NewRun,
+    PhaseReport,
+    Previous,
+    Ready,
+    Refused,
+    ReportResult,
+    Resumed,
+)
+from forge_bot.runs.notices import Tell
+from forge_bot.runs.run import Run
+
+
+class Desk:
+    """Serves the runs of some folders to clients. Its functions may be called from several threads at once."""
+
+    def __init__(self, folders: Sequence[Path], environ: Mapping[str, str] = os.environ) -> None:
+        self.roots = Roots(folders)
+        self.environ = environ
+        self.turns = Turns()
+        self.prompting = Prompting()
+        self.confirming = Confirming()
+
+    # -- beginning -------------------------------------------------------------------------------------------------
+
+    def init(self, arguments: str, current_branch: str, project: str = "") -> NewRun | Resumed | Refused:
+        """`pipeline_init`."""
+        root = self.roots.root(project)
+        return arrived(root, arguments, current_branch, preferences(root.repository), self.environ)
+
+    def init_with_context(self, call: Call) -> NeedsConfirmation | NeedsDiscussion | Ready:
+        """`pipeline_init_with_context`."""
+        return self.confirming.answer(self.roots.around(call.workspace), call)
+
+    # -- going on --------------------------------------------------------------------------------------------------
+
+    def next_action(self, workspace: str, said: Previous, client: str, tell: Tell) -> Next:
+        """`pipeline_next_action`: what was done is told, our own chores are done, and the next action comes back."""
+        spot = self.roots.spot(workspace)
+        with client_run(spot, self.turns) as run:
+            told = self._told(run, said) if said.complete or said.error else None
+            if said.user_response.strip():
+                passed_on(run, said.user_response, said.digest, said.action_id, client)
+            found = next_for_client(run, spot, self.prompting, tell)
+            return _with_result(found, told, said, tuple(run.notices))
+
+    def report_result(self, workspace: str, phase: str, said: Previous) -> PhaseReport:
+        """`pipeline_report_result`: what was done is told, and the run stands at the next action."""
+        spot = self.roots.spot(workspace)
+        with client_run(spot, self.turns) as run:
+            action = run.action
+            if action.phase != phase and not said.action_id:
+                if phase in run.state.completed_phases:
+                    return PhaseReport(state_updated=False, warning=f"{phase} is complete already; {action.action_id} is outstanding")
+                raise WrongAction(f"{phase} was reported, but {action.action_id} is outstanding.")
+            told = report(run, said)
+            return _phase_report(told)
+
+    def _told(self, run: Run, said: Previous) -> Told | None:
+        if isinstance(run.action, Checkpoint | HumanGate) and not said.action_id:
+            return None
+        return report(run, said)
+
+
+def _with_result(found: Next, told: Told | None, said: Previous, notices: tuple[str, ...]) -> Next:
+    """The next action, with what became of the report beside it."""
+    warnings = [*notices]
+    result = None
+    if told is not None:
+        result = ReportResult(
+            next_action_hint=told.hint,
+            verdict_parsed=told.verdict,
+            findings=told.findings,
+            warning=told.warning,
+            display_message=told.message,
+        )
+    elif said.complete:
+        warnings.append("nothing new was there to record; what is outstanding is below")
+    return Next(found.action.model_copy(update={"report_result": result, "warning": "; ".join(warnings)}), found.question)
+
+
+def _phase_report(told: Told | None) -> PhaseReport:
+    if told is None:
+        return PhaseReport(state_updated=False, warning="this was recorded before, or is done by forge-bot itself")
+    return PhaseReport(
+        state_updated=told.updated,
+        artifact_written=told.artifacts[0] if told.artifacts else None,
+        verdict_parsed=told.verdict,
+        findings=told.findings,
+        next_action_hint=told.hint,
+        warning=told.warning,
+        display_message=told.message,
+    )

@@ -1,0 +1,134 @@
+"""What a client's tree looked like when an action was handed out, so that a report can be held against what changed since."""
+
+import os
+
+from pydantic import ValidationError
+
+from forge_bot.checkout import blob_id
+from forge_bot.engine import Action, SpawnAgent, WriteFile
+from forge_bot.engine.values import Frozen
+from forge_bot.errors import ForeignCommits, OutOfBounds
+from forge_bot.runs.places import Places
+from forge_bot.runs.run import Run
+from forge_bot.workspace import write_whole
+
+_FILE = "dispatch.json"
+_GONE = ""
+_SHOWN = 10
+
+
+class Dispatch(Frozen):
+    """The tree when an action was handed out for the first time."""
+
+    action_id: str
+    head: str
+    dirty: dict[str, str]
+    outputs: dict[str, str]
+    refused: int = 0
+
+
+def outputs_of(action: Action) -> tuple[str, ...]:
+    """The artifacts that an action asks for."""
+    match action:
+        case SpawnAgent(parallel_task_ids=tasks) if tasks:
+            return tuple(action.output_file.replace("{task}", task) for task in tasks)
+        case SpawnAgent():
+            return (action.output_file,)
+        case WriteFile():
+            return (action.path,)
+        case _:
+            return ()
+
+
+def dispatched(run: Run, action: Action) -> Dispatch:
+    """The tree as it was when this action was handed out; noted now if nobody did before.
+
+    Asked again for the same action, what was done in between is not forgotten. On a machine where the action was never handed
+    out, everything that is not committed counts as done since.
+    """
+    known = _noted(run)
+    if known is not None and known.action_id == action.action_id:
+        return known
+    fresh = Dispatch(
+        action_id=action.action_id,
+        head=run.tree.head().commit,
+        dirty=_dirty(run) if known is not None else {},
+        outputs={name: _blob(run, name) for name in outputs_of(action)} if known is not None else _committed(run, action),
+    )
+    note(run, fresh)
+    return fresh
+
+
+def note(run: Run, dispatch: Dispatch) -> None:
+    """Remember it beside the run's journal: it is about this machine's tree and no part of the record."""
+    write_whole(run.places.home / _FILE, dispatch.model_dump_json())
+
+
+def begun_here(spots: Places) -> None:
+    """Note that a run began on this machine, in a clean tree: what is dirty at its first action is not its agent's."""
+    write_whole(spots.home / _FILE, Dispatch(action_id="", head="", dirty={}, outputs={}).model_dump_json())
+
+
+def is_visible(run: Run, dispatch: Dispatch, name: str) -> bool:
+    """Whether an artifact is there and another one than when the action was handed out."""
+    blob = _blob(run, name)
+    return blob != _GONE and blob != dispatch.outputs.get(name, _GONE)
+
+
+def touched(run: Run, dispatch: Dispatch) -> tuple[str, ...]:
+    """Paths outside the run's folder that changed since the action was handed out."""
+    now = _dirty(run)
+    return tuple(path for path, blob in now.items() if dispatch.dirty.get(path) != blob)
+
+
+def check_bounds(run: Run, dispatch: Dispatch, changed: tuple[str, ...], *, implementing: bool) -> None:
+    """Refuse what no agent may do: commit by itself, or change the code in a phase that only writes a document."""
+    if implementing:
+        since = run.tree.commits(dispatch.head)
+        own = [commit for commit in since if any(key == "Forge-Run" for key, _ in commit.trailers)]
+        foreign = [commit.id[:7] for commit in since if commit not in own]
+        if foreign:
+            back = own[0].id if own else dispatch.head
+            raise ForeignCommits(
+                f"The branch has commits that the run did not make: {', '.join(foreign[:_SHOWN])}.",
+                hint=f"git reset --soft {back[:12]} keeps their changes; then report again: the run commits by itself.",
+            )
+        return
+    tracked = {change.path for change in run.tree.status() if change.kind != "untracked"}
+    wrong = [path for path in changed if path in tracked]
+    if wrong:
+        raise OutOfBounds(
+            "This phase writes its document only, but files outside the run's folder were changed.",
+            hint=f"git restore --staged --worktree {' '.join(wrong[:_SHOWN])}, or commit what is yours elsewhere, and report again.",
+            details=tuple(wrong[:_SHOWN]),
+        )
+
+
+def _noted(run: Run) -> Dispatch | None:
+    try:
+        return Dispatch.model_validate_json((run.places.home / _FILE).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def _dirty(run: Run) -> dict[str, str]:
+    changes = [change.path for change in run.tree.status()]
+    mine = f"{run.workspace.relative}/"
+    return {path: _blob_at(run, path) for path in changes if not path.startswith(mine) and not path.endswith("/")}
+
+
+def _blob(run: Run, name: str) -> str:
+    raw = run.workspace.read_bytes(name)
+    return blob_id(raw) if raw is not None else _GONE
+
+
+def _blob_at(run: Run, path: str) -> str:
+    file = run.tree.path / path
+    if file.is_symlink():
+        return blob_id(os.fsencode(file.readlink()))
+    return blob_id(file.read_bytes()) if file.is_file() else _GONE
+
+
+def _committed(run: Run, action: Action) -> dict[str, str]:
+    read = {name: run.repository.read(run.state.branch, f"{run.workspace.relative}/{name}") for name in outputs_of(action)}
+    return {name: blob_id(raw) if raw is not None else _GONE for name, raw in read.items()}

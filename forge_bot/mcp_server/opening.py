@@ -1,0 +1,69 @@
+"""A run opened in the tree its client works in: on its branch, one call at a time, and nothing of the client's touched."""
+
+import threading
+import time
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+
+from forge_bot.engine.reports import RunStarted
+from forge_bot.errors import RunBusy, WrongBranch
+from forge_bot.mcp_server.roots import Spot
+from forge_bot.runs.run import Run, opened
+from forge_bot.workspace import Workspace
+
+_PATIENCE = 20.0
+"""Seconds that a call waits for another process to let go of the run."""
+
+_PAUSE = 0.05
+
+
+class Turns:
+    """One call at a time for each run of this process."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, threading.Lock] = {}
+        self._mine = threading.Lock()
+
+    @contextmanager
+    def turn(self, key: str) -> Generator[None]:
+        """Wait for the run's other calls, then hold it."""
+        with self._mine:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            yield
+
+
+@contextmanager
+def client_run(spot: Spot, turns: Turns) -> Generator[Run]:
+    """The run, held for one call. Raises WrongBranch, RunBusy when another process keeps it, and what opening raises."""
+    with turns.turn(spot.key), ExitStack() as stack:
+        _on_branch(spot)
+        yield _held(spot, stack)
+
+
+def _held(spot: Spot, stack: ExitStack) -> Run:
+    config = spot.root.config
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return stack.enter_context(opened(spot.root.repository, spot.info, config, theirs=True))
+        except RunBusy:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
+
+
+def _on_branch(spot: Spot) -> None:
+    """The run's branch is checked out; one that nobody has made yet is made, where the run began."""
+    repository, info = spot.root.repository, spot.info
+    head = repository.head()
+    if head.branch == info.branch:
+        return
+    first = Workspace(spot.root.path, info.name).reports()[0]
+    if not repository.branch_exists(info.branch) and isinstance(first, RunStarted) and head.commit == first.base_commit:
+        repository.start_branch(info.branch)
+        return
+    raise WrongBranch(
+        f"The run is on {info.branch}, but {head.branch} is checked out in {spot.root.path}.",
+        hint=f"git switch {info.branch}, then call again.",
+    )

@@ -1,0 +1,36 @@
+"""What a person wants for every new run of this clone, kept beside git's own data."""
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from forge_bot.checkout import Repository
+from forge_bot.engine.values import Effort, Frozen
+from forge_bot.workspace import write_whole
+
+
+class Preferences(Frozen):
+    """Flags that are on unless a run says otherwise; they switch on only."""
+
+    auto: bool = False
+    nopr: bool = False
+    debug: bool = False
+    discuss: bool = False
+    effort: Effort | None = None
+
+
+def preferences(repository: Repository) -> Preferences:
+    """What was set; nothing if the file is missing or broken."""
+    try:
+        return Preferences.model_validate_json(_file(repository).read_bytes())
+    except (OSError, ValidationError):
+        return Preferences()
+
+
+def set_preferences(repository: Repository, wanted: Preferences) -> None:
+    """Replace all of them. Raises WriteFailed."""
+    write_whole(_file(repository), wanted.model_dump_json(indent=2, exclude_defaults=True) + "\n")
+
+
+def _file(repository: Repository) -> Path:
+    return repository.common_dir / "forge-bot" / "preferences.json"

@@ -1,0 +1,120 @@
+"""The folders this server serves, and the run that a workspace names in one of them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge_bot.checkout import Repository
+from forge_bot.errors import AmbiguousRun, NotServed, UnknownWorkspace, WrongBranch
+from forge_bot.runs.find import RunInfo, run_in, runs
+from forge_bot.settings import Config, load_config
+from forge_bot.workspace import SPECS
+
+_NAME = re.compile(r"[^/\\\0]{1,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A served repository, by the work tree the client works in."""
+
+    id: str
+    repository: Repository
+
+    @property
+    def path(self) -> Path:
+        """Top of the work tree."""
+        return self.repository.root
+
+    @property
+    def config(self) -> Config:
+        """The configuration as it stands in the work tree."""
+        return load_config(self.repository.text_here)
+
+    def runs(self) -> tuple[RunInfo, ...]:
+        """The runs of the repository, newest first; one whose branch is not made yet is among them."""
+        known = runs(self.repository)
+        names = {info.name for info in known}
+        folder = self.path / SPECS
+        here = [run_in(self.path, path.name) for path in folder.iterdir()] if folder.is_dir() else []
+        fresh = [info for info in here if info and info.name not in names and not self.repository.branch_exists(info.branch)]
+        return (*fresh, *known)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A run and the served repository it lies in."""
+
+    root: Root
+    info: RunInfo
+
+    @property
+    def key(self) -> str:
+        """What tells this run from all others that are served."""
+        return f"{self.root.path}\0{self.info.name}"
+
+
+class Roots:
+    """All served folders. A folder is looked at when it is first needed, so that the server is there at once."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = tuple(folders)
+        self._roots: tuple[Root, ...] | None = None
+
+    @property
+    def all(self) -> tuple[Root, ...]:
+        """The served repositories, the default one first. Raises NotARepository for a folder that is none."""
+        if self._roots is None:
+            found = dict.fromkeys(Repository.find(folder) for folder in self._folders)
+            names = [repository.root.name for repository in found]
+            ids = [name if names.count(name) == 1 else f"{name}-{number}" for number, name in enumerate(names, 1)]
+            self._roots = tuple(Root(name, repository) for name, repository in zip(ids, found, strict=True))
+        return self._roots
+
+    def root(self, wanted: str = "") -> Root:
+        """The root of that id or path; the first one for an empty name. Raises NotServed."""
+        if not wanted:
+            return self.all[0]
+        for root in self.all:
+            if wanted == root.id or Path(wanted).absolute() == root.path:
+                return root
+        raise NotServed(f"{wanted} is not served here.")
+
+    def around(self, workspace: str) -> Root:
+        """The root in which a workspace lies or is to lie: that of an absolute path, else the first. Raises NotServed."""
+        return self._named(workspace)[0][0]
+
+    def spot(self, workspace: str) -> Spot:
+        """The run in a workspace, `.specs/NAME` or an absolute path. Raises NotServed, UnknownWorkspace, AmbiguousRun, WrongBranch."""
+        roots, name = self._named(workspace)
+        found = [Spot(root, info) for root in roots if (info := run_in(root.path, name)) is not None]
+        if len(found) > 1:
+            raise AmbiguousRun(f"{workspace} exists in several served folders.", hint="Give its absolute path.")
+        if found:
+            return found[0]
+        for root in roots:
+            if elsewhere := next((info for info in runs(root.repository) if info.name == name), None):
+                raise _on_its_branch(root, elsewhere)
+        known = tuple(f"{SPECS}/{info.name}" for root in roots for info in root.runs()[:5])
+        raise UnknownWorkspace(f"There is no run in {workspace or 'an empty path'}.", details=known)
+
+    def _named(self, workspace: str) -> tuple[tuple[Root, ...], str]:
+        """The roots a workspace may lie in, and its name."""
+        plain = workspace.strip().replace("\\", "/").rstrip("/")
+        if plain.startswith("/"):
+            folder, _, name = plain.rpartition("/")
+            roots = tuple(root for root in self.all if folder == f"{root.path}/{SPECS}")
+            if not roots:
+                raise NotServed(f"{workspace} is not in a folder that is served here.")
+        else:
+            roots, name = self.all, plain.removeprefix("./").removeprefix(f"{SPECS}/")
+        if _NAME.fullmatch(name) is None or name in {".", ".."}:
+            raise NotServed(f"{workspace!r} is no folder directly under {SPECS}.")
+        return roots, name
+
+
+def _on_its_branch(root: Root, info: RunInfo) -> WrongBranch:
+    if info.tree is not None:
+        hint = f"Work in {info.tree}, or let go of it: git worktree remove {info.tree}, then git switch {info.branch}."
+        return WrongBranch(f"The run {info.name} is checked out in another work tree, {info.tree}.", hint=hint)
+    return WrongBranch(f"The run {info.name} is on the branch {info.branch}.", hint=f"In {root.path}: git switch {info.branch}")

@@ -1,0 +1,105 @@
+"""The server object: tools listed small and in order, calls checked before they run, errors told with their structure."""
+
+import json
+import sys
+from io import TextIOWrapper
+from typing import Any, BinaryIO, cast
+
+from mcp import MCPError
+from mcp.server import MCPServer, NotificationOptions
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.stdio import stdio_server
+from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, Tool
+from pydantic import JsonValue, ValidationError
+
+from forge_bot.errors import BadArguments, ForgeError
+from forge_bot.mcp_server.telling import broken, refused
+
+MOST_CHARACTERS = 400_000
+"""Of all arguments of one call together."""
+
+
+class ForgeServer(MCPServer[Any]):
+    """An MCP server whose answers a model can repair its calls from."""
+
+    debug = False
+
+    async def list_tools(self) -> list[Tool]:
+        """All tools by name; input schemas without titles, and closed."""
+        tools = sorted(await super().list_tools(), key=lambda tool: tool.name)
+        return [tool.model_copy(update={"input_schema": closed(tool.input_schema), "output_schema": None}) for tool in tools]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool. Arguments that it does not have are refused; no exception's words or traceback get out."""
+        tool = next((tool for tool in await super().list_tools() if tool.name == name), None)
+        if tool is None:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}")
+        try:
+            check_arguments(arguments, tool.input_schema)
+            return await super().call_tool(name, arguments, context)
+        except (ToolError, ForgeError) as error:
+            return self.told(error, name)
+
+    def told(self, error: Exception, tool: str) -> CallToolResult:
+        """The result for whatever went wrong in a tool."""
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, ForgeError | ValidationError):
+            cause = cause.__cause__
+        match cause:
+            case ForgeError():
+                node, reads = getattr(cause, "node", ("", ()))
+                return refused(cause, tool, node=node, reads=reads, debug=self.debug)
+            case ValidationError():
+                return refused(BadArguments(f"{tool} cannot be called like this.", details=problems_of(cause)), tool, debug=self.debug)
+            case _:
+                return broken(error.__cause__ or error, tool, debug=self.debug)
+
+    async def run_stdio_async(self) -> None:
+        """Serve one client over stdin and stdout."""
+        # What a library prints would otherwise wait in the buffer and reach the client at the exit.
+        cast("TextIOWrapper[BinaryIO]", sys.stdout).reconfigure(line_buffering=True)
+        # The SDK has no public way to announce change notifications to clients of the older protocol over stdio.
+        low = self._lowlevel_server
+        async with stdio_server() as (read, write):
+            await low.run(read, write, low.create_initialization_options(NotificationOptions(True, True, True)))
+
+
+def problems_of(error: ValidationError) -> tuple[str, ...]:
+    """What is wrong with arguments, a line each, without their values."""
+    return tuple(f"{'.'.join(str(step) for step in each['loc']) or 'arguments'}: {each['msg']}" for each in error.errors()[:10])
+
+
+def check_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> None:
+    """Raise BadArguments for names the tool does not have, and for more than it should read."""
+    known = schema.get("properties", {})
+    if extra := sorted(set(arguments) - set(known)):
+        raise BadArguments(f"There is no argument {', '.join(extra)}.", details=(f"known: {', '.join(known)}",))
+    size = len(json.dumps(arguments, ensure_ascii=False, default=str))
+    if size > MOST_CHARACTERS:
+        hint = "Write what is long into a file of the workspace and name it."
+        raise BadArguments(f"The arguments have {size:,} characters; {MOST_CHARACTERS:,} are the most.", hint=hint)
+
+
+def closed(schema: dict[str, Any]) -> dict[str, JsonValue]:
+    """An input schema without titles and without `or null`, that names every argument there is."""
+    slim = _slim(schema)
+    return {**slim, "additionalProperties": False}
+
+
+def _slim(schema: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "title" and isinstance(value, str):
+            continue
+        found[key] = {name: _slim(each) for name, each in value.items()} if key == "properties" else value
+    choices = found.get("anyOf", ())
+    if len(choices) == 2 and {"type": "null"} in choices:  # noqa: PLR2004 - one form and null
+        del found["anyOf"]
+        found |= next(choice for choice in choices if choice != {"type": "null"})
+    # That an argument may be left out stands under `required` already.
+    if "default" in found and not found["default"]:
+        del found["default"]
+    return found

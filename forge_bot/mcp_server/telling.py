@@ -1,0 +1,63 @@
+"""Answers and errors as results of tools: compact JSON for the model, structure beside it in `_meta`."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
+from pydantic import BaseModel, JsonValue
+
+from forge_bot.errors import ForgeError
+
+_ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
+"""Keys that stand only where they say something."""
+
+UNEXPECTED = "Something unexpected happened in {tool}. What was recorded is not lost; ask for the next action again."
+
+
+def answered(answer: BaseModel, *, meta: Mapping[str, JsonValue] | None = None, links: Sequence[tuple[str, str]] = ()) -> CallToolResult:
+    """The result that carries an answer; `links` are names and addresses of resources with more."""
+    body = _plain(answer.model_dump(mode="json"))
+    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+    blocks: list[ContentBlock] = [TextContent(type="text", text=text)]
+    blocks += [ResourceLink(type="resource_link", name=name, uri=uri) for name, uri in links]
+    return CallToolResult(content=blocks, structured_content=body, _meta=dict(meta) if meta else None)
+
+
+def _plain(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    kept = {key: value for key, value in body.items() if value is not None or key not in _ALWAYS_LEFT_OUT}
+    if isinstance(fetch := kept.get("fetch_needed"), dict):
+        kept["fetch_needed"] = _plain(fetch)
+    return {"type": kept.pop("type"), **kept} if "type" in kept else kept
+
+
+def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str] = (), debug: bool = False) -> CallToolResult:
+    """The result that says no: what is wrong, where, and the way out."""
+    text = "\n".join((f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), error.advice))
+    body: dict[str, JsonValue] = {
+        "code": error.code,
+        "domain": error.domain,
+        "message": error.message,
+        "node_id": node,
+        "dependency_ids": list(reads),
+        "source_tool": tool,
+        "check_class": type(error).__name__,
+        "context": {"details": list(error.details), "hint": error.advice} if debug else {},
+    }
+    return CallToolResult(is_error=True, content=[TextContent(type="text", text=text)], _meta={"error": body})
+
+
+def broken(error: BaseException, tool: str, *, debug: bool = False) -> CallToolResult:
+    """The result for what nobody foresaw. Neither words nor traceback of it are shown, since they may hold anything."""
+    text = UNEXPECTED.format(tool=tool)
+    context: dict[str, JsonValue] = {"exception": type(error).__name__} if debug else {}
+    body: dict[str, JsonValue] = {
+        "code": ForgeError.code,
+        "domain": "ERR",
+        "message": text,
+        "node_id": "",
+        "dependency_ids": [],
+        "source_tool": tool,
+        "check_class": type(error).__name__ if debug else "",
+        "context": context,
+    }
+    return CallToolResult(is_error=True, content=[TextContent(type="text", text=f"{ForgeError.code}: {text}")], _meta={"error": body})

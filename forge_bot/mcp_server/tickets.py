@@ -1,0 +1,102 @@
+"""What a host read of an issue, as a draft; and what its labels, type and points say about effort and branch."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from forge_bot.engine.effort import BranchType, EffortGuess, guess_effort
+from forge_bot.engine.values import Effort, Frozen
+from forge_bot.errors import BadArguments, ContextMissing
+from forge_bot.mcp_server.sources import Origin, fetch_needed, origin_of
+from forge_bot.mcp_server.wire import ExternalContext, SourceType
+from forge_bot.runs.start import Draft, draft_from, draft_of
+
+_SIZES = {
+    **dict.fromkeys(("epic", "initiative"), Effort.L),
+    **dict.fromkeys(("sub-task", "subtask"), Effort.S),
+}
+_KINDS: Mapping[str, BranchType] = {
+    **dict.fromkeys(("bug", "defect", "regression", "incident", "fix"), "fix"),
+    **dict.fromkeys(("documentation", "docs"), "docs"),
+    **dict.fromkeys(("refactor", "refactoring", "technical debt", "tech debt"), "refactor"),
+    **dict.fromkeys(("chore", "dependencies", "maintenance"), "chore"),
+    **dict.fromkeys(("feature", "enhancement", "story", "new feature", "improvement"), "feature"),
+}
+
+
+class Ticket(Frozen):
+    """A draft, and what its tracker says about size and kind."""
+
+    draft: Draft
+    effort: EffortGuess
+    kind: BranchType | None = None
+
+
+def ticket_of(text: str, origin: Origin, context: ExternalContext | None, flag: Effort | None) -> Ticket:
+    """The ticket for words, or for an issue that was read. Raises ContextMissing, EmptyTask, TaskTooLarge."""
+    if origin.type == "text":
+        draft, kind, points = draft_of(text, token=None, api_url=None), "", None
+    else:
+        if context is None:
+            raise _missing(origin)
+        title, body, labels, kind, points = _fields(origin.type, context)
+        if not title.strip() and not body.strip():
+            raise _missing(origin)
+        draft = draft_from(title, body, origin.source, labels)
+    effort = _effort(flag.value if flag is not None else None, draft, kind, points)
+    return Ticket(draft=draft, effort=effort, kind=_kind((kind, *draft.labels)))
+
+
+def told_origin(source_url: str, source_id: str, text: str, context: ExternalContext | None) -> Origin:
+    """The source the host tells: its URL decides, then the text if it is one, then the names of the fields. Raises BadArguments."""
+    for address in (source_url, text if text.strip().startswith("http") and " " not in text.strip() else ""):
+        if address:
+            origin = origin_of(address)
+            if origin.problem or origin.type in {"text", "workspace"}:
+                raise BadArguments(f"{address!r} is the address of no issue. {origin.problem}".strip())
+            return origin
+    if context is not None:
+        given = {name.partition("_")[0] for name, value in context.model_dump(exclude_defaults=True).items() if value}
+        types: dict[str, SourceType] = {"github": "github_issue", "jira": "jira_issue", "linear": "linear_issue"}
+        for name, kind in types.items():
+            if name in given:
+                return Origin(type=kind, id=source_id)
+    return Origin()
+
+
+def _missing(origin: Origin) -> ContextMissing:
+    needed = fetch_needed(origin)
+    details = (needed.instruction,) if needed is not None else ()
+    return ContextMissing(f"What {origin.url or 'the issue'} says is not known here.", details=details)
+
+
+def _fields(kind: SourceType, context: ExternalContext) -> tuple[str, str, tuple[str, ...], str, float | None]:
+    match kind:
+        case "github_issue":
+            return context.github_title, context.github_body or "", _names(context.github_labels), "", None
+        case "jira_issue":
+            return context.jira_summary, context.jira_description or "", (), context.jira_issue_type, context.jira_story_points
+        case "linear_issue":
+            return context.linear_title, context.linear_description or "", _names(context.linear_labels), "", context.linear_estimate
+        case "text" | "workspace":
+            return "", "", (), "", None
+
+
+def _names(labels: Sequence[str | dict[str, JsonValue]]) -> tuple[str, ...]:
+    """Labels by name, whether the host gives names or GitHub's objects."""
+    plain = (label if isinstance(label, str) else str(label.get("name", "")) for label in labels)
+    return tuple(label.strip() for label in plain if label.strip())
+
+
+def _effort(flag: str | None, draft: Draft, kind: str, points: float | None) -> EffortGuess:
+    """The flag, a label, points, the type of the issue, words: the first that says something."""
+    told = guess_effort(flag=flag, labels=draft.labels, story_points=points, text="")
+    if told != guess_effort(flag=None, labels=(), story_points=None, text=""):
+        return told
+    if (size := _SIZES.get(kind.strip().lower())) is not None:
+        return EffortGuess(effort=size, reason=f"the issue type “{kind.strip()}”")
+    return guess_effort(flag=None, labels=(), story_points=None, text=f"{draft.title}\n{draft.text}")
+
+
+def _kind(names: Sequence[str]) -> BranchType | None:
+    return next((_KINDS[name.strip().lower()] for name in names if name.strip().lower() in _KINDS), None)

@@ -1,0 +1,265 @@
+"""What goes over the wire: the tools' arguments and answers, with the keys and words that hosts know."""
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from forge_bot.engine.values import Effort, Frozen, Severity, Tier, Verdict
+
+SourceType = Literal["github_issue", "jira_issue", "linear_issue", "text", "workspace"]
+Hint = Literal["proceed", "revision_required", "setup_continue"]
+
+MODELS: dict[Tier, str] = {Tier.FAST: "haiku", Tier.STANDARD: "sonnet", Tier.STRONG: "opus"}
+"""Tiers by the names hosts use for the models of their agents."""
+
+
+# -- beginning ----------------------------------------------------------------------------------------------------
+
+
+class InitFlags(Frozen):
+    """What was asked for beside the task. The host hands it back unchanged."""
+
+    auto: bool = False
+    skip_pr: bool = False
+    debug: bool = False
+    discuss: bool = False
+    effort_override: Effort | None = None
+    current_branch: str | None = None
+
+
+class FetchNeeded(Frozen):
+    """What the host has to read before the next call."""
+
+    type: Literal["github", "jira", "linear"]
+    fields: tuple[str, ...]
+    instruction: str
+    command: tuple[str, ...] | None = Field(default=None, description="argument list that reads the fields; never a shell line")
+
+
+class NewRun(Frozen):
+    """Nothing of this task exists yet."""
+
+    workspace: str
+    spec_name: str
+    source_type: SourceType
+    source_url: str | None = None
+    source_id: str | None = None
+    core_text: str
+    flags: InitFlags
+    fetch_needed: FetchNeeded | None = None
+
+
+class Resumed(Frozen):
+    """The input names a run that exists."""
+
+    resume_mode: Literal["auto"] = "auto"
+    workspace: str
+    instruction: str
+
+
+class Refused(Frozen):
+    """The input cannot be used; why."""
+
+    errors: tuple[str, ...]
+
+
+class ExternalContext(Frozen):
+    """What the host read of an issue. Other trackers' fields may come along and say nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    github_labels: tuple[str | dict[str, JsonValue], ...] = ()
+    github_title: str = ""
+    github_body: str | None = ""
+    jira_issue_type: str = ""
+    jira_story_points: float | None = None
+    jira_summary: str = ""
+    jira_description: str | None = ""
+    linear_title: str = ""
+    linear_description: str | None = ""
+    linear_labels: tuple[str | dict[str, JsonValue], ...] = ()
+    linear_estimate: float | None = None
+
+
+class Confirmation(Frozen):
+    """What the person chose."""
+
+    effort: Effort
+    workspace_slug: str = ""
+    use_current_branch: bool = False
+    enriched_request_body: str = ""
+
+
+class SkippedPhase(Frozen):
+    """A phase that an effort leaves out."""
+
+    phase_id: str
+    label: str
+
+
+class EffortOption(Frozen):
+    """One effort to choose."""
+
+    skipped_phases: tuple[SkippedPhase, ...]
+    recommended: bool
+
+
+class Proposal(Frozen):
+    """What a person is asked before a run begins."""
+
+    detected_effort: Effort
+    effort_options: dict[Effort, EffortOption]
+    current_branch: str
+    is_main_branch: bool
+    enriched_request_body: str
+    message: str
+
+
+class NeedsConfirmation(Frozen):
+    """The host asks a person before anything is written."""
+
+    needs_user_confirmation: Proposal
+
+
+class Discussion(Frozen):
+    """Questions about the request itself."""
+
+    questions: tuple[str, ...]
+    message: str
+
+
+class NeedsDiscussion(Frozen):
+    """The host asks a person about the request first."""
+
+    needs_discussion: Discussion
+
+
+class Ready(Frozen):
+    """The run has begun."""
+
+    ready: Literal[True] = True
+    workspace: str
+    effort: Effort
+    flow_template: str
+    skipped_phases: tuple[str, ...]
+    request_md_content: str
+    branch: str
+    create_branch: bool
+
+
+# -- going on -----------------------------------------------------------------------------------------------------
+
+
+class ReportedFinding(Frozen):
+    """One thing a reviewer found."""
+
+    severity: Severity
+    description: str
+
+
+class ReportResult(Frozen):
+    """What a report did, beside the next action."""
+
+    next_action_hint: Hint = "proceed"
+    verdict_parsed: Verdict | None = None
+    findings: tuple[ReportedFinding, ...] = ()
+    warning: str = ""
+    display_message: str = ""
+
+
+class PhaseReport(Frozen):
+    """What pipeline_report_result answers."""
+
+    state_updated: bool
+    artifact_written: str | None = None
+    verdict_parsed: Verdict | None = None
+    findings: tuple[ReportedFinding, ...] = ()
+    next_action_hint: Hint = "proceed"
+    warning: str = ""
+    display_message: str = ""
+
+
+class _WireAction(Frozen):
+    action_id: str
+    warning: str = ""
+    display_message: str = ""
+    report_result: ReportResult | None = None
+
+
+class SpawnAgentAction(_WireAction):
+    """Let an agent work with this prompt; with `parallel_task_ids`, one agent for each of these tasks at the same time."""
+
+    type: Literal["spawn_agent"] = "spawn_agent"
+    agent: str
+    prompt: str
+    model: str
+    phase: str
+    input_files: tuple[str, ...]
+    output_file: str
+    parallel_task_ids: tuple[str, ...] | None = None
+
+
+class CheckpointAction(_WireAction):
+    """Show this to a person and pass their answer on as user_response."""
+
+    type: Literal["checkpoint"] = "checkpoint"
+    name: str
+    phase: str
+    present_to_user: str
+    options: tuple[str, ...]
+    digest: str
+
+
+class ExecAction(_WireAction):
+    """Run this argument list."""
+
+    type: Literal["exec"] = "exec"
+    phase: str
+    commands: tuple[str, ...]
+    setup_only: bool = False
+
+
+class WriteFileAction(_WireAction):
+    """Write this file."""
+
+    type: Literal["write_file"] = "write_file"
+    phase: str
+    path: str
+    content: str
+    setup_only: bool = True
+
+
+class HumanGateAction(_WireAction):
+    """Ask a person to do something outside; the answer names action_id."""
+
+    type: Literal["human_gate"] = "human_gate"
+    phase: str
+    name: str
+    present_to_user: str
+    options: tuple[str, ...]
+
+
+class DoneAction(_WireAction):
+    """Nothing is left to do."""
+
+    type: Literal["done"] = "done"
+    summary: str
+    summary_path: str | None = None
+
+
+WireAction = SpawnAgentAction | CheckpointAction | ExecAction | WriteFileAction | HumanGateAction | DoneAction
+
+
+class Previous(Frozen):
+    """What the host says about the action before, and the person's answer."""
+
+    complete: bool = False
+    tokens: int = Field(default=0, ge=0)
+    duration_ms: int = Field(default=0, ge=0)
+    model: str = ""
+    setup_only: bool = False
+    error: str = ""
+    output: str = ""
+    action_id: str = ""
+    user_response: str = ""
+    digest: str = ""
