@@ -1,8 +1,5 @@
 """The engine as an MCP server: the client is the host, asks for the next action, does it and reports.
 
-The SDK is imported by `serving` and what stands above it only; the desk below speaks no protocol.
+`desk` has the tools as plain functions and speaks no protocol; `tools`, `shelves` and `contracts` say what a client sees of it.
+The engine is imported at the first call, so that a client that only looks at the list of tools gets it at once.
 """
-
-from forge_bot.mcp_server.desk import Desk
-
-__all__ = ["Desk"]

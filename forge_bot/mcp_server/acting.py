@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple, assert_never
 from uuid import uuid4
 
+from pydantic import JsonValue
+
 from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
 from forge_bot.engine.reports import GateShown, Published, Report
 from forge_bot.engine.values import PhaseId
@@ -14,7 +16,7 @@ from forge_bot.mcp_server.prompting import Prompting
 from forge_bot.mcp_server.publishing import Step, step
 from forge_bot.mcp_server.reporting import PUSH
 from forge_bot.mcp_server.roots import Spot
-from forge_bot.mcp_server.showing import presented
+from forge_bot.mcp_server.showing import component, presented
 from forge_bot.mcp_server.wire import (
     MODELS,
     CheckpointAction,
@@ -32,12 +34,37 @@ from forge_bot.runs.notices import PhaseBegan, Tell
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.run import Run
 
+_HINTS = {
+    "spawn_agent": "give the prompt to an agent; its document goes where the prompt says; then report",
+    "checkpoint": "show present_to_user to the person, pass their answer on as user_response",
+    "exec": "run commands as one argument list; then report with action_id and previous_output",
+    "write_file": "write content to path; then report",
+    "human_gate": "ask the person; pass their answer on as user_response with action_id",
+    "done": "tell the person; nothing is left to do",
+}
+
 
 class Next(NamedTuple):
     """The next action for a client, and the question if it is one."""
 
     action: WireAction
+    run: str
     question: Question | None = None
+
+    @property
+    def component(self) -> dict[str, JsonValue]:
+        """The question as faces render it; empty if it is none."""
+        return component(self.question) if self.question is not None else {}
+
+    @property
+    def hint(self) -> str:
+        """What a host does with the action, in a few words."""
+        return _HINTS[self.action.type]
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Addresses of resources that belong to the action."""
+        return tuple(f"forge://run/{self.run}/{part}" for part in ("state", "artifacts", "log"))
 
 
 def next_for_client(run: Run, spot: Spot, prompting: Prompting, tell: Tell) -> Next:
@@ -48,7 +75,7 @@ def next_for_client(run: Run, spot: Spot, prompting: Prompting, tell: Tell) -> N
             return _handed_out(run, prompting, action)
         done = _chore(run, spot, action, tell)
         if isinstance(done, Step):
-            return Next(_exec(run, action, done))
+            return Next(_exec(run, action, done), run.name)
         run.tell(*done)
 
 
@@ -98,19 +125,21 @@ def _handed_out(run: Run, prompting: Prompting, action: SpawnAgent | WriteFile |
     match action:
         case SpawnAgent():
             dispatched(run, action)
-            return Next(_spawn(run, prompting, action))
+            return Next(_spawn(run, prompting, action), run.name)
         case WriteFile():
             dispatched(run, action)
             label = run.pipeline.phase(action.phase).label
             path = f"{run.workspace.relative}/{action.path}"
+            name = action.action_id
             return Next(
-                WriteFileAction(action_id=action.action_id, phase=action.phase, path=path, content=action.content, display_message=label)
+                WriteFileAction(action_id=name, phase=action.phase, path=path, content=action.content, display_message=label), run.name
             )
         case Checkpoint() | HumanGate():
             return _asked(run, action)
         case Done():
             path = f"{run.workspace.relative}/{action.summary_path}" if action.summary_path else None
-            return Next(DoneAction(action_id=action.action_id, summary=action.summary, summary_path=path, display_message=_last(run)))
+            done = DoneAction(action_id=action.action_id, summary=action.summary, summary_path=path, display_message=_last(run))
+            return Next(done, run.name)
         case _:
             assert_never(action)
 
@@ -160,7 +189,7 @@ def _asked(run: Run, action: Checkpoint | HumanGate) -> Next:
             options=action.options,
             display_message=asked.title,
         )
-        return Next(gate, asked)
+        return Next(gate, run.name, asked)
     shown(run, action, VIA)
     checkpoint = CheckpointAction(
         action_id=action.action_id,
@@ -171,7 +200,7 @@ def _asked(run: Run, action: Checkpoint | HumanGate) -> Next:
         digest=action.digest,
         display_message=asked.title,
     )
-    return Next(checkpoint, asked)
+    return Next(checkpoint, run.name, asked)
 
 
 def shown(run: Run, action: Checkpoint, via: str) -> None:

@@ -75,4 +75,5 @@ def _check_name(action: Checkpoint | HumanGate, action_id: str) -> None:
 
 def given_to_client(run: Run, said: Answer, notes: str, digest: str | None) -> None:
     """Record an answer that the client asked its person for. Raises like `passed_on`."""
-    run.tell(answer(run, Reply(answer=said, notes=notes[:_LONGEST_NOTES]), VIA_CLIENT, digest, by=person()))
+    named = digest if said is Answer.APPROVE else None
+    run.tell(answer(run, Reply(answer=said, notes=notes[:_LONGEST_NOTES]), VIA_CLIENT, named, by=person()))

@@ -3,11 +3,13 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from forge_bot.engine import Checkpoint, HumanGate
-from forge_bot.errors import WrongAction
+from forge_bot.engine.reports import Answer
+from forge_bot.errors import AskedElsewhere, WrongAction
 from forge_bot.mcp_server.acting import Next, next_for_client
-from forge_bot.mcp_server.answering import passed_on
+from forge_bot.mcp_server.answering import given_to_client, passed_on
 from forge_bot.mcp_server.arriving import arrived
 from forge_bot.mcp_server.confirming import Call, Confirming
 from forge_bot.mcp_server.opening import Turns, client_run
@@ -47,24 +49,38 @@ class Desk:
         root = self.roots.root(project)
         return arrived(root, arguments, current_branch, preferences(root.repository), self.environ)
 
-    def init_with_context(self, call: Call) -> NeedsConfirmation | NeedsDiscussion | Ready:
-        """`pipeline_init_with_context`."""
+    def init_with_context(self, given: Mapping[str, Any]) -> NeedsConfirmation | NeedsDiscussion | Ready:
+        """`pipeline_init_with_context`, with its arguments by name. Raises ValidationError for those that do not fit."""
+        call = Call.model_validate(given)
         return self.confirming.answer(self.roots.around(call.workspace), call)
 
     # -- going on --------------------------------------------------------------------------------------------------
 
-    def next_action(self, workspace: str, said: Previous, client: str, tell: Tell) -> Next:
+    def next_action(self, workspace: str, given: Mapping[str, Any], client: str, tell: Tell, *, asks_itself: bool = False) -> Next:
         """`pipeline_next_action`: what was done is told, our own chores are done, and the next action comes back."""
+        said = Previous.model_validate(given)
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
             told = self._told(run, said) if said.complete or said.error else None
             if said.user_response.strip():
+                if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
+                    raise AskedElsewhere("This client asks its person by itself, so an answer that the model passes on does not count.")
                 passed_on(run, said.user_response, said.digest, said.action_id, client)
             found = next_for_client(run, spot, self.prompting, tell)
             return _with_result(found, told, said, tuple(run.notices))
 
-    def report_result(self, workspace: str, phase: str, said: Previous) -> PhaseReport:
+    def person_said(self, workspace: str, action_id: str, digest: str, answer: str, notes: str, tell: Tell) -> Next:
+        """The next action after an answer that the client asked its person for; it counts for the question that was put."""
+        spot = self.roots.spot(workspace)
+        with client_run(spot, self.turns) as run:
+            if run.action.action_id != action_id:
+                raise WrongAction(f"The answer is for {action_id}, but {run.action.action_id} is outstanding.")
+            given_to_client(run, Answer(answer), notes, digest or None)
+            return _with_result(next_for_client(run, spot, self.prompting, tell), None, Previous(), tuple(run.notices))
+
+    def report_result(self, workspace: str, phase: str, given: Mapping[str, Any]) -> PhaseReport:
         """`pipeline_report_result`: what was done is told, and the run stands at the next action."""
+        said = Previous.model_validate(given)
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
             action = run.action
@@ -95,7 +111,7 @@ def _with_result(found: Next, told: Told | None, said: Previous, notices: tuple[
         )
     elif said.complete:
         warnings.append("nothing new was there to record; what is outstanding is below")
-    return Next(found.action.model_copy(update={"report_result": result, "warning": "; ".join(warnings)}), found.question)
+    return found._replace(action=found.action.model_copy(update={"report_result": result, "warning": "; ".join(warnings)}))
 
 
 def _phase_report(told: Told | None) -> PhaseReport:

@@ -5,8 +5,10 @@ import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 
+from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import RunStarted
-from forge_bot.errors import RunBusy, WrongBranch
+from forge_bot.errors import ForgeError, RunBusy, WrongBranch
+from forge_bot.mcp_server.nodes import AtNode
 from forge_bot.mcp_server.roots import Spot
 from forge_bot.runs.run import Run, opened
 from forge_bot.workspace import Workspace
@@ -35,10 +37,25 @@ class Turns:
 
 @contextmanager
 def client_run(spot: Spot, turns: Turns) -> Generator[Run]:
-    """The run, held for one call. Raises WrongBranch, RunBusy when another process keeps it, and what opening raises."""
+    """The run, held for one call. Raises WrongBranch, RunBusy when another process keeps it, and what opening raises.
+
+    What goes wrong while it is held comes out as AtNode, with the error as its cause.
+    """
     with turns.turn(spot.key), ExitStack() as stack:
         _on_branch(spot)
-        yield _held(spot, stack)
+        run = _held(spot, stack)
+        try:
+            yield run
+        except ForgeError as error:
+            raise _placed(run) from error
+
+
+def _placed(run: Run) -> AtNode:
+    action = run.action
+    if not isinstance(action, SpawnAgent):
+        return AtNode(action.phase)
+    several = action.parallel_task_ids is not None and len(action.parallel_task_ids) > 1
+    return AtNode(action.phase if several else action.output_file, action.input_files)
 
 
 def _held(spot: Spot, stack: ExitStack) -> Run:

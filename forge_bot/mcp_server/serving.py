@@ -3,7 +3,7 @@
 import json
 import sys
 from io import TextIOWrapper
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from mcp import MCPError
 from mcp.server import MCPServer, NotificationOptions
@@ -14,7 +14,10 @@ from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, Tool
 from pydantic import JsonValue, ValidationError
 
 from forge_bot.errors import BadArguments, ForgeError
+from forge_bot.mcp_server.nodes import AtNode
 from forge_bot.mcp_server.telling import broken, refused
+
+Kind = TypeVar("Kind", bound=BaseException)
 
 MOST_CHARACTERS = 400_000
 """Of all arguments of one call together."""
@@ -45,17 +48,12 @@ class ForgeServer(MCPServer[Any]):
 
     def told(self, error: Exception, tool: str) -> CallToolResult:
         """The result for whatever went wrong in a tool."""
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, ForgeError | ValidationError):
-            cause = cause.__cause__
-        match cause:
-            case ForgeError():
-                node, reads = getattr(cause, "node", ("", ()))
-                return refused(cause, tool, node=node, reads=reads, debug=self.debug)
-            case ValidationError():
-                return refused(BadArguments(f"{tool} cannot be called like this.", details=problems_of(cause)), tool, debug=self.debug)
-            case _:
-                return broken(error.__cause__ or error, tool, debug=self.debug)
+        place = _cause(error, AtNode) or AtNode("")
+        if (known := _cause(error, ForgeError)) is not None:
+            return refused(known, tool, node=place.node, reads=place.reads, debug=self.debug)
+        if (unfit := _cause(error, ValidationError)) is not None:
+            return refused(BadArguments(f"{tool} cannot be called like this.", details=problems_of(unfit)), tool, debug=self.debug)
+        return broken(error.__cause__ or error, tool, debug=self.debug)
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
@@ -65,6 +63,14 @@ class ForgeServer(MCPServer[Any]):
         low = self._lowlevel_server
         async with stdio_server() as (read, write):
             await low.run(read, write, low.create_initialization_options(NotificationOptions(True, True, True)))
+
+
+def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:
+    """The error itself or what it came from, if that is of a kind."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, kind):
+        cause = cause.__cause__
+    return cause
 
 
 def problems_of(error: ValidationError) -> tuple[str, ...]:

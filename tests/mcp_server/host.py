@@ -4,17 +4,17 @@ import json
 import re
 import subprocess
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
-from forge_bot.mcp_server.desk import Desk
-from forge_bot.mcp_server.tools import make_server
+from forge_bot.mcp_server.calling import LazyDesk
+from forge_bot.mcp_server.offering import make_server
 from tests.fakes import script
 from tests.fakes.sample import Sample
 
@@ -89,7 +89,7 @@ class Host:
         place = f"{action['agent']}/{action['phase']}/{task}"
         self.visits[place] += 1
         answer = self._answer(action["agent"], action["phase"], task, self.visits[place])
-        for edit in answer.get("edits", ()):  # type: ignore[union-attr]
+        for edit in cast("list[dict[str, str]]", answer.get("edits", [])):
             _edit(self.path, edit)
         name = action["output_file"].replace("{task}", task)
         self.write(name, str(answer["artifact_markdown"]))
@@ -121,7 +121,7 @@ def _edit(root: Path, edit: Mapping[str, str]) -> None:
 
 
 @asynccontextmanager
-async def hosting(sample: Sample, **more: Any) -> AsyncIterator[Host]:
+async def hosting(sample: Sample, **more: Any) -> AsyncGenerator[Host]:
     """A client of a server that serves the sample repository, over the protocol but in one process."""
-    async with Client(make_server(Desk([sample.path], environ={})), **more) as client:
+    async with Client(make_server(LazyDesk([sample.path])), **more) as client:
         yield Host(client, sample.path)

@@ -1,0 +1,43 @@
+"""Calls of the desk from the event loop: made beside it, and the desk itself only when it is first needed."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+from mcp.server.mcpserver import Context
+
+if TYPE_CHECKING:
+    from forge_bot.mcp_server.desk import Desk
+
+Answer = TypeVar("Answer")
+
+
+class LazyDesk:
+    """The desk for some folders, made at its first call: the engine behind it takes as long to import as the protocol."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = tuple(folders)
+        self._desk: Desk | None = None
+        self._making = threading.Lock()
+
+    def __call__(self) -> "Desk":
+        """The desk."""
+        with self._making:
+            if self._desk is None:
+                from forge_bot.mcp_server.desk import Desk
+
+                self._desk = Desk(self.folders)
+            return self._desk
+
+
+async def in_thread(call: Callable[[], Answer]) -> Answer:
+    """Run a call of the desk beside the event loop, to its end even if the client goes away: nothing is left half recorded."""
+    return await anyio.to_thread.run_sync(call)
+
+
+def client_name(ctx: Context[Any, Any]) -> str:
+    """What the client calls itself; it may say anything."""
+    told = ctx.session.client_params
+    return "".join(sign for sign in told.client_info.name if sign.isprintable())[:60] if told is not None else ""

@@ -1,0 +1,19 @@
+"""The server with everything it offers: tools, resources, prompts and completion."""
+
+from forge_bot import __version__
+from forge_bot.mcp_server.calling import LazyDesk
+from forge_bot.mcp_server.serving import ForgeServer
+from forge_bot.mcp_server.tools import add_beginning, add_loop
+
+INSTRUCTIONS = (
+    "forge-bot takes a task to a reviewed change: pipeline_init, pipeline_init_with_context (ask the person once), then "
+    "pipeline_next_action until it says done. Do exactly the action you get: forge-bot decides what comes next, commits and runs the tests."
+)
+
+
+def make_server(desk: LazyDesk) -> ForgeServer:
+    """The server for a desk."""
+    server = ForgeServer("forge-bot", version=__version__, instructions=INSTRUCTIONS, log_level="CRITICAL")
+    add_beginning(server, desk)
+    add_loop(server, desk)
+    return server
