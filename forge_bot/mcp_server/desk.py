@@ -12,6 +12,8 @@ from forge_bot.mcp_server.acting import Next, next_for_client
 from forge_bot.mcp_server.answering import given_to_client, passed_on
 from forge_bot.mcp_server.arriving import arrived
 from forge_bot.mcp_server.confirming import Call, Confirming
+from forge_bot.mcp_server.looking import Looking
+from forge_bot.mcp_server.managing import Managing
 from forge_bot.mcp_server.opening import Turns, client_run
 from forge_bot.mcp_server.preferences import preferences
 from forge_bot.mcp_server.prompting import Prompting
@@ -41,6 +43,8 @@ class Desk:
         self.turns = Turns()
         self.prompting = Prompting()
         self.confirming = Confirming()
+        self.looking = Looking(self.roots)
+        self.managing = Managing(self.roots, self.turns, self.looking)
 
     # -- beginning -------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,11 @@
 
 from forge_bot import __version__
 from forge_bot.mcp_server.calling import LazyDesk
+from forge_bot.mcp_server.completing import add_completion
+from forge_bot.mcp_server.contracts import add_contracts
+from forge_bot.mcp_server.more_tools import add_looking, add_steering
 from forge_bot.mcp_server.serving import ForgeServer
+from forge_bot.mcp_server.shelves import add_shelves
 from forge_bot.mcp_server.tools import add_beginning, add_loop
 
 INSTRUCTIONS = (
@@ -16,4 +20,9 @@ def make_server(desk: LazyDesk) -> ForgeServer:
     server = ForgeServer("forge-bot", version=__version__, instructions=INSTRUCTIONS, log_level="CRITICAL")
     add_beginning(server, desk)
     add_loop(server, desk)
+    add_looking(server, desk)
+    add_steering(server, desk)
+    add_shelves(server, desk)
+    add_contracts(server, desk)
+    add_completion(server, desk)
     return server

@@ -14,9 +14,11 @@ _ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
 UNEXPECTED = "Something unexpected happened in {tool}. What was recorded is not lost; ask for the next action again."
 
 
-def answered(answer: BaseModel, *, meta: Mapping[str, JsonValue] | None = None, links: Sequence[tuple[str, str]] = ()) -> CallToolResult:
-    """The result that carries an answer; `links` are names and addresses of resources with more."""
-    body = _plain(answer.model_dump(mode="json"))
+def answered(
+    answer: BaseModel, *, meta: Mapping[str, JsonValue] | None = None, links: Sequence[tuple[str, str]] = (), sparse: bool = False
+) -> CallToolResult:
+    """The result that carries an answer; `links` are names and addresses of resources with more, `sparse` leaves out what is as usual."""
+    body = _plain(answer.model_dump(mode="json", exclude_defaults=sparse))
     text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
     blocks: list[ContentBlock] = [TextContent(type="text", text=text)]
     blocks += [ResourceLink(type="resource_link", name=name, uri=uri) for name, uri in links]

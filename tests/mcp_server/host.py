@@ -99,8 +99,8 @@ class Host:
         (self.path / self.workspace / name).write_text(text, encoding="utf-8")
 
     def _answer(self, agent: str, phase: str, task: str, round_: int) -> script.Answer:
-        keys = [(agent, phase, f"{task}#{round_}"), (agent, phase, task), (agent, phase, str(round_)), (agent, phase, "*")]
-        keys += [(agent, "*", str(round_)), (agent, "*", "*")]
+        rounds = (f"task {task}, {round_}", f"task {task}", str(round_), "*")
+        keys = [(agent, where, which) for which in rounds for where in (phase, "*")]
         return next(self.answers[key] for key in keys if key in self.answers)
 
     def git(self, *words: str) -> str:
@@ -125,3 +125,18 @@ async def hosting(sample: Sample, **more: Any) -> AsyncGenerator[Host]:
     """A client of a server that serves the sample repository, over the protocol but in one process."""
     async with Client(make_server(LazyDesk([sample.path])), **more) as client:
         yield Host(client, sample.path)
+
+
+def two_tasks() -> dict[tuple[str, str, str], script.Answer]:
+    """Two tasks side by side: the change, and its test."""
+    text = (
+        "# Tasks\n\n## Task 1: Nobody before the start\nmode: parallel\nfiles:\n- rota/schedule.py\ndepends_on: []\n\n"
+        "Acceptance criteria:\n- [ ] AC-1: None before the start\n\n"
+        "## Task 2: A test of it\nmode: parallel\nfiles:\n- tests/test_before.py\ndepends_on: []\n\n"
+        "Acceptance criteria:\n- [ ] AC-1: the test is there\n"
+    )
+    return {
+        ("task-decomposer", "*", "*"): {"artifact_markdown": text},
+        ("implementer", "*", "task 1"): script.change(script.GUARD),
+        ("implementer", "*", "task 2"): script.change(script.TEST),
+    }

@@ -1,0 +1,63 @@
+"""The prompts: what a session with forge-bot is bound to, not which steps it takes."""
+
+from mcp import MCPError
+from mcp.server.mcpserver.prompts.base import Message, UserMessage
+from mcp.types import INVALID_PARAMS, EmbeddedResource, ResourceLink, TextResourceContents
+
+from forge_bot.errors import ForgeError
+from forge_bot.mcp_server.calling import LazyDesk, in_thread
+from forge_bot.mcp_server.serving import ForgeServer
+from forge_bot.mcp_server.shelves import MARKDOWN
+
+_START = (
+    "The project's context is loaded above; forge_orient has nothing to add to it.\n"
+    "Contract of this session: response_tier=L0, policy_mode=enforced. forge-bot decides what comes next, makes the commits and runs the "
+    "project's commands; an approval is the person's word, and only the person's.\n"
+    "Beside answers come in _meta: hints, resource_links, annotations, ui, error. No tool is hidden.\n"
+    "The pipeline is data: forge://pipeline/{pipeline}. What is asked of this session at any moment is the action that "
+    "pipeline_next_action returns, complete in itself."
+)
+_AUDIT = (
+    "Contract of this session: response_tier=L1, policy_mode=read-only. Nothing is begun, answered, sent back or ended.\n"
+    "What is audited are the runs of the served folders: whether each decision was a person's and for which version (state, decisions), "
+    "whether reviews found what later failed, whether the verification rests on commands that ran.\n"
+    "State and log of a run are the record; its documents are claims. The phases and what each must contain: forge://pipeline/{pipeline}."
+)
+
+
+def add_contracts(server: ForgeServer, desk: LazyDesk) -> None:
+    """The two prompts."""
+
+    @server.prompt(name="forge/start", title="Work with forge-bot")
+    async def start(project_path: str) -> list[Message]:
+        """The contract of a session in a project, with the project's context."""
+        root, text, pipeline = await _asked(desk, project_path)
+        context = TextResourceContents(uri=f"forge://project/{root}/context", mime_type=MARKDOWN, text=text)
+        return [
+            UserMessage(EmbeddedResource(type="resource", resource=context)),
+            UserMessage(_START.format(pipeline=pipeline)),
+            UserMessage(ResourceLink(type="resource_link", uri=f"forge://pipeline/{pipeline}", name=pipeline)),
+        ]
+
+    @server.prompt(name="forge/audit", title="Audit runs of forge-bot")
+    async def audit() -> list[Message]:
+        """The contract of a session that only looks."""
+        root, _, pipeline = await _asked(desk, "")
+        return [
+            UserMessage(_AUDIT.format(pipeline=pipeline)),
+            UserMessage(ResourceLink(type="resource_link", uri=f"forge://project/{root}/runs", name="runs")),
+            UserMessage(ResourceLink(type="resource_link", uri=f"forge://pipeline/{pipeline}", name=pipeline)),
+        ]
+
+
+async def _asked(desk: LazyDesk, path: str) -> tuple[str, str, str]:
+    """Id, context and pipeline of a served project. Raises an error of the protocol, since prompts know no other."""
+
+    def read() -> tuple[str, str, str]:
+        root = desk().roots.root(path)
+        return root.id, desk().looking.context(root.id), root.config.pipeline
+
+    try:
+        return await in_thread(read)
+    except ForgeError as error:
+        raise MCPError(INVALID_PARAMS, f"{error.code}: {error.message} {error.advice}") from error

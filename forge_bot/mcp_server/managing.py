@@ -1,0 +1,255 @@
+"""The tools beside the loop, as plain functions: resuming, sending back, ending, and looking at what runs took and taught."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+from uuid import uuid4
+
+from pydantic import JsonValue
+
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.artifacts import inspect
+from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase
+from forge_bot.engine.reports import Answer, RetryAsked
+from forge_bot.engine.state import State, TaskState
+from forge_bot.engine.values import Effort, Severity, Tier
+from forge_bot.errors import BadArguments, UnknownArtifact
+from forge_bot.knowledge import History
+from forge_bot.mcp_server.answering import VIA
+from forge_bot.mcp_server.answers import Controlled, Findings, Kept, Numbers, Orientation, ResumeInfo, RunList, Validation
+from forge_bot.mcp_server.looking import Looking, run_line
+from forge_bot.mcp_server.opening import Turns, client_run
+from forge_bot.mcp_server.preferences import Preferences, preferences, set_preferences
+from forge_bot.mcp_server.roots import Root, Roots
+from forge_bot.runs.clock import now
+from forge_bot.runs.estimate import estimate
+from forge_bot.runs.past import history_at
+from forge_bot.runs.phases import check_documents, phase_named
+from forge_bot.runs.reading import Reading, reading
+from forge_bot.runs.session import Reply, answer
+from forge_bot.settings import load_pipeline
+from forge_bot.workspace import SPECS
+
+Operation = Literal["abandon", "retry"]
+About = Literal["runs", "patterns", "friction"]
+Kind = Literal["summary", "estimate", "repository"]
+
+_MOST = 50
+
+
+class Managing:
+    """Everything a client may do with runs beside working them off."""
+
+    def __init__(self, roots: Roots, turns: Turns, looking: Looking) -> None:
+        self.roots = roots
+        self.turns = turns
+        self.looking = looking
+
+    # -- where things stand ----------------------------------------------------------------------------------------
+
+    def orient(self, tier: Literal["L0", "L1", "L2"], project: str) -> Orientation:
+        """A status of a few words; L1 names the runs under way, L2 brings the whole context along."""
+        root = self.roots.root(project)
+        alive = [info for info in root.runs() if not info.ended]
+        waiting = [info for info in alive if info.waiting]
+        link = f"forge://project/{root.id}/context"
+        following = "pipeline_init" if not alive else "pipeline_next_action"
+        short = Orientation(runs=len(alive), waiting=len(waiting), next=following, context_link=link, tier=tier)
+        if tier == "L0":
+            return short
+        more: dict[str, Any] = {"branch": root.repository.head().branch, "under_way": tuple(run_line(info) for info in alive)}
+        if tier == "L2":
+            more["context"] = self.looking.context(root.id)
+        return short.model_copy(update=more)
+
+    def resume_info(self, workspace: str) -> ResumeInfo:
+        """Where a run stands; one on a branch that is not checked out is named with the way to it."""
+        name = workspace.strip().rstrip("/").rpartition("/")[2]
+        root, info = self.looking.run(name)
+        found = reading(root.repository, info, root.config)
+        here = _branch(root) == info.branch or not root.repository.branch_exists(info.branch)
+        return _resume_info(found, here=here)
+
+    def run_list(self, *, ended: bool) -> RunList:
+        """The runs of all served folders, with those that are over if wanted."""
+        found = (info for root in self.roots.all for info in root.runs() if ended or not info.ended)
+        return RunList(runs=tuple(run_line(info) for info in found))
+
+    def control(self, workspace: str, operation: Operation, phase: str, notes: str, client: str) -> Controlled:
+        """End a run, or send it back to a phase that it has reached. Raises BadOption, NothingToRetry, RunEnded."""
+        spot = self.roots.spot(workspace)
+        by = f"{client or 'an MCP client'}, unverified"
+        with client_run(spot, self.turns) as run:
+            if operation == "abandon":
+                run.tell(answer(run, Reply(answer=Answer.ABANDON, notes=notes), VIA, by=by))
+            else:
+                target = phase_named(run.pipeline, phase) if phase else run.state.current_phase
+                check_documents(run, target)
+                run.tell(RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=notes, by=by, via=VIA))
+            state = run.state
+            return Controlled(
+                workspace=run.workspace.relative,
+                operation=operation,
+                current_phase=state.current_phase,
+                status=state.current_phase_status.value,
+                instruction="nothing is left to do; the branch stays" if state.ended else "call pipeline_next_action",
+            )
+
+    # -- what earlier runs teach -----------------------------------------------------------------------------------
+
+    def history(self, query: str, about: About, limit: int) -> Findings:
+        """Earlier runs like a text, what reviewers kept finding, or where runs got stuck."""
+        root = self.roots.root()
+        past = history_at(root.repository, root.repository.head().commit)
+        count = min(max(limit, 1), _MOST)
+        return Findings(results=_taught(past, query, about, count), runs=len(root.runs()))
+
+    def analytics(self, kind: Kind, workspace: str, effort: str) -> Numbers:
+        """What a run took, what one of an effort will probably take here, or all runs together."""
+        if kind == "summary":
+            name = workspace.strip().rstrip("/").rpartition("/")[2]
+            return Numbers(about=name, numbers=_summary(self.looking.reading(name).state))
+        root = self.roots.root()
+        if kind == "estimate":
+            return Numbers(about=effort, numbers=_estimated(root, effort))
+        return Numbers(about=root.id, numbers=_repository(root))
+
+    # -- documents and preferences ---------------------------------------------------------------------------------
+
+    def validate(self, workspace: str, artifact: str) -> Validation:
+        """Read a document as the report on it would, without reporting. Raises UnknownArtifact."""
+        spot = self.roots.spot(workspace)
+        found = reading(spot.root.repository, spot.info, spot.root.config)
+        name = artifact.strip().rpartition("/")[2]
+        text = found.artifact(name)
+        if text is None:
+            raise UnknownArtifact(f"There is no {name} in {SPECS}/{spot.info.name}.", hint="Write it there first.")
+        return _validated(found, name, text)
+
+    def preferences(self, wanted: Mapping[str, Any] | None) -> Kept:
+        """What is kept for new runs; replaced by `wanted` if that is given."""
+        repository = self.roots.root().repository
+        if wanted is not None:
+            set_preferences(repository, Preferences.model_validate(wanted))
+        return Kept(preferences=preferences(repository).model_dump(mode="json", exclude_defaults=True))
+
+
+def _branch(root: Root) -> str:
+    return root.repository.head().branch
+
+
+def _resume_info(found: Reading, *, here: bool) -> ResumeInfo:
+    from forge_bot.engine import next_action
+
+    state = found.state
+    action = next_action(found.pipeline, state)
+    go = "call pipeline_next_action" if here else f"git switch {state.branch}, then call pipeline_next_action"
+    return ResumeInfo(
+        workspace=f"{SPECS}/{state.run}",
+        spec_name=state.run.partition("-")[2],
+        current_phase=state.current_phase,
+        current_phase_status=state.current_phase_status.value,
+        completed_phases=state.completed_phases,
+        skipped_phases=state.skipped_phases,
+        effort=state.effort.value,
+        flow_template=state.flow_template,
+        auto_approve=state.flags.auto,
+        skip_pr=state.flags.skip_pr,
+        debug=state.flags.debug,
+        branch=state.branch,
+        checked_out=here,
+        rounds=state.rounds,
+        pending_tasks=tuple(task.spec.id for task in state.tasks if not task.settled),
+        completed_tasks=tuple(task.spec.id for task in state.tasks if task.settled),
+        total_tasks=len(state.tasks),
+        total_tokens=state.usage.input_tokens + state.usage.output_tokens,
+        total_duration_ms=state.usage.duration_ms,
+        outstanding=f"{action.type} {action.agent}" if isinstance(action, SpawnAgent) else action.type,
+        instruction="nothing is left to do" if state.ended else go,
+    )
+
+
+def _taught(past: History, query: str, about: About, count: int) -> tuple[dict[str, JsonValue], ...]:
+    match about:
+        case "runs":
+            return tuple(entry.model_dump(mode="json") for entry in past.similar(query, count))
+        case "patterns":
+            return tuple(entry.model_dump(mode="json") for entry in past.patterns(query, (), count))
+        case "friction":
+            return tuple({"description": point} for point in past.friction(query, count))
+
+
+def _summary(state: State) -> dict[str, JsonValue]:
+    findings = [finding for record in state.artifacts.values() for finding in record.findings]
+    return {
+        "effort": state.effort.value,
+        "flow_template": state.flow_template,
+        "total_tokens": state.usage.input_tokens + state.usage.output_tokens,
+        "total_duration_ms": state.usage.duration_ms,
+        "cost_usd": str(state.usage.cost) if state.usage.cost is not None else None,
+        "calls": state.usage.calls,
+        "phases_executed": len([phase for phase in state.completed_phases if phase not in state.skipped_phases]),
+        "phases_skipped": len(state.skipped_phases),
+        "retries": sum(max(count - 1, 0) for count in state.visits.values()),
+        "review_findings": {severity.value: sum(finding.severity is severity for finding in findings) for severity in Severity},
+        "tasks": _tasks(state.tasks),
+    }
+
+
+def _tasks(tasks: tuple[TaskState, ...]) -> dict[str, JsonValue]:
+    counted: dict[str, JsonValue] = {}
+    for task in tasks:
+        counted[task.status.value] = sum(other.status is task.status for other in tasks)
+    return counted
+
+
+def _estimated(root: Root, effort: str) -> dict[str, JsonValue]:
+    try:
+        wanted = Effort(effort.strip().upper())
+    except ValueError:
+        raise BadArguments(f"effort {effort!r} does not exist: it is one of {', '.join(Effort)}.") from None
+    config = root.config
+    pipeline = load_pipeline(config.pipeline, root.repository.text_here)
+    models = {tier: config.model_for(tier) for tier in Tier}
+    return estimate(root.repository, root.repository.head().commit, pipeline, wanted, models).model_dump(mode="json")
+
+
+def _repository(root: Root) -> dict[str, JsonValue]:
+    known = root.runs()
+    past = history_at(root.repository, root.repository.head().commit)
+    efforts: dict[str, JsonValue] = {}
+    for info in known:
+        efforts[info.effort] = sum(other.effort == info.effort for other in known)
+    return {
+        "runs": len(known),
+        "completed": sum(info.status == "completed" for info in known),
+        "abandoned": sum(info.status == "abandoned" for info in known),
+        "waiting": sum(info.waiting for info in known),
+        "by_effort": efforts,
+        "most_common_findings": [entry.model_dump(mode="json") for entry in past.patterns("", (), 5)],
+    }
+
+
+def _validated(found: Reading, name: str, text: str) -> Validation:
+    for phase in found.pipeline.phases:
+        if not isinstance(phase, Speaking) or not _writes(phase.writes, name, found.state):
+            continue
+        from forge_bot.engine.decide import agent_and_headings
+
+        _, headings = agent_and_headings(phase, found.state)
+        verdicts = phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else ()
+        seen = inspect(text, headings=headings, verdicts=verdicts, tasks=isinstance(phase, AgentPhase) and phase.tasks)
+        unreadable = seen.verdict is not None and seen.verdict.value == "UNREADABLE"
+        return Validation(
+            artifact=name,
+            phase=phase.id,
+            valid=not seen.problems and not unreadable,
+            problems=tuple(str(problem) for problem in seen.problems),
+            verdict=seen.verdict.value if seen.verdict is not None else None,
+            findings=tuple(finding.model_dump(mode="json") for finding in seen.findings),
+            tasks=tuple(f"{task.id}: {task.title}" for task in seen.tasks),
+        )
+    raise UnknownArtifact(f"No phase of this run writes {name}.")
+
+
+def _writes(pattern: str, name: str, state: State) -> bool:
+    return name == pattern or name in {pattern.replace("{task}", task.spec.id) for task in state.tasks}

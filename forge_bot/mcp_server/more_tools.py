@@ -1,0 +1,70 @@
+"""The eight tools beside the loop."""
+
+from typing import Any, Literal
+
+from mcp.server.mcpserver import Context
+from mcp.types import CallToolResult, ToolAnnotations
+from pydantic import JsonValue
+
+from forge_bot.mcp_server.calling import LazyDesk, client_name, in_thread
+from forge_bot.mcp_server.changes import announce
+from forge_bot.mcp_server.serving import ForgeServer
+from forge_bot.mcp_server.telling import answered
+from forge_bot.mcp_server.tools import READS, WRITES
+
+_ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
+
+
+def add_looking(server: ForgeServer, desk: LazyDesk) -> None:
+    """Tools that change nothing."""
+
+    @server.tool(annotations=READS, structured_output=False)
+    async def forge_orient(response_tier: Literal["L0", "L1", "L2"] = "L0", project: str = "") -> CallToolResult:
+        """Status in a few words; context_link has the rest."""
+        found = await in_thread(lambda: desk().managing.orient(response_tier, project))
+        return answered(found, sparse=True, meta={"hints": {"next": found.next}, "resource_links": [found.context_link]})
+
+    @server.tool(annotations=READS, structured_output=False)
+    async def state_resume_info(workspace: str) -> CallToolResult:
+        """Where a run stands, and how to go on with it."""
+        found = await in_thread(lambda: desk().managing.resume_info(workspace))
+        run = found.workspace.rpartition("/")[2]
+        return answered(found, links=[("state", f"forge://run/{run}/state"), ("artifacts", f"forge://run/{run}/artifacts")])
+
+    @server.tool(annotations=READS, structured_output=False)
+    async def run_list(ended: bool = False) -> CallToolResult:
+        """The runs under way, newest first; with ended, all."""
+        return answered(await in_thread(lambda: desk().managing.run_list(ended=ended)))
+
+    @server.tool(annotations=READS, structured_output=False)
+    async def history_search(query: str, about: Literal["runs", "patterns", "friction"] = "runs", limit: int = 5) -> CallToolResult:
+        """Past runs like a text, what reviews kept finding, or where runs got stuck."""
+        return answered(await in_thread(lambda: desk().managing.history(query, about, limit)))
+
+    @server.tool(annotations=READS, structured_output=False)
+    async def analytics(kind: Literal["summary", "estimate", "repository"], workspace: str = "", effort: str = "M") -> CallToolResult:
+        """What a run took, what one of an effort will probably take, or all runs together."""
+        return answered(await in_thread(lambda: desk().managing.analytics(kind, workspace, effort)))
+
+    @server.tool(annotations=READS, structured_output=False)
+    async def validate_artifact(workspace: str, artifact: str) -> CallToolResult:
+        """Check a document as its report would, without reporting."""
+        return answered(await in_thread(lambda: desk().managing.validate(workspace, artifact)))
+
+
+def add_steering(server: ForgeServer, desk: LazyDesk) -> None:
+    """Tools that change what a run, or the next one, does."""
+
+    @server.tool(annotations=_ENDS, structured_output=False)
+    async def run_control(
+        ctx: Context[Any, Any], workspace: str, operation: Literal["abandon", "retry"], phase: str = "", notes: str = ""
+    ) -> CallToolResult:
+        """End a run, or send it back to a phase, when the person wants it."""
+        found = await in_thread(lambda: desk().managing.control(workspace, operation, phase, notes, client_name(ctx)))
+        await announce(ctx, workspace)
+        return answered(found)
+
+    @server.tool(annotations=WRITES, structured_output=False)
+    async def preferences(set: dict[str, JsonValue] | None = None) -> CallToolResult:  # noqa: A002 - what hosts write
+        """Defaults for new runs; set replaces them: auto, nopr, debug, discuss, effort."""
+        return answered(await in_thread(lambda: desk().managing.preferences(set)))

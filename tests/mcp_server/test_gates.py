@@ -1,0 +1,173 @@
+"""A person's answer: bound to what was shown, never guessed, asked by the client itself where it can."""
+
+from typing import Any
+
+import pytest
+from mcp.types import ElicitResult
+
+from tests.fakes import script
+from tests.fakes.sample import Sample
+from tests.mcp_server.host import Host, Json, Refusal, hosting
+
+TASK = "Nobody is on call before the start"
+
+
+class Person:
+    """Answers the forms of a client in order, and keeps what it was shown."""
+
+    def __init__(self, *answers: ElicitResult) -> None:
+        self.answers = list(answers)
+        self.seen: list[Any] = []
+
+    async def __call__(self, _context: Any, params: Any) -> ElicitResult:
+        self.seen.append(params)
+        return self.answers.pop(0)
+
+
+def says(answer: str, notes: str = "") -> ElicitResult:
+    return ElicitResult(action="accept", content={"answer": answer, "notes": notes})
+
+
+async def to_gate(host: Host) -> Json:
+    await host.begin(TASK)
+    return await host.drive(await host.next())
+
+
+async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await to_gate(host)
+        await host.next(user_response="Approve.")
+        assert "Approved-by: mcp, unverified via mcp" in host.git("log", "--format=%B")
+
+
+@pytest.mark.parametrize(
+    "words", ["looks good to me", "yes", "approve if the tests pass", "approve, but rename it", "do not approve", "ok", "approve deadbee"]
+)
+async def test_what_is_not_plainly_an_approval_is_none(sample: Sample, words: str) -> None:
+    async with hosting(sample) as host:
+        gate = await to_gate(host)
+        with pytest.raises(Refusal):
+            await host.next(user_response=words)
+        assert (await host.next())["action_id"] == gate["action_id"]
+
+
+async def test_an_approval_of_an_older_version_is_refused(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        gate = await to_gate(host)
+        design = host.path / host.workspace / "design.md"
+        design.write_text(f"{design.read_text(encoding='utf-8')}\nOne more thing.\n", encoding="utf-8")
+        with pytest.raises(Refusal, match="GATE-002"):
+            await host.next(user_response="approve", digest=gate["digest"])
+        fresh = await host.next()
+        assert fresh["digest"] != gate["digest"]
+        assert "One more thing." in fresh["present_to_user"]
+        assert (await host.next(user_response=f"approve {fresh['digest'][:12]}"))["type"] == "write_file"
+
+
+async def test_a_rejection_needs_notes_and_brings_them_to_the_architect(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await to_gate(host)
+        with pytest.raises(Refusal, match="GATE-003"):
+            await host.next(user_response="reject")
+        action = await host.next(user_response="reject: keep the old name")
+        assert action["agent"] == "architect"
+        assert "> keep the old name" in action["prompt"]
+
+
+async def test_a_completed_report_at_a_gate_is_no_approval(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        gate = await to_gate(host)
+        same = await host.next(previous_action_complete=True)
+        assert same["action_id"] == gate["action_id"]
+
+
+async def test_abandon_is_always_an_answer(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await to_gate(host)
+        done = await host.next(user_response="abandon")
+        assert (done["type"], done["summary"]) == ("done", "Pipeline abandoned at phase-3") or done["type"] == "done"
+        with pytest.raises(Refusal, match="RUN-002"):
+            await host.call("run_control", workspace=host.workspace, operation="abandon")
+
+
+async def test_an_answer_while_nothing_is_asked_is_refused(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        await host.next()
+        with pytest.raises(Refusal, match="GATE-001"):
+            await host.next(user_response="approve")
+
+
+async def test_a_human_gate_is_answered_by_its_name(sample: Sample) -> None:
+    tasks = f"{script.TASKS}\n## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance criteria:\n- [ ] AC-1: merged\n"
+    async with hosting(sample) as host:
+        host.answers = {**script.usual(), ("task-decomposer", "*", "*"): {"artifact_markdown": tasks}}
+        await host.begin(TASK, "M")
+        await host.drive(await host.next())
+        gate = await host.drive(await host.next(user_response="approve"))
+        assert set(gate) == {
+            "type", "action_id", "warning", "display_message", "report_result", "phase", "name", "present_to_user", "options",
+        }  # fmt: skip
+        assert (gate["type"], gate["phase"], gate["name"], gate["options"]) == (
+            "human_gate",
+            "phase-5",
+            "task-2",
+            ["done", "skip", "abandon"],
+        )
+        with pytest.raises(Refusal, match=gate["action_id"]):
+            await host.next(user_response="done")
+        assert (await host.next(user_response="done", action_id=gate["action_id"]))["phase"] == "phase-7"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(sample: Sample, mode: str) -> None:
+    person = Person(says("approve"))
+    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
+        action = await to_gate(host)
+        while action["type"] == "write_file":
+            action = await host.drive(action, "implementer")
+        assert action["agent"] == "implementer"
+        assert "Approved-by: " in (record := host.git("log", "--format=%B"))
+        assert "via mcp-elicitation" in record
+    assert len(person.seen) == 1
+    assert "## Human Reviews Design" in person.seen[0].message
+    assert person.seen[0].requested_schema["properties"]["answer"]["enum"] == ["approve", "reject", "abandon"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ElicitResult(action="decline"),
+        ElicitResult(action="cancel"),
+        ElicitResult(action="accept", content={"answer": "yes"}),
+        ElicitResult(action="accept", content={}),
+    ],
+)
+async def test_neither_decline_nor_cancel_nor_a_strange_form_is_an_approval(sample: Sample, mode: str, answer: ElicitResult) -> None:
+    person = Person(answer)
+    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
+        gate = await to_gate(host)
+        assert (gate["type"], gate["name"]) == ("checkpoint", "checkpoint-a")
+        assert "Nobody has answered yet" in gate["warning"]
+        assert "Approved-by" not in host.git("log", "--format=%B")
+
+
+async def test_where_the_client_asks_a_models_yes_does_not_count(sample: Sample) -> None:
+    person = Person(ElicitResult(action="decline"), ElicitResult(action="decline"))
+    async with hosting(sample, elicitation_callback=person) as host:
+        await to_gate(host)
+        with pytest.raises(Refusal, match="MCP-011"):
+            await host.next(user_response="approve")
+        assert "Approved-by" not in host.git("log", "--format=%B")
+
+
+async def test_the_question_comes_as_data_beside_the_answer(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await to_gate(host)
+        result = await host.client.call_tool("pipeline_next_action", {"workspace": host.workspace})
+    shown: Json = (result.meta or {})["ui"]
+    assert set(shown) == {"kind", "title", "data", "actions", "requires_response"}
+    assert (shown["kind"], shown["requires_response"]) == ("confirmation", True)
+    assert [action["answer"] for action in shown["actions"]] == ["approve", "reject", "abandon"]
+    assert all("text" not in document for document in shown["data"]["documents"])

@@ -1,0 +1,122 @@
+"""Reports of a client: they count once, only with their effect, and what is wrong with them can be repaired."""
+
+import pytest
+
+from tests.fakes import script
+from tests.fakes.sample import Sample
+from tests.mcp_server.host import Refusal, hosting
+
+TASK = "Nobody is on call before the start"
+
+
+async def test_a_report_without_its_effect_counts_for_nothing(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        action = await host.next()
+        same = await host.next(previous_action_complete=True)
+        assert same["action_id"] == action["action_id"]
+        assert same["report_result"] is None
+        assert "nothing new" in same["warning"]
+        with pytest.raises(Refusal, match="analysis.md") as caught:
+            await host.next(previous_action_complete=True, action_id=action["action_id"])
+        assert caught.value.error["code"] == "MCP-005"
+
+
+async def test_the_same_report_again_changes_nothing(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        host.perform(action := await host.next())
+        after = await host.next(previous_action_complete=True, action_id=action["action_id"])
+        commits = host.git("rev-list", "--count", "HEAD")
+        again = await host.next(previous_action_complete=True, action_id=action["action_id"])
+        assert again["action_id"] == after["action_id"] == (await host.next(previous_action_complete=True))["action_id"]
+        assert host.git("rev-list", "--count", "HEAD") == commits
+
+
+async def test_a_report_on_an_action_that_never_was_is_refused(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        host.perform(action := await host.next())
+        with pytest.raises(Refusal, match=action["action_id"]) as caught:
+            await host.next(previous_action_complete=True, action_id="phase-7.99")
+        assert caught.value.error["check_class"] == "WrongAction"
+
+
+async def test_a_report_on_the_wrong_phase_is_refused(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        await host.next()
+        with pytest.raises(Refusal, match=r"phase-1\."):
+            await host.call("pipeline_report_result", workspace=host.workspace, phase="phase-7")
+
+
+async def test_an_unfit_document_goes_back_with_the_heading_that_is_missing(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        action = await host.next()
+        host.write("analysis.md", "# Analysis\n\n## Relevant Files\n\n- rota/schedule.py\n")
+        with pytest.raises(Refusal, match=r"Constraints: the heading is missing; add `## Constraints`") as caught:
+            await host.next(previous_action_complete=True, action_id=action["action_id"])
+        assert (caught.value.error["code"], caught.value.error["node_id"]) == ("MCP-009", "analysis.md")
+        host.perform(action)
+        assert (await host.next(previous_action_complete=True))["phase"] == "phase-3"
+
+
+async def test_a_document_that_stays_unfit_comes_before_a_person(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        refusals, action = 0, await host.next()
+        for number in range(8):
+            host.write("analysis.md", f"# Analysis {number}\n\nNothing.\n")
+            try:
+                action = await host.next(previous_action_complete=True, action_id=action["action_id"])
+            except Refusal:
+                refusals += 1
+            if action["type"] == "checkpoint":
+                break
+        assert (action["name"], refusals) == ("checkpoint-c", 4)
+
+
+async def test_a_document_that_is_no_text_is_refused(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        action = await host.next()
+        (host.path / host.workspace / "analysis.md").write_bytes(b"# Analysis\n\xff\xfe\n")
+        with pytest.raises(Refusal, match="not UTF-8"):
+            await host.next(previous_action_complete=True, action_id=action["action_id"])
+
+
+async def test_a_failure_is_reported_as_one_and_asked_again(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        action = await host.next()
+        with pytest.raises(Refusal, match="MCP-006"):
+            await host.next(previous_error="the agent ran out of tokens")
+        again = await host.next(previous_error="the agent ran out of tokens", action_id=action["action_id"])
+        assert again["phase"] == "phase-1"
+        assert "the agent ran out of tokens" in again["prompt"]
+        asked = await host.next(previous_error="once more", action_id=again["action_id"])
+        assert (asked["name"], asked["options"]) == ("checkpoint-c", ["reject"])
+
+
+async def test_a_clients_word_for_green_tests_is_worth_nothing(sample: Sample) -> None:
+    breaks = script.change(script.GUARD, script.TEST, script.BREAKS)
+    async with hosting(sample) as host:
+        host.answers = {**script.usual(), ("implementer", "*", "task 1"): breaks, ("implementer", "*", "*"): script.change(script.MENDS)}
+        await host.begin(TASK)
+        await host.drive(await host.next())
+        action = await host.drive(await host.next(user_response="approve"), "verifier")
+        fixes = [each for each in host.asked if each.get("output_file", "").startswith("impl-fix-")]
+        assert len(fixes) == 1
+        assert action["phase"] == "final-verification"
+
+
+async def test_an_exec_without_the_address_of_its_pull_request_is_not_believed(sample: Sample) -> None:
+    sample.git("remote", "add", "origin", str(sample.path))
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        await host.drive(await host.next())
+        push = await host.drive(await host.next(user_response="approve"))
+        failed = await host.next(previous_error="remote: permission denied", action_id=push["action_id"])
+        assert (failed["type"], failed["name"]) == ("checkpoint", "checkpoint-c")
+        assert "permission denied" in failed["present_to_user"]
