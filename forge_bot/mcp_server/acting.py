@@ -68,7 +68,13 @@ class Next(NamedTuple):
 
 
 def next_for_client(run: Run, spot: Spot, prompting: Prompting, tell: Tell) -> Next:
-    """Do what is our own process's, until something is the client's to do."""
+    """Do what is our own process's, until something is the client's to do; its tree then holds nothing of ours uncommitted."""
+    found = _next(run, spot, prompting, tell)
+    run.keep_record()
+    return found
+
+
+def _next(run: Run, spot: Spot, prompting: Prompting, tell: Tell) -> Next:
     while True:
         action = run.action
         if not isinstance(action, Exec):

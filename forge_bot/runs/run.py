@@ -20,6 +20,7 @@ from forge_bot.runs.places import Places, places
 from forge_bot.runs.process import stopped_like_by_hand, this_process
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.workspace import SPECS, Request, Workspace, held, read_request, told_when_full, write_whole
+from forge_bot.workspace.store import REPORTS, STATE
 
 _RIDES_ALONG = GateShown | ArtifactChanged | AgentFailed | Prepared
 """Reports that are committed with the next one that stands for itself."""
@@ -46,6 +47,7 @@ class Run:
         self.places: Places = places(repository, name)
         self.workspace = Workspace(tree.path, name)
         self.notices: list[str] = []
+        self._riding = False
         first = self.workspace.reports()[0]
         pipeline = first.pipeline if isinstance(first, RunStarted) else config.pipeline
         self.pipeline: Pipeline = load_pipeline(pipeline, repository.text_here)
@@ -85,12 +87,20 @@ class Run:
             write_whole(self.places.touched, _Touched(key=report.key, paths=paths).model_dump_json())
         self.workspace.record(report, state)
         self.state = state
-        if not isinstance(report, _RIDES_ALONG):
+        self._riding = isinstance(report, _RIDES_ALONG)
+        if not self._riding:
             self._commit(report, before, paths)
 
     def keep(self) -> None:
         """Commit what was told and rides along with nothing yet: somebody may go on with the branch elsewhere."""
         self.tree.commit("forge-bot: keep the record", [("Forge-Run", self.name)], (self.workspace.relative,))
+
+    def keep_record(self) -> None:
+        """Commit reports that wait for the next commit to take them along: whoever works in the tree should find it clean."""
+        if self._riding:
+            record = (f"{self.workspace.relative}/{REPORTS}", f"{self.workspace.relative}/{STATE}")
+            self.tree.commit("forge-bot: keep the record", [("Forge-Run", self.name)], record)
+            self._riding = False
 
     def wave_base(self, action: SpawnAgent) -> str:
         """The commit at which a wave was handed out: the newest one that none of its tasks made."""

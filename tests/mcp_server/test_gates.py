@@ -85,7 +85,7 @@ async def test_abandon_is_always_an_answer(sample: Sample) -> None:
     async with hosting(sample) as host:
         await to_gate(host)
         done = await host.next(user_response="abandon")
-        assert (done["type"], done["summary"]) == ("done", "Pipeline abandoned at phase-3") or done["type"] == "done"
+        assert (done["type"], done["summary"]) == ("done", "Pipeline abandoned at checkpoint-a")
         with pytest.raises(Refusal, match="RUN-002"):
             await host.call("run_control", workspace=host.workspace, operation="abandon")
 
@@ -99,7 +99,8 @@ async def test_an_answer_while_nothing_is_asked_is_refused(sample: Sample) -> No
 
 
 async def test_a_human_gate_is_answered_by_its_name(sample: Sample) -> None:
-    tasks = f"{script.TASKS}\n## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance criteria:\n- [ ] AC-1: merged\n"
+    second = "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance criteria:\n- [ ] AC-1: merged\n"
+    tasks = f"{script.TASKS}\n{second}"
     async with hosting(sample) as host:
         host.answers = {**script.usual(), ("task-decomposer", "*", "*"): {"artifact_markdown": tasks}}
         await host.begin(TASK, "M")
@@ -123,10 +124,8 @@ async def test_a_human_gate_is_answered_by_its_name(sample: Sample) -> None:
 async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(sample: Sample, mode: str) -> None:
     person = Person(says("approve"))
     async with hosting(sample, mode=mode, elicitation_callback=person) as host:
-        action = await to_gate(host)
-        while action["type"] == "write_file":
-            action = await host.drive(action, "implementer")
-        assert action["agent"] == "implementer"
+        # The one gate on the way is answered within the call that reaches it.
+        assert (await to_gate(host))["type"] == "done"
         assert "Approved-by: " in (record := host.git("log", "--format=%B"))
         assert "via mcp-elicitation" in record
     assert len(person.seen) == 1

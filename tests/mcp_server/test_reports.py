@@ -17,7 +17,7 @@ async def test_a_report_without_its_effect_counts_for_nothing(sample: Sample) ->
         assert same["action_id"] == action["action_id"]
         assert same["report_result"] is None
         assert "nothing new" in same["warning"]
-        with pytest.raises(Refusal, match="analysis.md") as caught:
+        with pytest.raises(Refusal, match=r"analysis\.md") as caught:
             await host.next(previous_action_complete=True, action_id=action["action_id"])
         assert caught.value.error["code"] == "MCP-005"
 

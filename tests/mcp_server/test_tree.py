@@ -87,7 +87,7 @@ async def test_an_analyst_that_changes_code_is_refused_and_the_report_is_not_los
         source = sample.path / "rota" / "schedule.py"
         before = source.read_text(encoding="utf-8")
         source.write_text(f"{before}# touched\n", encoding="utf-8")
-        with pytest.raises(Refusal, match="rota/schedule.py") as caught:
+        with pytest.raises(Refusal, match=r"rota/schedule\.py") as caught:
             await host.next(previous_action_complete=True, action_id=action["action_id"])
         assert caught.value.error["node_id"] == "analysis.md"
         assert caught.value.error["dependency_ids"] == ["request.md"]
