@@ -305,11 +305,22 @@ def mcp(
     repo: Annotated[
         list[Path] | None, typer.Option("--repo", help="Folder inside a repository to serve; may be given several times.")
     ] = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP on this machine instead of stdin and stdout.")] = False,
+    port: Annotated[int, typer.Option(help="Port for --http.", min=1, max=65535)] = 8765,
 ) -> int:
     """Serve the pipeline to an MCP client, which does the agents' work itself."""
-    from forge_bot.mcp_server.starting import serve_stdio
+    from forge_bot.mcp_server.starting import serve_http, serve_stdio
 
-    return serve_stdio(tuple(repo or (HERE,)))
+    folders = tuple(repo or (HERE,))
+    return serve_http(folders, port) if http else serve_stdio(folders)
+
+
+@app.command(hidden=True)
+def hook(event: Annotated[Literal["pre-tool", "post-tool", "stop"], typer.Argument(help="Which hook of the host calls.")]) -> int:
+    """Answer a hook of an MCP host; what it asks comes over stdin."""
+    from forge_bot.mcp_server.hooks import answer_hook
+
+    return answer_hook(event)
 
 
 @app.command()

@@ -1,17 +1,37 @@
 """From the command line to a server that answers."""
 
 import gc
-from collections.abc import Sequence
+import os
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.serving import ForgeServer
 
+TOKEN = "FORGE_BOT_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
+
 
 def serve_stdio(folders: Sequence[Path]) -> int:
     """Serve one client over stdin and stdout until it goes away."""
     _made(folders).run("stdio")
+    return 0
+
+
+def serve_http(folders: Sequence[Path], port: int, environ: Mapping[str, str] = os.environ) -> int:
+    """Serve many clients over HTTP on this machine until the process is told to stop. The token is told on stderr if none was set."""
+    server = _made(folders)
+    from forge_bot.mcp_server.listening import LOOPBACK, PATH, listen
+
+    token = environ.get(TOKEN, "").strip()
+    sys.stderr.write(f"forge-bot serves http://{LOOPBACK}:{port}{PATH}\n")
+    if not token:
+        token = secrets.token_urlsafe(32)
+        sys.stderr.write(f"Send: Authorization: Bearer {token}\n")
+    sys.stderr.flush()
+    listen(server, token, port)
     return 0
 
 
