@@ -110,6 +110,15 @@ def test_accounts_are_of_the_kind_github_says(account: Json, kind: Kind) -> None
     assert found.author.kind is kind
 
 
+@pytest.mark.parametrize(
+    "login", ["", "a b", "ann\nbob", "../admin", "ann/permission", "[bot]", "ann[bot]x", "anné", "x" * 200, "@ann", "ann?x=1"]
+)
+def test_a_name_that_nobody_can_have_is_nobodys(login: str) -> None:
+    found = event("issue_comment", commented(by=user(login)))
+    assert isinstance(found, CommentCreated)
+    assert found.author is None
+
+
 def test_a_label_comes_with_its_event_or_with_the_issue() -> None:
     assert event("issues", labelled()) == LabelAdded(42, ("forge",), ANN)
     opened = {**labelled("forge"), "action": "opened", "label": None}
