@@ -10,7 +10,6 @@ from forge_bot.engine.reports import Flags
 from forge_bot.gate import commands as said
 from forge_bot.gate import outputs
 from forge_bot.gate.branches import issue_of_branch
-from forge_bot.github_api import Issue
 from forge_bot.runs.find import RunInfo, runs
 from forge_bot.runs.preflight import Intent, preflight
 from forge_bot.runs.project import profile_at
@@ -29,13 +28,12 @@ def find_or_begin(supervisor: "Supervisor") -> RunInfo | None:
     asked = _asked(supervisor, known)
     if alive is not None or (known and asked is None and not _by_label(supervisor)):
         return alive or known[0]
-    issue = supervisor.github.issue(around.wake.issue)
     if asked is None and not _by_label(supervisor):
         comment = next((each for each in thread.comments() if each.id == around.wake.comment), None)
         spoken = [each for each in thread.spoken(thread.number) if comment is not None and each.comment.id == comment.id]
         supervisor.desk.say(replies.no_run(supervisor.commands, label=supervisor.inputs.label), spoken[0] if spoken else None)
         return None
-    return _begun(supervisor, issue, asked)
+    return _begun(supervisor, asked)
 
 
 def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
@@ -59,8 +57,8 @@ def _by_label(supervisor: "Supervisor") -> bool:
     return wake.way == "label" and wake.deed == "start"
 
 
-def _begun(supervisor: "Supervisor", issue: Issue, asked: Spoken | None) -> RunInfo:
-    around, inputs, repository = supervisor.around, supervisor.inputs, supervisor.repository
+def _begun(supervisor: "Supervisor", asked: Spoken | None) -> RunInfo:
+    around, inputs, repository, issue = supervisor.around, supervisor.inputs, supervisor.repository, supervisor.issue
     wish = asked.command if asked is not None and isinstance(asked.command, said.Start) else said.Start(0)
     until = asked.comment.id if asked is not None else None
     # The event's own text counts where the event is the start; a comment that came later starts from what stands there now.

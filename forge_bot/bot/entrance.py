@@ -11,7 +11,7 @@ from types import FrameType
 from forge_bot.bot.beginning import find_or_begin
 from forge_bot.bot.desk import NO_COMMIT
 from forge_bot.bot.speech import Commands, Links, Reply, failures, short_summary, summary
-from forge_bot.bot.supervisor import Ended, Supervisor
+from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.surroundings import Surroundings, read_surroundings
 from forge_bot.bot.troubles import reply_to
 from forge_bot.checkout import Repository
@@ -30,7 +30,7 @@ _QUIET = frozenset({"cancelled"})
 def work(environ: Mapping[str, str] = os.environ) -> int:
     """Wake up, carry the run on, and say how it ended; the exit code."""
     around, inputs = read_surroundings(environ)
-    _hide_token(around)
+    keep_token(around.server, around.token)
     with PyGitHub(around.repository, around.token, around.api) as github:
         visit = _Visit(around, inputs, github, environ)
         return visit.ended(*visit.carried_on())
@@ -59,11 +59,11 @@ class _Visit:
                 return (Outcome.DONE, None) if self.info is None else self.supervisor.carry_on(self.info)
         except ForgeError as error:
             branch = self.info.branch if self.info is not None else ""
-            return Outcome(error.exit_code), reply_to(error, self._links(), self.commands, branch)
+            return ended_by(reply_to(error, self._links(), self.commands, branch))
         # Nobody reads the log of a job that ended without a word in the thread.
         except Exception:  # noqa: BLE001
             traceback.print_exc()
-            return Outcome.FAILED, failures.unexpected(self._links(), self.commands)
+            return ended_by(failures.unexpected(self._links(), self.commands))
 
     def _links(self) -> Links:
         if self.supervisor is not None and self.info is not None:
@@ -100,13 +100,13 @@ class _Visit:
         return summary(view)
 
 
-def _hide_token(around: Surroundings) -> None:
+def keep_token(server: str, token: str) -> None:
     """Let git use the token for this server only, and keep other processes of this user from reading it out of ours."""
-    basic = base64.b64encode(f"x-access-token:{around.token}".encode()).decode()
+    basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
     os.environ.update(
         {
             "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"http.{around.server}/.extraheader",
+            "GIT_CONFIG_KEY_0": f"http.{server}/.extraheader",
             "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {basic}",
         }
     )

@@ -4,9 +4,12 @@ import re
 
 from forge_bot.bot.desk import Desk
 from forge_bot.bot.speech import View, failures, pull_request, replies
+from forge_bot.bot.thread import Thread
+from forge_bot.engine.gates import AUTO
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Decision, Reason
 from forge_bot.errors import GitHubRefused, PermissionMissing
+from forge_bot.gate.commands import Approve
 from forge_bot.github_api import GitHub, NewPullRequest, PullState
 from forge_bot.runs.preflight_task import WORKFLOWS
 from forge_bot.runs.run import Run
@@ -79,13 +82,18 @@ def _checked_on_pull_requests(run: Run) -> bool:
     return any(_ON_PULL_REQUEST.search(run.repository.read(commit, path) or b"") for path in workflows)
 
 
-def unverified(run: Run, thread: str) -> Decision | None:
-    """The newest approval of a checkpoint that was not given in this thread, and that nobody has confirmed since."""
+def unverified(run: Run, thread: Thread) -> Decision | None:
+    """The newest approval of a checkpoint for which there is no comment here of somebody who may give it, and that nobody confirmed since.
+
+    The record says who approved and where; whoever can push to the branch can write that. So the comment itself is looked for.
+    """
+    given = {spoken.comment.url: spoken.by for spoken in thread.spoken(thread.number) if isinstance(spoken.command, Approve)}
     for decision in reversed(run.state.decisions):
-        if decision.reason is Reason.UNVERIFIED_APPROVAL and decision.answer == Answer.APPROVE:
+        ours = given.get(decision.via, "").casefold() == decision.by.casefold() != ""
+        if decision.reason is Reason.UNVERIFIED_APPROVAL and decision.answer == Answer.APPROVE and ours:
             return None
-        ours = decision.via.startswith(f"{thread}#") or decision.via == "auto"
-        if decision.reason is None and decision.gate.startswith(_CHECKPOINT) and decision.answer == Answer.APPROVE and not ours:
+        checkpoint = decision.reason is None and decision.gate.startswith(_CHECKPOINT) and decision.answer == Answer.APPROVE
+        if checkpoint and not ours and not (decision.via == AUTO and run.state.flags.auto):
             return decision
     return None
 

@@ -41,6 +41,11 @@ LONG_SHIFT_SECONDS = 30.0
 Ended = tuple[Outcome, Reply | None]
 
 
+def ended_by(reply: Reply) -> Ended:
+    """The end that a reply speaks of: what people read and the exit code are one thing."""
+    return reply.outcome or Outcome.FAILED, reply
+
+
 class Supervisor:
     """Carries one run on as far as it goes without a person."""
 
@@ -64,10 +69,11 @@ class Supervisor:
         self.desk = Desk(github, self.thread, self.commands, around.url, around.run_url, time.monotonic, pause=float(around.edit_seconds))
         self.desk.tracked = around.wake.tracking_comment
         self.shift = Shift(repository, around, environ, self._pushed)
+        # Read first of all: an issue that is gone or went elsewhere is left alone.
+        self.issue = github.issue(around.wake.issue)
         self.strike = striking(environ)
         self.cancelled = False
         self._unlabelled = False
-        self._watched = False
         self._changed = False
 
     def cancel(self) -> None:
@@ -91,9 +97,9 @@ class Supervisor:
                 info = self._given_way(info)
                 continue
             if self._unlabelled:
-                return Outcome.WAITING, failures.label_removed(self.commands, label=self.inputs.label)
+                return ended_by(failures.label_removed(self.commands, label=self.inputs.label))
             if self.cancelled:
-                return Outcome.FAILED, self.desk.cancelled()
+                return ended_by(self.desk.cancelled())
             if ended is not None:
                 return ended
         raise GitFailed(f"{info.branch} does not come to rest.", hint="Look at the branch: something changes it again and again.")
@@ -166,7 +172,7 @@ class Supervisor:
 
     def _published(self, run: Run, action: Exec) -> None:
         before = run.tree.head().commit
-        doubtful = None if self.around.trust_local else unverified(run, self.desk.thread_address)
+        doubtful = None if self.around.trust_local else unverified(run, self.thread)
         if action.operation == "pull-request" and doubtful is not None:
             why = f"{doubtful.by} approved it via {doubtful.via}; here it cannot be checked who that was"
             run.tell(ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why))
@@ -186,22 +192,17 @@ class Supervisor:
             self.desk.say(self.desk.answered(answer) if answer else self._trouble(info, stopped), spoken)
         if questions:
             return None
-        self._label_is_on()
         begun = time.monotonic()
         stopped = self.shift.work(info)
         if time.monotonic() - begun > LONG_SHIFT_SECONDS:
             self.thread.look_again()
-        return (Outcome(stopped.exit_code or 1), self._trouble(info, stopped)) if stopped.code else None
+        return ended_by(self._trouble(info, stopped)) if stopped.code else None
 
     def _trouble(self, info: RunInfo, stopped: Stopped) -> Reply:
         return reply_to(as_error(stopped), self.desk.links(info), self.commands, info.branch)
 
-    def _label_is_on(self) -> bool:
-        """Whether the label is on the issue. Only one that was there when the work began can be taken off to stop it."""
-        labels = self.github.issue(self.thread.number).labels
-        found = self.inputs.label.casefold() in {label.casefold() for label in labels}
-        self._watched = self._watched or found
-        return found
+    def _labelled(self) -> bool:
+        return self.inputs.label.casefold() in {label.casefold() for label in self.issue.labels}
 
     # -- keeping ---------------------------------------------------------------------------------------------------
 
@@ -217,9 +218,11 @@ class Supervisor:
         push(inspector.tree)
         self._changed = True
         state = inspector.state_at(after)
-        if self.desk.track(self.desk.view_at(state, inspector.pipeline, after), at_once=False) and self._watched:
-            self._unlabelled = not self._label_is_on()
-            if self._unlabelled:
+        if self.desk.track(self.desk.view_at(state, inspector.pipeline, after), at_once=False) and self._labelled():
+            # Only a label that was on when the job began can be taken off to stop it.
+            self.issue = self.github.issue(self.thread.number)
+            if not self._labelled():
+                self._unlabelled = True
                 self.shift.stop_after_this()
 
 

@@ -28,8 +28,8 @@ def test_effort_notes_and_money_can_be_changed_from_the_thread(stage: Stage) -> 
     heard(stage.say("/effort L\n/continue +$5"))
     assert stage.state["effort"] == "L"
     assert stage.document("reports.jsonl").count('"type":"budget_raised"') == 1
-    heard(stage.say("/retry phase-1 Look at the tests too."))
-    assert stage.document("reports.jsonl").count('"type":"retry_asked"') == 1
+    heard(stage.say("/retry phase-1\nLook at the tests too."))
+    assert stage.document("reports.jsonl").count('"type":"retry_asked"') == 1, stage.said("reply")
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
     heard(stage.say("/retry phase-99"))
     assert len(stage.said("reply occasion=cannot")) == 1

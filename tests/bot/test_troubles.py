@@ -227,7 +227,7 @@ class hanging:  # noqa: N801 - used like a function, in a `with`
     def __exit__(self, *error: object) -> None:
         if self.job.poll() is None:
             self.job.kill()
-            self.job.wait(20)
+        self.job.communicate(timeout=20)
         os.close(self.writer)
 
 

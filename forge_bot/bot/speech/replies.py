@@ -99,7 +99,7 @@ def already_answered(view: View, decision: Decision) -> Reply:
     """A second answer to the same question."""
     what = ANSWERS.get(decision.answer, decision.answer)
     headline = f"{view.label(decision.gate)} was answered already: {what} by {escape.code(decision.by)}."
-    back = f"`{view.commands.say('retry', _phase_before(view, decision.gate), '…')}` goes back, with your notes."
+    back = f"`{view.commands.say('retry', _phase_before(view, decision.gate))}` goes back, with your notes on the lines below it."
     return Reply(
         occasion="already-answered", headline=headline, detail=f"The first answer counts. {_now(view)} {back}", reaction="confused"
     )
@@ -201,7 +201,7 @@ def no_fix(view: View, *, checks: Sequence[str]) -> Reply:
         return Reply(
             occasion="no-fix",
             headline="No check of the pull request has failed.",
-            detail=f"Nothing was changed. To have a phase done again, name it: `{view.commands.say('retry', 'phase-3', '…')}`.",
+            detail=f"Nothing was changed. To have a phase done again, name it: `{view.commands.say('retry', 'phase-3')}`.",
         )
     named = listed([escape.code(name, 80) for name in checks[:5]])
     detail = f"{named}: that is the runner's trouble, not this change's. Run the check again on {pull_request_link(view)}."

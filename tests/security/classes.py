@@ -1,0 +1,197 @@
+"""Classes of attacks on bots that run models in repositories, and where each is shown to fail here. A test checks it both ways."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Class:
+    """One class: what is tried, the tests that show what comes of it, and what no test without GitHub can show."""
+
+    name: str
+    shown: tuple[str, ...] = ()
+    not_shown: str = ""
+
+
+_ACTION = "lies in the files of the action and the workflows, which linters look at: zizmor and actionlint, with no finding allowed"
+
+CLASSES: dict[str, Class] = {
+    "S1": Class("Script injection through titles, bodies and branches", not_shown=_ACTION),
+    "S2": Class(
+        "Prompt injection that leads to writing",
+        (
+            "tests/bot/test_runs.py::test_neither_token_nor_key_is_in_anything_that_can_be_read",
+            "tests/security/test_token.py::test_a_worker_gets_nothing_that_has_the_token_in_it_whatever_it_is_called",
+            "tests/security/test_commits.py::test_a_worker_cannot_report_what_people_say_or_what_was_published",
+        ),
+    ),
+    "S3": Class(
+        "Hidden text",
+        (
+            "tests/prompts/test_untrusted.py::test_hidden_text_does_not_reach_the_model",
+            "tests/prompts/test_untrusted.py::test_cleaning_twice_changes_nothing_more",
+            "tests/bot/test_commands.py::test_hidden_text_is_named_and_an_estimate_given",
+        ),
+        "how GitHub itself draws hidden text, of which the corpus holds measured samples",
+    ),
+    "S4": Class(
+        "Text that is edited after the label",
+        ("tests/bot/test_commands.py::test_an_issue_that_was_edited_after_the_label_is_worked_on_as_it_was",),
+    ),
+    "S5": Class(
+        "Approval of what has changed since",
+        ("tests/bot/test_runs.py::test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one",),
+    ),
+    "S6": Class(
+        "Forged comments of the bot",
+        ("tests/security/test_threads.py::test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once",),
+    ),
+    "S7": Class(
+        "Forged records in the branch",
+        (
+            "tests/security/test_threads.py::test_an_approval_that_somebody_wrote_into_the_record_is_asked_about_before_anything_is_published",
+            "tests/security/test_commits.py::test_a_state_that_the_reports_do_not_lead_to_is_not_believed",
+            "tests/security/test_commits.py::test_what_was_reported_before_cannot_be_changed_or_taken_back",
+        ),
+    ),
+    "S8": Class(
+        "Commands in quotations, code, HTML, edits and comments of bots",
+        (
+            "tests/gate/test_commands.py::test_a_comment_says_what_the_table_says",
+            "tests/security/test_threads.py::test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once",
+        ),
+    ),
+    "S9": Class("Who may do what", ("tests/gate/test_authorise.py::test_who_may_do_what",)),
+    "S10": Class(
+        "Labels by people who may only label",
+        (
+            "tests/gate/test_authorise.py::test_who_may_do_what",
+            "tests/bot/test_runs.py::test_a_stranger_starts_nothing_and_approves_nothing",
+        ),
+    ),
+    "S11": Class(
+        "Approval by oneself, or by somebody who has left",
+        ("tests/security/test_threads.py::test_an_approval_of_somebody_who_has_lost_the_role_does_not_count_later",),
+        "one person with the role may both ask and approve; a rule for a second person is the branch's own protection",
+    ),
+    "S12": Class("Jobs that somebody else runs again", ("tests/gate/test_authorise.py::test_who_may_do_what",)),
+    "S13": Class(
+        "Bots that act for strangers",
+        (
+            "tests/gate/test_authorise.py::test_who_may_do_what",
+            "tests/gate/test_authorise.py::test_the_own_bot_may_wake_its_run_and_nothing_else",
+        ),
+    ),
+    "S14": Class("Injection into outputs of a step", ("tests/security/test_outputs.py::test_no_value_can_add_an_output_of_its_own",)),
+    "S15": Class(
+        "Keys read from files, environment and processes",
+        (
+            "tests/security/test_threads.py::test_a_project_command_reads_no_secret_from_environment_processes_or_files",
+            "tests/security/test_token.py::test_a_supervisor_closes_its_memory_and_environment_to_other_processes_of_its_user",
+            "tests/sandbox/test_environment.py::test_nothing_of_our_environment_is_passed_on",
+        ),
+        "where a job runs as root outside the sandbox nothing keeps one process of it from another; the three jobs of the reusable workflow do",
+    ),
+    "S16": Class(
+        "Keys let out through what is written",
+        (
+            "tests/security/test_commits.py::test_a_key_in_a_file_is_found_in_whatever_form_it_was_written",
+            "tests/security/test_commits.py::test_a_key_is_found_in_documents_in_binary_files_and_in_messages",
+            "tests/bot/test_escape.py::test_a_picture_becomes_a_link_to_it",
+        ),
+        "encryption, and forms nobody thought of: no key that the model's provider lets you limit should be without a limit",
+    ),
+    "S17": Class(
+        "Calls to hosts outside",
+        (
+            "tests/sandbox/test_walls.py::test_an_attack_ends_at_the_walls",
+            "tests/sandbox/test_walls.py::test_after_all_attacks_nothing_has_changed_and_nobody_was_called",
+        ),
+    ),
+    "S18": Class(
+        "Options and settings for git",
+        (
+            "tests/checkout/test_calls_of_git.py::test_hooks_never_run_wherever_they_lie",
+            "tests/checkout/test_differences_and_patches.py::test_a_revision_is_never_an_option",
+            "tests/agent/test_context_past.py::test_programs_that_a_repository_configures_are_not_run",
+        ),
+    ),
+    "S19": Class(
+        "Paths that lead out, links, submodules, floods of files",
+        (
+            "tests/agent/test_edits.py::test_a_path_that_leads_out_is_refused",
+            "tests/security/test_commits.py::test_links_and_submodules_are_not_pushed",
+            "tests/security/test_commits.py::test_commits_of_somebody_else_or_on_another_history_are_not_pushed",
+            "tests/security/test_commits.py::test_more_files_or_bytes_than_any_task_needs_are_not_pushed",
+        ),
+    ),
+    "S20": Class(
+        "Files that decide what runs, or who decides",
+        (
+            "tests/security/test_commits.py::test_a_change_to_what_decides_about_others_is_not_pushed_without_a_person",
+            "tests/bot/test_commands.py::test_files_that_the_token_cannot_push_come_as_a_patch",
+            "tests/bot/test_commands.py::test_a_task_that_asks_for_workflow_files_alone_is_told_so_before_anything_is_spent",
+        ),
+    ),
+    "S21": Class(
+        "Configuration from a branch", ("tests/security/test_threads.py::test_the_configuration_of_the_runs_branch_does_not_count",)
+    ),
+    "S22": Class("Poisoned caches", not_shown=_ACTION),
+    "S23": Class(
+        "Code of forks beside secrets",
+        ("tests/gate/test_events.py::test_checks_of_a_branch_with_the_same_name_in_a_fork_do_not_count",),
+        _ACTION,
+    ),
+    "S24": Class("Tokens that may too much", not_shown=_ACTION),
+    "S25": Class("Actions that are not pinned", not_shown=_ACTION),
+    "S26": Class(
+        "Events twice, late or never",
+        (
+            "tests/bot/test_runs.py::test_the_same_event_twice_changes_nothing",
+            "tests/bot/test_runs.py::test_a_lost_event_is_made_up_for_by_the_next_one",
+            "tests/bot/test_order.py::test_deliveries_in_any_order_and_twice_end_in_the_same_state",
+        ),
+    ),
+    "S27": Class("Jobs at the same time", ("tests/bot/test_order.py::test_two_jobs_at_once_are_one_run",)),
+    "S28": Class(
+        "Floods of comments",
+        (
+            "tests/security/test_threads.py::test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once",
+            "tests/gate/test_commands.py::test_the_longest_comment_of_one_sign_is_read_in_a_moment",
+            "tests/prompts/test_untrusted.py::test_hostile_text_is_cleaned_in_bounded_time",
+        ),
+    ),
+    "S29": Class(
+        "Bots that answer each other",
+        (
+            "tests/gate/test_authorise.py::test_the_own_bot_may_wake_its_run_and_nothing_else",
+            "tests/security/test_threads.py::test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once",
+        ),
+    ),
+    "S30": Class(
+        "Documents that call people, close issues or leave their block",
+        (
+            "tests/bot/test_escape.py::test_no_document_calls_refers_closes_or_loads_anything",
+            "tests/bot/test_fit.py::test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room",
+        ),
+    ),
+    "S31": Class(
+        "Verdicts that the judged one writes",
+        (
+            "tests/engine/test_verdicts.py::test_no_verdict_is_made_out_of_what_says_none",
+            "tests/engine/test_verdicts.py::test_a_yes_of_any_sort_beside_a_critical_finding_is_unreadable",
+        ),
+    ),
+    "S32": Class("Poisoned memory", ("tests/security/test_commits.py::test_runs_of_branches_that_are_not_merged_are_no_memory",)),
+    "S33": Class(
+        "Secrets in records and logs",
+        (
+            "tests/agent/test_journal.py::test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_what_is_used",
+            "tests/security/test_commits.py::test_a_key_that_a_later_commit_takes_back_is_found_all_the_same",
+            "tests/bot/test_runs.py::test_neither_token_nor_key_is_in_anything_that_can_be_read",
+        ),
+    ),
+    "S34": Class(
+        "Approval out of tiredness",
+        ("tests/bot/test_checkpoint.py::test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_documents",),
+    ),
+}
