@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 
-from forge_bot.bot.speech.figures import money
 from forge_bot.engine.values import Tier
 from forge_bot.errors import ForgeError
 from forge_bot.prompts.untrusted import clean, sentence
@@ -27,7 +26,7 @@ def in_words(found: Estimate) -> str:
     if found.minutes is not None:
         parts.append(f"{_span(_minutes(found.minutes.p50), _minutes(found.minutes.p90))} minutes of models at work")
     if found.cost is not None:
-        parts.append(_span(money(found.cost.p50), money(found.cost.p90)))
+        parts.append(_span(f"${found.cost.p50:.2f}", f"${found.cost.p90:.2f}"))
     else:
         parts.append(f"{_span(f'{found.tokens.p50:,}', f'{found.tokens.p90:,}')} tokens")
     return ", ".join(parts)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "security-model.md"
 
 
-def tests_in(path: Path) -> set[str]:
+def named_in(path: Path) -> set[str]:
     found = ast.parse(path.read_text(encoding="utf-8")).body
     return {each.name for each in found if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name.startswith("test_")}
 
@@ -25,7 +25,7 @@ def test_every_class_is_shown_or_says_why_not() -> None:
 @pytest.mark.parametrize("node", sorted({node for each in CLASSES.values() for node in each.shown}))
 def test_what_the_table_names_is_there(node: str) -> None:
     path, _, name = node.partition("::")
-    assert name in tests_in(ROOT / path)
+    assert name in named_in(ROOT / path)
 
 
 def test_every_test_here_stands_for_a_class() -> None:
@@ -34,7 +34,7 @@ def test_every_test_here_stands_for_a_class() -> None:
         f"tests/security/{path.name}::{name}"
         for path in Path(__file__).parent.glob("test_*.py")
         if path.name != Path(__file__).name
-        for name in tests_in(path)
+        for name in named_in(path)
     }
     ordinary = {
         "tests/security/test_commits.py::test_ordinary_work_is_pushed",
