@@ -41,8 +41,8 @@ def test_a_project_command_reads_no_secret_from_environment_processes_or_files(s
     assert done.code == 0, done.log
     state = stage.state
     assert state["currentPhaseStatus"] == "completed"
-    tests = [result for result in state["verification"]["results"] if result["name"] == "test"]
-    assert [result["exitCode"] for result in tests] == [0], tests
+    said = [result["tail"] for result in state["verification"]["results"] if result["name"] == "test"][0]
+    assert "Spy.test_nothing_here_is_worth_stealing) ... ok" in said, said
 
 
 def test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once(stage: Stage) -> None:
