@@ -12,7 +12,7 @@ from forge_bot.bot.speech import Commands, Links, Reply, short_summary, summary
 from forge_bot.bot.supervisor import Supervisor
 from forge_bot.bot.surroundings import Surroundings, read_surroundings
 from forge_bot.bot.troubles import reply_to
-from forge_bot.checkout import Repository
+from forge_bot.checkout import Repository, clone_repository
 from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
 from forge_bot.github_api import GitHub, PyGitHub
@@ -66,14 +66,14 @@ def _undumpable() -> None:
 
 
 def _repository(around: Surroundings) -> Repository:
-    """A tree at the default branch's newest commit: configuration, pipelines and prompts are read from there, whatever is checked out."""
-    checked_out = Repository.find(around.workspace)
-    checked_out.fetch()
-    default = checked_out.default_branch() or "main"
-    tip = checked_out.commit_id(f"refs/remotes/origin/{default}")
-    place = state_home() / "default-branch"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    return Repository.find(checked_out.detached_tree(place, tip).path)
+    """A clone of our own, and in it a tree at the default branch's newest commit: configuration, pipelines and prompts are read from there.
+
+    What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not there.
+    """
+    cloned = clone_repository(f"{around.url}.git", state_home() / "repositories" / around.repository)
+    default = cloned.default_branch() or "main"
+    tip = cloned.commit_id(f"refs/remotes/origin/{default}")
+    return Repository.find(cloned.detached_tree(state_home() / "default-branch" / around.repository, tip).path)
 
 
 class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`
@@ -99,21 +99,23 @@ def _ended(
     around: Surroundings, github: GitHub, supervisor: Supervisor | None, info: RunInfo | None, outcome: Outcome, reply: Reply | None
 ) -> int:
     """The last words: in the tracking comment where there is a run, in the thread where there is none, in the summary always."""
-    text = short_summary(reply) if reply is not None else ""
+    text, pull = short_summary(reply) if reply is not None else "", ""
     if supervisor is not None and info is not None:
         run = _look(supervisor, info)
         if run is not None:
             view = supervisor.desk.view(run, reply)
             with suppress(ForgeError):
                 supervisor.desk.track(view)
-            text = summary(view)
+            text, pull = summary(view), run.state.pull_request
     elif reply is not None:
         with suppress(ForgeError):
             github.comment(around.wake.issue, reply.comment())
     if around.summary is not None and text:
         outputs.write_summary(str(around.summary), text)
     if around.outputs is not None:
-        outputs.write_outputs(str(around.outputs), {"outcome": outcome.name.lower(), "branch": info.branch if info is not None else ""})
+        branch = info.branch if info is not None else ""
+        told = {"outcome": outcome.name.lower(), "issue": str(around.wake.issue), "branch": branch, "pull-request": pull}
+        outputs.write_outputs(str(around.outputs), told)
     if reply is not None and outcome is not Outcome.DONE:
         outputs.error(reply.headline)
     return _exit_code(outcome)

@@ -95,16 +95,14 @@ class Stage:
     def job(self, event: str, payload: Any, actor: str) -> Job:
         """A job on a fresh machine: the gate, and the work if it lets in."""
         environ, folder = self.machine(event, payload, actor)
-        token = environ["GITHUB_TOKEN"]
         gate = enter(environ, lambda _seconds: None)
         found = outputs(folder / "outputs")
         if found["proceed"] != "true":
             return Job(found["result"], gate, "", (folder / "summary").read_text())
-        self.clone(folder / "workspace", token)
         done = subprocess.run(
             [sys.executable, "-m", "forge_bot", "work"],
             env={**environ, "FORGE_BOT_WAKE": found["wake"]},
-            cwd=folder / "workspace",
+            cwd=folder,
             capture_output=True,
             text=True,
             check=False,
@@ -135,7 +133,6 @@ class Stage:
             "GITHUB_RUN_ATTEMPT": "1",
             "GITHUB_API_URL": self.hub.url,
             "GITHUB_SERVER_URL": self.hub.url,
-            "GITHUB_WORKSPACE": str(folder / "workspace"),
             "GITHUB_OUTPUT": str(folder / "outputs"),
             "GITHUB_STEP_SUMMARY": str(folder / "summary"),
             "GITHUB_TOKEN": token,
@@ -143,13 +140,6 @@ class Stage:
             **self.environ,
         }
         return environ, folder
-
-    def clone(self, workspace: Path, token: str) -> None:
-        """What actions/checkout leaves: the default branch, and no credentials."""
-        address = f"{self.hub.url}/{self.repo.full_name}.git"
-        withtoken = address.replace("://", f"://x-access-token:{token}@")
-        subprocess.run(["git", "clone", "-q", withtoken, str(workspace)], check=True)
-        subprocess.run(["git", "-C", str(workspace), "remote", "set-url", "origin", address], check=True)
 
     # -- what can be seen ------------------------------------------------------------------------------------------
 
