@@ -5,13 +5,17 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 
+from forge_bot.bot.away import Away
 from forge_bot.bot.beginning import find_or_begin
+from forge_bot.bot.receiving import received, run_of
 from forge_bot.bot.speech import Commands, Links, Reply, short_summary, summary
-from forge_bot.bot.supervisor import Supervisor
+from forge_bot.bot.supervisor import Ended, Supervisor
 from forge_bot.bot.surroundings import Surroundings, read_surroundings
 from forge_bot.bot.troubles import reply_to
+from forge_bot.bot.wall import Wall, handed
 from forge_bot.checkout import Repository, clone_repository
 from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
@@ -26,6 +30,27 @@ _NO_COMMIT = "0" * 40
 
 def work(environ: Mapping[str, str] = os.environ) -> int:
     """Wake up, carry the run on, and say how it ended; the exit code."""
+    return _supervised(environ, None, None)
+
+
+def publish(folder: Path | None, *, last: bool = False, environ: Mapping[str, str] = os.environ) -> int:
+    """The same without a worker on this machine: take in what another one left in the folder, and hand over what one has to do next."""
+    return _supervised(environ, Wall(last=last), folder)
+
+
+def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
+    """The worker's part on a machine of its own: what was handed over is done and lies in the folder. Who publishes says how it ended."""
+    around, _ = read_surroundings(environ)
+    wanted = handed(environ)
+    _hide_token(around)
+    away = Away(_repository(around), around, environ)
+    with _stopped_by_signals(away.cancel):
+        told = away.deliver(wanted, folder)
+    outputs.notice(f"delivered: {told.head[:12]} of {wanted.branch}")
+    return 0
+
+
+def _supervised(environ: Mapping[str, str], wall: Wall | None, folder: Path | None) -> int:
     around, inputs = read_surroundings(environ)
     _hide_token(around)
     with PyGitHub(around.repository, around.token, around.api) as github:
@@ -34,14 +59,24 @@ def work(environ: Mapping[str, str] = os.environ) -> int:
         try:
             repository = _repository(around)
             config = load_config(repository.text_here)
-            supervisor = Supervisor(repository, config, github, around, inputs, environ=environ)
+            supervisor = Supervisor(repository, config, github, around, inputs, environ=environ, wall=wall)
             with _stopped_by_signals(supervisor.cancel):
-                info = find_or_begin(supervisor)
-                outcome, reply = (Outcome.DONE, None) if info is None else supervisor.carry_on(info)
+                info, ended = (find_or_begin(supervisor), None) if folder is None else _taken_in(supervisor, folder, environ)
+                outcome, reply = ended or ((Outcome.DONE, None) if info is None else supervisor.carry_on(info))
         except ForgeError as error:
             reply = reply_to(error, links, commands)
             outcome, info, supervisor = Outcome(error.exit_code), None, None
         return _ended(around, github, supervisor, info, outcome, reply)
+
+
+def _taken_in(supervisor: Supervisor, folder: Path, environ: Mapping[str, str]) -> tuple[RunInfo, Ended | None]:
+    wanted = handed(environ)
+    info = run_of(supervisor, wanted)
+    try:
+        return info, received(supervisor, info, wanted, folder)
+    except ForgeError as error:
+        reply = reply_to(error, supervisor.desk.links(info), supervisor.commands, info.branch)
+        return info, (Outcome(error.exit_code), reply)
 
 
 def _hide_token(around: Surroundings) -> None:
@@ -114,7 +149,14 @@ def _ended(
         outputs.write_summary(str(around.summary), text)
     if around.outputs is not None:
         branch = info.branch if info is not None else ""
-        told = {"outcome": outcome.name.lower(), "issue": str(around.wake.issue), "branch": branch, "pull-request": pull}
+        handed_over = supervisor.wall.handed if supervisor is not None and supervisor.wall is not None else None
+        told = {
+            "outcome": outcome.name.lower() if handed_over is None else "working",
+            "issue": str(around.wake.issue),
+            "branch": branch,
+            "pull-request": pull,
+        }
+        told |= {"handed": handed_over.model_dump_json()} if handed_over is not None else {}
         outputs.write_outputs(str(around.outputs), told)
     if reply is not None and outcome is not Outcome.DONE:
         outputs.error(reply.headline)

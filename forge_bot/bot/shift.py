@@ -42,7 +42,11 @@ class Shift:
         """What a model says to a question about the run; words about what stood in the way where it says nothing."""
         command = spoken.command
         question = command.question if isinstance(command, said.Ask) else ""
-        asked = {"question": question, "by": spoken.by, "via": spoken.comment.url, "key": spoken.key}
+        return self.answered(info, question, spoken.by, spoken.comment.url, spoken.key)
+
+    def answered(self, info: RunInfo, question: str, by: str, via: str, key: str) -> str:
+        """The same, of a question that came another way."""
+        asked = {"question": question, "by": by, "via": via, "key": key}
         stopped, answer = self._started(info, (info.name, json.dumps(asked)))
         return answer or f"{stopped.message} {stopped.hint}".strip()
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.checkout import commits, condition, heads, lfs, naming, pushing, reading, remote_branches, worktrees
+from forge_bot.checkout import bundles, commits, condition, heads, lfs, naming, pushing, reading, remote_branches, worktrees
 from forge_bot.checkout.git import git
 from forge_bot.checkout.tree import Tree
 from forge_bot.errors import GitFailed, GitMissing, NotARepository
@@ -132,6 +132,14 @@ class Repository:
     def tree_of(self, branch: str) -> Tree | None:
         """The work tree in which this branch is checked out, None when there is none or its folder is gone."""
         return worktrees.tree_of(self.root, branch)
+
+    def make_bundle(self, file: Path, base: str, tip: str) -> None:
+        """Write the commits between two into a file. Raises GitFailed, also where there are none."""
+        bundles.make_bundle(self.root, file, base, tip)
+
+    def open_bundle(self, file: Path) -> str:
+        """Take in the commits that a file holds, without moving a branch; the newest. Raises GitFailed."""
+        return bundles.open_bundle(self.root, file)
 
     def exclude(self, pattern: str) -> None:
         """Ignore a pattern in this clone only, once (info/exclude, gitignore(5)). ValueError for more than one line."""

@@ -282,11 +282,29 @@ def doctor(
 
 
 @app.command()
-def work() -> int:
+def work(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Only the worker's part: do what was handed over, push nothing, and leave it in this folder."),
+    ] = None,
+) -> int:
     """Carry a run on inside GitHub Actions; what the gate let in stands in the environment."""
-    from forge_bot.bot.entrance import work as carry_on
+    from forge_bot.bot import entrance
 
-    return carry_on()
+    return entrance.work() if out is None else entrance.deliver(out)
+
+
+@app.command()
+def publish(
+    folder: Annotated[
+        Path | None, typer.Option("--in", help="Folder that `work --out` left; its commits are looked at and pushed.")
+    ] = None,
+    last: Annotated[bool, typer.Option("--last", help="No worker comes after this: say how to go on if there is more to do.")] = False,
+) -> int:
+    """The part inside GitHub Actions that holds the token and runs no model: hear, check, push, ask, open the pull request."""
+    from forge_bot.bot.entrance import publish as carry_on
+
+    return carry_on(folder, last=last)
 
 
 @app.command()

@@ -43,10 +43,10 @@ INPUTS = (
     Input("trust-local", "`true`: an approval that was given elsewhere than in the thread is not asked again", "false"),
     Input("extras", "model providers beyond OpenAI and Anthropic: google, bedrock, mistral, groq"),
     Input("python", "Python to start with, 3.11 or newer", "python3"),
-    Input("part", "`all`, or one of `hear`, `work` and `publish`: for a workflow in which these are jobs of their own", "all"),
-    Input("wake", "what the part `hear` let in; for the parts `work` and `publish`"),
-    Input("handed", "what was handed to the worker; for the parts `work` and `publish`"),
-    Input("folder", "folder by which the part `work` hands its work to `publish`", "forge-bot-work"),
+    Input("part", "`all`, or one of `hear`, `work`, `publish` and `finish`, for a workflow in which these are jobs", "all"),
+    Input("wake", "what the part `hear` let in; for the parts behind it"),
+    Input("handed", "what was handed to the worker; for the parts behind it"),
+    Input("folder", "folder by which the part `work` hands on what it did", "forge-bot-work"),
 )
 
 OUTPUTS = (
