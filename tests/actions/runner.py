@@ -1,6 +1,7 @@
 """Workflows run on this machine by act in host mode, against the GitHub of the tests: what a runner of GitHub does with our files."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from tests.bot.stage import SECRET, Job, Stage
 ROOT = Path(__file__).parents[2]
 STUBS = Path(__file__).parent / "stubs"
 ACTION = "forge-bot/forge-bot@0123456789abcdef0123456789abcdef01234567"
+_USES = re.compile(r"uses: (?P<name>[\w.-]+/[\w./-]+)@(?P<pin>[0-9a-f]{40}) # v")
 CONSUMER = ROOT / "templates" / "github" / "forge-bot.yml"
 
 
@@ -40,9 +42,10 @@ def uv_cache() -> str:
 
 @dataclass
 class Runner(Stage):
-    """A stage whose jobs are workflows; `workflow` is the text of the consumer's file, `uses` maps actions to folders."""
+    """A stage whose jobs are workflows. `files` are those of the consumer's repository, by their paths; `uses` maps actions to folders."""
 
-    workflow: str = ""
+    files_here: Mapping[str, str] = field(default_factory=dict[str, str])
+    called: str = "forge-bot.yml"
     uses: Mapping[str, Path] = field(default_factory=dict[str, Path])
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -65,11 +68,12 @@ class Runner(Stage):
         return Job(event, done.returncode, log, "")
 
     def _checkout(self, folder: Path) -> Path:
-        """The consumer's repository as far as GitHub reads it: its workflow. The address is a name here, and is never asked."""
-        (folder / ".github" / "workflows").mkdir(parents=True)
-        # act 0.2.89 does not know `queue` yet and would refuse the file; it looks after no queues either.
-        text = "".join(line for line in self.workflow.splitlines(keepends=True) if line.strip() != "queue: max")
-        (folder / ".github" / "workflows" / "forge-bot.yml").write_text(text, encoding="utf-8")
+        """The consumer's repository as far as GitHub reads it: its workflows. The address is a name here, and is never asked."""
+        for name, text in self.files_here.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            # act 0.2.89 does not know `queue` yet and would refuse the file; it looks after no queues either.
+            known = "".join(line for line in text.splitlines(keepends=True) if line.strip() != "queue: max")
+            (folder / name).write_text(known, encoding="utf-8")
         for words in (["init", "-q", "-b", "main"], ["remote", "add", "origin", f"https://github.com/{self.repo.full_name}.git"]):
             subprocess.run(["git", "-C", str(folder), *words], check=True)
         subprocess.run(["git", "-C", str(folder), "add", "-A"], check=True)
@@ -87,14 +91,17 @@ class Runner(Stage):
             "GITHUB_TRIGGERING_ACTOR": actor,
             "UV_CACHE_DIR": uv_cache(),
             "UV_OFFLINE": "1",
+            "ARTIFACTS": str(folder / "artifacts"),
             **self.variables,
         }
+        model = self.environ["FORGE_BOT_MODEL"]
         secrets = {"GITHUB_TOKEN": environ["GITHUB_TOKEN"], "ANTHROPIC_API_KEY": SECRET}
         return [
-            *(act, event, "--eventpath", str(folder / "event.json"), "--actor", actor),
-            *("--platform", "ubuntu-24.04=-self-hosted", "--no-cache-server", "--pull=false"),
+            *(act, event, "--workflows", f".github/workflows/{self.called}", "--eventpath", str(folder / "event.json"), "--actor", actor),
+            *("--platform", "ubuntu-24.04=-self-hosted", "--no-cache-server", "--pull=false", "--no-skip-checkout"),
             *("--action-cache-path", str(folder / "cache"), "--action-offline-mode", "--use-new-action-cache"),
             *("--env-file", os.devnull, "--secret-file", os.devnull, "--var-file", os.devnull, "--input-file", os.devnull),
+            *("--var", f"FORGE_BOT_MODEL={model}"),
             *(part for name, path in self.uses.items() for part in ("--local-repository", f"{name}={path}")),
             *(part for name, value in secrets.items() for part in ("--secret", f"{name}={value}")),
             *(part for name, value in told.items() for part in ("--env", f"{name}={value}")),
@@ -118,7 +125,12 @@ def shipped(folder: Path) -> Path:
     return folder
 
 
-def consumer(model: str) -> str:
-    """The workflow that `init` writes, with another model; the label for a key is a real one."""
+def pins(text: str) -> dict[str, str]:
+    """Every `uses:` of a workflow by the name of the action, each as `name@commit`."""
+    return {found["name"]: f"{found['name']}@{found['pin']}" for found in _USES.finditer(text)}
+
+
+def consumer() -> str:
+    """The workflow that `init` writes, with the model of the tests."""
     text = CONSUMER.read_text(encoding="utf-8").replace("__ACTION__", f"{ACTION} # v1.0.0").replace("__KEY__", "ANTHROPIC_API_KEY")
-    return text.replace("        env:\n", f"        with:\n          model: {model}\n        env:\n")
+    return text.replace("        env:\n", "        with:\n          model: ${{ vars.FORGE_BOT_MODEL }}\n        env:\n")

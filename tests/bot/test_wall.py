@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bot.parted import Parted
+from tests.bot.parted import Parted, untouched
 from tests.bot.stage import Job
 from tests.fakes.github import FakeGitHub
 
@@ -51,7 +51,7 @@ def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(
     job = stage.label()
     assert job.code == 5
     assert "delivered nothing" in "".join(stage.said("tracking"))
-    stage.on_the_way = lambda _folder: None
+    stage.on_the_way = untouched
     assert heard(stage.say("/retry")).code == 0
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
@@ -76,7 +76,11 @@ def test_words_that_are_none_and_files_that_are_no_bundle_are_refused(stage: Par
 
     stage.on_the_way = broken
     assert stage.label().code == 5
-    stage.on_the_way = lambda folder: (folder / "delivered.json").write_text('{"head": "--upload-pack=sh"}') and None
+
+    def strange(folder: Path) -> None:
+        (folder / "delivered.json").write_text('{"head": "--upload-pack=sh"}')
+
+    stage.on_the_way = strange
     assert heard(stage.say("/retry")).code == 5
     assert "analysis.md" not in " ".join(stage.files())
 
