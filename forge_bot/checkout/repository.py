@@ -73,6 +73,10 @@ class Repository:
         """A local branch for one that the remote has, or the local one moved forward to it; one with commits of its own stays."""
         remote_branches.take_over(self.root, branch, remote)
 
+    def tag_elsewhere(self, address: str, tag: str) -> str | None:
+        """The commit of a tag in another repository; None if there is none, or nobody answers."""
+        return remote_branches.tag_commit(self.root, address, tag)
+
     def identity(self) -> str | None:
         """Name and address that git knows for the user, None when commits would be forge-bot's own."""
         return None if commits.identity(self.root) else git(self.root, "var", "GIT_AUTHOR_IDENT").line.rpartition(" ")[0].rpartition(" ")[0]

@@ -262,11 +262,18 @@ def list_(repo: Repo = HERE) -> int:
 
 
 @app.command()
-def init(repo: Repo = HERE) -> int:
-    """Write a commented .forge/config.yml for the repository."""
+def init(
+    repo: Repo = HERE,
+    workflow: Annotated[
+        bool | None,
+        typer.Option("--workflow/--no-workflow", help="Write .github/workflows/forge-bot.yml too; left out, where origin is on GitHub."),
+    ] = None,
+    labels: Annotated[bool, typer.Option("--labels", help="Make the labels on GitHub; needs GITHUB_TOKEN.")] = False,
+) -> int:
+    """Write what is missing of a commented .forge/config.yml and, on GitHub, the workflow for the bot."""
     from forge_bot.cli.initial import init as write
 
-    return write(repo)
+    return write(repo, workflow=workflow, labels=labels)
 
 
 @app.command()
