@@ -620,3 +620,10 @@ class BranchMoved(RunError):
 
     code = "BOT-002"
     hint = "It is read again, and what was said in the thread is carried out from there."
+
+
+class NothingDelivered(RunError):
+    """The job that worked left nothing that could be read: its machine was lost, or something spoke in its place."""
+
+    code = "BOT-003"
+    hint = "What it did since it began is lost; everything before lies on the branch. Retry goes on from there."

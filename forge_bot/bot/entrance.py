@@ -6,15 +6,19 @@ import signal
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 
+from forge_bot.bot.away import Away
 from forge_bot.bot.beginning import find_or_begin
 from forge_bot.bot.desk import NO_COMMIT
+from forge_bot.bot.receiving import received, run_of
 from forge_bot.bot.speech import Commands, Links, Reply, failures, short_summary, summary
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.surroundings import Surroundings, read_surroundings
 from forge_bot.bot.troubles import reply_to
-from forge_bot.checkout import Repository
+from forge_bot.bot.wall import Wall, handed
+from forge_bot.checkout import Repository, clone_repository
 from forge_bot.errors import ForgeError
 from forge_bot.gate import Inputs, outputs
 from forge_bot.github_api import GitHub, PyGitHub
@@ -29,17 +33,48 @@ _QUIET = frozenset({"cancelled"})
 
 def work(environ: Mapping[str, str] = os.environ) -> int:
     """Wake up, carry the run on, and say how it ended; the exit code."""
+    return _supervised(environ, None, None)
+
+
+def publish(folder: Path | None, *, last: bool = False, environ: Mapping[str, str] = os.environ) -> int:
+    """The same without a worker on this machine: take in what another one left in the folder, and hand over what one has to do next."""
+    return _supervised(environ, Wall(last=last), folder)
+
+
+def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
+    """The worker's part on a machine of its own: what was handed over is done and lies in the folder. Who publishes says how it ended."""
+    around, _ = read_surroundings(environ)
+    wanted = handed(environ)
+    keep_token(around.server, around.token)
+    away = Away(_repository(around), around, environ)
+    with _stopped_by_signals(away.cancel):
+        told = away.deliver(wanted, folder)
+    outputs.notice(f"delivered: {told.head[:12]} of {wanted.branch}")
+    return 0
+
+
+def _supervised(environ: Mapping[str, str], wall: Wall | None, folder: Path | None) -> int:
     around, inputs = read_surroundings(environ)
     keep_token(around.server, around.token)
     with PyGitHub(around.repository, around.token, around.api) as github:
-        visit = _Visit(around, inputs, github, environ)
+        visit = _Visit(around, inputs, github, environ, wall, folder)
         return visit.ended(*visit.carried_on())
 
 
 class _Visit:
     """One wake: the supervisor at work, and whatever comes of it put into words."""
 
-    def __init__(self, around: Surroundings, inputs: Inputs, github: GitHub, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        around: Surroundings,
+        inputs: Inputs,
+        github: GitHub,
+        environ: Mapping[str, str],
+        wall: Wall | None,
+        folder: Path | None,
+    ) -> None:
+        self.wall = wall
+        self.folder = folder
         self.around = around
         self.inputs = inputs
         self.github = github
@@ -47,16 +82,16 @@ class _Visit:
         self.commands = Commands(prefix=inputs.prefix, short=inputs.bare)
         self.supervisor: Supervisor | None = None
         self.info: RunInfo | None = None
+        self._pull_request = ""
 
     def carried_on(self) -> Ended:
         """How it ended, whatever happened."""
         try:
             repository = _repository(self.around)
             config = load_config(repository.text_here)
-            self.supervisor = Supervisor(repository, config, self.github, self.around, self.inputs, environ=self.environ)
+            self.supervisor = Supervisor(repository, config, self.github, self.around, self.inputs, environ=self.environ, wall=self.wall)
             with _stopped_by_signals(self.supervisor.cancel):
-                self.info = find_or_begin(self.supervisor)
-                return (Outcome.DONE, None) if self.info is None else self.supervisor.carry_on(self.info)
+                return self._performed(self.supervisor)
         except ForgeError as error:
             branch = self.info.branch if self.info is not None else ""
             return ended_by(reply_to(error, self._links(), self.commands, branch))
@@ -64,6 +99,16 @@ class _Visit:
         except Exception:  # noqa: BLE001
             traceback.print_exc()
             return ended_by(failures.unexpected(self._links(), self.commands))
+
+    def _performed(self, supervisor: Supervisor) -> Ended:
+        if self.folder is None:
+            self.info = find_or_begin(supervisor)
+        else:
+            wanted = handed(self.environ)
+            self.info = run_of(supervisor, wanted)
+            if (ended := received(supervisor, self.info, wanted, self.folder)) is not None:
+                return ended
+        return (Outcome.DONE, None) if self.info is None else supervisor.carry_on(self.info)
 
     def _links(self) -> Links:
         if self.supervisor is not None and self.info is not None:
@@ -80,11 +125,21 @@ class _Visit:
         if self.around.summary is not None and text:
             outputs.write_summary(str(self.around.summary), text)
         if self.around.outputs is not None:
-            branch = self.info.branch if self.info is not None else ""
-            outputs.write_outputs(str(self.around.outputs), {"outcome": outcome.name.lower(), "branch": branch})
+            outputs.write_outputs(str(self.around.outputs), self._told(outcome))
         if reply is not None and failed:
             outputs.error(reply.headline)
         return _exit_code(outcome)
+
+    def _told(self, outcome: Outcome) -> dict[str, str]:
+        """The outputs of the step; `handed` is what a worker on another machine has to do."""
+        handed_over = self.wall.handed if self.wall is not None else None
+        told = {
+            "outcome": outcome.name.lower() if handed_over is None else "working",
+            "issue": str(self.around.wake.issue),
+            "branch": self.info.branch if self.info is not None else "",
+            "pull-request": self._pull_request,
+        }
+        return told | ({"handed": handed_over.model_dump_json()} if handed_over is not None else {})
 
     def _tracked(self, reply: Reply | None) -> str:
         """The summary of the run, after its tracking comment says the same; empty where there is no run to look at."""
@@ -93,6 +148,7 @@ class _Visit:
         try:
             with self.supervisor.opened(choose(self.supervisor.repository, self.info.branch)) as run:
                 view = self.supervisor.desk.view(run, reply)
+                self._pull_request = run.state.pull_request
         except ForgeError:
             return ""
         with suppress(ForgeError):
@@ -122,14 +178,14 @@ def _undumpable() -> None:
 
 
 def _repository(around: Surroundings) -> Repository:
-    """A tree at the default branch's newest commit: configuration, pipelines and prompts are read from there, whatever is checked out."""
-    checked_out = Repository.find(around.workspace)
-    checked_out.fetch()
-    default = checked_out.default_branch() or "main"
-    tip = checked_out.commit_id(f"refs/remotes/origin/{default}")
-    place = state_home() / "default-branch"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    return Repository.find(checked_out.detached_tree(place, tip).path)
+    """A clone of our own, and in it a tree at the default branch's newest commit: configuration, pipelines and prompts are read from there.
+
+    What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not there.
+    """
+    cloned = clone_repository(f"{around.url}.git", state_home() / "repositories" / around.repository)
+    default = cloned.default_branch() or "main"
+    tip = cloned.commit_id(f"refs/remotes/origin/{default}")
+    return Repository.find(cloned.detached_tree(state_home() / "default-branch" / around.repository, tip).path)
 
 
 class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`

@@ -49,7 +49,11 @@ class Shift:
         """What a model says to a question about the run; empty where something stood in the way."""
         command = spoken.command
         question = command.question if isinstance(command, said.Ask) else ""
-        asked = {"question": question, "by": spoken.by, "via": spoken.comment.url, "key": spoken.key}
+        return self.answered(info, question, spoken.by, spoken.comment.url, spoken.key)
+
+    def answered(self, info: RunInfo, question: str, by: str, via: str, key: str) -> tuple[Stopped, str]:
+        """The same, of a question that came another way."""
+        asked = {"question": question, "by": by, "via": via, "key": key}
         return self._started(info, (info.name, json.dumps(asked)))
 
     def _started(self, info: RunInfo, arguments: tuple[str, ...]) -> tuple[Stopped, str]:

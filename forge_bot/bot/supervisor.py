@@ -15,10 +15,11 @@ from forge_bot.bot.desk import Desk
 from forge_bot.bot.outbox import Stopped
 from forge_bot.bot.publication import Publication, unverified
 from forge_bot.bot.shift import Shift
-from forge_bot.bot.speech import Commands, Reply, failures
+from forge_bot.bot.speech import Commands, Reply, failures, replies
 from forge_bot.bot.surroundings import Surroundings
 from forge_bot.bot.thread import Spoken, Thread
 from forge_bot.bot.troubles import as_error, reply_to
+from forge_bot.bot.wall import Wall
 from forge_bot.checkout import Repository, Tree
 from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate
 from forge_bot.engine.reports import ApprovalDoubted, Published
@@ -58,12 +59,15 @@ class Supervisor:
         inputs: Inputs,
         *,
         environ: Mapping[str, str] = os.environ,
+        wall: Wall | None = None,
     ) -> None:
         self.repository = repository
         self.config = config
         self.github = github
         self.around = around
         self.inputs = inputs
+        self.environ = environ
+        self.wall = wall
         self.commands = Commands(prefix=inputs.prefix, short=inputs.bare)
         self.thread = Thread(github, around.wake.issue, inputs)
         self.desk = Desk(github, self.thread, self.commands, around.url, around.run_url, time.monotonic, pause=float(around.edit_seconds))
@@ -94,7 +98,7 @@ class Supervisor:
                 ended = self._turn(info)
             except BranchMoved:
                 # Somebody else pushed first. What they did counts; ours is done again from there.
-                info = self._given_way(info)
+                info = self.given_way(info)
                 continue
             if self._unlabelled:
                 return ended_by(failures.label_removed(self.commands, label=self.inputs.label))
@@ -146,7 +150,8 @@ class Supervisor:
         elif reply.occasion == "checks-wait":
             self.desk.say_once(reply)
 
-    def _given_way(self, info: RunInfo) -> RunInfo:
+    def given_way(self, info: RunInfo) -> RunInfo:
+        """The run as somebody else pushed it; our own commits are put aside."""
         self.repository.fetch()
         self.thread.look_again()
         tree = self.repository.tree_of(info.branch)
@@ -185,6 +190,9 @@ class Supervisor:
 
     def _worked(self, info: RunInfo, questions: tuple[Spoken, ...]) -> Ended | None:
         """Let a worker answer what was asked, or perform the run; None when the run can be looked at again."""
+        if self.wall is not None:
+            self.wall.hand_over(self.repository, info, questions)
+            return Outcome.WAITING, replies.used_up(self.commands) if self.wall.last else None
         for spoken in questions:
             stopped, answer = self.shift.answer(info, spoken)
             if self.cancelled:

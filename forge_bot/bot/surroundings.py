@@ -37,7 +37,6 @@ class Surroundings(Frozen):
     repository: str
     api: str
     server: str
-    workspace: Path
     payload: Path | None
     token: str = Field(repr=False)
     run_url: str
@@ -57,7 +56,7 @@ class Surroundings(Frozen):
 
 def read_surroundings(environ: Mapping[str, str] = os.environ) -> tuple[Surroundings, Inputs]:
     """What the environment says. Raises NotInAction for what a workflow always has, BadInput for an input that cannot be."""
-    needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN", "GITHUB_WORKSPACE")
+    needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
     if missing := [name for name in needed if not environ.get(name)]:
         raise NotInAction(f"forge-bot work needs {', '.join(missing)} in its environment.")
     try:
@@ -71,7 +70,6 @@ def read_surroundings(environ: Mapping[str, str] = os.environ) -> tuple[Surround
         repository=repository,
         api=(environ.get("GITHUB_API_URL") or "https://api.github.com").rstrip("/"),
         server=server,
-        workspace=Path(environ["GITHUB_WORKSPACE"]),
         payload=_path(environ, "GITHUB_EVENT_PATH"),
         token=environ["GITHUB_TOKEN"],
         run_url=f"{server}/{repository}/actions/runs/{environ.get('GITHUB_RUN_ID', '')}",

@@ -7,7 +7,7 @@ from forge_bot.checkout.commits import Commit
 from forge_bot.checkout.condition import Condition, Sparse, Submodule
 from forge_bot.checkout.heads import Head
 from forge_bot.checkout.lfs import Lfs
-from forge_bot.checkout.making import make_repository
+from forge_bot.checkout.making import clone_repository, make_repository
 from forge_bot.checkout.merging import MergeConflict, merge
 from forge_bot.checkout.operations import Operation
 from forge_bot.checkout.reading import blob_id
@@ -32,6 +32,7 @@ __all__ = [
     "Tree",
     "WorktreeInfo",
     "blob_id",
+    "clone_repository",
     "make_repository",
     "merge",
 ]

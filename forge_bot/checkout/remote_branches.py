@@ -8,6 +8,7 @@ from forge_bot.checkout.heads import head
 from forge_bot.checkout.naming import HEADS, commit_id, ref_target
 from forge_bot.errors import GitFailed
 
+_SHORT = 15.0
 _LOST = "refs/forge-bot/lost/"
 
 
@@ -65,3 +66,15 @@ def merge_theirs(folder: Path, remote: str) -> None:
         git(folder, "merge", "--abort", ok=(0, 128))
         hint = f"Merge {remote}/{here.branch} by hand, push, and say resume."
         raise GitFailed(f"{here.branch} was changed on {remote} where this run changed it too.", hint=hint) from error
+
+
+def tag_commit(folder: Path, address: str, tag: str) -> str | None:
+    """The commit that a tag names in a repository elsewhere; None if there is no such tag, or nobody answers within a few seconds."""
+    wanted = f"refs/tags/{tag}"
+    try:
+        listed = git(folder, "ls-remote", "--quiet", "--", address, wanted, f"{wanted}^{{}}", seconds=_SHORT).line
+    except GitFailed:
+        return None
+    found = {name: commit for commit, _, name in (line.partition("\t") for line in listed.split("\n"))}
+    # The tag of an annotated one is an object of its own; what it stands for comes with ^{}.
+    return found.get(f"{wanted}^{{}}") or found.get(wanted)

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.checkout import commits, condition, heads, lfs, naming, pushing, reading, remote_branches, tracking, worktrees
+from forge_bot.checkout import bundles, commits, condition, heads, lfs, naming, pushing, reading, remote_branches, tracking, worktrees
 from forge_bot.checkout.git import git
 from forge_bot.checkout.tree import Tree
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
@@ -93,6 +93,10 @@ class Repository:
         """A local branch for one that the remote has, or the local one moved forward to it; one with commits of its own stays."""
         remote_branches.take_over(self.root, branch, remote)
 
+    def tag_elsewhere(self, address: str, tag: str) -> str | None:
+        """The commit of a tag in another repository; None if there is none, or nobody answers."""
+        return remote_branches.tag_commit(self.root, address, tag)
+
     def identity(self) -> str | None:
         """Name and address that git knows for the user, None when commits would be forge-bot's own."""
         return None if commits.identity(self.root) else git(self.root, "var", "GIT_AUTHOR_IDENT").line.rpartition(" ")[0].rpartition(" ")[0]
@@ -168,6 +172,14 @@ class Repository:
     def tree_of(self, branch: str) -> Tree | None:
         """The work tree in which this branch is checked out, None when there is none or its folder is gone."""
         return worktrees.tree_of(self.root, branch)
+
+    def make_bundle(self, file: Path, base: str, tip: str) -> None:
+        """Write the commits between two into a file. Raises GitFailed, also where there are none."""
+        bundles.make_bundle(self.root, file, base, tip)
+
+    def open_bundle(self, file: Path) -> str:
+        """Take in the commits that a file holds, without moving a branch; the newest. Raises GitFailed."""
+        return bundles.open_bundle(self.root, file)
 
     def exclude(self, pattern: str) -> None:
         """Ignore a pattern in this clone only, once (info/exclude, gitignore(5)). ValueError for more than one line."""

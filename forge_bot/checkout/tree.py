@@ -1,10 +1,22 @@
 """One work tree on one branch: what stands in it, what was committed, and how it changes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.checkout import commits, differences, discarding, heads, leftovers, pushing, remote_branches, rescue, snapshot, status
+from forge_bot.checkout import (
+    bundles,
+    commits,
+    differences,
+    discarding,
+    heads,
+    leftovers,
+    pushing,
+    remote_branches,
+    rescue,
+    snapshot,
+    status,
+)
 
 MAX_DIFF = 200_000
 
@@ -102,3 +114,14 @@ class Tree:
         Only for a tree in which nobody but its run works.
         """
         return leftovers.unlock(self.path)
+
+    def take_in(self, commit: str, look: Callable[[], None]) -> None:
+        """Move the branch to a commit that arrived, look, and only then check its files out. What `look` raises moves it back."""
+        before = self.head().commit
+        bundles.name_branch(self.path, commit, before)
+        try:
+            look()
+        except BaseException:
+            bundles.name_branch(self.path, before, commit)
+            raise
+        bundles.show_branch(self.path)

@@ -273,11 +273,18 @@ def list_(repo: Repo = HERE) -> int:
 
 
 @app.command()
-def init(repo: Repo = HERE) -> int:
-    """Write a commented .forge/config.yml for the repository."""
+def init(
+    repo: Repo = HERE,
+    workflow: Annotated[
+        bool | None,
+        typer.Option("--workflow/--no-workflow", help="Write .github/workflows/forge-bot.yml too; left out, where origin is on GitHub."),
+    ] = None,
+    labels: Annotated[bool, typer.Option("--labels", help="Make the labels on GitHub; needs GITHUB_TOKEN.")] = False,
+) -> int:
+    """Write what is missing of a commented .forge/config.yml and, on GitHub, the workflow for the bot."""
     from forge_bot.cli.initial import init as write
 
-    return write(repo)
+    return write(repo, workflow=workflow, labels=labels)
 
 
 @app.command()
@@ -293,11 +300,29 @@ def doctor(
 
 
 @app.command()
-def work() -> int:
+def work(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Only the worker's part: do what was handed over, push nothing, and leave it in this folder."),
+    ] = None,
+) -> int:
     """Carry a run on inside GitHub Actions; what the gate let in stands in the environment."""
-    from forge_bot.bot.entrance import work as carry_on
+    from forge_bot.bot import entrance
 
-    return carry_on()
+    return entrance.work() if out is None else entrance.deliver(out)
+
+
+@app.command()
+def publish(
+    folder: Annotated[
+        Path | None, typer.Option("--in", help="Folder that `work --out` left; its commits are looked at and pushed.")
+    ] = None,
+    last: Annotated[bool, typer.Option("--last", help="No worker comes after this: say how to go on if there is more to do.")] = False,
+) -> int:
+    """The part inside GitHub Actions that holds the token and runs no model: hear, check, push, ask, open the pull request."""
+    from forge_bot.bot.entrance import publish as carry_on
+
+    return carry_on(folder, last=last)
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """`forge-bot doctor`: the checkup, told with the next step for everything that is not good."""
 
+import os
 from pathlib import Path
 
 from rich.markup import escape
@@ -7,7 +8,10 @@ from rich.markup import escape
 from forge_bot.checkout import Repository
 from forge_bot.cli.console import Console
 from forge_bot.cli.opening import configured, models_for
+from forge_bot.engine.values import Tier
+from forge_bot.github_api import place_of
 from forge_bot.runs.checkup import checkup
+from forge_bot.runs.checkup_github import checkup_github
 
 _MARKS = {"good": "[green]✓[/]", "poor": "[yellow]![/]", "bad": "[red]✗[/]"}
 _REFUSED = 5
@@ -19,6 +23,9 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     config = configured(repository)
     console = Console(soft_wrap=True)
     checks = checkup(repository, config, models_for(config, model, None), ask=ask)
+    place = place_of(repository.remote_url(), os.environ)
+    if place is not None:
+        checks += checkup_github(place, os.environ, model or config.model_for(Tier.STRONG))
     for check in checks:
         console.print(f"{_MARKS[check.state]} [bold]{escape(check.what)}[/] [dim]{escape(check.found)}[/]", highlight=False)
         if check.next_step:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from forge_bot.errors import BadInput, NotInAction
+from forge_bot.gate.action import AT_THE_GATE
 from forge_bot.gate.authorise import Policy
 from forge_bot.gate.grammar import NAMED
 from forge_bot.gate.parsing import PREFIX
@@ -25,13 +26,7 @@ class Inputs:
     policy: Policy = field(default_factory=Policy)
 
 
-VARIABLES = {
-    "FORGE_BOT_PREFIX": "word that commands begin with",
-    "FORGE_BOT_BARE": "`false`: only `/forge approve` counts, `/approve` is left to other programs",
-    "FORGE_BOT_LABEL": "label that starts a run",
-    "FORGE_BOT_ROLE": "lowest role that may give commands: triage, write, maintain or admin",
-    "FORGE_BOT_LOGIN": "account that the token writes as",
-}
+VARIABLES = {each.env: each.what for each in AT_THE_GATE}
 
 
 @dataclass(frozen=True, slots=True)

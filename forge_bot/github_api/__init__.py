@@ -1,5 +1,6 @@
 """GitHub as the bot needs it: a port in our own words, PyGithub behind it, and an issue by its URL."""
 
+from forge_bot.github_api.address import Place, place_of
 from forge_bot.github_api.issue import IssueRef, fetch_issue, parse_issue_url
 from forge_bot.github_api.port import GitHub
 from forge_bot.github_api.pygithub import PyGitHub
@@ -28,6 +29,7 @@ __all__ = [
     "Permission",
     "Person",
     "PersonKind",
+    "Place",
     "PullRequest",
     "PullState",
     "PyGitHub",
@@ -36,4 +38,5 @@ __all__ = [
     "Role",
     "fetch_issue",
     "parse_issue_url",
+    "place_of",
 ]

@@ -44,6 +44,7 @@ def every_reply() -> list[Reply]:
         replies.fixing(works, checks=["test", "lint"], round_=1, most=2),
         replies.no_fix(scene.delivered(), checks=["deploy: cancelled"]),
         replies.pull_request_by_hand(works, url="https://github.com/octo/rota/compare/main...x", said="not allowed"),
+        replies.used_up(COMMANDS),
         failures.key_missing(LINKS, COMMANDS, secret="ANTHROPIC_API_KEY"),
         failures.key_refused(LINKS, COMMANDS, provider="Anthropic", secret="ANTHROPIC_API_KEY"),
         failures.rate_limited(COMMANDS, provider="Anthropic", until="in 14 minutes"),

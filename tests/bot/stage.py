@@ -106,7 +106,6 @@ class Stage:
         payload = self.hub.payload("issue_comment.created", self.repo, by, comment=comment)
         environ, folder = self.machine("issue_comment", payload, by)
         assert enter(environ, lambda _seconds: None) == 0
-        self.clone(folder / "workspace", environ["GITHUB_TOKEN"])
         return self.process(environ, folder)
 
     def _now(self) -> None:
@@ -118,12 +117,10 @@ class Stage:
     def job(self, event: str, payload: Any, actor: str) -> Job:
         """A job on a fresh machine: the gate, and the work if it lets in."""
         environ, folder = self.machine(event, payload, actor)
-        token = environ["GITHUB_TOKEN"]
         gate = enter(environ, lambda _seconds: None)
         found = outputs(folder / "outputs")
         if found["proceed"] != "true":
             return Job(found["result"], gate, "", (folder / "summary").read_text())
-        self.clone(folder / "workspace", token)
         process = self.process(environ, folder)
         log, _ = process.communicate(timeout=300)
         shutil.rmtree(folder / "state", ignore_errors=True)
@@ -134,7 +131,7 @@ class Stage:
         self.running = subprocess.Popen(
             [sys.executable, "-m", "forge_bot", "work"],
             env={**environ, "FORGE_BOT_WAKE": outputs(folder / "outputs")["wake"]},
-            cwd=folder / "workspace",
+            cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -163,7 +160,6 @@ class Stage:
             "GITHUB_RUN_ATTEMPT": "1",
             "GITHUB_API_URL": self.hub.url,
             "GITHUB_SERVER_URL": self.hub.url,
-            "GITHUB_WORKSPACE": str(folder / "workspace"),
             "GITHUB_OUTPUT": str(folder / "outputs"),
             "GITHUB_STEP_SUMMARY": str(folder / "summary"),
             "GITHUB_TOKEN": token,
@@ -171,13 +167,6 @@ class Stage:
             **self.environ,
         }
         return environ, folder
-
-    def clone(self, workspace: Path, token: str) -> None:
-        """What actions/checkout leaves: the default branch, and no credentials."""
-        address = f"{self.hub.url}/{self.repo.full_name}.git"
-        withtoken = address.replace("://", f"://x-access-token:{token}@")
-        subprocess.run(["git", "clone", "-q", withtoken, str(workspace)], check=True)
-        subprocess.run(["git", "-C", str(workspace), "remote", "set-url", "origin", address], check=True)
 
     # -- what can be seen ------------------------------------------------------------------------------------------
 

@@ -41,7 +41,7 @@ def test_a_project_command_reads_no_secret_from_environment_processes_or_files(s
     assert done.code == 0, done.log
     state = stage.state
     assert state["currentPhaseStatus"] == "completed"
-    said = [result["tail"] for result in state["verification"]["results"] if result["name"] == "test"][0]
+    said = next(result["tail"] for result in state["verification"]["results"] if result["name"] == "test")
     assert "Spy.test_nothing_here_is_worth_stealing) ... ok" in said, said
 
 

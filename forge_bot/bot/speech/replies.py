@@ -208,6 +208,16 @@ def no_fix(view: View, *, checks: Sequence[str]) -> Reply:
     return Reply(occasion="no-fix", headline="There is nothing in the failed checks that I could mend.", detail=detail)
 
 
+def used_up(commands: Commands) -> Reply:
+    """There is more to do, and no worker comes any more in this run of the workflow."""
+    return Reply(
+        occasion="used-up",
+        headline="This workflow run ends here, and there is more to do.",
+        detail=f"Everything so far lies on the branch. `{commands.say('retry')}` goes on.",
+        tone="important",
+    )
+
+
 def pull_request_by_hand(view: View, *, url: str, said: str) -> Reply:
     """GitHub did not let us open the pull request."""
     detail = f"GitHub's words: {escape.code(said, 300)}. [Open it with one click]({url}); everything lies on {view.branch}."

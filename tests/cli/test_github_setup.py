@@ -1,0 +1,153 @@
+"""`init` and `doctor` in a clone from GitHub: the workflow, its labels, and every click that is missing, with its address."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from forge_bot import __version__
+from tests.fakes.github import FakeGitHub, Repository, Role
+from tests.fakes.sample import Sample
+
+WORKFLOW = ".github/workflows/forge-bot.yml"
+
+
+@pytest.fixture
+def repo(github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Repository:
+    """The repository on GitHub that the sample is a clone of. Nobody answers where releases of forge-bot lie."""
+    repo = github.repository("acme/rota")
+    sample.git("remote", "add", "origin", f"{github.url}/acme/rota.git")
+    for name, value in {"GITHUB_SERVER_URL": github.url, "GITHUB_API_URL": github.url}.items():
+        monkeypatch.setenv(name, value)
+    for name in ("GITHUB_TOKEN", "GH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    released(monkeypatch, tmp_path / "nothing")
+    return repo
+
+
+def released(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let git find what lies at github.com/forge-bot in a folder."""
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{folder}/.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://github.com/forge-bot/")
+
+
+def admin(github: FakeGitHub, repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    github.member(repo, "boss", Role.ADMIN)
+    monkeypatch.setenv("GITHUB_TOKEN", github.token("boss"))
+
+
+def test_init_writes_a_short_workflow_that_asks_for_the_key_of_the_model(repo: Repository, sample: Sample) -> None:
+    said = sample.forge("init")
+    assert said.code == 0
+    text = (sample.path / WORKFLOW).read_text()
+    assert len(text.splitlines()) <= 40
+    assert "ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}" in text
+    assert "__" not in text
+    assert "forge:auto" in said.out
+    assert "ANTHROPIC_API_KEY" in said.out
+
+
+def test_the_workflow_is_held_fast_by_the_commit_of_the_release_and_without_one_init_says_so(
+    repo: Repository, sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    unheld = sample.forge("init")
+    assert f"forge-bot/forge-bot@v{__version__}" in (sample.path / WORKFLOW).read_text()
+    assert "tags can be moved" in unheld.out
+    (sample.path / WORKFLOW).unlink()
+
+    release = tmp_path / "releases" / "forge-bot"
+    subprocess.run(["git", "clone", "-q", str(sample.path), str(release)], check=True)
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    subprocess.run(["git", *who, "-C", str(release), "tag", "-a", f"v{__version__}", "-m", "x"], check=True)
+    released(monkeypatch, tmp_path / "releases")
+    held = sample.forge("init")
+    commit = sample.git("rev-parse", "HEAD")
+    assert f"forge-bot/forge-bot@{commit} # v{__version__}\n" in (sample.path / WORKFLOW).read_text()
+    assert "tags can be moved" not in held.out
+
+
+def test_a_workflow_that_is_there_is_left_alone_and_only_what_is_missing_is_written(repo: Repository, sample: Sample) -> None:
+    file = sample.path / WORKFLOW
+    file.parent.mkdir(parents=True)
+    file.write_text("mine\n")
+    assert sample.forge("init").code == 0
+    assert (sample.path / ".forge" / "config.yml").is_file()
+    refused = sample.forge("init")
+    assert refused.code == 2
+    assert WORKFLOW in refused.err
+    assert file.read_text() == "mine\n"
+
+
+def test_elsewhere_the_workflow_is_written_only_if_asked_for_and_here_not_if_declined(repo: Repository, sample: Sample) -> None:
+    assert sample.forge("init", "--no-workflow").code == 0
+    assert not (sample.path / WORKFLOW).exists()
+    sample.git("remote", "set-url", "origin", "https://git.example.com/acme/rota.git")
+    assert sample.forge("init").code == 2
+    assert sample.forge("init", "--workflow").code == 0
+    assert (sample.path / WORKFLOW).is_file()
+
+
+def test_init_makes_the_labels_once(repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = sample.forge("init", "--labels")
+    assert refused.code == 2
+    assert "there is no token" in refused.err
+    admin(github, repo, monkeypatch)
+    github.label(repo, "forge:L")
+    said = sample.forge("init", "--labels")
+    assert said.code == 0
+    assert sorted(label.name for label in repo.labels) == ["forge", "forge:L", "forge:M", "forge:S", "forge:auto"]
+    assert "forge:L is there" in said.out
+
+
+def test_doctor_without_a_token_says_how_to_get_the_checks_of_the_repository(repo: Repository, github: FakeGitHub, sample: Sample) -> None:
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 0
+    assert "GITHUB_TOKEN=$(gh auth token) forge-bot doctor" in said.out
+    assert github.asked() == []
+
+
+def test_doctor_names_every_click_that_is_missing_with_its_address(
+    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin(github, repo, monkeypatch)
+    repo.workflow_permissions = "write"
+    said = sample.forge("doctor", "--model", "anthropic:claude-sonnet-4-5").out
+    page = f"{github.url}/acme/rota"
+    for problem, step in {
+        f"{WORKFLOW} is not on main": "forge-bot init",
+        "Actions may not open pull requests": f"{page}/settings/actions",
+        "workflows may write everything": f"{page}/settings/actions",
+        "there is no label forge": f"{page}/labels",
+        "there is no secret ANTHROPIC_API_KEY": f"{page}/settings/secrets/actions",
+        "nothing guards main": f"{page}/settings/rules",
+        "Approve workflows to run": "App's token",
+    }.items():
+        after = said.partition(problem)[2]
+        assert after, problem
+        assert step in after.split("→")[1], problem
+
+
+def test_doctor_is_content_with_a_repository_that_is_set_up(
+    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin(github, repo, monkeypatch)
+    repo.actions_may_open_pulls = True
+    repo.secrets.append("SCRIPTED_API_KEY")
+    github.label(repo, "forge")
+    github.commit(repo, "main", {WORKFLOW: "with:\n  github-token: an App's\n"})
+    github.protect(repo)
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 0
+    assert "!" not in said.out.partition("GitHub")[2]
+
+
+def test_doctor_tells_what_a_token_may_not_see_and_does_not_call_it_missing(
+    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", github.actions_token(repo, contents="read", issues="read"))
+    said = sample.forge("doctor", "--model", sample.model()).out
+    assert "may not see" in said
+    assert "Actions may not open" not in said
+    monkeypatch.setenv("GITHUB_TOKEN", "ghp_unknown")
+    assert "token" in sample.forge("doctor", "--model", sample.model()).out.partition("GitHub")[2]

@@ -1,0 +1,52 @@
+"""Which remote addresses lead to a repository on GitHub, and where its API is; a token goes nowhere else."""
+
+import pytest
+
+from forge_bot.github_api import place_of
+
+DOTCOM = ("acme/rota", "https://github.com/acme/rota", "https://api.github.com")
+
+
+@pytest.mark.parametrize(
+    "remote",
+    [
+        "https://github.com/acme/rota.git",
+        "https://github.com/acme/rota",
+        "https://somebody:secret@GitHub.com/acme/rota.git/",
+        "git@github.com:acme/rota.git",
+        "ssh://git@github.com/acme/rota.git",
+    ],
+)
+def test_every_way_to_write_an_address_leads_to_the_same_place(remote: str) -> None:
+    place = place_of(remote, {})
+    assert place is not None
+    assert (place.name, place.page, place.api) == DOTCOM
+
+
+@pytest.mark.parametrize(
+    "remote",
+    [
+        None,
+        "",
+        "/srv/git/rota.git",
+        "https://gitlab.com/acme/rota.git",
+        "https://github.com.evil.example/acme/rota.git",
+        "https://evil.example/github.com/acme/rota.git",
+        "https://github.com/acme",
+        "https://github.com/acme/..",
+        "https://github.com/acme/rota/tree/main",
+        "ext::sh -c github.com/acme/rota",
+    ],
+)
+def test_what_lies_elsewhere_is_no_place_on_github(remote: str | None) -> None:
+    assert place_of(remote, {}) is None
+
+
+def test_a_server_of_ones_own_counts_when_the_environment_names_it() -> None:
+    remote = "https://git.acme.example/acme/rota.git"
+    assert place_of(remote, {}) is None
+    named = place_of(remote, {"GH_HOST": "git.acme.example"})
+    assert named is not None
+    assert named.api == "https://git.acme.example/api/v3"
+    run = place_of(remote, {"GITHUB_SERVER_URL": "https://git.acme.example", "GITHUB_API_URL": "https://git.acme.example/api/v3"})
+    assert run == named
