@@ -40,6 +40,7 @@ def test_the_wheel_carries_every_template_and_nothing_else(tmp_path: Path) -> No
     assert __version__ in wheel.name
 
 
+@pytest.mark.promise("lesson-27")
 def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
     agents = {*DEVELOP.agents, AGENT}
     assert {path.name.removesuffix(".md.j2") for path in (templates() / "prompts").glob("[!_]*.j2")} == agents
@@ -58,6 +59,7 @@ def helped(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.promise("lesson-27")
 def test_every_command_and_option_that_the_readme_names_exists(capsys: pytest.CaptureFixture[str]) -> None:
     commands = set(re.findall(r"^  ([a-z]+)  ", helped(capsys).partition("Commands:")[2], re.MULTILINE))
     readme = (ROOT / "README.md").read_text()
@@ -68,6 +70,7 @@ def test_every_command_and_option_that_the_readme_names_exists(capsys: pytest.Ca
     assert [option for option in re.findall(r"--[a-z]+(?:-[a-z]+)*", readme) if option not in everything] == []
 
 
+@pytest.mark.promise("design-flows")
 def test_flows_and_skipped_phases_are_those_of_the_contract() -> None:
     skipped = {effort: DEVELOP.skipped(effort, auto=False) for effort in Effort}
     assert DEVELOP.flows == {Effort.S: "light", Effort.M: "standard", Effort.L: "full"}
@@ -108,3 +111,40 @@ def test_nothing_in_the_repository_speaks_of_the_machine_it_was_made_on() -> Non
         if path.is_file() and path.suffix in {".py", ".md", ".j2", ".yaml", ".yml", ".toml", ".jsonl", ".json", ""}:
             text = path.read_text(encoding="utf-8", errors="replace")
             assert not [word for word in words if word in text], name
+
+
+@pytest.mark.promise("design-phases")
+def test_the_pipeline_is_the_one_that_was_agreed_on() -> None:
+    reviewed, checked = "APPROVE APPROVE_WITH_NOTES REVISE", "PASS PASS_WITH_NOTES FAIL"
+    agreed = [
+        ("setup", "setup", "Setup", "request.md", "", ""),
+        ("phase-1", "agent", "Situation Analysis", "analysis.md", "", ""),
+        ("phase-2", "agent", "Investigation", "investigation.md", "", "S"),
+        ("phase-3", "agent", "Design", "design.md", "", ""),
+        ("phase-3b", "review", "Design Review", "review-design.md", reviewed, "S"),
+        ("checkpoint-a", "gate", "Human Reviews Design", "design.md review-design.md", "", ""),
+        ("phase-4", "agent", "Task Decomposition", "tasks.md", "", "S"),
+        ("phase-4b", "review", "Tasks Review", "review-tasks.md", reviewed, "S M"),
+        ("checkpoint-b", "gate", "Human Reviews Tasks", "tasks.md review-tasks.md", "", "S M"),
+        ("phase-5", "tasks", "Implementation", "impl-{task}.md", "", ""),
+        ("phase-6", "task-review", "Code Review", "review-{task}.md", checked, "S"),
+        ("phase-7", "review", "Comprehensive Review", "comprehensive-review.md", checked, ""),
+        ("final-verification", "verify", "Final Verification", "final-verification.md", "", ""),
+        ("pr-creation", "publish", "PR Creation", "", "", ""),
+        ("final-summary", "agent", "Final Summary", "summary.md", "", ""),
+        ("post-to-source", "publish", "Post to Source", "", "", ""),
+        ("final-commit", "publish", "Final Commit", "", "", ""),
+        ("completed", "end", "Completed", "", "", ""),
+        ("checkpoint-c", "decision", "Human Decides", "", "", ""),
+    ]
+    assert [
+        (
+            phase.id,
+            phase.kind,
+            phase.label,
+            getattr(phase, "writes", " ".join(getattr(phase, "shows", ()))),
+            " ".join(getattr(phase, "verdicts", ())),
+            " ".join(getattr(phase, "skip", ())),
+        )
+        for phase in DEVELOP.phases
+    ] == agreed

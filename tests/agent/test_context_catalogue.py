@@ -34,6 +34,7 @@ def test_tests_and_linters_are_the_hosts_and_get_only_names(root: Path) -> None:
     assert past.content == "about login"
 
 
+@pytest.mark.promise("cli-no-tool")
 @pytest.mark.parametrize("path", ["--rootdir=/", "-x", "../other", "/etc/passwd", "a;b", "$(b)", ".git/hooks", "a::--x\n", ""])
 def test_anything_but_a_name_never_reaches_the_host(root: Path, path: str) -> None:
     asked: list[tuple[str, ...]] = []

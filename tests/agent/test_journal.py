@@ -98,6 +98,7 @@ def test_a_damaged_line_in_the_middle_costs_only_itself(path: Path) -> None:
     assert again.answered("a1#1", "p") == again.answered("a1#2", "p") == REPLY
 
 
+@pytest.mark.promise("docs-secrets-struck")
 def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_what_is_used(path: Path) -> None:
     secret = 'sk-"quoted"\\key-1234'
     journal = Journal(path, {"ANTHROPIC_API_KEY": secret, "HOME": "/home/somebody"})

@@ -32,6 +32,7 @@ def paid(text: str, cost: str) -> Reply:
     return Reply(text=text, usage=Usage(input_tokens=10, cost=Decimal(cost)))
 
 
+@pytest.mark.promise("cli-no-tool")
 async def test_a_model_looks_around_and_answers(room: Room) -> None:
     model = Speaker([LOOK, document("# Report\n")])
     done = await room.work(model)
@@ -42,6 +43,7 @@ async def test_a_model_looks_around_and_answers(room: Room) -> None:
     assert [type(notice) for notice in room.notices] == [Asking, Answered, Looking, Looking, Asking, Answered]
 
 
+@pytest.mark.promise("docs-same-bytes")
 async def test_each_question_begins_with_the_one_before_byte_for_byte(room: Room) -> None:
     model = Speaker([LOOK, explore(("look", {"at": 2})), "no json", document()])
     await room.work(model)
@@ -178,6 +180,7 @@ async def test_a_clock_that_has_run_out_ends_the_work_between_questions(room: Ro
     assert done.stop is StopReason.DEADLINE
 
 
+@pytest.mark.promise("docs-secrets-struck")
 async def test_secrets_are_struck_out_of_what_the_model_is_shown(room: Room) -> None:
     room.environ["OPENAI_API_KEY"] = "sk-very-secret"
     room.library = Library(lambda wanted: seen(wanted, "KEY = sk-very-secret"))
@@ -212,6 +215,7 @@ async def resumed(room: Room, lines: Sequence[bytes], says: Sequence[str]) -> tu
     return (done.stop, done.answer, done.usage), [call.key.round for call in model.calls], room.library.asked
 
 
+@pytest.mark.promise("cli-nothing-lost")
 async def test_work_killed_after_any_line_of_its_journal_ends_the_same_and_repeats_nothing(room: Room) -> None:
     says = [LOOK, explore(("look", {"at": 2})), explore(), document("# Report\n")]
     whole, asked, looked = await resumed(room, [], says)

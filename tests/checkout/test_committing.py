@@ -9,6 +9,7 @@ from forge_bot.errors import DetachedHead, GitFailed
 RUN = (("Forge-Run", "20260102-x"), ("Forge-Phase", "phase-3"))
 
 
+@pytest.mark.promise("lesson-12")
 def test_everything_is_committed_new_changed_and_deleted(scene: Scene) -> None:
     scene.write("new.txt", "new")
     scene.write("README.md", "changed")
@@ -21,6 +22,7 @@ def test_everything_is_committed_new_changed_and_deleted(scene: Scene) -> None:
     assert scene.tree.is_clean()
 
 
+@pytest.mark.promise("lesson-12")
 def test_nothing_changed_makes_no_commit(scene: Scene) -> None:
     before = scene.tree.head()
 

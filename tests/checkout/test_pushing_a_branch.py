@@ -29,6 +29,7 @@ def test_a_second_push_adds_and_a_third_has_nothing_to_do(scene: Scene) -> None:
     assert scene.git("rev-parse", "work", at=remote) == made
 
 
+@pytest.mark.promise("design-only-adds", "lesson-14")
 @pytest.mark.parametrize("setting", ["push.default=nothing", "remote.origin.mirror=true", "remote.origin.push=+refs/*:refs/*"])
 def test_work_of_others_on_the_branch_is_never_overwritten_whatever_the_settings(scene: Scene, setting: str) -> None:
     remote, tree = scene.remote(), scene.worktree("work")

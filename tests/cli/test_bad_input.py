@@ -40,6 +40,7 @@ def test_no_key_for_the_model_names_the_variable_to_set(sample: Sample) -> None:
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
+@pytest.mark.promise("cli-option-model")
 @pytest.mark.parametrize("model", ["gpt-5", "nobody:knows", "openai:", ":", "anthropic"])
 def test_an_unknown_model(sample: Sample, model: str) -> None:
     refused(sample.forge("run", TASK, "--model", model), "MODEL-002", 5)
@@ -49,11 +50,13 @@ def test_a_script_that_is_not_there(sample: Sample) -> None:
     refused(sample.forge("run", TASK, "--model", "scripted:nowhere.jsonl"), "MODEL-005", 1)
 
 
+@pytest.mark.promise("cli-exit-2")
 @pytest.mark.parametrize("task", ["", "   ", "\n", "..", "?!"])
 def test_an_empty_task(sample: Sample, task: str) -> None:
     refused(sample.forge("run", task, "--model", sample.model()), "REQUEST-001", 2)
 
 
+@pytest.mark.promise("docs-key-stays")
 @pytest.mark.parametrize(
     "url", ["https://evil.example/o/r/issues/1", "https://github.com@evil.example/o/r/issues/1", "https://github.com/o/r"]
 )
@@ -65,6 +68,7 @@ def test_a_task_of_a_megabyte(sample: Sample) -> None:
     refused(sample.forge("run", "word " * 200_000, "--model", sample.model()), "REQUEST-002", 2)
 
 
+@pytest.mark.promise("docs-config-errors")
 def test_bad_configuration_is_told_with_all_its_places(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("budget: lots\nsandbox: maybe\n")
@@ -105,6 +109,7 @@ def test_an_effort_that_does_not_exist(sample: Sample) -> None:
     refused(sample.forge("run", TASK, "--effort", "XS", "--model", sample.model()), "REQUEST-007", 2)
 
 
+@pytest.mark.promise("lesson-21")
 def test_a_branch_that_exists(sample: Sample) -> None:
     sample.git("branch", "taken")
     refused(sample.forge("run", TASK, "--branch", "taken", "--model", sample.model()), "GIT-005", 5)
@@ -125,11 +130,13 @@ def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) ->
     refused(sample.forge("run", TASK, "--here", "--model", sample.model()), "GIT-004", 5)
 
 
+@pytest.mark.promise("cli-option-run")
 def test_a_run_that_is_not_there(sample: Sample) -> None:
     refused(sample.forge("approve", "--run", "nothing"), "REQUEST-004", 2)
     refused(sample.forge("run", ".specs/20200101-nothing", "--model", sample.model()), "REQUEST-004", 2)
 
 
+@pytest.mark.promise("lesson-24")
 def test_an_artifact_that_is_not_there(sample: Sample) -> None:
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     said = refused(sample.forge("show", "tasks.md"), "REQUEST-006", 2)
@@ -142,6 +149,7 @@ def test_an_amount_that_is_none(sample: Sample) -> None:
     refused(sample.forge("continue", "plenty", "--model", sample.model()), "REQUEST-007", 2)
 
 
+@pytest.mark.promise("cli-exit-2")
 def test_an_unknown_option_is_a_usage_error(sample: Sample) -> None:
     said = sample.forge("run", "--colour", TASK)
     assert said.code == 2
@@ -175,6 +183,7 @@ def test_a_damaged_record_is_told_by_its_line_and_left_alone(sample: Sample) -> 
     assert reports.read_text() == damaged
 
 
+@pytest.mark.promise("cli-resume")
 def test_a_script_without_the_answer_stops_the_run_where_it_stands(sample: Sample, tmp_path: Path) -> None:
     (tmp_path / "short.jsonl").write_text("")
     said = sample.forge("run", TASK, "--effort", "S", "--model", f"scripted:{tmp_path / 'short.jsonl'}")

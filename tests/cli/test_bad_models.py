@@ -98,6 +98,7 @@ def test_nonsense_for_ever_ends_at_a_question_after_so_many_calls(
     )
 
 
+@pytest.mark.promise("cli-option-budget", "cli-exit-4")
 def test_a_budget_ends_nonsense_before_it_is_spent(sample: Sample, server: AgentServer) -> None:
     server.answers = {**script.usual(), ANALYST: {"foo": 1}}
     done = sample.forge("run", TASK, "--effort", "S", "--budget", "0.05", "--model", "openai-chat:gpt-5.4")
@@ -112,6 +113,7 @@ def test_a_budget_ends_nonsense_before_it_is_spent(sample: Sample, server: Agent
 # -- providers ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise("lesson-26", "cli-exit-1", "docs-provider-down")
 @pytest.mark.parametrize(
     ("act", "said"),
     [

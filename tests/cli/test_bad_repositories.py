@@ -51,6 +51,7 @@ def write(path: str, new: str) -> dict[str, str]:
 # -- settings and hooks -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise("lesson-12", "docs-commands-by-git-only")
 def test_no_hook_of_any_kind_runs_and_nothing_is_signed(sample: Sample, tmp_path: Path) -> None:
     folder = tmp_path / "hooks"
     folder.mkdir()
@@ -65,6 +66,7 @@ def test_no_hook_of_any_kind_runs_and_nothing_is_signed(sample: Sample, tmp_path
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.promise("docs-commands-by-git-only")
 def test_no_setting_about_files_changes_what_is_committed(sample: Sample) -> None:
     (sample.path / "windows.txt").write_bytes(b"one\r\ntwo\r\n")
     (sample.path / "marked.txt").write_bytes(b"\xef\xbb\xbfone\r\n")
@@ -207,6 +209,7 @@ def test_a_repository_without_a_commit_says_what_to_do_first(sample: Sample, tmp
     assert "git commit" in told(sample.forge(*command, "--repo", str(tmp_path / "new")), "GIT-003")
 
 
+@pytest.mark.promise("lesson-21", "cli-no-main")
 def test_the_default_branch_may_have_any_name_and_is_not_written_to(sample: Sample, tmp_path: Path) -> None:
     sample.git("branch", "-m", "trunk")
     sample.git("clone", "-q", "--bare", ".", str(tmp_path / "remote.git"))

@@ -8,6 +8,7 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 
 
+@pytest.mark.promise("cli-doctor")
 def test_a_ready_machine_has_nothing_to_mend(sample: Sample) -> None:
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 0
@@ -22,6 +23,7 @@ def test_a_missing_key_is_named_with_its_variable(sample: Sample) -> None:
     assert "ANTHROPIC_API_KEY" in said.out
 
 
+@pytest.mark.promise("cli-doctor")
 def test_missing_tests_tools_and_walls_are_told_with_the_next_step(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("commands: {test: [], lint: nosuchlinter .}\nsandbox: off\n")
@@ -48,6 +50,7 @@ def test_without_an_identity_commits_would_be_the_bots_own(sample: Sample, monke
     assert "Ann <ann@example.com>" in sample.forge("doctor", "--model", sample.model()).out
 
 
+@pytest.mark.promise("cli-doctor-ask")
 def test_ask_tries_the_model_with_one_short_question(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     with AgentServer() as server:

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from forge_bot.settings import Config, load_config
 from tests.fakes.sample import Sample
 
@@ -10,6 +12,7 @@ def read(text: str) -> Config:
     return load_config(lambda _path: text, {})
 
 
+@pytest.mark.promise("cli-init")
 def test_the_written_file_changes_nothing_and_names_every_key(sample: Sample) -> None:
     said = sample.forge("init")
     assert said.code == 0

@@ -36,6 +36,7 @@ def message(server: AgentServer, number: int = -1) -> str:
     return str(server.questions[number].body["messages"][1]["content"])
 
 
+@pytest.mark.promise("cli-ask")
 def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(sample: Sample) -> None:
     model = sample.model({EXPLAINER: ANSWER})
     sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -64,6 +65,7 @@ def test_the_model_sees_what_is_shown_and_the_persons_words_and_holds_no_command
     assert "run_tests" not in system
 
 
+@pytest.mark.promise("cli-ask", "docs-question-outside")
 def test_no_later_prompt_holds_the_question_or_its_answer(sample: Sample, server: AgentServer) -> None:
     sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
     sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
@@ -113,6 +115,7 @@ def test_what_the_model_looks_up_for_it_is_counted_with_the_runs_budget(sample: 
     assert "2,200 tokens" in sample.forge("status").out
 
 
+@pytest.mark.promise("cli-continue")
 def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing_changes(sample: Sample, server: AgentServer) -> None:
     sample.forge("run", TASK, "--effort", "S", "--budget", "0.01", "--model", sample.model())
     before = sample.forge("status", "--json").out

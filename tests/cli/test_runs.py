@@ -13,6 +13,7 @@ from tests.fakes.script import BREAKS, GUARD, MENDS, TEST, WORKFLOW, change, doc
 TASK = "`rota who` names somebody for days before the rota starts"
 
 
+@pytest.mark.promise("cli-run", "cli-approve", "cli-option-effort", "cli-exit-0", "cli-exit-3")
 def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(sample: Sample) -> None:
     model = sample.model()
     waiting = sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -30,6 +31,7 @@ def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(s
     assert sample.git("rev-parse", "--abbrev-ref", "HEAD") == "main"
 
 
+@pytest.mark.promise("cli-own-tree")
 def test_the_users_uncommitted_work_is_never_touched(sample: Sample) -> None:
     (sample.path / "rota" / "schedule.py").write_text("# half done\n")
     (sample.path / "notes.txt").write_text("mine")
@@ -40,6 +42,7 @@ def test_the_users_uncommitted_work_is_never_touched(sample: Sample) -> None:
     assert (sample.path / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.promise("lesson-12", "cli-before-and-after")
 def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sample) -> None:
     model = sample.model(
         {
@@ -66,6 +69,7 @@ def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sampl
     assert [task["spec"]["id"] for task in state["tasks"]] == ["1", "fix-1"]
 
 
+@pytest.mark.promise("design-own-verification", "lesson-16")
 def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
     lie = {"artifact_markdown": "# V\n\n## Summary\n\nAll green.\n\n## Requirements\n\nMet.\n\n## Commands\n\n| test | exit code 0 |\n"}
     model = sample.model(
@@ -89,6 +93,7 @@ def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
     assert "The verification is red" in (sample.workspace / "pull-request.md").read_text()
 
 
+@pytest.mark.promise("design-protected-paths")
 def test_a_change_to_protected_paths_waits_as_a_patch(sample: Sample) -> None:
     model = sample.model({("implementer", "*", "*"): change(GUARD, TEST, WORKFLOW)})
     sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -104,6 +109,7 @@ def test_a_change_to_protected_paths_waits_as_a_patch(sample: Sample) -> None:
     assert "protected paths" in (sample.workspace / "pull-request.md").read_text()
 
 
+@pytest.mark.promise("design-back-with-notes", "lesson-20", "cli-reject")
 def test_a_rejection_sends_the_design_back_with_the_notes(sample: Sample) -> None:
     model = sample.model({("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="The second thought.")})
     sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -114,6 +120,7 @@ def test_a_rejection_sends_the_design_back_with_the_notes(sample: Sample) -> Non
     assert sample.forge("approve", "--model", model).code == 0
 
 
+@pytest.mark.promise("design-stale-approval", "cli-exit-5")
 def test_a_stale_approval_is_refused_and_the_question_is_shown_again(sample: Sample) -> None:
     model = sample.model()
     sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -123,6 +130,7 @@ def test_a_stale_approval_is_refused_and_the_question_is_shown_again(sample: Sam
     assert "design.md" in refused.out
 
 
+@pytest.mark.promise("design-stale-approval")
 def test_a_design_changed_by_hand_must_be_seen_before_it_is_approved(sample: Sample) -> None:
     model = sample.model()
     sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -135,6 +143,7 @@ def test_a_design_changed_by_hand_must_be_seen_before_it_is_approved(sample: Sam
     assert "Something else." in sample.git("show", f"{sample.branch}:{design.relative_to(design.parents[2])}")
 
 
+@pytest.mark.promise("lesson-07", "cli-abandon", "cli-exit-6")
 def test_abandon_ends_the_run_and_keeps_the_branch(sample: Sample) -> None:
     model = sample.model()
     sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -145,6 +154,7 @@ def test_abandon_ends_the_run_and_keeps_the_branch(sample: Sample) -> None:
     assert "RUN-002" in late.err
 
 
+@pytest.mark.promise("cli-retry", "cli-option-notes")
 def test_retry_does_a_phase_again(sample: Sample) -> None:
     model = sample.model({("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")})
     sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -153,17 +163,20 @@ def test_retry_does_a_phase_again(sample: Sample) -> None:
     assert "Thought again." in again.out
 
 
+@pytest.mark.promise("lesson-01", "cli-option-auto")
 def test_auto_goes_through_when_the_reviewer_approves(sample: Sample) -> None:
     done = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
     assert done.code == 0
     assert "Design Review APPROVE" in done.out
 
 
+@pytest.mark.promise("design-no-pull-request", "cli-option-nopr")
 def test_without_a_pull_request_no_text_is_prepared(sample: Sample) -> None:
     sample.forge("run", TASK, "--effort", "S", "--auto", "--nopr", "--model", sample.model())
     assert not (sample.workspace / "pull-request.md").exists()
 
 
+@pytest.mark.promise("cli-option-debug")
 def test_debug_adds_its_report_to_the_summary(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORGE_BOT_DEBUG", "")
     whole = document("Summary", "Changes", "Verification", "Improvement Report", "Debug Report")
@@ -174,6 +187,7 @@ def test_debug_adds_its_report_to_the_summary(sample: Sample, monkeypatch: pytes
     assert "## Debug Report" in (sample.workspace / "summary.md").read_text()
 
 
+@pytest.mark.promise("cli-option-here")
 def test_here_works_in_the_users_own_folder_and_branch(sample: Sample) -> None:
     sample.git("switch", "-q", "-c", "mine")
     done = sample.forge("run", TASK, "--effort", "S", "--auto", "--here", "--model", sample.model())
@@ -182,6 +196,7 @@ def test_here_works_in_the_users_own_folder_and_branch(sample: Sample) -> None:
     assert sample.git("rev-parse", "--abbrev-ref", "HEAD") == "mine"
 
 
+@pytest.mark.promise("cli-option-push")
 def test_push_takes_the_branch_to_the_remote(sample: Sample, tmp_path: Path) -> None:
     sample.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
     sample.git("remote", "add", "origin", str(tmp_path / "remote.git"))
@@ -190,6 +205,7 @@ def test_push_takes_the_branch_to_the_remote(sample: Sample, tmp_path: Path) -> 
     assert sample.git("rev-parse", f"origin/{sample.branch}") == sample.git("rev-parse", sample.branch)
 
 
+@pytest.mark.promise("design-who-approved", "design-commits")
 def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(sample: Sample) -> None:
     model = sample.model()
     sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -200,6 +216,7 @@ def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(sampl
     assert any("Forge-Inputs: request.md@" in each for each in trailers)
 
 
+@pytest.mark.promise("lesson-17", "lesson-18")
 def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,6 +235,7 @@ def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
 # -- looking ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise("cli-status", "cli-show", "cli-list")
 def test_status_list_and_show_tell_where_a_run_stands(sample: Sample) -> None:
     assert "No run yet" in sample.forge("list").out
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
@@ -248,6 +266,7 @@ def test_a_run_can_be_named_by_its_folder(sample: Sample) -> None:
     assert "checkpoint-a" in again.out
 
 
+@pytest.mark.promise("cli-option-run")
 def test_two_runs_have_to_be_told_apart(sample: Sample) -> None:
     model = sample.model()
     sample.forge("run", TASK, "--effort", "S", "--model", model)

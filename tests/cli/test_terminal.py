@@ -8,6 +8,8 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
+import pytest
+
 from tests.fakes.sample import Sample
 
 TASK = "Nobody is on call before the rota starts"
@@ -84,6 +86,7 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
     assert '"effort": "S"' in decisions
 
 
+@pytest.mark.promise("cli-option-yes")
 def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_the_document_is_shown_once(sample: Sample) -> None:
     answer = {"artifact_markdown": "The swaps **stay** as they are."}
     model = sample.model({("inquiry", "*", "1.1"): answer, ("inquiry", "*", "2.1"): {"artifact_markdown": "A test shows it."}})
@@ -127,6 +130,7 @@ def test_another_word_gives_another_slug(sample: Sample) -> None:
     assert sample.branch.endswith("/early-days")
 
 
+@pytest.mark.promise("cli-option-discuss")
 def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample: Sample) -> None:
     with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--discuss", "--model", sample.model()) as person:
         person.until("main goal")
@@ -143,6 +147,7 @@ def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample
     assert "must not change" not in request
 
 
+@pytest.mark.promise("docs-estimate")
 def test_the_estimate_stands_above_the_question_and_a_new_name_is_looked_at_again(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("protected_branches: ['*/taken']\n")

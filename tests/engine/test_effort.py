@@ -50,6 +50,7 @@ REQUESTS = TypeAdapter(list[Request]).validate_python(yaml.safe_load(CORPUS.read
 every_request = pytest.mark.parametrize("request_", REQUESTS, ids=[f"{number}-{one.text[:30]}" for number, one in enumerate(REQUESTS)])
 
 
+@pytest.mark.promise("lesson-18", "cli-option-effort")
 @every_request
 def test_a_request_gets_the_effort_that_a_careful_person_gives_it_and_hears_why(request_: Request) -> None:
     guess = guess_effort(flag=request_.flag, labels=request_.labels, story_points=request_.points, text=request_.whole)
@@ -57,6 +58,7 @@ def test_a_request_gets_the_effort_that_a_careful_person_gives_it_and_hears_why(
     assert guess.reason.startswith(request_.reason)
 
 
+@pytest.mark.promise("lesson-21")
 @every_request
 def test_a_request_gets_the_kind_of_branch_that_a_careful_person_gives_it(request_: Request) -> None:
     assert branch_type(request_.whole) == request_.branch

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from decimal import Decimal
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -124,6 +125,7 @@ def gate_of(state: State) -> tuple[str, int, str] | None:
 MAY_CLOSE_A_GATE = Answered | RetryAsked | BudgetRaised | Abandoned
 
 
+@pytest.mark.promise("design-enumerated-answers", "design-no-answer-no-gate-closed", "design-idempotent", "lesson-06")
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
 @given(st.data(), st.sampled_from(Effort), st.booleans(), st.booleans())
 def test_no_sequence_of_reports_breaks_a_run(draw: st.DataObject, effort: Effort, auto: bool, skip_pr: bool) -> None:
@@ -153,6 +155,7 @@ def _counted(bench: Bench, _before: State) -> int:
     return sum(1 for report in bench.reports if report.key in bench.state.seen)
 
 
+@pytest.mark.promise("lesson-04", "lesson-05")
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
 @given(st.data(), st.sampled_from(Effort), st.integers(0, 6))
 def test_with_finitely_many_rejections_every_run_ends(draw: st.DataObject, effort: Effort, rejections: int) -> None:
@@ -179,6 +182,7 @@ def test_with_finitely_many_rejections_every_run_ends(draw: st.DataObject, effor
     raise AssertionError(f"still at {bench.state.current_phase} after {len(bench.reports)} reports")
 
 
+@pytest.mark.promise("lesson-06")
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_nothing_after_the_design_gate_is_asked_without_an_approval_of_the_design(draw: st.DataObject) -> None:

@@ -44,11 +44,13 @@ def said(findings: Sequence[Finding]) -> tuple[tuple[Severity, str], ...]:
     return tuple((finding.severity, finding.description) for finding in findings)
 
 
+@pytest.mark.promise("design-verdict-forms")
 @corpus("verdicts_read")
 def test_a_verdict_that_a_careful_person_reads_is_read(review: Review) -> None:
     assert read_verdict(review.text, review.offered) is review.verdict
 
 
+@pytest.mark.promise("design-unreadable")
 @corpus("verdicts_unreadable")
 def test_no_verdict_is_made_out_of_what_says_none(review: Review) -> None:
     assert read_verdict(review.text, review.offered) is Verdict.UNREADABLE
@@ -65,6 +67,7 @@ def test_a_whole_review_is_judged_by_its_verdict_and_its_findings(review: Review
     assert (verdict, said(findings)) == (review.verdict, review.findings)
 
 
+@pytest.mark.promise("design-contradiction")
 @pytest.mark.parametrize("yes", [verdict for verdict in Verdict if verdict.positive])
 def test_a_yes_of_any_sort_beside_a_critical_finding_is_unreadable(yes: Verdict) -> None:
     assert read_verdict(f"## Verdict: {yes}", [yes]) is yes
@@ -72,6 +75,7 @@ def test_a_yes_of_any_sort_beside_a_critical_finding_is_unreadable(yes: Verdict)
     assert judge_review(f"## Verdict: {yes}\n\n- [MAJOR] no retry", [yes])[0] is yes
 
 
+@pytest.mark.promise("design-contradiction")
 @pytest.mark.parametrize(("one", "other"), [pair for pair in product(Verdict, repeat=2) if Verdict.UNREADABLE not in pair])
 def test_two_verdicts_are_readable_only_if_they_are_the_same(one: Verdict, other: Verdict) -> None:
     read = read_verdict(f"Verdict: {one}\n\n## Verdict\n\n**{other}**\n", [*Verdict])
@@ -99,6 +103,7 @@ def test_a_long_title_is_cut_at_five_hundred_characters() -> None:
     assert exact.description == "x" * 500
 
 
+@pytest.mark.promise("lesson-04")
 @settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("APROVE_PSFIL |/\n#*-`>[]().:x!?~ Vverdict"), max_size=200))
 def test_no_text_upsets_the_reader_and_prose_before_a_verdict_does_not_change_a_no(text: str) -> None:
@@ -107,6 +112,7 @@ def test_no_text_upsets_the_reader_and_prose_before_a_verdict_does_not_change_a_
     assert read_verdict(f"{text}\n\n```\n```\n\n## Verdict: REVISE\n", DESIGN) in {Verdict.REVISE, Verdict.UNREADABLE}
 
 
+@pytest.mark.promise("design-unreadable")
 @settings(deadline=None)
 @given(
     st.sampled_from(DESIGN[:2]), st.sampled_from(["if", "once", "unless", "provided", "only after", "pending", "as long as"]), st.booleans()

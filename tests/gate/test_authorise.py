@@ -112,6 +112,7 @@ def test_the_matrix_is_long_enough_to_be_trusted() -> None:
     assert len(ROWS) >= 200
 
 
+@pytest.mark.promise("docs-gate-people")
 @pytest.mark.parametrize(("way", "name", "account", "status", "told", "ground"), ROWS, ids=[f"{row[0]}: {row[1]}" for row in ROWS])
 def test_who_may_do_what(way: str, name: str, account: Json | None, status: int, told: Any, ground: Ground | None) -> None:
     attempt = attempt_by(way, read_account(Node(account)))

@@ -51,6 +51,7 @@ def test_the_table_is_long_enough_to_be_trusted() -> None:
     assert len(ROWS) >= 150
 
 
+@pytest.mark.promise("design-revise", "docs-gate-commands")
 @pytest.mark.parametrize(("group", "body", "says"), ROWS, ids=[f"{group}: {body[:40]!r}" for group, body, _ in ROWS])
 def test_a_comment_says_what_the_table_says(group: str, body: str, says: list[str]) -> None:
     said = [shown(part) for part in parse(body)]
@@ -59,6 +60,7 @@ def test_a_comment_says_what_the_table_says(group: str, body: str, says: list[st
     assert len(said) == len(says)
 
 
+@pytest.mark.promise("docs-gate-commands")
 def test_one_mistyped_line_stops_all_commands_of_its_comment() -> None:
     assert obeyed(parse("/approve\n/rejct it")) == ()
     assert obeyed(parse("/approve\n/status")) == (Approve(1), Status(2))

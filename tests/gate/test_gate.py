@@ -91,6 +91,7 @@ def test_a_comment_without_a_command_costs_nothing(gate: Gate, api: SmallApi) ->
     assert api.asked == []
 
 
+@pytest.mark.promise("docs-gate-people")
 def test_a_stranger_gets_a_sign_and_one_sentence_in_a_thread_and_costs_nothing_more(gate: Gate, api: SmallApi) -> None:
     for number in (2001, 2002, 2003):
         step = gate("issue_comment", commented("/forge mine bitcoins", by=user("bob"), id=number), GITHUB_ACTOR="bob")
@@ -136,6 +137,7 @@ def test_a_run_that_somebody_else_runs_again_needs_both_people(gate: Gate, api: 
     assert nobody.outputs["result"] == "refused"
 
 
+@pytest.mark.promise("docs-gate-people")
 @pytest.mark.parametrize("status", [401, 403, 404, 429, 500, 503])
 def test_when_github_does_not_say_who_somebody_is_the_step_fails_and_lets_nobody_in(gate: Gate, api: SmallApi, status: int) -> None:
     api.trouble.append(Trouble("GET", "/collaborators/", status))

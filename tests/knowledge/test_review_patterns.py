@@ -52,6 +52,7 @@ def test_findings_about_different_things_stay_two(one: str, other: str) -> None:
     assert [each.seen for each in found(other, one)] == [1, 1]
 
 
+@pytest.mark.promise("lesson-19")
 def test_the_most_frequent_pattern_comes_first_and_then_the_newest() -> None:
     patterns = found("Names are unclear", "Password is logged", "Retry has no limit", "Password is logged")
     assert [each.text for each in patterns] == ["Password is logged", "Names are unclear", "Retry has no limit"]

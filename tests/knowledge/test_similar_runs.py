@@ -21,6 +21,7 @@ def names(history: History, text: str, limit: int = 3, exclude: str = "") -> lis
     return [each.name for each in history.similar(text, limit, exclude)]
 
 
+@pytest.mark.promise("lesson-19")
 def test_the_run_with_the_same_words_comes_first() -> None:
     history = History(
         [
@@ -59,6 +60,7 @@ def test_runs_without_a_word_in_them_do_no_harm() -> None:
     assert names(History([past_run("a"), past_run("b")]), "login") == []
 
 
+@pytest.mark.promise("lesson-19")
 def test_identical_runs_come_newest_first_and_then_by_name() -> None:
     runs = [past_run("b", "login"), past_run("a", "login"), past_run("c", "login", date="2026-02-01")]
     assert names(History(runs), "login") == ["c", "a", "b"]

@@ -34,6 +34,7 @@ def kinds(text: str) -> dict[str, int]:
     return {removal.kind.value: removal.count for removal in clean(text).removals}
 
 
+@pytest.mark.promise("docs-hidden-text")
 @pytest.mark.parametrize("case", CORPUS["strip"], ids=lambda case: case["id"])
 def test_hidden_text_does_not_reach_the_model(case: Hidden) -> None:
     cleaned = clean(case["text"])

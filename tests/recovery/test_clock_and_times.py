@@ -22,6 +22,7 @@ def set_forward(world: World, days: int) -> None:
     world.git("commit", "-qam", "times of a clock that is fast", folder=world.tree)
 
 
+@pytest.mark.promise("design-bare-approval")
 @pytest.mark.parametrize("days", [1, 4_000])
 def test_a_bare_approval_means_what_was_shown_last_though_the_clock_was_set_back(short: Told, days: int) -> None:
     world, parts = short
@@ -49,6 +50,7 @@ def all_at_one_time(folder: Path) -> None:
             os.utime(Path(here) / name, (1_000_000_000, 1_000_000_000), follow_symlinks=False)
 
 
+@pytest.mark.promise("lesson-07", "lesson-11")
 def test_nothing_depends_on_the_times_of_files(short: Told) -> None:
     world, parts = short
     world.back("0")

@@ -23,6 +23,7 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(short: Told, part: i
     assert survives(world, parts[part], boundaries) == len(boundaries)
 
 
+@pytest.mark.promise("cli-nothing-lost")
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("kind", KINDS)

@@ -23,6 +23,7 @@ def git(folder: Path, *words: str) -> str:
     return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.promise("cli-demo", "cli-demo-yes")
 def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(shown: Said, tmp_path: Path) -> None:
     assert shown.code == 0, shown.err
     assert "model's words are recorded" in shown.out.replace("\n", " ")
@@ -57,6 +58,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(sample: Sample, tmp_path: Path
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["work.txt"]
 
 
+@pytest.mark.promise("lesson-27")
 def test_the_record_names_its_agents_and_phases_and_holds_no_secret() -> None:
     exchanges = Exchanges.read(RECORD)
     assert {exchange.agent for exchange in exchanges} >= {"situation-analyst", "architect", "implementer", "verifier"}

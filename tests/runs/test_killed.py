@@ -41,6 +41,7 @@ def server() -> Iterator[AgentServer]:
         yield running
 
 
+@pytest.mark.promise("cli-nothing-lost")
 def test_killed_in_three_calls_a_run_ends_the_same_and_repeats_only_the_calls_in_flight(sample: Sample, server: AgentServer) -> None:
     words = ("run", TASK, "--effort", "S", "--auto", "--nopr")
     for number, call in enumerate((2, 4, 6)):
@@ -77,6 +78,7 @@ def test_killed_after_any_line_it_printed_a_run_asks_no_finished_question_again(
     assert Path(sample.workspace / "summary.md").is_file()
 
 
+@pytest.mark.promise("cli-resume")
 def test_stopped_by_hand_a_run_says_how_to_go_on_and_goes_on(sample: Sample, server: AgentServer) -> None:
     server.will_hang = 3
     process = started(sample, server, "run", TASK, "--effort", "S", "--auto", "--nopr")

@@ -49,6 +49,7 @@ def test_the_first_prompt_reads_all_past_runs_with_the_same_few_calls_of_git(pla
     assert counts[0] == counts[1]
 
 
+@pytest.mark.promise("lesson-19")
 def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_anybody_look(run: Finished) -> None:
     history_at.cache_clear()
     judging = next(step for step in run.steps if step.action.agent == "verifier")

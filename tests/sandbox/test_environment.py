@@ -44,6 +44,7 @@ def on_path(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
 # -- variables -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise("docs-clean-environment")
 def test_nothing_of_our_environment_is_passed_on(backend: BackendName, worktree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GITHUB_TOKEN", "ANTHROPIC_API_KEY", "HARMLESS", "PIP_INDEX_URL", "LD_PRELOAD_OF_MINE"):
         monkeypatch.setenv(name, "hunter2")
@@ -182,6 +183,7 @@ fund=false
 """
 
 
+@pytest.mark.promise("docs-clean-environment")
 def test_an_installation_knows_the_registries_but_no_account(
     chosen: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

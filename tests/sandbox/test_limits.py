@@ -45,6 +45,7 @@ def shell(backend: BackendName, worktree: Path, script: str, **limits: float) ->
     return run(backend, Box(worktree=worktree, limits=Limits.model_validate(limits)), ["sh", "-c", script])
 
 
+@pytest.mark.promise("docs-limits")
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(backend: BackendName, worktree: Path) -> None:
     marker = f"60.{os.getpid()}1"
     outcome = shell(backend, worktree, f"setsid sleep {marker} >/dev/null 2>&1 & echo begun; sleep {marker}", seconds=0.5)
@@ -54,6 +55,7 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_started(backend: Bac
     assert alive(marker) == []
 
 
+@pytest.mark.promise("docs-limits")
 def test_a_daemon_does_not_outlive_its_command(backend: BackendName, worktree: Path) -> None:
     marker = f"60.{os.getpid()}2"
     script = f"(setsid sleep {marker} >/dev/null 2>&1 &); (sleep {marker} &); echo done"
@@ -96,6 +98,7 @@ def wait_until(true: Callable[[], bool]) -> None:
         threading.Event().wait(0.01)
 
 
+@pytest.mark.promise("docs-limits")
 def test_memory_of_all_processes_together_is_bounded(backend: BackendName, attempt: Attempt) -> None:
     hog = "import os, time\nfor _ in range(3): os.fork()\nx = bytearray(40 << 20); time.sleep(60)"
     outcome = attempt(backend, hog, limits=Limits(memory_bytes=200 << 20, seconds=50))
@@ -107,6 +110,7 @@ def test_memory_that_is_only_reserved_or_shared_does_not_count(walled: BackendNa
     assert attempt(walled, RESERVED_AND_SHARED, limits=Limits(memory_bytes=200 << 20)).exit_code == 0
 
 
+@pytest.mark.promise("docs-limits")
 def test_more_processes_than_allowed_end_the_command(backend: BackendName, attempt: Attempt) -> None:
     outcome = attempt(backend, MANY.format(count=120, then="time.sleep(60)"), limits=Limits(processes=60, seconds=50))
     assert outcome.exit_code == 137
@@ -130,12 +134,14 @@ def test_threads_are_bounded_by_the_kernel_at_eight_for_each_process(backend: Ba
     assert 100 < int(started) <= 160
 
 
+@pytest.mark.promise("docs-limits")
 def test_no_file_grows_beyond_its_limit(walled: BackendName, worktree: Path) -> None:
     outcome = shell(walled, worktree, "head -c 3000000 /dev/zero > src/big; echo $?", file_bytes=1_000_000)
     assert outcome.output.splitlines()[-1] != "0"
     assert (worktree / "src" / "big").stat().st_size == 1_000_000
 
 
+@pytest.mark.promise("docs-limits")
 def test_a_flood_of_output_keeps_its_head_and_its_tail(walled: BackendName, worktree: Path) -> None:
     outcome = shell(walled, worktree, "echo first; yes | head -c 20000000; echo last", output_bytes=10_000)
     assert outcome.truncated

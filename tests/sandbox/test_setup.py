@@ -23,6 +23,7 @@ def test_a_package_is_installed_with_network_and_used_without(walled: BackendNam
     assert not (tools / "bin" / "new").exists()
 
 
+@pytest.mark.promise("docs-own-network")
 def test_with_network_servers_are_reached_but_no_local_socket(walled: BackendName, worktree: Path, tmp_path: Path) -> None:
     world = World(tmp_path / "outside")
     code = """

@@ -29,6 +29,7 @@ def test_the_state_is_the_fold_of_the_reports(workspace: Workspace) -> None:
     assert loaded.refolded == ""
 
 
+@pytest.mark.promise("design-fold")
 @pytest.mark.parametrize(
     ("content", "said"), [(b"{", "was broken"), (b"\xff\xfe", "was broken"), (b'{"currentPhase": 3}', "was broken"), (None, "was missing")]
 )
@@ -43,6 +44,7 @@ def test_a_broken_state_file_is_made_anew_and_said(workspace: Workspace, content
     assert workspace.load(DEVELOP).refolded == ""
 
 
+@pytest.mark.promise("lesson-08")
 def test_a_state_file_that_is_behind_is_made_anew(workspace: Workspace) -> None:
     file = workspace.path / "state.json"
     file.write_text(file.read_text().replace('"step": 4', '"step": 2'))
@@ -99,6 +101,7 @@ def test_a_request_reads_back_as_it_was_written(title: str, text: str, labels: l
     assert (again.title, again.text, again.labels) == (request.title, request.text, request.labels)
 
 
+@pytest.mark.promise("design-frozen-request")
 def test_a_request_that_was_changed_is_refused() -> None:
     source = Source(type="github_issue", id="42", url="https://github.com/o/r/issues/42", author="eve")
     text = render_request(Request(title="Fix it", text="Please fix", source=source, effort=Effort.S, effort_reason="label"))
