@@ -79,7 +79,7 @@ LESSONS = {
     "lesson-14": "A push that fails is told, asked about and made again; it is never forced, and a run is complete only after it.",
     "lesson-15": "Findings that are open when a person approves reach those who implement.",
     "lesson-16": "Verification decides: red goes back to the implementer, then to a person, and a model's words do not change it.",
-    "lesson-17": "A run that was begun from an issue keeps it to the end, whoever confirms: number, labels and closing line.",
+    "lesson-17": "A run that was begun from an issue keeps it to the end: number, labels, author and closing line.",
     "lesson-18": "The labels of an issue count; effort is judged by whole words as a careful person would.",
     "lesson-19": "Past runs serve later ones: found by their words, unfinished ones too, findings counted, newest first, and friction.",
     "lesson-20": "The reason of a rejection reaches the one who has to do it again.",
@@ -176,7 +176,10 @@ DOCS = {
     "docs-question-outside": "A question changes nothing but the money, and no later phase sees it.",
     "docs-json": "The page about the state has every key of `status --json`, and no other.",
     "docs-hidden-text": "Text of strangers that nobody sees does not reach a model, and that something was removed is said.",
-    "docs-commands-by-git-only": "Git is called without hooks, signing, editors or settings that change what is committed.",
+    "docs-visible-text": "Text that people see is never rewritten.",
+    "docs-fence": "What strangers wrote is fenced, and nothing in it gets out of its fence.",
+    "docs-edits-inside": "An edit stays inside the work tree, whatever path or link it names.",
+    "docs-git-alone": "Git is called without hooks, signing, editors or settings that change what is committed.",
     "docs-gate-commands": "A comment is a command only where the page says so, and one mistyped line stops all of it.",
     "docs-gate-people": "Who may not give commands is refused, and so is everybody GitHub does not answer about.",
 }
@@ -209,11 +212,29 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
         "complete commands, runs, phases and documents in your shell": ("cli-completion",),
         "`--until` stops when one is complete, before its review or checkpoint": ("cli-option-until",),
     },
+    "SECURITY.md": {
+        "It has no shell, no token, no file handle. It answers with text and edits; each is parsed into a closed set of forms.": (
+            "cli-no-tool",
+        ),
+        "Edits stay inside the work tree. Paths that decide what runs or who decides (`.github/`, `.forge/`, lock files, `CODEOWNERS`, "
+        "instructions for agents, git's own) are held back as a patch until a person approves that patch by its digest.": (
+            "docs-edits-inside", "design-protected-paths",
+        ),
+        "Hidden text (comments, invisible characters, attributes) is removed from requests before a model reads it, and that is said. "
+        "Visible text is never rewritten; what strangers wrote is fenced.": ("docs-hidden-text", "docs-visible-text", "docs-fence"),
+        "The project's commands run as argument lists in a sandbox: no secrets in the environment, no network after setup, writing in the "
+        "work tree only. `docs/sandbox.md` says what each backend promises. Setup has network, and runs before any edit of a model is "
+        "applied.": ("cli-walls", "docs-clean-environment", "docs-own-network", "docs-walls"),
+        "Prompts and answers are journalled outside git with the values of secret-looking environment variables struck out.": (
+            "docs-secrets-struck",
+        ),
+    },
     "docs/sandbox.md": {
         "without our environment, without network except for `setup`, writing in the work tree only, within limits": (
             "docs-clean-environment", "docs-own-network", "docs-walls", "docs-limits",
         ),
         "Every box is ended with all it started before the next step begins.": ("docs-limits",),
+        "git is called without hooks and file system monitors": ("docs-git-alone",),
         "bubblewrap, else Landlock, else nothing runs": ("docs-refused-backend",),
     },
     "docs/preflight.md": {

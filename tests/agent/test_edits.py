@@ -206,6 +206,7 @@ def test_a_file_that_would_be_huge_is_refused() -> None:
 # -- paths
 
 
+@pytest.mark.promise("docs-edits-inside")
 @pytest.mark.parametrize(
     "path",
     [

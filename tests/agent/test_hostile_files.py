@@ -155,6 +155,7 @@ def test_line_ends_and_byte_order_marks_are_kept_whatever_the_model_writes(root:
 # -- links and other repositories
 
 
+@pytest.mark.promise("docs-edits-inside")
 @pytest.mark.parametrize("path", ["secret", "house/secret.txt", "house/new.txt", "round", "sources/app.py"])
 def test_nothing_is_written_through_a_link(root: Path, path: str) -> None:
     assert len(plan(root, write(path)).problems) == 1

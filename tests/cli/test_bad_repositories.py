@@ -51,7 +51,7 @@ def write(path: str, new: str) -> dict[str, str]:
 # -- settings and hooks -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("lesson-12", "docs-commands-by-git-only")
+@pytest.mark.promise("lesson-12", "docs-git-alone")
 def test_no_hook_of_any_kind_runs_and_nothing_is_signed(sample: Sample, tmp_path: Path) -> None:
     folder = tmp_path / "hooks"
     folder.mkdir()
@@ -66,7 +66,7 @@ def test_no_hook_of_any_kind_runs_and_nothing_is_signed(sample: Sample, tmp_path
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.promise("docs-commands-by-git-only")
+@pytest.mark.promise("docs-git-alone")
 def test_no_setting_about_files_changes_what_is_committed(sample: Sample) -> None:
     (sample.path / "windows.txt").write_bytes(b"one\r\ntwo\r\n")
     (sample.path / "marked.txt").write_bytes(b"\xef\xbb\xbfone\r\n")

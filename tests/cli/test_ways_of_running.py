@@ -20,7 +20,7 @@ def test_the_branch_gets_the_name_that_was_asked_for(sample: Sample) -> None:
     assert sample.branch == "ann/before-the-start"
 
 
-@pytest.mark.promise("cli-option-record", "docs-replay")
+@pytest.mark.promise("cli-option-record", "cli-option-model", "docs-replay", "lesson-27")
 def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     began = sample.forge("run", TASK, "--effort", "S", "--model", sample.model(), "--record", str(record))
@@ -31,6 +31,7 @@ def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path:
     sample.git("branch", "-D", sample.branch)
     again = sample.forge("run", TASK, "--effort", "S", "--model", f"replay:{record}")
     assert again.code == 3, again.err
+    assert json.loads(sample.forge("status", "--json").out)["usage"]["model"] == f"replay:{record}"
     assert sample.forge("approve", "--model", f"replay:{record}").code == 0
     assert sample.git("show", f"{sample.branch}:rota/schedule.py") == first
 

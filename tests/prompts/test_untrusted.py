@@ -44,6 +44,7 @@ def test_hidden_text_does_not_reach_the_model(case: Hidden) -> None:
     assert "HID" not in cleaned.text or case["id"] == "soft_hyphen"
 
 
+@pytest.mark.promise("docs-visible-text")
 @pytest.mark.parametrize("case", CORPUS["keep"], ids=lambda case: case["id"])
 def test_what_is_seen_stays_letter_by_letter(case: Case) -> None:
     cleaned = clean(case["text"])

@@ -58,7 +58,6 @@ def test_a_folder_that_is_not_empty_is_left_alone(sample: Sample, tmp_path: Path
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["work.txt"]
 
 
-@pytest.mark.promise("lesson-27")
 def test_the_record_names_its_agents_and_phases_and_holds_no_secret() -> None:
     exchanges = Exchanges.read(RECORD)
     assert {exchange.agent for exchange in exchanges} >= {"situation-analyst", "architect", "implementer", "verifier"}
