@@ -29,7 +29,8 @@ class Child:
     """One worker. Iterate over its messages, and answer each commit by `go_on`."""
 
     def __init__(self, folder: Path, arguments: tuple[str, ...], environ: Mapping[str, str]) -> None:
-        command = [sys.executable, "-m", "forge_bot.bot.worker", *arguments]
+        # -P: what lies in the folder is the repository's, and may be called like a library of ours.
+        command = [sys.executable, "-P", "-m", "forge_bot.bot.worker", *arguments]
         # Unbuffered and in a session of its own: a signal for us is passed on by us, and what it started ends with it.
         self._process = subprocess.Popen(
             command, cwd=folder, env=dict(environ), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
