@@ -109,7 +109,7 @@ CLI = {
     "cli-status": "Show where a run stands.",
     "cli-show": "Print an artifact of a run.",
     "cli-list": "List the runs of the repository.",
-    "cli-init": "Write a commented .forge/config.yml for the repository.",
+    "cli-init": "Write what is missing of a commented .forge/config.yml and, on GitHub, the workflow for the bot.",
     "cli-doctor": "Check whether a run could start here, and say what is missing.",
     "cli-work": "Carry a run on inside GitHub Actions; what the gate let in stands in the environment.",
     "cli-demo": "Watch a recorded run on a small sample repository: real git, real tests, recorded words.",
