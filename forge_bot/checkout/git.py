@@ -61,6 +61,9 @@ _GRACE = 3.0
 
 # What git says, and what a person can do about it. The first that is found counts.
 _ADVICE = (
+    ("No space left", "Make room on the disk, then `forge-bot resume`."),
+    # git's own words when a file it checks as it writes, such as the index, finds no room (csum-file.c).
+    ("Out of diskspace", "Make room on the disk, then `forge-bot resume`."),
     ("index.lock", "Another git process is at work there, or one has died: wait, or remove the lock file named above."),
     ("dubious ownership", "The folder belongs to somebody else; if you trust it: git config --global --add safe.directory PATH."),
     (
@@ -68,7 +71,6 @@ _ADVICE = (
         "Work trees are kept in $XDG_STATE_HOME, else ~/.local/state: make that folder writable, or set the variable to one that is.",
     ),
     ("Argument list too long", "Too many files changed at once; commit or ignore some of them first."),
-    ("No space left", "Make room on the disk, then `forge-bot resume`."),
     ("not a git repository", "The work tree has lost its link: run `git worktree repair` in the main repository."),
 )
 

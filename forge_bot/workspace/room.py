@@ -13,7 +13,7 @@ LEAST = 1 << 20
 """Bytes; a disk with less room than this counts as full: git, a report or an answer may no longer fit."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_WORDS = ("No space left on device", "Disk quota exceeded")
+_WORDS = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
 
 
 @contextmanager
