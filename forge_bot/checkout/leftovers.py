@@ -10,7 +10,7 @@ _PROC = Path("/proc")
 _LOOK_SECONDS = 0.02
 
 
-def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
+def unlock(folder: Path, *, seconds: float) -> tuple[str, ...]:
     """Wait for git processes still at work in the tree, at most so long; then take away the locks of those that died: their names.
 
     For a tree that only its run writes to. A process that is killed leaves the git it had started behind, which goes on for

@@ -108,8 +108,8 @@ class Tree:
         """Put named files back to the last commit; those it does not have are removed. What they held is gone."""
         discarding.discard(self.path, paths)
 
-    def unlock(self) -> tuple[str, ...]:
-        """Wait for git processes that outlived whoever started them, then take away locks that dead ones left; their names.
+    def unlock(self, *, seconds: float = 10.0) -> tuple[str, ...]:
+        """Wait at most so long for git processes that outlived whoever started them, then take away locks of dead ones; their names.
 
         Only for a tree in which nobody but its run works.
         """

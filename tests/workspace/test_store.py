@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forge_bot.engine import REPORT, fold
 from forge_bot.engine.reports import Source
 from forge_bot.engine.values import Effort
 from forge_bot.errors import OtherSchema, ReportsDamaged
@@ -62,6 +63,72 @@ def test_a_torn_last_report_was_never_recorded(workspace: Workspace) -> None:
     with (workspace.path / "reports.jsonl").open("ab") as file:
         file.write(b'{"type": "answered", "key"')
     assert workspace.load(DEVELOP).state.gate is not None
+
+
+@pytest.fixture(scope="module")
+def whole() -> bytes:
+    """The reports of a run that waits at its second gate."""
+    bench = Bench(Effort.L).until("checkpoint-b")
+    return b"".join(REPORT.dump_json(report) + b"\n" for report in bench.reports)
+
+
+@given(data=st.data())
+def test_reports_cut_at_any_byte_are_those_that_were_whole(
+    whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    cut = data.draw(st.integers(whole.index(b"\n") + 1, len(whole)))
+    workspace = Workspace(tmp_path_factory.getbasetemp(), "20261121-cut")
+    workspace.path.mkdir(parents=True, exist_ok=True)
+    file = workspace.path / "reports.jsonl"
+    file.write_bytes(whole[:cut])
+    lines = whole[:cut].split(b"\n")[:-1]
+    expected = fold(DEVELOP, [REPORT.validate_json(line) for line in lines])
+    assert workspace.load(DEVELOP).state == expected
+    assert workspace.mend(b"") == ()
+    assert file.read_bytes() == b"".join(line + b"\n" for line in lines)
+
+
+def test_a_last_line_that_lacks_only_its_end_was_not_recorded_either(workspace: Workspace) -> None:
+    file = workspace.path / "reports.jsonl"
+    file.write_bytes(file.read_bytes().rstrip(b"\n"))
+    before = len(workspace.reports())
+    workspace.record(Bench(Effort.S).until("checkpoint-a").reports[-1], workspace.load(DEVELOP).state)
+    assert len(workspace.reports()) == before + 1
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: f'{{"schemaVersion": {text}'.encode(errors="replace")))
+def test_whatever_stands_in_the_state_file_it_is_made_anew_or_refused(
+    whole: bytes, tmp_path_factory: pytest.TempPathFactory, raw: bytes
+) -> None:
+    workspace = Workspace(tmp_path_factory.getbasetemp(), "20261121-state")
+    workspace.path.mkdir(parents=True, exist_ok=True)
+    (workspace.path / "reports.jsonl").write_bytes(whole)
+    (workspace.path / "state.json").write_bytes(raw)
+    try:
+        assert "made anew" in workspace.load(DEVELOP).refolded
+    except OtherSchema:
+        assert b"schemaVersion" in raw
+
+
+def test_reports_that_are_behind_their_commit_come_back_from_it(workspace: Workspace) -> None:
+    file = workspace.path / "reports.jsonl"
+    committed = file.read_bytes()
+    for there in (b"", committed[:200], committed[: committed.index(b"\n") + 1]):
+        file.write_bytes(there)
+        assert "behind" in workspace.mend(committed)[0]
+        assert file.read_bytes() == committed
+    file.unlink()
+    assert "behind" in workspace.mend(committed)[0]
+    assert workspace.mend(committed[:300]) == ()
+    assert file.read_bytes() == committed
+
+
+def test_half_written_files_of_a_killed_process_are_taken_away(workspace: Workspace) -> None:
+    (workspace.path / ".design.md.ab12cd_x.tmp").write_text("ha")
+    (workspace.path / "design.md").write_text("whole")
+    workspace.mend(b"")
+    assert not list(workspace.path.glob("*.tmp"))
+    assert (workspace.path / "design.md").read_text() == "whole"
 
 
 def test_a_damaged_report_is_named_by_its_line(workspace: Workspace) -> None:
