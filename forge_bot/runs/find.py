@@ -121,7 +121,16 @@ def _current_branch(repository: Repository) -> str:
 
 def _live(repository: Repository, branch: str, tree: Path | None) -> RunInfo | None:
     read, names = _reader(repository, branch, tree)
-    return _named(read, names, branch, tree)
+    found = _named(read, names, branch, tree)
+    return found if found is not None or tree is None else _lost(repository, branch, tree)
+
+
+def _lost(repository: Repository, branch: str, tree: Path) -> RunInfo | None:
+    """The run whose reports are committed but gone from the work tree; opening it brings them back."""
+    read, _ = _reader(repository, branch, None)
+    committed = repository.entries(f"refs/heads/{branch}", SPECS)
+    gone = [name for name in committed if not (tree / SPECS / name / "reports.jsonl").is_file()]
+    return _named(read, sorted(gone, reverse=True)[:_LOOKED_AT], branch, tree)
 
 
 def _named(read: Read, names: Iterable[str], branch: str, tree: Path | None) -> RunInfo | None:

@@ -12,6 +12,13 @@ from tests.recovery.trials import Undisturbed, undisturbed
 from tests.recovery.world import World
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep tests that stand on one performance of a script in one process: it takes a while."""
+    for item in (each for each in items if Path(__file__).parent in each.path.parents):
+        script = "long" if "long" in getattr(item, "fixturenames", ()) else "short"
+        item.add_marker(pytest.mark.xdist_group(f"recovery-{script}"))
+
+
 @pytest.fixture(scope="session")
 def nursery() -> Iterator[Nursery]:
     with Nursery() as running:

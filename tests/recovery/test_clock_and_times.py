@@ -22,8 +22,7 @@ def set_forward(world: World, days: int) -> None:
     world.git("commit", "-qam", "times of a clock that is fast", folder=world.tree)
 
 
-@pytest.mark.promise("design-bare-approval")
-@pytest.mark.parametrize("days", [1, 4_000])
+@pytest.mark.parametrize("days", [1, pytest.param(4_000, marks=pytest.mark.slow)])
 def test_a_bare_approval_means_what_was_shown_last_though_the_clock_was_set_back(short: Told, days: int) -> None:
     world, parts = short
     world.back("1")
@@ -33,6 +32,7 @@ def test_a_bare_approval_means_what_was_shown_last_though_the_clock_was_set_back
     assert (now.code, now.reports, now.artifacts) == (then.code, then.reports, then.artifacts)
 
 
+@pytest.mark.slow
 def test_a_question_that_is_shown_after_the_clock_was_set_back_can_be_answered(short: Told) -> None:
     world, _ = short
     world.back("1")
@@ -50,7 +50,7 @@ def all_at_one_time(folder: Path) -> None:
             os.utime(Path(here) / name, (1_000_000_000, 1_000_000_000), follow_symlinks=False)
 
 
-@pytest.mark.promise("lesson-07", "lesson-11")
+@pytest.mark.slow
 def test_nothing_depends_on_the_times_of_files(short: Told) -> None:
     world, parts = short
     world.back("0")

@@ -64,7 +64,7 @@ def test_a_long_run_goes_on_in_a_fresh_clone_after_each_of_its_commits(long: Tol
 def test_a_run_that_only_a_remote_has_is_listed_named_and_read_before_anything_is_checked_out(short: Told) -> None:
     world, _ = short
     remote, branch, commits = published(world, "end")
-    gate = next(commit for commit in commits if f"{branch}" and "Design" in world.git("log", "-1", "--format=%s", commit))
+    gate = next(commit for commit in commits if "Design" in world.git("log", "-1", "--format=%s", commit))
     name = world.here.name
     cloned_at(world, remote, branch, gate)
     assert name in world.forge("list")[1]
@@ -73,6 +73,7 @@ def test_a_run_that_only_a_remote_has_is_listed_named_and_read_before_anything_i
     assert world.git("branch", "--format=%(refname:short)") == "main"
 
 
+@pytest.mark.slow
 def test_a_run_on_a_remote_does_not_stand_in_the_way_of_the_one_that_is_here(short: Told) -> None:
     world, _ = short
     remote, branch, commits = published(world, "end")
@@ -83,6 +84,7 @@ def test_a_run_on_a_remote_does_not_stand_in_the_way_of_the_one_that_is_here(sho
     assert "Say in the README" in said
 
 
+@pytest.mark.slow
 def test_a_folder_that_was_deleted_while_its_state_stayed_is_no_obstacle(nursery: Nursery, tmp_path: Path) -> None:
     with Play() as play:
         world = World(tmp_path, nursery, play)

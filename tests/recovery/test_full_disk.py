@@ -107,7 +107,7 @@ def room_again(world: World, disk: Disk) -> None:
     disk.empty()
 
 
-@pytest.mark.parametrize(("place", "question"), [("state", 0), ("rota", 1)])
+@pytest.mark.parametrize(("place", "question"), [("state", 0), pytest.param("rota", 1, marks=pytest.mark.slow)])
 def test_a_full_disk_is_told_and_with_room_again_the_run_ends_the_same(
     short: Told, blank: World, small_disk: Callable[[Path], Disk], place: str, question: int
 ) -> None:
@@ -119,6 +119,7 @@ def test_a_full_disk_is_told_and_with_room_again_the_run_ends_the_same(
     ends_the_same(blank, short, again=question)
 
 
+@pytest.mark.slow
 def test_a_full_folder_for_temporary_files_is_told_and_the_next_invocation_takes_another(
     short: Told, blank: World, small_disk: Callable[[Path], Disk]
 ) -> None:
@@ -150,6 +151,6 @@ def test_wherever_the_room_ends_the_run_is_told_of_or_comes_to_its_end(
 def test_all_of_this_holds_in_a_namespace_where_anybody_may_mount() -> None:
     if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("neither root nor user namespaces: no small disk can be mounted")
-    command = ["unshare", "-rm", sys.executable, "-m", "pytest", "-q", "-m", "not slow", __file__]
+    command = ["unshare", "-rm", sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-k", "with_room_again", __file__]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, _INSIDE: "1"})
     assert done.returncode == 0, done.stdout

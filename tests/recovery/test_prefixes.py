@@ -17,7 +17,6 @@ from forge_bot.settings import Config, load_pipeline
 from tests.recovery.conftest import Told
 from tests.recovery.world import World
 
-SEVERAL = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 MANY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 GARBAGE = st.one_of(st.none(), st.binary(max_size=40), st.sampled_from([b"{}", b'{"schemaVersion": \xc2\xb2}', b'{"schemaVersion": "x"}']))
 
@@ -78,14 +77,6 @@ def _garble(folder: Path, state: bytes | None, changed: list[int]) -> None:
             artifact.unlink(missing_ok=True)
         else:
             artifact.write_bytes(b"# Something else\n\xff\n")
-
-
-@SEVERAL
-@given(st.floats(0, 1), GARBAGE, st.lists(st.integers(0, 30), max_size=3))
-def test_any_beginning_of_the_reports_opens_where_it_ends(
-    short: Told, here: Callable[[World], World], share: float, state: bytes | None, changed: list[int]
-) -> None:
-    opens(here(short[0]), share, state, changed)
 
 
 @pytest.mark.slow

@@ -13,8 +13,7 @@ from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL, SHORT
 from tests.recovery.world import World
 
-STOPS = [(signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)]
-NAMES = ["ctrl-c", "ctrl-c twice", "sigterm"]
+ONCE, TWICE, TERM = (signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)
 
 
 def stop(pid: int, signals: tuple[signal.Signals, ...]) -> None:
@@ -50,7 +49,10 @@ def _words(pid: int) -> bytes:
         return b""
 
 
-@pytest.mark.parametrize("signals", STOPS, ids=NAMES)
+@pytest.mark.parametrize(
+    "signals",
+    [pytest.param(TWICE, id="ctrl-c twice"), *(pytest.param(each, marks=pytest.mark.slow) for each in (ONCE, TERM))],
+)
 def test_stopped_while_the_model_is_asked_a_run_goes_on_where_it_was(short: Told, signals: tuple[signal.Signals, ...]) -> None:
     world, parts = short
     world.back("1")
@@ -62,7 +64,7 @@ def test_stopped_while_the_model_is_asked_a_run_goes_on_where_it_was(short: Told
     assert world.play.asked.total() == parts[1].asked.total() + 1
 
 
-@pytest.mark.parametrize("signals", STOPS[1:], ids=NAMES[1:])
+@pytest.mark.parametrize("signals", [pytest.param(TERM, id="sigterm"), pytest.param(TWICE, marks=pytest.mark.slow)])
 def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(world: World, signals: tuple[signal.Signals, ...]) -> None:
     config = world.path / ".forge" / "config.yml"
     config.parent.mkdir()

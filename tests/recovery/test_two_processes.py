@@ -13,7 +13,6 @@ from tests.recovery.scripts import MODEL, SHORT
 from tests.recovery.world import World
 
 
-@pytest.mark.promise("lesson-08", "lesson-23", "cli-option-repo")
 def test_the_second_process_is_told_who_holds_the_run_from_whichever_work_tree_it_comes(short: Told) -> None:
     world, parts = short
     world.back("1")
@@ -35,6 +34,7 @@ def test_the_second_process_is_told_who_holds_the_run_from_whichever_work_tree_i
     assert world.standing() == parts[1].standing
 
 
+@pytest.mark.slow
 def test_a_process_that_was_killed_holds_nothing(short: Told) -> None:
     world, _ = short
     world.back("1")
@@ -48,7 +48,7 @@ def test_a_process_that_was_killed_holds_nothing(short: Told) -> None:
     assert world.forge("resume", *MODEL)[0] == 0, world.printed
 
 
-@pytest.mark.promise("lesson-14")
+@pytest.mark.slow
 def test_two_clones_that_go_on_with_one_run_lose_nothing(short: Told) -> None:
     world, _ = short
     world.back("1")

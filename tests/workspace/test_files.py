@@ -137,6 +137,18 @@ except RunBusy as error:
         pass
 
 
+def test_a_second_writer_is_told_who_is_there(tmp_path: Path) -> None:
+    lock = tmp_path / "run.lock"
+    with held(lock, "the run x", "process 7 on here"):
+        with pytest.raises(RunBusy, match=r"the run x: process 7 on here\."), held(lock, "the run x", "me"):
+            pass
+        assert (tmp_path / "run.holder").read_text() == "process 7 on here"
+    (tmp_path / "run.holder").write_text("process 8, which died here")
+    with held(lock, "the run x", "process 9"):
+        assert (tmp_path / "run.holder").read_text() == "process 9"
+    assert not (tmp_path / "run.holder").exists()
+
+
 def test_a_lock_goes_with_its_process_however_it_ends(tmp_path: Path) -> None:
     lock = tmp_path / "run.lock"
     code = f"""

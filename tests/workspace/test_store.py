@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.engine import REPORT, fold
@@ -12,6 +12,8 @@ from forge_bot.engine.values import Effort
 from forge_bot.errors import OtherSchema, ReportsDamaged
 from forge_bot.workspace import Request, Workspace, read_request, render_request
 from tests.fakes.bench import DEVELOP, Bench
+
+ON_DISK = settings(max_examples=60, deadline=None)
 
 
 @pytest.fixture
@@ -72,6 +74,7 @@ def whole() -> bytes:
     return b"".join(REPORT.dump_json(report) + b"\n" for report in bench.reports)
 
 
+@ON_DISK
 @given(data=st.data())
 def test_reports_cut_at_any_byte_are_those_that_were_whole(
     whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -96,6 +99,7 @@ def test_a_last_line_that_lacks_only_its_end_was_not_recorded_either(workspace: 
     assert len(workspace.reports()) == before + 1
 
 
+@ON_DISK
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: f'{{"schemaVersion": {text}'.encode(errors="replace")))
 def test_whatever_stands_in_the_state_file_it_is_made_anew_or_refused(
     whole: bytes, tmp_path_factory: pytest.TempPathFactory, raw: bytes

@@ -1,0 +1,80 @@
+"""Runs are found by git alone: on branches here, and on those that only remotes have."""
+
+from pathlib import Path
+
+import pytest
+
+from forge_bot.checkout import Repository
+from forge_bot.errors import AmbiguousRun, UnknownRun
+from forge_bot.runs.find import choose, runs
+from tests.fakes.sample import Sample
+
+TASK = "`rota who` names somebody for days before the rota starts"
+
+
+@pytest.fixture
+def clone(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A fresh clone, with a state folder of its own, of a repository in which a run waits."""
+    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
+    place = tmp_path / "clone"
+    sample.git("clone", "-q", str(sample.path), str(place))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other-state"))
+    return Repository.find(place)
+
+
+def test_a_run_that_only_a_remote_has_is_marked_as_such(sample: Sample, clone: Repository) -> None:
+    (found,) = runs(clone)
+    assert found.remote == "origin"
+    assert found.ref == f"refs/remotes/origin/{sample.branch}"
+    assert found.tree is None
+    for wanted in (None, found.name, found.branch, f"origin/{found.branch}", f".specs/{found.name}"):
+        assert choose(clone, wanted) == found
+    assert sample.branch not in clone.branches()
+
+
+def test_it_can_be_looked_at_without_being_checked_out(sample: Sample, clone: Repository) -> None:
+    assert "Setup" in sample.forge("status", "--repo", str(clone.root)).out
+    assert sample.forge("show", "design.md", "--repo", str(clone.root)).out.startswith("# Document")
+    assert clone.branches() == ("main",)
+
+
+def test_going_on_with_it_makes_the_branch_and_the_work_tree_here(sample: Sample, clone: Repository) -> None:
+    shown = sample.forge("resume", "--repo", str(clone.root), "--model", sample.model())
+    assert shown.code == 3, shown.err
+    (found,) = runs(clone)
+    assert (found.remote, found.tree is not None) == ("", True)
+    assert sample.forge("approve", "--repo", str(clone.root), "--model", sample.model()).code == 0
+
+
+def test_with_two_remotes_that_have_it_there_is_one_run(sample: Sample, clone: Repository) -> None:
+    for words in (["remote", "add", "another", str(sample.path)], ["fetch", "-q", "another"]):
+        sample.git("-C", str(clone.root), *words)
+    assert len(runs(clone)) == 1
+    assert sample.forge("resume", "--repo", str(clone.root), "--model", sample.model()).code == 3
+
+
+def test_a_run_that_is_here_comes_before_those_of_remotes(sample: Sample, clone: Repository) -> None:
+    other = ("run", "Say in the README how swaps work", "--repo", str(clone.root), "--effort", "S", "--model", sample.model())
+    assert sample.forge(*other).code == 3
+    assert [found.remote for found in runs(clone)] == ["", "origin"]
+    assert choose(clone, None).remote == ""
+
+
+def test_several_runs_of_remotes_have_to_be_told_apart(sample: Sample, clone: Repository) -> None:
+    sample.forge("run", "Say in the README how swaps work", "--effort", "S", "--model", sample.model())
+    sample.git("-C", str(clone.root), "fetch", "-q")
+    with pytest.raises(AmbiguousRun) as unclear:
+        choose(clone, None)
+    assert all("on origin" in detail for detail in unclear.value.details)
+    assert len(unclear.value.details) == 2
+
+
+def test_a_run_that_was_merged_is_none_of_a_branch_that_came_after_it(sample: Sample, clone: Repository) -> None:
+    sample.git("merge", "-q", "--ff-only", sample.branch)
+    sample.git("branch", "-q", "later")
+    sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
+    sample.git("branch", "-q", "-D", next(name for name in sample.git("branch", "--format=%(refname:short)").split() if "/" in name))
+    sample.git("-C", str(clone.root), "pull", "-q", "--prune")
+    assert runs(clone) == ()
+    with pytest.raises(UnknownRun):
+        choose(clone, None)
