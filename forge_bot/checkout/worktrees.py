@@ -87,13 +87,13 @@ def remove(root: Path, path: Path) -> None:
 
 def mend(root: Path, path: Path) -> None:
     """Link a work tree and its repository anew if either was moved (git-worktree(1), "repair")."""
-    if not _linked(path):
+    if _lost(path):
         git(root, "worktree", "repair", "--", str(path))
 
 
 def put_aside(path: Path) -> Path | None:
     """Rename the folder of a work tree whose repository is gone, so that a new one can be made there; its new place, if it was one."""
-    if not (path / ".git").is_file() or _linked(path):
+    if not _lost(path):
         return None
     names = (path.with_name(f"{path.name}-lost-{number}") for number in itertools.count(1))
     place = next(name for name in names if not os.path.lexists(name))
@@ -101,14 +101,17 @@ def put_aside(path: Path) -> Path | None:
     return place
 
 
-def _linked(path: Path) -> bool:
-    """Whether the folder's link leads to a repository that knows of it (gitrepository-layout(5), "worktrees")."""
+def _lost(path: Path) -> bool:
+    """Whether the folder is a work tree whose repository is gone or belongs to another folder by now (gitrepository-layout(5))."""
     link = path / ".git"
     if not link.is_file():
-        return link.is_dir()
+        return False
     behind = path / os.fsdecode(link.read_bytes().removeprefix(b"gitdir:").strip())
     back = behind / "gitdir"
-    return back.is_file() and (behind / os.fsdecode(back.read_bytes().strip())).resolve() == link.resolve()
+    if behind.parent.name != "worktrees" or not back.is_file():
+        # A submodule has such a link too, and no way back.
+        return not behind.is_dir()
+    return (behind / os.fsdecode(back.read_bytes().strip())).resolve() != link.resolve()
 
 
 def _info(path: Path, rest: str) -> WorktreeInfo:

@@ -151,9 +151,10 @@ class Run:
         return self._outside() if _of_task(report) else ()
 
     def _note_hand_edits(self) -> None:
+        being_written = self._being_written()
         for name, record in self.state.artifacts.items():
             raw = self.workspace.read_bytes(name)
-            if name in self._being_written() or (raw is not None and blob_id(raw) == record.blob):
+            if name in being_written or (raw is not None and blob_id(raw) == record.blob):
                 continue
             if raw is None or self.state.gate is None or name == "request.md":
                 raw = self._restored(name)

@@ -1,6 +1,8 @@
 """The journal: nothing that was answered is forgotten, nothing secret is written, and a torn line harms nobody."""
 
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +14,7 @@ from forge_bot.agent.models.base import Finish, Message, Reply, Role
 from forge_bot.agent.observations import Observation, Status
 from forge_bot.agent.redaction import striking
 from forge_bot.engine.values import Usage
+from forge_bot.errors import DiskFull
 
 REPLY = Reply(text="answer ✓", usage=Usage(calls=1, input_tokens=5, cost=Decimal("0.1")), finish=Finish.STOP)
 NOTE = Observation(key="1.1-x", capability="look", params="{}", status=Status.OK, content="found ✓", note="lines 1-2")
@@ -150,3 +153,32 @@ def test_lines_from_several_threads_stay_whole(path: Path) -> None:
     assert again.damaged == 0
     assert all(again.observed(f"a1#1.{number}-x") == big for number in range(32))
     assert path.stat().st_size > 32 * 50_000
+
+
+def test_an_entry_that_finds_no_room_leaves_no_half_of_itself(path: Path) -> None:
+    # In a process of its own, since a limit on the size of files holds for all that a process writes.
+    code = f"""
+import resource
+from pathlib import Path
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.models.base import Reply
+journal = Journal(Path({str(path)!r}), {{}})
+journal.finished("a1#1", "p", Reply(text="short"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+try:
+    journal.finished("a1#2", "p", Reply(text="long" * 4096))
+except OSError as error:
+    print(error.strerror)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+journal.finished("a1#3", "p", Reply(text="after"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "File too large\n"
+    again = Journal(path, {})
+    assert again.damaged == 0
+    assert [again.answered(key, "p") is not None for key in ("a1#1", "a1#2", "a1#3")] == [True, False, True]
+
+
+def test_no_question_goes_out_whose_answer_could_not_be_kept() -> None:
+    with pytest.raises(DiskFull, match="could not be kept"):
+        ask(Journal(Path("/proc/self/journal.jsonl"), {}), "a1#1")

@@ -76,9 +76,11 @@ class FileEvents:
 
 _SHIM = """#!/bin/sh
 # Counts the calls of git that forge-bot itself makes, and kills it before or after one of them.
-[ "$PPID" = "$(cat {folder}/pid)" ] || exec {git} "$@"
+read pid < {folder}/pid
+[ "$PPID" = "$pid" ] || exec {git} "$@"
 echo x >> {folder}/count
-n=$(wc -l < {folder}/count)
+n=0
+while read -r _; do n=$((n + 1)); done < {folder}/count
 [ "before $n" = "{at}" ] && {{ kill -9 $PPID; exit 1; }}
 [ "after $n" = "{at}" ] || exec {git} "$@"
 {git} "$@"

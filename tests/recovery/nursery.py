@@ -63,7 +63,7 @@ class Nursery:
 def _become(order: dict[str, Any]) -> None:
     # For a shim that must know its parent: the name of the file that takes our process id.
     if note := order["environment"].pop("NURSERY_PID", None):
-        Path(note).write_text(str(os.getpid()), encoding="ascii")
+        Path(note).write_text(f"{os.getpid()}\n", encoding="ascii")
     os.chdir(order["folder"])
     os.environ.clear()
     os.environ.update(order["environment"])

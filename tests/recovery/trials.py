@@ -2,8 +2,10 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from tests.recovery.boundaries import FileEvents, GitCalls, kill, kill_with_all
@@ -47,7 +49,7 @@ def undisturbed(world: World, script: Sequence[Part]) -> list[Undisturbed]:
     for number, part in enumerate(script):
         world.save(str(number))
         world.play.fresh()
-        code, counts = _performed(world, part.words)
+        code, counts = _counted(world, part.words)
         assert code == part.code, world.printed
         parts.append(Undisturbed(number, part, world.standing(), Counter(world.play.asked), counts))
     world.save("end")
@@ -63,7 +65,7 @@ def survives(world: World, whole: Undisturbed, boundaries: Sequence[Boundary]) -
     world.play.fresh()
     words, reached, code = whole.part.words, 0, KILLED
     for boundary in (*boundaries, None):
-        code, _ = _performed(world, words, boundary)
+        code = _performed(world, words, boundary)
         if code != KILLED:
             break
         reached += 1
@@ -97,28 +99,41 @@ def _compare(world: World, whole: Undisturbed) -> None:
     assert world.leftovers() == []
 
 
-def _performed(world: World, words: Sequence[str], at: Boundary | None = None) -> tuple[int, dict[Kind, int]]:
-    """Perform an invocation and kill it at the boundary: its exit code, and how many boundaries of each kind it came to."""
-    kind, number = (at.kind, at.number) if at is not None else ("", 0)
+def _counted(world: World, words: Sequence[str]) -> tuple[int, dict[Kind, int]]:
+    """Perform an invocation: its exit code, and how many boundaries of each kind it came to."""
+    world.play.count("", 0, lambda: None)
+    calls = GitCalls(world.root / "shim", "never", 0)
+    with FileEvents(_folders(world), 0, lambda: None) as files:
+        code = world.nursery.wait(world.start(words, calls.environment))
+    seen = {"git": calls.count, "file": files.count, "power": files.count, "model": world.play.taken}
+    return code, {kind: seen[kind.split()[0]] for kind in KINDS}
+
+
+def _performed(world: World, words: Sequence[str], at: Boundary | None) -> int:
+    """Perform an invocation and kill it at the boundary; its exit code."""
     process, started = list[int](), threading.Event()
 
-    def now(how: Callable[[int], None]) -> Callable[[], None]:
-        def end() -> None:
-            started.wait()
-            how(process[0])
+    def end() -> None:
+        started.wait()
+        (kill_with_all if at is not None and at.kind == "power" else kill)(process[0])
 
-        return end
-
-    play = world.play
-    play.count(kind.removeprefix("model ") if kind in MODEL_CALL else "", number, now(kill))
-    calls = GitCalls(world.root / "shim", kind.removeprefix("git "), number if kind in GIT else 0)
-    folders = (world.path / ".git", world.state)
-    with FileEvents(folders, number if kind in FILE else 0, now(kill_with_all if kind == "power" else kill)) as files:
-        process.append(world.start(words, calls.environment))
+    world.play.count("", 0, lambda: None)
+    more: dict[str, str] = {}
+    with ExitStack() as watched:
+        if at is not None and at.kind in MODEL_CALL:
+            world.play.count(at.kind.removeprefix("model "), at.number, end)
+        elif at is not None and at.kind in GIT:
+            more = GitCalls(world.root / "shim", at.kind.removeprefix("git "), at.number).environment
+        elif at is not None:
+            watched.enter_context(FileEvents(_folders(world), at.number, end))
+        process.append(world.start(words, more))
         started.set()
-        code = world.nursery.wait(process[0])
-    seen = {"git": calls.count, "file": files.count, "power": files.count, "model": play.taken}
-    return code, {kind: seen[kind.split()[0]] for kind in KINDS}
+        return world.nursery.wait(process[0])
+
+
+def _folders(world: World) -> tuple[Path, ...]:
+    """Where everything is written that outlives a process."""
+    return (world.path / ".git", world.state)
 
 
 def spread(whole: Undisturbed, kinds: Sequence[Kind], most: int) -> list[Boundary]:

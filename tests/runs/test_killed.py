@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -41,7 +40,6 @@ def server() -> Iterator[AgentServer]:
         yield running
 
 
-@pytest.mark.promise("cli-nothing-lost")
 def test_killed_in_three_calls_a_run_ends_the_same_and_repeats_only_the_calls_in_flight(sample: Sample, server: AgentServer) -> None:
     words = ("run", TASK, "--effort", "S", "--auto", "--nopr")
     for number, call in enumerate((2, 4, 6)):
@@ -60,33 +58,3 @@ def test_killed_in_three_calls_a_run_ends_the_same_and_repeats_only_the_calls_in
         finished(started(sample, other, *words))
         assert len(other.questions) == CALLS
     assert result(sample) == killed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("line", range(1, 14))
-def test_killed_after_any_line_it_printed_a_run_asks_no_finished_question_again(sample: Sample, server: AgentServer, line: int) -> None:
-    process = started(sample, server, "run", TASK, "--effort", "S", "--auto", "--nopr")
-    assert process.stdout is not None
-    for _ in range(line):
-        process.stdout.readline()
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    ended = sample.forge("list").out
-    if "completed" not in ended:
-        finished(started(sample, server, "resume"))
-    assert len(server.questions) <= CALLS + 1
-    assert Path(sample.workspace / "summary.md").is_file()
-
-
-@pytest.mark.promise("cli-resume")
-def test_stopped_by_hand_a_run_says_how_to_go_on_and_goes_on(sample: Sample, server: AgentServer) -> None:
-    server.will_hang = 3
-    process = started(sample, server, "run", TASK, "--effort", "S", "--auto", "--nopr")
-    assert server.wait_for(3, seconds=90)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
-    assert process.returncode == 1
-    assert "forge-bot resume" in out
-    server.will_hang = 0
-    finished(started(sample, server, "resume"))
-    assert len(server.questions) <= CALLS + 1
