@@ -1,6 +1,7 @@
 """A model at work, with everything that can go wrong around it."""
 
 import asyncio
+import errno
 import json
 from collections.abc import Sequence
 from decimal import Decimal
@@ -95,6 +96,21 @@ async def test_one_capability_that_breaks_stops_neither_its_siblings_nor_the_wor
     assert "tool_error" in told
     assert "ZeroDivisionError: boom" in told
     assert "fine" in told
+
+
+async def test_a_full_disk_is_no_answer_to_a_request(room: Room) -> None:
+    def full(_: Wanted) -> Observation:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    room.library = Library(full)
+    with pytest.raises(OSError, match="No space left"):
+        await room.work(Speaker([LOOK, document()]))
+    room.library = Library()
+    model = Speaker([document()])
+    assert (await room.work(model)).stop is StopReason.ANSWERED
+    told = model.calls[0].messages[-1].text
+    assert "seen" in told
+    assert "No space left" not in told
 
 
 async def test_requests_of_one_turn_are_looked_up_side_by_side(room: Room) -> None:
