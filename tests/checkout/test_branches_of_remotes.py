@@ -21,7 +21,7 @@ def test_branches_of_remotes_are_listed_without_their_heads(scene: Scene) -> Non
     clone = cloned(scene)
     scene.git("remote", "add", "up/stream", str(scene.root), at=clone.root)
     scene.git("fetch", "--quiet", "up/stream", at=clone.root)
-    found = clone.remote_branches()
+    found = clone.tracked()
     assert set(found) == {
         Tracking("origin", "main"),
         Tracking("origin", "feature/x"),
@@ -37,9 +37,9 @@ def test_the_newest_come_first_and_no_more_than_wanted(scene: Scene, monkeypatch
         monkeypatch.setenv("GIT_COMMITTER_DATE", f"{year}-01-01T00:00:00Z")
         scene.commit({"year.txt": str(year)})
     monkeypatch.delenv("GIT_COMMITTER_DATE")
-    found = [each.branch for each in cloned(scene).remote_branches() if each.branch != "main"]
+    found = [each.branch for each in cloned(scene).tracked() if each.branch != "main"]
     assert found == ["year-2027", "year-2026", "year-2025"]
-    assert len(cloned_again(scene).remote_branches(2)) == 2
+    assert len(cloned_again(scene).tracked(2)) == 2
 
 
 def cloned_again(scene: Scene) -> Repository:
@@ -47,7 +47,7 @@ def cloned_again(scene: Scene) -> Repository:
 
 
 def test_a_repository_without_remotes_has_none(scene: Scene) -> None:
-    assert scene.repository.remote_branches() == ()
+    assert scene.repository.tracked() == ()
 
 
 def test_a_branch_is_taken_over_and_follows_the_remote_it_came_from(scene: Scene) -> None:
