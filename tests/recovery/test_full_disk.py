@@ -14,7 +14,8 @@ from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL, SHORT, answers
 from tests.recovery.world import World
 
-_SIZE = 24 << 20
+_SIZE = 240 << 20
+"""Bytes: as much as a run wants to see before it begins, and a little more."""
 _INSIDE = "FORGE_TEST_IN_NAMESPACE"
 
 
@@ -28,8 +29,7 @@ class Disk:
         """Use up all its room but some bytes."""
         with self.filler.open("wb", buffering=0) as file:
             room = os.statvfs(self.folder).f_bavail * os.statvfs(self.folder).f_frsize - left
-            while room > 0:
-                room -= file.write(bytes(min(room, 1 << 16)))
+            os.posix_fallocate(file.fileno(), 0, max(room, 1))
 
     def empty(self) -> None:
         """Make room again."""
@@ -71,8 +71,8 @@ def is_told(world: World, folder: Path) -> bool:
     code, said = world.forge("resume" if world.decisions else "approve", *MODEL)
     if code == 0:
         return False
-    assert code == 1, said
-    assert "STATE-005" in said
+    # Before anything is done, the check of the machine sees it; later, whoever writes.
+    assert (code == 1 and "STATE-005" in said) or (code == 5 and "PREFLIGHT-001" in said), said
     assert "Make room" in said
     assert str(folder) in said
     assert "Traceback" not in said
@@ -107,7 +107,9 @@ def room_again(world: World, disk: Disk) -> None:
     disk.empty()
 
 
-@pytest.mark.parametrize(("place", "question"), [("state", 0), pytest.param("rota", 1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("place", "question"), [("state", 1), *(pytest.param(*each, marks=pytest.mark.slow) for each in (("state", 0), ("rota", 1)))]
+)
 def test_a_full_disk_is_told_and_with_room_again_the_run_ends_the_same(
     short: Told, blank: World, small_disk: Callable[[Path], Disk], place: str, question: int
 ) -> None:
@@ -132,7 +134,7 @@ def test_a_full_folder_for_temporary_files_is_told_and_the_next_invocation_takes
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["state", "rota", "temporary"])
-@pytest.mark.parametrize("question", [0, 1, 3])
+@pytest.mark.parametrize("question", [1, 3])
 @pytest.mark.parametrize("left", [0, 6_000, 20_000, 60_000])
 def test_wherever_the_room_ends_the_run_is_told_of_or_comes_to_its_end(
     short: Told, blank: World, small_disk: Callable[[Path], Disk], place: str, question: int, left: int
