@@ -41,7 +41,10 @@ class Nursery:
 
     def start(self, words: tuple[str, ...], folder: Path, environment: Mapping[str, str], out: Path) -> int:
         """Begin `forge-bot WORDS` in a folder, with both outputs into a file; its process id."""
-        return self._asked({"words": words, "folder": str(folder), "environment": dict(environment), "out": str(out)})
+        pid = self._asked({"words": words, "folder": str(folder), "environment": dict(environment), "out": str(out)})
+        # What is taken for a process id here may be sent SIGKILL: 0 and 1 would mean everybody.
+        assert pid > 1
+        return pid
 
     def wait(self, pid: int, seconds: float = 90) -> int:
         """The exit code of a process, negative for the signal that ended it."""
