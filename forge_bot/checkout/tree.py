@@ -113,7 +113,7 @@ class Tree:
 
         Only for a tree in which nobody but its run works.
         """
-        return leftovers.unlock(self.path)
+        return leftovers.unlock(self.path, seconds=seconds)
 
     def take_in(self, commit: str, look: Callable[[], None]) -> None:
         """Move the branch to a commit that arrived, look, and only then check its files out. What `look` raises moves it back."""
