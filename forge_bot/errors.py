@@ -471,7 +471,7 @@ class MachineRefused(StateError):
 class DiskFull(StateError):
     """A disk has no room for what has to be written; nothing that was recorded is lost."""
 
-    code = "STATE-005"
+    code = "STATE-006"
     hint = "Make room there, then `forge-bot resume`: it goes on where the run stood."
 
 

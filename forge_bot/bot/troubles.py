@@ -41,7 +41,6 @@ def reply_to(error: ForgeError, links: Links, commands: Commands, branch: str = 
 
 def as_error(stopped: Stopped) -> ForgeError:
     """The error that a worker told of, as the class it was."""
-    # Of classes that share a code the most general one, which comes first, says no more than was told.
     kind = next((kind for kind in _every(ForgeError) if kind.code == stopped.code), ForgeError)
     return kind(stopped.message or "The worker failed.", hint=stopped.hint or None)
 

@@ -87,13 +87,13 @@ def remove(root: Path, path: Path) -> None:
 
 def mend(root: Path, path: Path) -> None:
     """Link a work tree and its repository anew if either was moved (git-worktree(1), "repair")."""
-    if _lost(path):
+    if lost(path):
         git(root, "worktree", "repair", "--", str(path))
 
 
 def put_aside(path: Path) -> Path | None:
     """Rename the folder of a work tree whose repository is gone, so that a new one can be made there; its new place, if it was one."""
-    if not _lost(path):
+    if not lost(path):
         return None
     names = (path.with_name(f"{path.name}-lost-{number}") for number in itertools.count(1))
     place = next(name for name in names if not os.path.lexists(name))
@@ -101,7 +101,7 @@ def put_aside(path: Path) -> Path | None:
     return place
 
 
-def _lost(path: Path) -> bool:
+def lost(path: Path) -> bool:
     """Whether the folder is a work tree whose repository is gone or belongs to another folder by now (gitrepository-layout(5))."""
     link = path / ".git"
     if not link.is_file():

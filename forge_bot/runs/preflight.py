@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 
 from forge_bot.checkout import Condition, Repository, Tree
 from forge_bot.checkout.operations import under_way
+from forge_bot.checkout.worktrees import lost
 from forge_bot.engine.values import Frozen
 from forge_bot.knowledge import Profile
 from forge_bot.runs.clock import now
@@ -59,9 +60,10 @@ def preflight(repository: Repository, config: Config, profile: Profile, intent: 
 
 def preflight_again(repository: Repository, config: Config, info: RunInfo, *, least_free: int = LEAST_FREE) -> Preflight:
     """The cheap part again, for a run that goes on: what may have changed since, and would spoil its tree or its record."""
-    # A tree that has lost its repository is made anew; nothing can be under way in it.
+    # In the middle of a rebase the tree stands on no branch, so it is looked for where the run would have it.
     tree = info.tree or places(repository, info.name).tree
-    operation = under_way(info.tree) if info.tree is not None else None
+    # A tree that has lost its repository is made anew; nothing can be under way in it.
+    operation = under_way(tree) if (tree / ".git").exists() and not lost(tree) else None
     stuck: list[PreflightFinding] = []
     if operation is not None:
         sentence = f"A {operation.name} is under way in the run's work tree {tree}."

@@ -107,7 +107,7 @@ def test_a_japanese_task_is_one_whatever_the_locale(sample: Sample) -> None:
 
 @pytest.mark.parametrize(
     ("variable", "value", "code"),
-    [("HOME", "nowhere", "CONFIG-005"), ("XDG_STATE_HOME", "/proc/nowhere", "GIT-006"), ("XDG_STATE_HOME", "FILE", "GIT-006")],
+    [("HOME", "nowhere", "CONFIG-005"), ("XDG_STATE_HOME", "/proc/nowhere", "PREFLIGHT-001"), ("XDG_STATE_HOME", "FILE", "GIT-006")],
 )
 def test_without_a_place_for_its_state_a_run_does_not_begin(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, code: str
@@ -263,7 +263,7 @@ def test_an_answer_that_cannot_be_taken_changes_nothing(sample: Sample) -> None:
         (["approve", "sha256:"], "GATE-002", 5),
         (["done"], "GATE-004", 5),
         (["skip"], "GATE-004", 5),
-        (["retry", "phase-99"], "RUN-003", 5),
+        (["retry", "phase-99"], "REQUEST-007", 2),
         (["continue", "nan"], "REQUEST-007", 2),
         (["continue", "1e999"], "REQUEST-007", 2),
         (["continue", "0"], "REQUEST-007", 2),

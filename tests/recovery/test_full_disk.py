@@ -72,7 +72,7 @@ def is_told(world: World, folder: Path) -> bool:
     if code == 0:
         return False
     # Before anything is done, the check of the machine sees it; later, whoever writes.
-    assert (code == 1 and "STATE-005" in said) or (code == 5 and "PREFLIGHT-001" in said), said
+    assert (code == 1 and "STATE-006" in said) or (code == 5 and "PREFLIGHT-001" in said), said
     assert "Make room" in said
     assert str(folder) in said
     assert "Traceback" not in said
