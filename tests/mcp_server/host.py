@@ -1,8 +1,10 @@
 """A client as a host: it does the actions it gets with the texts of a script, and counts what it was asked."""
 
 import json
+import os
 import re
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -10,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from mcp import Client
+from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
 from forge_bot.mcp_server.calling import LazyDesk
@@ -140,3 +142,12 @@ def two_tasks() -> dict[tuple[str, str, str], script.Answer]:
         ("implementer", "*", "task 1"): script.change(script.GUARD),
         ("implementer", "*", "task 2"): script.change(script.TEST),
     }
+
+
+@asynccontextmanager
+async def over_stdio(sample: Sample, workspace: str = "", **more: Any) -> AsyncGenerator[Host]:
+    """A client of `forge-bot mcp` in a process of its own, as hosts start it."""
+    words = ["-m", "forge_bot", "mcp", "--repo", str(sample.path)]
+    process = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ), cwd=sample.path)
+    async with Client(process, **more) as client:
+        yield Host(client, sample.path, workspace=workspace)

@@ -1,0 +1,112 @@
+"""What a model reads when a call does not fit: a code, what is wrong, and the way out; never a stack, never a secret."""
+
+from pathlib import Path
+
+import pytest
+from mcp import Client, MCPError
+from mcp.types import CallToolResult, TextContent
+
+from forge_bot.mcp_server.calling import LazyDesk
+from forge_bot.mcp_server.offering import make_server
+from tests.fakes.sample import Sample
+from tests.mcp_server.host import Refusal, hosting
+
+TASK = "Nobody is on call before the start"
+
+
+async def test_an_argument_that_does_not_exist_is_refused(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        with pytest.raises(Refusal, match=r"There is no argument workspce\.\n- known: workspace, ") as caught:
+            await host.call("pipeline_next_action", workspce=".specs/x")
+    assert caught.value.error == {
+        "code": "MCP-001",
+        "domain": "MCP",
+        "message": "There is no argument workspce.",
+        "node_id": "",
+        "dependency_ids": [],
+        "source_tool": "pipeline_next_action",
+        "check_class": "BadArguments",
+        "context": {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("pipeline_next_action", {}, "workspace"),
+        ("pipeline_next_action", {"workspace": ".specs/x", "previous_tokens": "many"}, "previous_tokens"),
+        ("pipeline_init_with_context", {"workspace": ".specs/x", "task_text": TASK, "user_confirmation": {"effort": "XS"}}, "effort"),
+        ("pipeline_init_with_context", {"workspace": ".specs/x", "task_text": TASK, "flags": {"autoo": True}}, "autoo"),
+        ("preferences", {"set": {"effort": "XL"}}, "effort"),
+        ("forge_orient", {"response_tier": "L9"}, "response_tier"),
+    ],
+)
+async def test_values_that_do_not_fit_are_named(sample: Sample, tool: str, arguments: dict[str, object], words: str) -> None:
+    async with hosting(sample) as host:
+        with pytest.raises(Refusal, match=words) as caught:
+            await host.call(tool, **arguments)
+    assert caught.value.error["code"] == "MCP-001"
+
+
+async def test_a_tool_that_does_not_exist_is_an_error_of_the_protocol(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        with pytest.raises(MCPError, match="Unknown tool: pipeline_nxt") as caught:
+            await host.call("pipeline_nxt")
+    assert caught.value.code == -32602
+
+
+@pytest.mark.parametrize(
+    ("workspace", "code"),
+    [
+        (".specs/no-such-run", "MCP-003"),
+        ("", "MCP-002"),
+        (".specs/..", "MCP-002"),
+        (".specs/../../etc", "MCP-002"),
+        ("/etc/.specs/x", "MCP-002"),
+        ("/etc/passwd", "MCP-002"),
+        (".specs/a/b", "MCP-002"),
+        (".specs/x\0y", "MCP-002"),
+    ],
+)
+async def test_a_workspace_that_is_none_is_refused(sample: Sample, workspace: str, code: str) -> None:
+    async with hosting(sample) as host:
+        with pytest.raises(Refusal) as caught:
+            await host.call("pipeline_next_action", workspace=workspace)
+    assert caught.value.error["code"] == code
+
+
+async def test_too_much_is_refused_before_it_is_read(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        with pytest.raises(Refusal, match="400,000 are the most"):
+            await host.call("pipeline_init", arguments="x" * 500_000)
+
+
+async def test_an_issue_that_nobody_read_is_asked_for(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        with pytest.raises(Refusal, match="github_labels, github_title, github_body") as caught:
+            await host.call("pipeline_init_with_context", workspace=".specs/x", source_url="https://github.com/o/r/issues/1")
+    assert caught.value.error["code"] == "MCP-010"
+
+
+async def test_a_folder_that_is_no_repository_is_told_as_such(tmp_path: Path) -> None:
+    async with Client(make_server(LazyDesk([tmp_path]))) as client:
+        result = await client.call_tool("run_list", {})
+    assert (result.meta or {})["error"]["code"] == "GIT-001"
+
+
+async def test_what_nobody_foresaw_shows_neither_words_nor_stack(sample: Sample) -> None:
+    server = make_server(LazyDesk([sample.path]))
+
+    @server.tool()
+    async def breaks() -> CallToolResult:
+        """Break."""
+        raise RuntimeError("token ghp_secret in /home/ann")
+
+    async with Client(server) as client:
+        result = await client.call_tool("breaks", {})
+    first = result.content[0]
+    assert isinstance(first, TextContent)
+    assert first.text.startswith("ERR-001: Something unexpected happened in breaks.")
+    assert (result.meta or {})["error"]["code"] == "ERR-001"
+    assert "ghp_secret" not in result.model_dump_json()
+    assert "Traceback" not in result.model_dump_json()

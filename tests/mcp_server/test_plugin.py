@@ -1,0 +1,42 @@
+"""The plugin for hosts: its commands exist, and its words are those of the server."""
+
+import json
+import re
+from typing import Any
+
+from forge_bot.errors import registry
+from forge_bot.mcp_server.calling import LazyDesk
+from forge_bot.mcp_server.offering import make_server
+from forge_bot.resources import templates
+
+PLUGIN = templates() / "plugin"
+DOCS = templates().parent / "docs" / "mcp.md"
+
+
+def test_every_hook_of_the_plugin_is_a_command_that_exists() -> None:
+    hooks: dict[str, Any] = json.loads((PLUGIN / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+    commands = [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]]
+    assert commands == ["forge-bot hook pre-tool", "forge-bot hook post-tool", "forge-bot hook stop"]
+    server = json.loads((PLUGIN / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]["forge-bot"]
+    assert server == {"command": "forge-bot", "args": ["mcp"]}
+
+
+async def test_documentation_and_skill_name_every_tool_and_no_other() -> None:
+    tools = {tool.name for tool in await make_server(LazyDesk([])).list_tools()}
+    skill = (PLUGIN / "skills" / "forge" / "SKILL.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`((?:pipeline|state|run)_\w+)`", skill)) <= tools
+    section = DOCS.read_text(encoding="utf-8").split("## Tools")[1].split("## Resources")[0]
+    told = {name for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE) for name in re.findall(r"`(\w+)", row)}
+    assert told == tools
+
+
+def test_all_forty_seven_tools_have_their_place() -> None:
+    section = DOCS.read_text(encoding="utf-8").split("## Coming from forge-state")[1]
+    rows = re.findall(r"^\| (`.*?) \| ", section, re.MULTILINE)
+    assert len({name for row in rows for name in re.findall(r"`(\w+)`", row)}) == 47
+
+
+def test_the_errors_of_this_face_say_how_to_go_on() -> None:
+    mine = [kind for code, kind in registry().items() if code.startswith("MCP-")]
+    assert len(mine) == 11
+    assert all(kind.hint and kind.__doc__ for kind in mine)

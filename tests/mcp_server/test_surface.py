@@ -1,0 +1,203 @@
+"""What a client sees beside the loop: tools and their size, resources, prompts, completion, changes."""
+
+import json
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+from mcp.types import EmbeddedResource, PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
+
+from forge_bot.errors import registry
+from tests.fakes.sample import Sample
+from tests.mcp_server.host import Host, hosting
+
+TASK = "Nobody is on call before the start"
+
+
+async def read(host: Host, uri: str) -> str:
+    first = (await host.client.read_resource(uri)).contents[0]
+    assert isinstance(first, TextResourceContents)
+    return first.text
+
+
+async def read_json(host: Host, uri: str) -> Any:
+    return json.loads(await read(host, uri))
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_tools_are_twelve_and_cost_a_model_at_most_1500_tokens(sample: Sample, mode: str) -> None:
+    async with hosting(sample, mode=mode) as host:
+        tools = (await host.client.list_tools()).tools
+    assert [tool.name for tool in tools] == sorted(tool.name for tool in tools)
+    assert len(tools) == 12
+    seen = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in tools]
+    # Four characters a token is within a twentieth of what tokenizers count for such lists.
+    assert sum(len(json.dumps(each, separators=(",", ":"))) for each in seen) / 4 <= 1500
+    assert all(tool.description and tool.input_schema["additionalProperties"] is False for tool in tools)
+
+
+async def test_orientation_is_a_status_of_twenty_tokens_with_a_link_to_the_rest(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        result = await host.client.call_tool("forge_orient", {})
+        first = result.content[0]
+        assert isinstance(first, TextContent)
+        assert len(first.text) / 4 <= 30
+        link = json.loads(first.text)["context_link"]
+        assert link in (result.meta or {})["resource_links"]
+        assert "None. pipeline_init begins one." in await read(host, link)
+        await host.begin(TASK)
+        more = await host.call("forge_orient", response_tier="L1")
+        assert more["under_way"][0]["workspace"] == host.workspace
+        assert "context" not in more
+        assert TASK in (await host.call("forge_orient", response_tier="L2"))["context"]
+
+
+async def test_a_run_can_be_read_by_address(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        await host.drive(await host.next(), "architect")
+        run = host.workspace.removeprefix(".specs/")
+        assert (await read_json(host, f"forge://run/{run}/state"))["currentPhase"] == "phase-3"
+        names = [each["name"] for each in await read_json(host, f"forge://run/{run}/artifacts")]
+        assert names == ["request.md", "analysis.md"]
+        assert (await read(host, f"forge://run/{run}/artifact/analysis.md")).startswith("# Document")
+        assert TASK in await read(host, f"forge://run/{run}/request")
+        assert "started at effort S" in (await read_json(host, f"forge://run/{run}/log"))[0]["event"]
+        assert (await read_json(host, "forge://project/rota/runs"))[0]["workspace"] == host.workspace
+        assert (await read_json(host, "forge://project/rota/profile"))["languages"][0]["name"] == "Python"
+
+
+async def test_schemas_pipelines_and_the_server_describe_themselves(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        errors = await read_json(host, "forge://schema/errors")
+        assert {each["code"] for each in errors} == set(registry())
+        assert all(each["hint"] for each in errors)
+        assert [tier["tier"] for tier in (await read_json(host, "forge://schema/taxonomy"))["tiers"]] == [
+            "surface", "worker", "glove", "gate", "schema", "registry", "pipeline",
+        ]  # fmt: skip
+        assert "currentPhase" in (await read_json(host, "forge://schema/state"))["properties"]
+        assert "SpawnAgentAction" in (await read_json(host, "forge://schema/actions"))["$defs"]
+        assert (await read_json(host, "forge://pipeline/develop"))["phases"][1]["id"] == "phase-1"
+        surface = await read_json(host, "forge://mcp/surface")
+        assert len(surface["tools"]) == 12
+        assert surface["prompts"] == ["forge/start", "forge/audit"]
+        assert "forge://pipeline/{id}" in surface["templates"]
+        assert (await read_json(host, "forge://mcp/roots"))["roots"] == [{"uri": sample.path.as_uri(), "name": "rota"}]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "forge://run/none/state",
+        "forge://nope",
+        "forge://project/other/context",
+        "forge://pipeline/../develop",
+        "forge://run/x/artifact/..%2fstate",
+    ],
+)
+async def test_what_is_not_there_is_told_as_not_found(sample: Sample, uri: str) -> None:
+    async with hosting(sample) as host:
+        with pytest.raises(MCPError) as caught:
+            await host.client.read_resource(uri)
+    assert caught.value.code == -32602
+
+
+async def test_the_start_prompt_brings_the_context_and_a_contract_without_steps(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        start = await host.client.get_prompt("forge/start", {"project_path": str(sample.path)})
+        first, second = start.messages[0].content, start.messages[1].content
+        assert isinstance(first, EmbeddedResource)
+        assert first.resource.uri == "forge://project/rota/context"
+        assert isinstance(second, TextContent)
+        for part in ("response_tier=L0", "policy_mode=", "resource_links", "forge://pipeline/develop", "hidden"):
+            assert part in second.text
+        assert "1." not in second.text
+        with pytest.raises(MCPError, match="MCP-002"):
+            await host.client.get_prompt("forge/start", {"project_path": "/etc"})
+        assert len((await host.client.get_prompt("forge/audit", {})).messages) == 3
+
+
+async def test_names_are_completed(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        run = host.workspace.removeprefix(".specs/")
+
+        async def known(uri: str, name: str, value: str, **given: str) -> list[str]:
+            ref = ResourceTemplateReference(type="ref/resource", uri=uri)
+            return (await host.client.complete(ref, {"name": name, "value": value}, given)).completion.values
+
+        assert await known("forge://run/{run}/state", "run", run[:4]) == [run]
+        assert await known("forge://run/{run}/artifact/{name}", "name", "", run=run) == ["request.md"]
+        assert await known("forge://pipeline/{id}", "id", "dev") == ["develop"]
+        assert await known("forge://project/{id}/context", "id", "") == ["rota"]
+        prompt = PromptReference(type="ref/prompt", name="forge/start")
+        assert (await host.client.complete(prompt, {"name": "project_path", "value": ""})).completion.values == [str(sample.path)]
+
+
+async def test_a_client_that_listens_hears_that_a_run_went_on(sample: Sample) -> None:
+    heard: list[str] = []
+
+    async def on_message(message: Any) -> None:
+        heard.append(type(message).__name__)
+
+    async with hosting(sample, mode="legacy", message_handler=on_message) as host:
+        await host.begin(TASK)
+        await host.next()
+    assert "ResourceListChangedNotification" in heard
+    assert "ResourceUpdatedNotification" in heard
+
+
+async def test_preferences_are_kept_for_the_next_run(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        assert await host.call("preferences") == {"preferences": {}}
+        kept = {"preferences": {"nopr": True, "effort": "L"}}
+        assert await host.call("preferences", set=kept["preferences"]) == kept
+        flags = (await host.call("pipeline_init", arguments=TASK))["flags"]
+        assert (flags["skip_pr"], flags["effort_override"], flags["auto"]) == (True, "L", False)
+
+
+async def test_a_document_is_checked_without_being_reported(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        action = await host.next()
+        host.write("analysis.md", "# Analysis\n\n## Relevant Files\n\n- rota/schedule.py\n")
+        said = await host.call("validate_artifact", workspace=host.workspace, artifact="analysis.md")
+        assert (said["valid"], said["phase"]) == (False, "phase-1")
+        assert any("Open Questions" in problem for problem in said["problems"])
+        host.perform(action)
+        assert (await host.call("validate_artifact", workspace=host.workspace, artifact="analysis.md"))["valid"] is True
+        assert (await host.call("state_resume_info", workspace=host.workspace))["currentPhase"] == "phase-1"
+
+
+async def test_a_run_is_sent_back_and_ended(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        await host.drive(await host.next())
+        said = await host.call("run_control", workspace=host.workspace, operation="retry", phase="design", notes="shorter")
+        assert (said["current_phase"], said["status"]) == ("phase-3", "in_progress")
+        assert "> shorter" in (await host.next())["prompt"]
+        said = await host.call("run_control", workspace=host.workspace, operation="abandon")
+        assert said["status"] == "abandoned"
+        assert (await host.call("run_list"))["runs"] == []
+        assert len((await host.call("run_list", ended=True))["runs"]) == 1
+
+
+async def test_numbers_and_history_are_told_even_where_there_are_none(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        assert (await host.call("history_search", query="login"))["results"] == []
+        assert (await host.call("history_search", query="login", about="patterns"))["results"] == []
+        assert (await host.call("analytics", kind="repository"))["numbers"]["runs"] == 0
+        assert (await host.call("analytics", kind="estimate", effort="s"))["numbers"]["tokens"]["p50"] > 0
+        await host.begin(TASK)
+        host.perform(action := await host.next())
+        await host.next(previous_action_complete=True, previous_tokens=700, action_id=action["action_id"])
+        numbers = (await host.call("analytics", kind="summary", workspace=host.workspace))["numbers"]
+        assert (numbers["total_tokens"], numbers["cost_usd"]) == (700, None)
+
+
+async def test_a_list_is_there_before_the_folder_is_looked_at(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        assert isinstance(host.client, Client)
+        assert [prompt.name for prompt in (await host.client.list_prompts()).prompts] == ["forge/start", "forge/audit"]
+        uris = {resource.uri for resource in (await host.client.list_resources()).resources}
+        assert {"forge://mcp/surface", "forge://schema/errors"} <= uris
