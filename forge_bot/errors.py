@@ -426,6 +426,13 @@ class AskedElsewhere(ReportRejected):
     hint = "Call pipeline_next_action without user_response; the client shows the question."
 
 
+class Interrupted(RunError):
+    """The server was told to stop while it worked; nothing of that was recorded."""
+
+    code = "MCP-012"
+    hint = "Start it again and ask for the next action: it begins anew where the run stands."
+
+
 # -- what lies on disk --------------------------------------------------------------------------------------------
 
 

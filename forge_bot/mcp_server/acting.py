@@ -1,6 +1,5 @@
 """From what the engine asks for to what a client does: our own chores are done on the way, the rest goes over the wire."""
 
-from collections.abc import Callable
 from typing import NamedTuple, assert_never
 from uuid import uuid4
 
@@ -12,7 +11,6 @@ from forge_bot.engine.values import PhaseId
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.mcp_server.answering import VIA
 from forge_bot.mcp_server.dispatch import dispatched
-from forge_bot.mcp_server.prompting import Prompting
 from forge_bot.mcp_server.publishing import Step, step
 from forge_bot.mcp_server.reporting import PUSH
 from forge_bot.mcp_server.roots import Spot
@@ -27,11 +25,11 @@ from forge_bot.mcp_server.wire import (
     WireAction,
     WriteFileAction,
 )
+from forge_bot.mcp_server.workshop import Workshop
 from forge_bot.runs.asking import Question, question
 from forge_bot.runs.chores import applied, not_done, prepared, verified
 from forge_bot.runs.clock import now
 from forge_bot.runs.notices import PhaseBegan, Tell
-from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.run import Run
 
 _HINTS = {
@@ -67,19 +65,19 @@ class Next(NamedTuple):
         return tuple(f"forge://run/{self.run}/{part}" for part in ("state", "artifacts", "log"))
 
 
-def next_for_client(run: Run, spot: Spot, prompting: Prompting, tell: Tell) -> Next:
+def next_for_client(run: Run, spot: Spot, shop: Workshop, tell: Tell) -> Next:
     """Do what is our own process's, until something is the client's to do; its tree then holds nothing of ours uncommitted."""
-    found = _next(run, spot, prompting, tell)
+    found = _next(run, spot, shop, tell)
     run.keep_record()
     return found
 
 
-def _next(run: Run, spot: Spot, prompting: Prompting, tell: Tell) -> Next:
+def _next(run: Run, spot: Spot, shop: Workshop, tell: Tell) -> Next:
     while True:
         action = run.action
         if not isinstance(action, Exec):
-            return _handed_out(run, prompting, action)
-        done = _chore(run, spot, action, tell)
+            return _handed_out(run, shop, action)
+        done = _chore(run, spot, shop, action, tell)
         if isinstance(done, Step):
             return Next(_exec(run, action, done), run.name)
         run.tell(*done)
@@ -88,17 +86,17 @@ def _next(run: Run, spot: Spot, prompting: Prompting, tell: Tell) -> Next:
 # -- our own ------------------------------------------------------------------------------------------------------
 
 
-def _chore(run: Run, spot: Spot, action: Exec, tell: Tell) -> tuple[Report, tuple[str, ...]] | Step:
+def _chore(run: Run, spot: Spot, shop: Workshop, action: Exec, tell: Tell) -> tuple[Report, tuple[str, ...]] | Step:
     """The report on something our own process did, with the paths of its commit; or the step that is the client's to take."""
     label = run.pipeline.phase(action.phase).label
     try:
         match action.operation:
             case "prepare":
                 tell(PhaseBegan(phase=action.phase, label=label))
-                return _beside(run, spot, tell, lambda project: prepared(action, run, project)), ()
+                return shop.beside(run, spot, tell, lambda project: prepared(action, run, project)), ()
             case "verify":
                 tell(PhaseBegan(phase=action.phase, label=label))
-                return _beside(run, spot, tell, lambda project: verified(action, run.state, run, project)), ()
+                return shop.beside(run, spot, tell, lambda project: verified(action, run.state, run, project)), ()
             case "apply-held":
                 return applied(action, run.state, run)
             case "pull-request" | "post-to-source" | "final-commit":
@@ -110,28 +108,14 @@ def _chore(run: Run, spot: Spot, action: Exec, tell: Tell) -> tuple[Report, tupl
         return not_done(action, run, error), ()
 
 
-def _beside(run: Run, spot: Spot, tell: Tell, do: Callable[[Project], Report]) -> Report:
-    """Run project commands in a tree of our own at the run's last commit: what they leave behind is no affair of the client's tree."""
-    repository = spot.root.repository
-    home = run.places.home
-    tree = repository.detached_tree(home / "checks", run.tree.head().commit)
-    # What setup installs may know its tree by its path.
-    spots = run.places.model_copy(update={"environment": home / "checks-environment"})
-    profile = profile_at(repository, run.state.base_commit, run.config)
-    try:
-        return do(Project(repository, tree, spots, run.config, profile, tell))
-    finally:
-        repository.remove_tree(home / "checks")
-
-
 # -- the client's -------------------------------------------------------------------------------------------------
 
 
-def _handed_out(run: Run, prompting: Prompting, action: SpawnAgent | WriteFile | Checkpoint | HumanGate | Done) -> Next:
+def _handed_out(run: Run, shop: Workshop, action: SpawnAgent | WriteFile | Checkpoint | HumanGate | Done) -> Next:
     match action:
         case SpawnAgent():
             dispatched(run, action)
-            return Next(_spawn(run, prompting, action), run.name)
+            return Next(_spawn(run, shop, action), run.name)
         case WriteFile():
             dispatched(run, action)
             label = run.pipeline.phase(action.phase).label
@@ -155,7 +139,7 @@ def _last(run: Run) -> str:
     return f"git push once more publishes the last record of {run.state.branch}." if ahead else f"The work is on {run.state.branch}."
 
 
-def _spawn(run: Run, prompting: Prompting, action: SpawnAgent) -> SpawnAgentAction:
+def _spawn(run: Run, shop: Workshop, action: SpawnAgent) -> SpawnAgentAction:
     tasks = action.parallel_task_ids
     several = tasks is not None and len(tasks) > 1
     label = run.pipeline.phase(action.phase).label
@@ -165,7 +149,7 @@ def _spawn(run: Run, prompting: Prompting, action: SpawnAgent) -> SpawnAgentActi
     return SpawnAgentAction(
         action_id=action.action_id,
         agent=action.agent,
-        prompt=prompting.prompt(run, action),
+        prompt=shop.prompting.prompt(run, action),
         model=MODELS[action.tier],
         phase=action.phase,
         input_files=action.input_files,

@@ -8,7 +8,7 @@ from mcp.types import CallToolResult, InputRequiredResult
 from pydantic import JsonValue
 
 from forge_bot.mcp_server.calling import LazyDesk, client_name, in_thread
-from forge_bot.mcp_server.changes import announce
+from forge_bot.mcp_server.changes import Listeners, announce
 from forge_bot.mcp_server.eliciting import Given, Put, Silent, ask, brought, can_ask
 from forge_bot.mcp_server.telling import answered
 from forge_bot.mcp_server.voice import Voice
@@ -23,7 +23,7 @@ _NOBODY = "Nobody has answered yet ({why}). The run waits; call again to ask aga
 
 
 async def next_or_question(
-    ctx: Context[Any, Any], desk: LazyDesk, workspace: str, said: dict[str, Any]
+    ctx: Context[Any, Any], desk: LazyDesk, listeners: Listeners, workspace: str, said: dict[str, Any]
 ) -> CallToolResult | InputRequiredResult:
     """The next action; or, where the protocol wants it so, the question as a round of its own."""
     voice, asks = Voice(ctx), can_ask(ctx)
@@ -32,7 +32,7 @@ async def next_or_question(
         found = await in_thread(partial(_went_on, desk, workspace, answer, voice))
     else:
         found = await in_thread(lambda: desk().next_action(workspace, said, client_name(ctx), voice, asks_itself=asks))
-    await announce(ctx, workspace)
+    await announce(ctx, listeners, workspace)
     while asks and found.question is not None and not isinstance(answer, Silent):
         told = await ask(ctx, _put(found))
         if isinstance(told, InputRequiredResult):
@@ -40,7 +40,7 @@ async def next_or_question(
         answer = told
         if isinstance(told, Given):
             found = await in_thread(partial(_went_on, desk, workspace, told, voice))
-            await announce(ctx, workspace)
+            await announce(ctx, listeners, workspace)
     return _result(found, answer.why if isinstance(answer, Silent) else "")
 
 

@@ -31,6 +31,11 @@ class LazyDesk:
                 self._desk = Desk(self.folders)
             return self._desk
 
+    def close(self) -> None:
+        """End the project commands that are running; none starts any more."""
+        if self._desk is not None:
+            self._desk.workshop.close()
+
 
 async def in_thread(call: Callable[[], Answer]) -> Answer:
     """Run a call of the desk beside the event loop, to its end even if the client goes away: nothing is left half recorded."""

@@ -3,16 +3,56 @@
 import contextlib
 from typing import Any
 
+from mcp.server import ServerRequestContext
 from mcp.server.mcpserver import Context
+from mcp.server.session import ServerSession
+from mcp.types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
+
+_PARTS = ("state", "log", "artifacts")
+_MOST = 1_000
 
 
-async def announce(ctx: Context[Any, Any], workspace: str, *, fresh: bool = False) -> None:
+class Listeners:
+    """Who of the older clients wants to hear of which address; the newer ones listen by themselves."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, list[ServerSession]] = {}
+
+    async def subscribe(self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams) -> EmptyResult:
+        """Serve resources/subscribe."""
+        sessions = self._sessions.setdefault(params.uri, [])
+        if sum(map(len, self._sessions.values())) < _MOST and not any(_same(each, ctx.session) for each in sessions):
+            sessions.append(ctx.session)
+        return EmptyResult()
+
+    async def unsubscribe(self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams) -> EmptyResult:
+        """Serve resources/unsubscribe."""
+        known = self._sessions.pop(params.uri, [])
+        if kept := [each for each in known if not _same(each, ctx.session)]:
+            self._sessions[params.uri] = kept
+        return EmptyResult()
+
+    async def tell(self, uri: str) -> None:
+        """Say that what stands at an address changed; who is gone is forgotten."""
+        for session in list(self._sessions.get(uri, ())):
+            try:
+                await session.send_resource_updated(uri)
+            except Exception:  # noqa: BLE001 - a client that went away in any way is no listener any more
+                self._sessions[uri].remove(session)
+
+
+def _same(one: ServerSession, other: ServerSession) -> bool:
+    """Whether two requests came over one connection: what its client said of itself is then one and the same object."""
+    return one.client_params is not None and one.client_params is other.client_params
+
+
+async def announce(ctx: Context[Any, Any], listeners: Listeners, workspace: str, *, fresh: bool = False) -> None:
     """Say that a run went on; with `fresh`, that there is a new one. A client that does not listen is no reason to fail."""
     run = workspace.rstrip("/").rpartition("/")[2]
-    with contextlib.suppress(Exception):
-        for part in ("state", "log", "artifacts"):
-            await ctx.notify_resource_updated(f"forge://run/{run}/{part}")
-            await ctx.session.send_resource_updated(f"forge://run/{run}/{part}")
-        if fresh:
-            await ctx.notify_resources_changed()
+    for uri in (f"forge://run/{run}/{part}" for part in _PARTS):
+        await listeners.tell(uri)
+        await ctx.notify_resource_updated(uri)
+    if fresh:
+        await ctx.notify_resources_changed()
+        with contextlib.suppress(Exception):
             await ctx.session.send_resource_list_changed()

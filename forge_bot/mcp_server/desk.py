@@ -16,7 +16,6 @@ from forge_bot.mcp_server.looking import Looking
 from forge_bot.mcp_server.managing import Managing
 from forge_bot.mcp_server.opening import Turns, client_run
 from forge_bot.mcp_server.preferences import preferences
-from forge_bot.mcp_server.prompting import Prompting
 from forge_bot.mcp_server.reporting import Told, report
 from forge_bot.mcp_server.roots import Roots
 from forge_bot.mcp_server.wire import (
@@ -30,6 +29,7 @@ from forge_bot.mcp_server.wire import (
     ReportResult,
     Resumed,
 )
+from forge_bot.mcp_server.workshop import Workshop
 from forge_bot.runs.notices import Tell
 from forge_bot.runs.run import Run
 
@@ -41,7 +41,7 @@ class Desk:
         self.roots = Roots(folders)
         self.environ = environ
         self.turns = Turns()
-        self.prompting = Prompting()
+        self.workshop = Workshop()
         self.confirming = Confirming()
         self.looking = Looking(self.roots)
         self.managing = Managing(self.roots, self.turns, self.looking)
@@ -70,7 +70,7 @@ class Desk:
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
                     raise AskedElsewhere("This client asks its person by itself, so an answer that the model passes on does not count.")
                 passed_on(run, said.user_response, said.digest, said.action_id, client)
-            found = next_for_client(run, spot, self.prompting, tell)
+            found = next_for_client(run, spot, self.workshop, tell)
             return _with_result(found, told, said, tuple(run.notices))
 
     def person_said(self, workspace: str, action_id: str, digest: str, answer: str, notes: str, tell: Tell) -> Next:
@@ -80,7 +80,7 @@ class Desk:
             if run.action.action_id != action_id:
                 raise WrongAction(f"The answer is for {action_id}, but {run.action.action_id} is outstanding.")
             given_to_client(run, Answer(answer), notes, digest or None)
-            return _with_result(next_for_client(run, spot, self.prompting, tell), None, Previous(), tuple(run.notices))
+            return _with_result(next_for_client(run, spot, self.workshop, tell), None, Previous(), tuple(run.notices))
 
     def report_result(self, workspace: str, phase: str, given: Mapping[str, Any]) -> PhaseReport:
         """`pipeline_report_result`: what was done is told, and the run stands at the next action."""

@@ -112,6 +112,17 @@ class Looking:
         ]
         return "\n\n".join(parts) + "\n"
 
+    def shelf(self) -> tuple[tuple[str, str, str, str], ...]:
+        """What a list of resources names by address: the served repositories, their pipelines, and the runs under way."""
+        found: list[tuple[str, str, str, str]] = []
+        for root in self.roots.all:
+            found.append(
+                (f"forge://project/{root.id}/context", f"{root.id} context", "where the repository and its runs stand", "text/markdown")
+            )
+            alive = [info for info in root.runs() if not info.ended][:_RUNS_SHOWN]
+            found += [(f"forge://run/{info.name}/state", info.name, info.title, "application/json") for info in alive]
+        return (*found, *((f"forge://pipeline/{name}", name, "a pipeline as data", "application/json") for name in self.pipelines()))
+
     # -- schemas and the server ------------------------------------------------------------------------------------
 
     def pipeline(self, name: str) -> JsonValue:

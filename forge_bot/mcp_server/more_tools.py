@@ -61,7 +61,7 @@ def add_steering(server: ForgeServer, desk: LazyDesk) -> None:
     ) -> CallToolResult:
         """End a run, or send it back to a phase, when the person wants it."""
         found = await in_thread(lambda: desk().managing.control(workspace, operation, phase, notes, client_name(ctx)))
-        await announce(ctx, workspace)
+        await announce(ctx, server.listeners, workspace)
         return answered(found)
 
     @server.tool(annotations=WRITES, structured_output=False)

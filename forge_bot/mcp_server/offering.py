@@ -17,7 +17,7 @@ INSTRUCTIONS = (
 
 def make_server(desk: LazyDesk) -> ForgeServer:
     """The server for a desk."""
-    server = ForgeServer("forge-bot", version=__version__, instructions=INSTRUCTIONS, log_level="CRITICAL")
+    server = ForgeServer(desk, version=__version__, instructions=INSTRUCTIONS)
     add_beginning(server, desk)
     add_loop(server, desk)
     add_looking(server, desk)

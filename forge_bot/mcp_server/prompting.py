@@ -27,7 +27,7 @@ class Prompting:
 
     def prompt(self, run: Run, action: SpawnAgent) -> str:
         """The prompt; for several tasks at once it holds all of them, and each agent does the one whose id it is given."""
-        profile = self._profile(run.repository, run.state.base_commit, run.config)
+        profile = self.profile(run.repository, run.state.base_commit, run.config)
         briefing = Briefing(run, profile, self._environment(run), (), "files")
         settings = run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
@@ -48,7 +48,8 @@ class Prompting:
             _keep(self._environments, key, environment)
         return self._environments[key]
 
-    def _profile(self, repository: Repository, commit: str, config: Config) -> Profile:
+    def profile(self, repository: Repository, commit: str, config: Config) -> Profile:
+        """The repository's profile at a commit."""
         key = (repository, commit, config.commands)
         if key not in self._profiles:
             _keep(self._profiles, key, profile_at(repository, commit, config))

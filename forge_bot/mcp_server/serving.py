@@ -2,18 +2,32 @@
 
 import json
 import sys
+from collections.abc import AsyncIterable
 from io import TextIOWrapper
 from typing import Any, BinaryIO, TypeVar, cast
 
+import anyio
+from anyio.abc import ObjectSendStream
 from mcp import MCPError
 from mcp.server import MCPServer, NotificationOptions
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
-from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, Tool
+from mcp.shared.message import SessionMessage
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    InputRequiredResult,
+    Resource,
+    SubscribeRequestParams,
+    Tool,
+    UnsubscribeRequestParams,
+)
 from pydantic import JsonValue, ValidationError
 
 from forge_bot.errors import BadArguments, ForgeError
+from forge_bot.mcp_server.calling import LazyDesk, in_thread
+from forge_bot.mcp_server.changes import Listeners
 from forge_bot.mcp_server.nodes import AtNode
 from forge_bot.mcp_server.telling import broken, refused
 
@@ -28,10 +42,31 @@ class ForgeServer(MCPServer[Any]):
 
     debug = False
 
+    def __init__(self, desk: LazyDesk, *, version: str, instructions: str) -> None:
+        super().__init__("forge-bot", version=version, instructions=instructions, log_level="CRITICAL")
+        self.desk = desk
+        self.listeners = Listeners()
+        # The SDK serves subscriptions of the newer protocol only.
+        low = self._lowlevel_server
+        low.add_request_handler("resources/subscribe", SubscribeRequestParams, self.listeners.subscribe)
+        low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self.listeners.unsubscribe)
+
+    async def list_resources(self) -> list[Resource]:
+        """What always is there, and what there is now: the served repositories and their runs under way."""
+        try:
+            found = await in_thread(self._shelf)
+        except ForgeError:
+            found = ()
+        more = [Resource(uri=uri, name=name, description=about, mime_type=kind) for uri, name, about, kind in found]
+        return [*await super().list_resources(), *more]
+
     async def list_tools(self) -> list[Tool]:
         """All tools by name; input schemas without titles, and closed."""
         tools = sorted(await super().list_tools(), key=lambda tool: tool.name)
         return [tool.model_copy(update={"input_schema": closed(tool.input_schema), "output_schema": None}) for tool in tools]
+
+    def _shelf(self) -> tuple[tuple[str, str, str, str], ...]:
+        return self.desk().looking.shelf()
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -61,8 +96,18 @@ class ForgeServer(MCPServer[Any]):
         cast("TextIOWrapper[BinaryIO]", sys.stdout).reconfigure(line_buffering=True)
         # The SDK has no public way to announce change notifications to clients of the older protocol over stdio.
         low = self._lowlevel_server
-        async with stdio_server() as (read, write):
-            await low.run(read, write, low.create_initialization_options(NotificationOptions(True, True, True)))
+        options = low.create_initialization_options(NotificationOptions(True, True, True))
+        async with stdio_server() as (read, write), anyio.create_task_group() as group:
+            send, receive = anyio.create_memory_object_stream[SessionMessage | Exception]()
+            group.start_soon(self._passed_on, read, send)
+            await low.run(receive, write, options)
+
+    async def _passed_on(self, read: AsyncIterable[SessionMessage | Exception], send: ObjectSendStream[SessionMessage | Exception]) -> None:
+        """Pass the client's messages on; when it goes away, end the project commands that run for it, so that the process can end too."""
+        async with send:
+            async for message in read:
+                await send.send(message)
+            self.desk.close()
 
 
 def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:

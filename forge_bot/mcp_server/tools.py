@@ -54,7 +54,7 @@ def add_beginning(server: ForgeServer, desk: LazyDesk) -> None:
         }
         answer = await in_thread(lambda: desk().init_with_context({name: value for name, value in given.items() if value is not None}))
         if begun := getattr(answer, "workspace", ""):
-            await announce(ctx, begun, fresh=True)
+            await announce(ctx, server.listeners, begun, fresh=True)
         return answered(answer)
 
 
@@ -89,7 +89,7 @@ def add_loop(server: ForgeServer, desk: LazyDesk) -> None:
             "user_response": user_response,
             "digest": digest,
         }
-        return await next_or_question(ctx, desk, workspace, said)
+        return await next_or_question(ctx, desk, server.listeners, workspace, said)
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_report_result(
@@ -112,7 +112,7 @@ def add_loop(server: ForgeServer, desk: LazyDesk) -> None:
             "action_id": action_id,
         }
         told = await in_thread(partial(_reported, desk, workspace, phase, said))
-        await announce(ctx, workspace)
+        await announce(ctx, server.listeners, workspace)
         return answered(told, meta={"annotations": {"findings": len(told.findings)}})
 
 

@@ -126,3 +126,78 @@ async def test_nothing_but_the_protocol_stands_on_stdout(sample: Sample) -> None
     assert [line["id"] for line in lines] == [1, 2]
     assert lines[0]["result"]["capabilities"]["tools"]["listChanged"] is True
     assert rest == b""
+
+
+async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(sample: Sample) -> None:
+    config = sample.path / ".forge" / "config.yml"
+    config.parent.mkdir()
+    config.write_text("commands:\n  test: [[sleep, '300']]\n", encoding="utf-8")
+    sample.git("add", ".forge")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "slow tests")
+    async with over_stdio(sample) as host:
+        await host.begin(TASK, "S")
+    words = ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    call = {"name": "pipeline_next_action", "arguments": {"workspace": host.workspace}, "_meta": {"progressToken": 1}}
+    for message in (
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ):
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+    await process.stdin.drain()
+    # Progress says that the slow command is running now.
+    while b"sleep 300" not in await process.stdout.readline():
+        pass
+    process.stdin.close()
+    assert await asyncio.wait_for(process.wait(), 60) == 0
+    record = (sample.path / host.workspace / "reports.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started"]
+
+
+async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(sample: Sample) -> None:
+    revise = script.review("REVISE", "[CRITICAL] The end is missing")
+    # The command line's script counts turns too.
+    different = {("design-reviewer", "*", "1.1"): revise}
+    answers = {**script.usual(), ("design-reviewer", "*", "1"): revise}
+    words = ["-m", "forge_bot", "run", TASK, "--effort", "M", "--model", sample.model(different), "--branch", "by-cli", "--yes"]
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, cwd=sample.path, stdout=asyncio.subprocess.DEVNULL)
+    assert await process.wait() == 3
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "forge_bot",
+        "approve",
+        "--run",
+        "by-cli",
+        "--model",
+        sample.model(different),
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+    assert await process.wait() == 0
+    async with over_stdio(sample) as host:
+        host.answers = answers
+        await host.begin(TASK, "M")
+        await host.drive(await host.next())
+        assert (await host.drive(await host.next(user_response="approve")))["type"] == "done"
+    mine = host.path / host.workspace
+    folder = next(name for name in host.git("ls-tree", "-r", "--name-only", "by-cli", ".specs").splitlines()).rpartition("/")[0]
+    theirs = {
+        name.rpartition("/")[2]: host.git("show", f"by-cli:{name}")
+        for name in host.git("ls-tree", "-r", "--name-only", "by-cli", ".specs").splitlines()
+    }
+    assert {path.name for path in mine.iterdir()} == set(theirs)
+    for name, text in theirs.items():
+        own = (mine / name).read_text(encoding="utf-8").strip()
+        if name.endswith(".md") and name not in {"request.md", "pull-request.md"}:
+            assert own.replace(mine.name, folder.rpartition("/")[2]) == text, name
+    before, after = (json.loads(text) for text in (theirs["state.json"], (mine / "state.json").read_text(encoding="utf-8")))
+    for key in ("currentPhase", "completedPhases", "skippedPhases", "rounds", "visits", "tasks", "risks"):
+        assert before[key] == after[key], key
+    assert {name: record["blob"] for name, record in before["artifacts"].items() if name != "request.md"} == {
+        name: record["blob"] for name, record in after["artifacts"].items() if name != "request.md"
+    }
+    assert host.git("diff", "by-cli", "HEAD", "--", ".", ":!.specs") == ""

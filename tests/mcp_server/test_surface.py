@@ -134,7 +134,8 @@ async def test_names_are_completed(sample: Sample) -> None:
         assert (await host.client.complete(prompt, {"name": "project_path", "value": ""})).completion.values == [str(sample.path)]
 
 
-async def test_a_client_that_listens_hears_that_a_run_went_on(sample: Sample) -> None:
+@pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+async def test_an_older_client_hears_of_what_it_subscribed_to(sample: Sample) -> None:
     heard: list[str] = []
 
     async def on_message(message: Any) -> None:
@@ -142,9 +143,27 @@ async def test_a_client_that_listens_hears_that_a_run_went_on(sample: Sample) ->
 
     async with hosting(sample, mode="legacy", message_handler=on_message) as host:
         await host.begin(TASK)
+        assert heard == ["ResourceListChangedNotification"]
+        uri = f"forge://run/{host.workspace.removeprefix('.specs/')}/state"
+        # Gone from the newer protocol, and what older clients have.
+        await host.client.session.subscribe_resource(uri)  # pyright: ignore[reportDeprecated]
         await host.next()
-    assert "ResourceListChangedNotification" in heard
-    assert "ResourceUpdatedNotification" in heard
+        assert heard[1:] == ["ResourceUpdatedNotification"]
+        # The same.
+        await host.client.session.unsubscribe_resource(uri)  # pyright: ignore[reportDeprecated]
+        await host.next()
+        assert len(heard) == 2
+
+
+async def test_a_newer_client_hears_of_what_it_listens_for(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        uri = f"forge://run/{host.workspace.removeprefix('.specs/')}/state"
+        async with host.client.listen(resource_subscriptions=[uri]) as changes:
+            await host.next()
+            async for change in changes:
+                assert type(change).__name__ == "ResourceUpdated"
+                break
 
 
 async def test_preferences_are_kept_for_the_next_run(sample: Sample) -> None:
@@ -195,9 +214,13 @@ async def test_numbers_and_history_are_told_even_where_there_are_none(sample: Sa
         assert (numbers["total_tokens"], numbers["cost_usd"]) == (700, None)
 
 
-async def test_a_list_is_there_before_the_folder_is_looked_at(sample: Sample) -> None:
+async def test_lists_name_what_there_is_now(sample: Sample) -> None:
     async with hosting(sample) as host:
         assert isinstance(host.client, Client)
         assert [prompt.name for prompt in (await host.client.list_prompts()).prompts] == ["forge/start", "forge/audit"]
         uris = {resource.uri for resource in (await host.client.list_resources()).resources}
-        assert {"forge://mcp/surface", "forge://schema/errors"} <= uris
+        always = {"forge://mcp/surface", "forge://schema/errors", "forge://project/rota/context", "forge://pipeline/develop"}
+        assert always <= uris
+        await host.begin(TASK)
+        more = {resource.uri for resource in (await host.client.list_resources()).resources} - uris
+        assert more == {f"forge://run/{host.workspace.removeprefix('.specs/')}/state"}
