@@ -9,12 +9,7 @@ from rich.prompt import Prompt
 
 from forge_bot.cli.opening import at_terminal
 from forge_bot.errors import BadOption
-
-QUESTIONS = (
-    "What is the main goal of this change?",
-    "Are there constraints or things that must not change?",
-    "How will you know that it is done?",
-)
+from forge_bot.runs.start import QUESTIONS
 
 _SHORT = 120
 """Characters of a task that is repeated whole in the command to be typed."""

@@ -24,15 +24,10 @@ from forge_bot.mcp_server.wire import (
 from forge_bot.runs.places import places
 from forge_bot.runs.project import check_testable, profile_at
 from forge_bot.runs.session import person
-from forge_bot.runs.start import Beginning, Plan, begin, plan_for
+from forge_bot.runs.start import QUESTIONS, Beginning, Plan, begin, plan_for
 from forge_bot.settings import load_pipeline
 from forge_bot.workspace import SPECS, Workspace
 
-QUESTIONS = (
-    "What is the main goal of this change?",
-    "Are there constraints or things that must not change?",
-    "How will you know that it is done?",
-)
 _ANSWERS = "## Discussion Answers"
 _MAIN = {"", "main", "master"}
 _REMEMBERED = 100

@@ -26,6 +26,14 @@ LONGEST_TASK = 100_000
 LONGEST_TITLE = 80
 
 
+QUESTIONS = (
+    "What is the main goal of this change?",
+    "Are there constraints or things that must not change?",
+    "How will you know that it is done?",
+)
+"""What `--discuss` asks before a run begins."""
+
+
 class Draft(Frozen):
     """What was asked, before anything is decided about it."""
 
