@@ -7,7 +7,7 @@ from forge_bot.mcp_server.contracts import add_contracts
 from forge_bot.mcp_server.more_tools import add_looking, add_steering
 from forge_bot.mcp_server.serving import ForgeServer
 from forge_bot.mcp_server.shelves import add_shelves
-from forge_bot.mcp_server.tools import add_beginning, add_loop
+from forge_bot.mcp_server.tools import add_beginning, add_loop, add_reporting
 
 INSTRUCTIONS = (
     "forge-bot takes a task to a reviewed change: pipeline_init, pipeline_init_with_context (ask the person once), then "
@@ -20,6 +20,7 @@ def make_server(desk: LazyDesk) -> ForgeServer:
     server = ForgeServer(desk, version=__version__, instructions=INSTRUCTIONS)
     add_beginning(server, desk)
     add_loop(server, desk)
+    add_reporting(server, desk)
     add_looking(server, desk)
     add_steering(server, desk)
     add_shelves(server, desk)

@@ -59,7 +59,7 @@ def add_beginning(server: ForgeServer, desk: LazyDesk) -> None:
 
 
 def add_loop(server: ForgeServer, desk: LazyDesk) -> None:
-    """The two tools of the loop."""
+    """The tool that a host calls until nothing is left."""
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_next_action(
@@ -90,6 +90,10 @@ def add_loop(server: ForgeServer, desk: LazyDesk) -> None:
             "digest": digest,
         }
         return await next_or_question(ctx, desk, server.listeners, workspace, said)
+
+
+def add_reporting(server: ForgeServer, desk: LazyDesk) -> None:
+    """The tool for hosts that report and ask in two calls."""
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_report_result(
