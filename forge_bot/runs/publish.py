@@ -1,16 +1,19 @@
 """What becomes visible outside the run: the pull request's text, a push, the last commit."""
 
+import re
 from typing import Literal
 
 from forge_bot.engine.pipeline import ReviewPhase
 from forge_bot.engine.state import State
 from forge_bot.engine.values import Verdict
+from forge_bot.prompts import escape
 from forge_bot.prompts.documents import Answered, PullRequest, Requirement, Review, Written, pull_request
 from forge_bot.runs.requirements import read_requirements
 from forge_bot.runs.run import Run
 
 PULL_REQUEST = "pull-request.md"
 _PREFIXES = {"fix": "fix", "docs": "docs", "refactor": "refactor", "chore": "chore"}
+_CONVENTIONAL = re.compile(r"[a-z]+(\([^)]*\))?!?: ", re.IGNORECASE)
 _LONGEST_TITLE = 72
 _LONGEST_WHY = 400
 
@@ -44,12 +47,10 @@ class Publisher:
 def pull_request_text(run: Run) -> Written:
     """Title and body of the pull request, from what the state knows."""
     state = run.state
-    prefix = _PREFIXES.get(state.branch.split("/")[0], "feat")
-    title = f"{prefix}: {state.title[:1].lower()}{state.title[1:]}"
     issue = int(state.source.id) if state.source.type == "github_issue" and state.source.id.isdigit() else None
     return pull_request(
         PullRequest(
-            title=title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 2].rstrip() + " …",
+            title=title(state.title, state.branch),
             why=_why(run),
             issue=issue,
             warnings=_warnings(state),
@@ -61,6 +62,16 @@ def pull_request_text(run: Run) -> Written:
             workspace=run.workspace.relative,
         )
     )
+
+
+def title(words: str, branch: str) -> str:
+    """A run's title as the title of a pull request and first line of a commit message (https://www.conventionalcommits.org/)."""
+    words = words.strip()
+    if not _CONVENTIONAL.match(words):
+        # An acronym or a name keeps its capital.
+        begin = words[:1].lower() if words[1:2].islower() else words[:1]
+        words = f"{_PREFIXES.get(branch.split('/', maxsplit=1)[0], 'feat')}: {begin}{words[1:]}"
+    return escape.heading(words, _LONGEST_TITLE)
 
 
 def _why(run: Run) -> tuple[str, ...]:

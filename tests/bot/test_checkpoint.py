@@ -11,7 +11,7 @@ from forge_bot.engine.values import Finding, Severity
 from forge_bot.runs.asking import Question
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, folded, shown
-from tests.bot.test_escape import HOSTILE
+from tests.prompts.test_escape import HOSTILE
 
 
 def with_data(view: View, **changes: object) -> View:

@@ -7,7 +7,7 @@ from forge_bot.bot.speech.figures import head, row
 from forge_bot.bot.speech.fit import LIMIT, as_many, compose, shares, size
 from forge_bot.bot.speech.fold import Paper, fold, papers, title
 from tests.bot.reading import acts, elements, folded, shown
-from tests.bot.test_escape import HOSTILE
+from tests.prompts.test_escape import HOSTILE
 
 URL = "https://github.com/octo/rota/blob/1a2b3c4/design.md"
 

@@ -8,7 +8,7 @@ from forge_bot.engine.reports import Source
 from forge_bot.engine.state import State
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
-from tests.bot.test_escape import HOSTILE
+from tests.prompts.test_escape import HOSTILE
 
 DOCUMENTS = {name: scene.text(name) for name in ("design.md", "final-verification.md", "comprehensive-review.md")}
 

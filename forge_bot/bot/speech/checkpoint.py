@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from forge_bot.bot.speech import escape, markers
+from forge_bot.bot.speech import markers
 from forge_bot.bot.speech.evidence import evidence, warnings
 from forge_bot.bot.speech.figures import head, listed, row, several, spent
 from forge_bot.bot.speech.fit import LIMIT, Flexible, as_many, compose
@@ -12,6 +12,7 @@ from forge_bot.bot.speech.next_move import asked_for
 from forge_bot.bot.speech.view import HEAVIEST_FIRST, VERDICTS, View
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.engine.values import Finding, Severity
+from forge_bot.prompts import escape
 from forge_bot.runs.asking import Question
 
 _WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}

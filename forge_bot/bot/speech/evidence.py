@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from forge_bot.bot.speech import escape
 from forge_bot.bot.speech.figures import duration, head, money, row, several
 from forge_bot.bot.speech.fit import Flexible, as_many
 from forge_bot.bot.speech.fold import Paper, papers
@@ -10,6 +9,7 @@ from forge_bot.bot.speech.reply import alert
 from forge_bot.bot.speech.view import View
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.engine.values import CommandResult
+from forge_bot.prompts import escape
 
 
 def evidence(view: View, gate: OpenGate) -> list[str | Flexible]:

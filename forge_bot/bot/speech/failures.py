@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from forge_bot.bot.speech import escape
 from forge_bot.bot.speech.commands import Commands
 from forge_bot.bot.speech.figures import listed, several
 from forge_bot.bot.speech.links import Links
 from forge_bot.bot.speech.reply import Reply, Tone
 from forge_bot.errors import ForgeError
+from forge_bot.prompts import escape
 from forge_bot.runs.session import Outcome
 
 _SAFE = "Nothing is lost: everything up to here is on the branch."

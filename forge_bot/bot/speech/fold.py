@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from forge_bot.bot.speech import escape
 from forge_bot.bot.speech.fit import Flexible, shares, size
 from forge_bot.engine.values import Frozen
+from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import clean_plain
 
 _SMALLEST = 400

@@ -1,12 +1,12 @@
 """The first thing in every comment: what is going on, and whether somebody has to do something."""
 
-from forge_bot.bot.speech import escape
 from forge_bot.bot.speech.figures import money, several
 from forge_bot.bot.speech.links import short
 from forge_bot.bot.speech.reply import Reply
 from forge_bot.bot.speech.view import View
 from forge_bot.engine.pipeline import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.state import OpenGate, Reason, Status
+from forge_bot.prompts import escape
 from forge_bot.runs.session import Outcome
 
 

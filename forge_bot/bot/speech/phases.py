@@ -1,6 +1,5 @@
 """The table of phases: how each stands, what came of it, what it cost."""
 
-from forge_bot.bot.speech import escape
 from forge_bot.bot.speech.figures import head, listed, money, row, several, tokens
 from forge_bot.bot.speech.fit import Flexible, as_many
 from forge_bot.bot.speech.links import short
@@ -9,6 +8,7 @@ from forge_bot.bot.speech.view import VERDICTS, View, decided
 from forge_bot.engine.pipeline import DecisionPhase, EndPhase, PublishPhase, SetupPhase, TaskReviewPhase, TasksPhase, VerifyPhase
 from forge_bot.engine.progress import Row, rows
 from forge_bot.engine.values import PhaseId
+from forge_bot.prompts import escape
 
 _BEGUN = {"done", "current", "waiting"}
 _MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "open": "🔨"}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from forge_bot.bot.speech import escape, markers
+from forge_bot.bot.speech import markers
 from forge_bot.bot.speech.evidence import commands, outputs, reasons, warnings
 from forge_bot.bot.speech.figures import head, listed, money, row, several, spent
 from forge_bot.bot.speech.fit import LIMIT, Flexible, as_many, compose
@@ -14,12 +14,11 @@ from forge_bot.bot.speech.view import View, decided
 from forge_bot.engine.markdown import Kind, read_blocks
 from forge_bot.engine.state import Decision, State, Verification
 from forge_bot.engine.values import Frozen
+from forge_bot.prompts import escape
 from forge_bot.prompts.documents import Requirement
+from forge_bot.runs.publish import title
 from forge_bot.runs.requirements import read_requirements
 
-_PREFIXES = {"fix": "fix", "docs": "docs", "refactor": "refactor", "chore": "chore"}
-_CONVENTIONAL = re.compile(r"[a-z]+(\([^)]*\))?!?: ", re.IGNORECASE)
-_LONGEST_TITLE = 72
 _TABLES = ("final-verification.md", "comprehensive-review.md")
 _SUMMARIES = (("summary.md", "Summary"), ("design.md", "Approach"))
 
@@ -58,17 +57,7 @@ def pull_request(view: View, documents: Mapping[str, str], limit: int = LIMIT) -
     )
     verification = state.verification
     green = verification is not None and bool(verification.results) and not verification.red
-    return PullRequestText(title=title(state), body=body, draft=not green)
-
-
-def title(state: State) -> str:
-    """The run's title as the first line of a commit message."""
-    words = state.title.strip()
-    if not _CONVENTIONAL.match(words):
-        # An acronym or a name keeps its capital.
-        begin = words[:1].lower() if words[1:2].islower() else words[:1]
-        words = f"{_PREFIXES.get(state.branch.split('/')[0], 'feat')}: {begin}{words[1:]}"
-    return escape.heading(words, _LONGEST_TITLE)
+    return PullRequestText(title=title(state.title, state.branch), body=body, draft=not green)
 
 
 def why(state: State, documents: Mapping[str, str]) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from forge_bot.bot.speech import escape
 from forge_bot.bot.speech.commands import Commands
 from forge_bot.bot.speech.figures import listed, several
 from forge_bot.bot.speech.fit import compose
@@ -16,6 +15,7 @@ from forge_bot.bot.speech.view import ANSWERS, View
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.engine.values import PhaseId
 from forge_bot.gate.help import help_text
+from forge_bot.prompts import escape
 from forge_bot.runs.session import Outcome
 
 

@@ -1,12 +1,12 @@
 """What the reviews came to, and what they left open."""
 
-from forge_bot.bot.speech import escape
 from forge_bot.bot.speech.figures import head, row, several
 from forge_bot.bot.speech.fit import Flexible, as_many
 from forge_bot.bot.speech.fold import fold
 from forge_bot.bot.speech.view import HEAVIEST_FIRST, VERDICTS, View
 from forge_bot.engine.state import ArtifactRecord
 from forge_bot.engine.values import Finding
+from forge_bot.prompts import escape
 
 
 def reviews(view: View) -> Flexible:

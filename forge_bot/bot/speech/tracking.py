@@ -1,6 +1,6 @@
 """The tracking comment: one for a run, edited as it goes on. The next move on top, then where everything stands and what it cost."""
 
-from forge_bot.bot.speech import escape, markers
+from forge_bot.bot.speech import markers
 from forge_bot.bot.speech.figures import head, row, several, spent
 from forge_bot.bot.speech.fit import LIMIT, Flexible, as_many, compose
 from forge_bot.bot.speech.fold import fold
@@ -9,6 +9,7 @@ from forge_bot.bot.speech.next_move import next_move
 from forge_bot.bot.speech.phases import phases
 from forge_bot.bot.speech.view import VERDICTS, View
 from forge_bot.engine.state import TaskState, TaskStatus
+from forge_bot.prompts import escape
 
 _MARKS = {
     TaskStatus.PENDING: "⬜",

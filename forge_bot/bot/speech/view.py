@@ -2,13 +2,13 @@
 
 from pydantic import Field
 
-from forge_bot.bot.speech import escape
 from forge_bot.bot.speech.commands import Commands
 from forge_bot.bot.speech.links import Links
 from forge_bot.bot.speech.reply import Reply
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State
 from forge_bot.engine.values import Frozen, PhaseId, Severity, Verdict
+from forge_bot.prompts import escape
 from forge_bot.runs.asking import Question
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from forge_bot.bot.speech.addresses import points_at_thread
+from forge_bot.prompts.addresses import points_at_thread
 
 _MENTION = re.compile(r"(?<![A-Za-z0-9_])@[A-Za-z0-9]")
 _REFERENCE = re.compile(r"#\d|\bGH-\d", re.IGNORECASE)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_bot.bot.speech import escape
-from forge_bot.bot.speech.live import live
+from forge_bot.prompts import escape
+from forge_bot.prompts.live import live
 from tests.bot.reading import acts, elements, shown
 
 PIECES = (

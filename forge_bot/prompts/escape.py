@@ -11,10 +11,8 @@ whole is shown as code: the words stay, and their looks go.
 import re
 from collections.abc import Callable
 
-from forge_bot.bot.speech.addresses import inert_address, points_at_thread
-from forge_bot.bot.speech.live import live, live_line, open_fence
-from forge_bot.prompts.quiet import code as _code
-from forge_bot.prompts.quiet import fenced as _fenced
+from forge_bot.prompts.addresses import inert_address, points_at_thread
+from forge_bot.prompts.live import live, live_line, open_fence
 from forge_bot.prompts.reading import read
 from forge_bot.prompts.untrusted import Cleaned, clean, clean_plain
 
@@ -90,7 +88,10 @@ def plain(text: str, longest: int = 200) -> str:
 
 def code(text: str, longest: int = 200) -> str:
     """A code span that shows the text, whatever it holds."""
-    return str(_code(cut(clean_plain(text).text, longest)))
+    shown = " ".join(cut(clean_plain(text).text, longest).split())
+    ticks = "`" * (_longest_ticks(shown) + 1)
+    blank = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
+    return f"{ticks}{blank}{shown}{blank}{ticks}"
 
 
 def code_cell(text: str, longest: int = 200) -> str:
@@ -100,7 +101,9 @@ def code_cell(text: str, longest: int = 200) -> str:
 
 def fenced(text: str, language: str = "") -> str:
     """A block of code that shows the text, whatever fences it holds, without the characters that nobody sees."""
-    return str(_fenced(clean_plain(text).text, language))
+    shown = clean_plain(text).text
+    ticks = "`" * max(3, _longest_ticks(shown) + 1)
+    return f"{ticks}{language}\n{shown.rstrip()}\n{ticks}"
 
 
 def heading(text: str, longest: int = 200) -> str:
@@ -112,6 +115,10 @@ def heading(text: str, longest: int = 200) -> str:
 def cut(text: str, longest: int) -> str:
     """The text, or its beginning and an ellipsis."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + _ELLIPSIS
+
+
+def _longest_ticks(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
 def _not_first(words: str) -> str:
