@@ -2,8 +2,9 @@
 
     @pytest.mark.promise("design-bare-approval")
 
-`tests/test_promises.py` holds both directions, and compares what the README, the pages and `--help` say with this list. Three groups:
-`design-` what the pipeline is agreed to do, `lesson-` mistakes that engines of this sort have made, `cli-` and `docs-` what users are told.
+`tests/test_promises.py` holds both directions, and compares what the README, the pages and `--help` say with this list. The groups:
+`design-` what the pipeline is agreed to do, `lesson-` mistakes that engines of this sort have made, `bot-` what holds in the issue thread,
+`mcp-` what holds for MCP clients, `cli-` and `docs-` what users are told.
 """
 
 DESIGN = {
@@ -93,6 +94,70 @@ LESSONS = {
 }
 """Mistakes that engines of this sort have made. All of them could be made here too."""
 
+BOT = {
+    # Events and people.
+    "bot-thread": "A label starts a run, its questions are comments in the thread, and it ends in a pull request.",
+    "bot-strangers": "Who may not give commands starts nothing, approves nothing, and costs a sign and one sentence.",
+    "bot-talk-is-free": "A comment without a command asks GitHub nothing and installs nothing.",
+    "bot-same-event": "The same event twice changes nothing.",
+    "bot-lost-event": "An event that was lost is made up for by the next one.",
+    "bot-at-once": "Two approvals, and two jobs at once, are one.",
+    "bot-frozen": "What is worked on is the text that was there when a person asked for it, until one asks to read it again.",
+    "bot-label-off": "A label that is taken off stops the run after its step.",
+    # Walls.
+    "bot-worker-without-token": "What runs a model has nothing in it that holds the token, whatever it is called.",
+    "bot-wall": "In the workflow with the wall no job has both a model's key and a token that writes.",
+    "bot-inspected": "What a worker committed is inspected before it is pushed, and what it may not do is not pushed.",
+    "bot-people-only": "A worker cannot report what only a person or the supervisor can say.",
+    "bot-nothing-in-public": "Neither token nor key is in anything that can be read.",
+    "bot-own-code": "Nothing is imported from the repository that is worked on.",
+    "bot-workflow-patch": "Files that the token cannot push come as a patch.",
+    "bot-doubted": "An approval that was not given in the thread is asked about there before a pull request, unless policy trusts it.",
+    "bot-pinned": "What the workflows use is held fast by its commit, and no job may do more than it says.",
+    # What people read.
+    "bot-harmless": "Nothing that strangers or models wrote acts in a comment: it calls nobody, closes nothing, and stays in its block.",
+    "bot-fits": "A comment is never longer than GitHub takes, and says what found no room.",
+    "bot-at-their-commit": "Documents are linked at their commit.",
+    "bot-same-truth": "Comment, summary and exit code say the same.",
+    "bot-draft": "A pull request is a draft until the project's own commands are green.",
+    "bot-way-out": "Every error has words in the thread with a way out.",
+    "bot-few-requests": "An event costs no more requests than the page says.",
+    # Ends.
+    "bot-cancelled": "A job that is cancelled is over in seven seconds and says so, and the next one goes on.",
+    "bot-killed": "Whatever is killed, the next job goes on.",
+    "bot-red-checks": "After the pull request failed checks are mended at most twice, then a person is asked.",
+}
+"""What holds in the issue thread."""
+
+MCP = {
+    "mcp-no-claims": "A client's word for the outcome of a command is worth nothing; our own process runs them.",
+    "mcp-elicited": "Where the client can ask its person, only that answer counts; decline and cancel are none.",
+    "mcp-unverified": "An approval that a model passed on is recorded as unverified.",
+    "mcp-plain-yes": "What is not plainly an approval is none.",
+    "mcp-effect": "A report without its effect counts for nothing, and the same report again changes nothing.",
+    "mcp-asked-again": "An action without a report comes again when it is asked for, also from another process.",
+    "mcp-unfit": "A document that is unfit goes back with the heading that is missing, and then comes before a person.",
+    "mcp-only-its-files": "Only what changed since the action was handed out is committed; what was there before stays the client's own.",
+    "mcp-clean": "A run begins in a clean tree only.",
+    "mcp-own-tree": "Project commands run in a tree of their own.",
+    "mcp-one-for-each": "In a wave a file goes to the task that declares it.",
+    "mcp-commits": "An agent that committed by itself is told how to take it back.",
+    "mcp-errors": "An error says what does not fit and how to go on; what nobody foresaw shows neither words nor stack.",
+    "mcp-strict": "Arguments that do not exist are refused.",
+    "mcp-bounds": "Too much is refused before it is read.",
+    "mcp-tools": "There are twelve tools, and their list costs a model at most 1,500 tokens.",
+    "mcp-orient": "Orientation is a status of some twenty tokens with a link to the rest.",
+    "mcp-stdout": "Nothing but the protocol stands on standard output.",
+    "mcp-vanished": "A client that vanishes in the middle of a call loses nothing.",
+    "mcp-many": "Clients at once lose no report, and a long call blocks nobody else.",
+    "mcp-http": "Over HTTP only who shows the token from this machine is answered.",
+    "mcp-same": "The same words lead to the same documents as on the command line.",
+    "mcp-hooks": "A hook stops what would harm a run, and nothing where none is under way.",
+    "mcp-listeners": "Who listens is told when a run goes on, in both eras of the protocol.",
+    "mcp-clients": "Clients of others can drive the server.",
+}
+"""What holds for MCP clients."""
+
 CLI = {
     # Commands, in the words of their help.
     "cli-run": "Take a task to a reviewed branch, stopping for you at the checkpoints.",
@@ -112,6 +177,9 @@ CLI = {
     "cli-init": "Write what is missing of a commented .forge/config.yml and, on GitHub, the workflow for the bot.",
     "cli-doctor": "Check whether a run could start here, and say what is missing.",
     "cli-work": "Carry a run on inside GitHub Actions; what the gate let in stands in the environment.",
+    "cli-publish": "The part inside GitHub Actions that holds the token and runs no model: hear, check, push, ask, open the pull request.",
+    "cli-mcp": "Serve the pipeline to an MCP client, which does the agents' work itself.",
+    "cli-hook": "Answer a hook of an MCP host; what it asks comes over stdin.",
     "cli-demo": "Watch a recorded run on a small sample repository: real git, real tests, recorded words.",
     # Options, in the words of their help.
     "cli-option-repo": "Any folder inside the repository.",
@@ -135,6 +203,14 @@ CLI = {
     "cli-option-notes": "What should be different this time.",
     "cli-option-json": "Print state.json.",
     "cli-option-version": "Print the version and stop.",
+    "cli-option-labels": "Make the labels on GitHub; needs GITHUB_TOKEN.",
+    "cli-option-workflow": "Write .github/workflows/forge-bot.yml too; left out, where origin is on GitHub.",
+    "cli-option-out": "Only the worker's part: do what was handed over, push nothing, and leave it in this folder.",
+    "cli-option-in": "Folder that `work --out` left; its commits are looked at and pushed.",
+    "cli-option-last": "No worker comes after this: say how to go on if there is more to do.",
+    "cli-mcp-repo": "Folder inside a repository to serve; may be given several times.",
+    "cli-option-http": "Serve over HTTP on this machine instead of stdin and stdout.",
+    "cli-option-port": "Port for --http.",
     "cli-doctor-ask": "Ask each model one short question; costs a few tokens.",
     "cli-demo-yes": "Approve at the checkpoints instead of asking you.",
     # How an invocation ends.
@@ -184,7 +260,7 @@ DOCS = {
     "docs-gate-people": "Who may not give commands is refused, and so is everybody GitHub does not answer about.",
 }
 
-PROMISES = {**DESIGN, **LESSONS, **CLI, **DOCS}
+PROMISES = {**DESIGN, **LESSONS, **BOT, **MCP, **CLI, **DOCS}
 
 SAID: dict[str, dict[str, tuple[str, ...]]] = {
     "README.md": {
@@ -263,6 +339,42 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
         "**No later phase sees any of it**": ("docs-question-outside",),
     },
     "docs/state.md": {"prints where a run stands as one JSON object and nothing else": ("docs-json",)},
+    "docs/github-action.md": {
+        "A maintainer puts the label `forge` on an issue, or writes `/forge`.": ("bot-thread",),
+        "The run happens in GitHub Actions: every document is committed on the run's branch, questions come as comments and wait for "
+        "`/approve`, and at the end there is a pull request.": ("bot-thread",),
+        "Counted by a test": ("bot-few-requests",),
+        "| a comment without a command | 0 |": ("bot-talk-is-free",),
+    },
+    "docs/security-model.md": {
+        "The supervisor** holds the token, and runs no model and no command of the project.": ("bot-worker-without-token",),
+        "The worker** runs the model and holds no token.": ("bot-worker-without-token",),
+        "its commits are looked at, one by one, before they are pushed": ("bot-inspected",),
+        "no report that only a person or the supervisor can give": ("bot-people-only",),
+        "One that has no comment of somebody with the role is asked about again before a pull request": ("bot-doubted",),
+        "where they are different jobs": ("bot-wall",),
+    },
+    "docs/mcp.md": {
+        "An exit code is never a client's claim.": ("mcp-no-claims",),
+        "the question is put through the client, and only that answer counts": ("mcp-elicited",),
+        "Decline and cancel are no answer.": ("mcp-elicited",),
+        "“Looks good”, “yes, but” and the like are no approval.": ("mcp-plain-yes",),
+        "One that is unfit goes back with the heading that is missing, twice; the third is recorded, and the pipeline decides.": (
+            "mcp-unfit",
+        ),
+        "Only what changed since the action was handed out is committed": ("mcp-only-its-files",),
+        "In a wave a file goes to the task that declares it.": ("mcp-one-for-each",),
+        "The tree must be clean now.": ("mcp-clean",),
+        "Asked again without a report, the same action comes again": ("mcp-asked-again",),
+        "A report counts once.": ("mcp-effect",),
+        "Twelve, by `tools/list` at most 1,500 tokens.": ("mcp-tools",),
+        "a status of some twenty tokens": ("mcp-orient",),
+        "Arguments that do not exist are refused.": ("mcp-strict",),
+        "Each request shows the token as `Authorization: Bearer …`": ("mcp-http",),
+        "calls for one run wait for each other, all others do not": ("mcp-many",),
+        "Without a run, hooks stop nothing.": ("mcp-hooks",),
+        "Who listens is told when a run goes on": ("mcp-listeners",),
+    },
     "docs/commands.md": {
         "**If one line is mistyped, none of the comment is**": ("docs-gate-commands",),
         "**every case in which GitHub does not answer**": ("docs-gate-people",),

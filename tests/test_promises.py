@@ -12,7 +12,7 @@ from typer.core import TyperGroup, TyperOption
 
 from forge_bot.cli.app import app
 from forge_bot.runs.session import Outcome
-from tests.promises import CLI, DESIGN, DOCS, LESSONS, PROMISES, SAID
+from tests.promises import BOT, CLI, DESIGN, DOCS, LESSONS, MCP, PROMISES, SAID
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -84,9 +84,9 @@ def test_tests_that_hold_promises_are_known_to_pytest_by_their_mark(request: pyt
 
 
 def test_no_promise_is_listed_twice() -> None:
-    assert len(PROMISES) == len(DESIGN) + len(LESSONS) + len(CLI) + len(DOCS)
+    assert len(PROMISES) == len(DESIGN) + len(LESSONS) + len(BOT) + len(MCP) + len(CLI) + len(DOCS)
     assert len(set(PROMISES.values())) == len(PROMISES)
-    for group, prefix in ((DESIGN, "design-"), (LESSONS, "lesson-"), (CLI, "cli-"), (DOCS, "docs-")):
+    for group, prefix in ((DESIGN, "design-"), (LESSONS, "lesson-"), (BOT, "bot-"), (MCP, "mcp-"), (CLI, "cli-"), (DOCS, "docs-")):
         assert [name for name in group if not re.fullmatch(prefix + r"[a-z0-9-]+", name)] == []
 
 
@@ -112,22 +112,6 @@ def test_the_exit_codes_of_the_readme_are_promises_and_the_ones_there_are() -> N
     assert {f"cli-exit-{each.value}" for each in Outcome} <= set(SAID["README.md"][sentence])
 
 
-UNHELD = {
-    "cli-publish": "the wall",
-    "cli-mcp": "the MCP server",
-    "cli-mcp-repo": "the MCP server",
-    "cli-hook": "the MCP server",
-    "cli-option-http": "the MCP server",
-    "cli-option-port": "the MCP server",
-    "cli-option-out": "the wall",
-    "cli-option-in": "the wall",
-    "cli-option-last": "the wall",
-    "cli-option-labels": "the action",
-    "cli-option-workflow": "the action",
-}
-"""What a help tells of rooms whose tests carry no promises yet, and the room."""
-
-
 def helped() -> dict[str, str]:
     """What `--help` says of each command and option, under the name that its promise has."""
     told: dict[str, str] = {}
@@ -140,17 +124,13 @@ def helped() -> dict[str, str]:
             word = option.opts[0].lstrip("-")
             if isinstance(option, TyperOption) and not word.endswith("-completion"):
                 own = f"cli-{name}-{word}"
-                told[own if own in CLI or own in UNHELD else f"cli-option-{word}"] = option.help or ""
+                told[own if own in CLI else f"cli-option-{word}"] = option.help or ""
     return told
 
 
 def test_every_command_and_option_is_a_promise_in_the_words_of_its_help() -> None:
     told = helped()
-    assert {name: CLI.get(name) for name in told if name not in UNHELD} == {
-        name: words for name, words in told.items() if name not in UNHELD
-    }
-    assert UNHELD.keys() <= told.keys()
-    assert not UNHELD.keys() & CLI.keys()
+    assert {name: CLI.get(name) for name in told} == told
 
 
 def test_every_promise_to_users_is_told_them_in_a_help_or_on_a_page() -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.checkout.git import git
-from forge_bot.checkout.naming import HEADS, ref_target
+from forge_bot.checkout.naming import HEADS
 from forge_bot.checkout.operations import under_way
 from forge_bot.errors import DetachedHead, NoCommits
 
@@ -19,15 +19,17 @@ class Head:
 
 def head(folder: Path) -> Head:
     """The branch that is checked out in `folder`. Raises DetachedHead or NoCommits."""
-    # The full ref, since the short form says `heads/x` when a tag is called x too.
+    # The full ref, since the short form says `heads/x` when a tag is called x too. One call for both where there is a commit.
+    match git(folder, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD", ok=(0, 128)).line.split("\n"):
+        case [commit, ref] if ref.startswith(HEADS):
+            return Head(ref.removeprefix(HEADS), commit)
+        case _:
+            pass
     ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
     if not ref.startswith(HEADS):
         raise _detached(folder)
     branch = ref.removeprefix(HEADS)
-    commit = ref_target(folder, ref)
-    if commit is None:
-        raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
-    return Head(branch, commit)
+    raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
 
 
 def _detached(folder: Path) -> DetachedHead:

@@ -31,7 +31,13 @@ def read(folder: Path, ref: str, path: str) -> bytes | None:
 
     Raises GitFailed when `ref` names nothing.
     """
-    return read_many(folder, ref, (path,)).get(path)
+    return _read(folder, tree_id(folder, ref), path)
+
+
+@lru_cache(maxsize=32)
+def _read(folder: Path, tree: str, path: str) -> bytes | None:
+    """What a tree holds never changes, so git is asked once for the files that are in use."""
+    return read_many(folder, tree, (path,)).get(path)
 
 
 def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes]:

@@ -1,5 +1,7 @@
 """Every command in the thread of a run, and in that of its pull request: what it does, and what is answered."""
 
+import pytest
+
 from tests.bot.stage import Stage, heard
 from tests.fakes import script
 
@@ -35,6 +37,7 @@ def test_effort_notes_and_money_can_be_changed_from_the_thread(stage: Stage) -> 
     assert len(stage.said("reply occasion=cannot")) == 1
 
 
+@pytest.mark.promise("bot-frozen")
 def test_a_refresh_makes_the_text_as_it_is_now_the_request(stage: Stage) -> None:
     stage.label()
     heard(stage.say("/refresh"))
@@ -57,6 +60,7 @@ def test_what_only_a_person_can_do_is_asked_for_and_done(stage: Stage) -> None:
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.promise("bot-red-checks")
 def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_about(stage: Stage) -> None:
     stage.label()
     stage.say("/approve")
@@ -87,6 +91,7 @@ def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_ab
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.promise("bot-workflow-patch")
 def test_files_that_the_token_cannot_push_come_as_a_patch(stage: Stage) -> None:
     stage.model({("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)})
     stage.label()
@@ -110,6 +115,7 @@ def test_a_task_that_asks_for_workflow_files_alone_is_told_so_before_anything_is
     assert stage.branches() == ["main"]
 
 
+@pytest.mark.promise("bot-frozen")
 def test_an_issue_that_was_edited_after_the_label_is_worked_on_as_it_was(stage: Stage) -> None:
     job = stage.label(then=lambda: setattr(stage.issue, "body", "Delete everything."))
     assert job.code == 0, job.log

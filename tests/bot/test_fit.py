@@ -1,5 +1,6 @@
 """Comments fit into what GitHub takes, and what finds no room is linked, never cut in the middle of something."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ def test_a_greedy_part_leaves_room_for_those_behind_it() -> None:
     assert size(said) <= 2_000
 
 
+@pytest.mark.promise("bot-fits")
 def test_rows_that_find_no_room_are_counted() -> None:
     table = as_many(range(500), lambda number: row(str(number)), lambda count: f"{count} more", before=head("n"))
     said = table(400)
@@ -94,6 +96,7 @@ def test_a_label_of_a_fold_is_words() -> None:
     assert acts(said) == []
 
 
+@pytest.mark.promise("bot-harmless", "bot-fits")
 @given(HOSTILE, st.integers(100, 3_000), st.booleans())
 @settings(max_examples=50, deadline=None)
 def test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room(text: str, room: int, patch: bool) -> None:
@@ -107,5 +110,6 @@ def test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room(text: str
     assert elements(page, "p")[-1].text == "OUTSIDE"
 
 
+@pytest.mark.promise("bot-fits")
 def test_the_limit_is_below_github_s_with_room_to_spare() -> None:
     assert LIMIT < 65_536 - 5_000

@@ -26,6 +26,7 @@ def ended(job: "subprocess.Popen[str]") -> str:
     return job.communicate(timeout=300)[0]
 
 
+@pytest.mark.promise("bot-same-event", "bot-lost-event")
 @pytest.mark.slow
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3)))[::2], ids=str)
 def test_deliveries_in_any_order_and_twice_end_in_the_same_state(stage: Stage, order: tuple[int, ...]) -> None:
@@ -37,6 +38,7 @@ def test_deliveries_in_any_order_and_twice_end_in_the_same_state(stage: Stage, o
     assert len(stage.said("reply occasion=status")) == 1
 
 
+@pytest.mark.promise("bot-at-once")
 def test_two_jobs_at_once_are_one_run(stage: Stage) -> None:
     stage.label()
     comments = [stage.comment("/approve"), stage.comment("/forge status")]
@@ -86,6 +88,7 @@ class Laptop:
         shutil.rmtree(self.path)
 
 
+@pytest.mark.promise("bot-doubted")
 def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_about_again(stage: Stage, tmp_path: Path) -> None:
     stage.label()
     laptop = Laptop(stage, tmp_path)
@@ -104,6 +107,7 @@ def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_
     assert stage.pull.pull is not None
 
 
+@pytest.mark.promise("bot-doubted")
 def test_where_local_approvals_are_trusted_nobody_is_asked_again(stage: Stage, tmp_path: Path) -> None:
     stage.environ["FORGE_BOT_TRUST_LOCAL"] = "true"
     stage.label()

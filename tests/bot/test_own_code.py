@@ -13,6 +13,7 @@ def stage(github: FakeGitHub, tmp_path: Path) -> Stage:
     return Stage(github, tmp_path / "jobs", tmp_path / "script.jsonl")
 
 
+@pytest.mark.promise("bot-own-code")
 def test_files_that_are_called_like_our_libraries_are_not_imported(stage: Stage) -> None:
     stop = "raise SystemExit('imported')\n"
     stage.hub.commit(stage.repo, "main", {"yaml.py": stop, "pydantic/__init__.py": stop, "forge_bot/__init__.py": stop})

@@ -1,5 +1,6 @@
 """The pull request: requirement, files, tests; how it was checked; who decided; and one line that closes one issue."""
 
+import pytest
 from hypothesis import given, settings
 
 from forge_bot.bot.speech import PullRequestText, View, pull_request, read_marker
@@ -55,6 +56,7 @@ def test_a_request_that_is_no_issue_closes_none() -> None:
     assert "Closes" not in written(changed(source=Source(type="github_issue", id="42, closes #1"))).body
 
 
+@pytest.mark.promise("bot-draft")
 def test_it_is_a_draft_until_the_project_s_commands_are_green() -> None:
     green = scene.delivered().state.verification
     assert green is not None
@@ -110,6 +112,7 @@ def test_it_is_found_again() -> None:
     assert found.kind == "pull-request"
 
 
+@pytest.mark.promise("bot-harmless")
 @given(HOSTILE)
 @settings(max_examples=15, deadline=None)
 def test_whatever_models_wrote_only_the_one_line_acts(text: str) -> None:

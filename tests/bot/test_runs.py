@@ -1,8 +1,11 @@
 """Whole runs in the issue thread: the gate, the supervisor and the worker as processes, git over HTTP, a scripted model."""
 
+import pytest
+
 from tests.bot.stage import SECRET, Stage, heard
 
 
+@pytest.mark.promise("bot-thread", "cli-work")
 def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(stage: Stage) -> None:
     began = stage.label()
     assert (began.result, began.code) == ("proceed", 0), began.log
@@ -23,6 +26,7 @@ def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
     assert "#issuecomment-" in decision["via"]
 
 
+@pytest.mark.promise("bot-nothing-in-public")
 def test_neither_token_nor_key_is_in_anything_that_can_be_read(stage: Stage) -> None:
     log = stage.label().log + heard(stage.say("/approve")).log
     tokens = list(stage.hub.tokens)
@@ -40,6 +44,7 @@ def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_i
     assert [decision["answer"] for decision in stage.state["decisions"]] == ["reject", "approve"]
 
 
+@pytest.mark.promise("design-stale-approval")
 def test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one(stage: Stage) -> None:
     stage.label()
     path = next(name for name in stage.files() if name.endswith("/design.md"))
@@ -53,6 +58,7 @@ def test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one(s
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.promise("bot-same-event")
 def test_the_same_event_twice_changes_nothing(stage: Stage) -> None:
     stage.label()
     comments = len(stage.issue.comments)
@@ -62,6 +68,7 @@ def test_the_same_event_twice_changes_nothing(stage: Stage) -> None:
     assert stage.repo.bare.head(stage.branch) == head
 
 
+@pytest.mark.promise("bot-lost-event")
 def test_a_lost_event_is_made_up_for_by_the_next_one(stage: Stage) -> None:
     stage.label()
     stage.say("/approve", lost=True)
@@ -71,6 +78,7 @@ def test_a_lost_event_is_made_up_for_by_the_next_one(stage: Stage) -> None:
     assert len(stage.said("reply occasion=status")) == 1
 
 
+@pytest.mark.promise("bot-at-once")
 def test_two_approvals_are_one(stage: Stage) -> None:
     stage.label()
     first = stage.comment("/approve")
@@ -81,6 +89,7 @@ def test_two_approvals_are_one(stage: Stage) -> None:
     assert len(stage.said("reply occasion=already-answered")) == 1
 
 
+@pytest.mark.promise("bot-strangers")
 def test_a_stranger_starts_nothing_and_approves_nothing(stage: Stage) -> None:
     refused = heard(stage.say("/forge", by="stranger"))
     assert refused.result == "refused"

@@ -39,6 +39,7 @@ def test_a_run_that_is_over_says_so_whatever_was_in_the_way() -> None:
     assert first_words(tracking(ended)) == "Done."
 
 
+@pytest.mark.promise("bot-at-their-commit")
 def test_every_document_is_linked_at_the_commit() -> None:
     hrefs = [each.get("href", "") for each in elements(tracking(scene.done()), "a")]
     documents = [href for href in hrefs if "/blob/" in href]
@@ -109,6 +110,7 @@ def test_the_same_view_gives_the_same_bytes() -> None:
     assert tracking(scene.at_work()) == tracking(scene.at_work())
 
 
+@pytest.mark.promise("bot-same-truth")
 @pytest.mark.parametrize(
     ("view", "outcome"),
     [

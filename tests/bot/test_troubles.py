@@ -133,6 +133,7 @@ POINTS = {
 }
 
 
+@pytest.mark.promise("bot-killed")
 @pytest.mark.parametrize("pattern", POINTS.values(), ids=POINTS.keys())
 def test_a_job_that_is_killed_leaves_what_the_next_one_needs(stage: Stage, pattern: str) -> None:
     stage.label(then=lambda: killed_at(stage, pattern, skip=1 if "comments$" in pattern else 0))
@@ -160,6 +161,7 @@ def test_an_answer_of_github_that_is_lost_leads_to_nothing_twice(waiting: Stage)
     finishes(waiting)
 
 
+@pytest.mark.promise("bot-cancelled")
 def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(waiting: Stage, tmp_path: Path) -> None:
     with hanging(waiting, tmp_path) as job:
         began = time.monotonic()
@@ -173,6 +175,7 @@ def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(w
     finishes(waiting)
 
 
+@pytest.mark.promise("bot-killed")
 def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(waiting: Stage, tmp_path: Path) -> None:
     with hanging(waiting, tmp_path) as job:
         os.kill(children(job.pid)[0], signal.SIGKILL)
@@ -183,6 +186,7 @@ def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(waiting: Stage
     finishes(waiting)
 
 
+@pytest.mark.promise("bot-killed")
 def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(waiting: Stage, tmp_path: Path) -> None:
     with hanging(waiting, tmp_path) as job:
         worker = children(job.pid)[0]
@@ -193,6 +197,7 @@ def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(waiting: Sta
     finishes(waiting)
 
 
+@pytest.mark.promise("bot-label-off")
 def test_a_label_that_is_taken_off_stops_the_run_after_its_step(stage: Stage) -> None:
     stage.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
     stage.label()
@@ -256,6 +261,7 @@ def every(kind: type[errors.ForgeError]) -> Iterator[type[errors.ForgeError]]:
 CONCRETE = [kind for kind in dict.fromkeys(every(errors.ForgeError)) if "code" in vars(kind)]
 
 
+@pytest.mark.promise("bot-way-out")
 @pytest.mark.parametrize("kind", CONCRETE, ids=lambda kind: kind.code)
 def test_every_error_has_words_with_a_way_out_and_survives_the_way_from_the_worker(kind: type[errors.ForgeError]) -> None:
     stopped = Stopped(code=kind.code, message="It did not work.", exit_code=kind.exit_code)

@@ -21,6 +21,7 @@ def heard(job: Job | None) -> Job:
     return job
 
 
+@pytest.mark.promise("cli-publish", "cli-option-out", "cli-option-in", "cli-option-last")
 def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(stage: Parted) -> None:
     began = stage.label()
     assert began.code == 0, began.log
@@ -41,6 +42,7 @@ def test_a_question_is_answered_across_the_wall(stage: Parted) -> None:
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
+@pytest.mark.promise("bot-killed")
 def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(stage: Parted) -> None:
     def lost(folder: Path) -> None:
         for file in folder.iterdir():
@@ -56,6 +58,7 @@ def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
+@pytest.mark.promise("bot-inspected")
 def test_commits_that_a_worker_may_not_make_are_not_pushed_though_its_machine_swears_by_them(stage: Parted, tmp_path: Path) -> None:
     def forged(folder: Path) -> None:
         told = json.loads((folder / "delivered.json").read_text())

@@ -30,6 +30,7 @@ ANY_SERVER = {
 """Scenarios that need nothing of a server but that it is one."""
 
 
+@pytest.mark.promise("mcp-clients")
 async def test_pydantic_ai_drives_the_server(sample: Sample) -> None:
     pytest.importorskip("fastmcp")
     from pydantic_ai import Agent

@@ -33,6 +33,7 @@ async def to_gate(host: Host) -> Json:
     return await host.drive(await host.next())
 
 
+@pytest.mark.promise("mcp-unverified")
 async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(sample: Sample) -> None:
     async with hosting(sample) as host:
         await to_gate(host)
@@ -40,6 +41,7 @@ async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(sa
         assert "Approved-by: mcp, unverified via mcp" in host.git("log", "--format=%B")
 
 
+@pytest.mark.promise("mcp-plain-yes")
 @pytest.mark.parametrize(
     "words", ["looks good to me", "yes", "approve if the tests pass", "approve, but rename it", "do not approve", "ok", "approve deadbee"]
 )
@@ -120,6 +122,7 @@ async def test_a_human_gate_is_answered_by_its_name(sample: Sample) -> None:
         assert (await host.next(user_response="done", action_id=gate["action_id"]))["phase"] == "phase-7"
 
 
+@pytest.mark.promise("mcp-elicited")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(sample: Sample, mode: str) -> None:
     person = Person(says("approve"))
@@ -133,6 +136,7 @@ async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(sample: Sample
     assert person.seen[0].requested_schema["properties"]["answer"]["enum"] == ["approve", "reject", "abandon"]
 
 
+@pytest.mark.promise("mcp-elicited")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize(
     "answer",
@@ -152,6 +156,7 @@ async def test_neither_decline_nor_cancel_nor_a_strange_form_is_an_approval(samp
         assert "Approved-by" not in host.git("log", "--format=%B")
 
 
+@pytest.mark.promise("mcp-elicited")
 async def test_where_the_client_asks_a_models_yes_does_not_count(sample: Sample) -> None:
     person = Person(ElicitResult(action="decline"), ElicitResult(action="decline"))
     async with hosting(sample, elicitation_callback=person) as host:

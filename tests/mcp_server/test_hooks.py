@@ -20,6 +20,7 @@ def hook(sample: Sample, event: str, **payload: Any) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.promise("mcp-hooks", "cli-hook")
 async def test_nothing_is_stopped_where_no_run_is_under_way(sample: Sample) -> None:
     assert hook(sample, "pre-tool", tool_name="Write", tool_input={"file_path": "rota/schedule.py"}) == (0, "")
     assert hook(sample, "stop") == (0, "")
@@ -41,6 +42,7 @@ async def test_before_the_implementation_only_the_runs_folder_is_written(sample:
     assert hook(sample, "stop", stop_hook_active=True) == (0, "")
 
 
+@pytest.mark.promise("mcp-hooks")
 @pytest.mark.parametrize(
     ("command", "code"),
     [

@@ -57,6 +57,7 @@ async def over_http(sample: Sample, url: str, **more: Any) -> AsyncGenerator[Hos
         yield Host(client, sample.path)
 
 
+@pytest.mark.promise("mcp-http", "cli-option-http", "cli-option-port")
 async def test_only_who_shows_the_token_from_this_machine_is_answered(sample: Sample) -> None:
     async with served(sample) as url, httpx2.AsyncClient() as http:
         for changes, code in (
@@ -71,6 +72,7 @@ async def test_only_who_shows_the_token_from_this_machine_is_answered(sample: Sa
             assert TOKEN not in answer.text
 
 
+@pytest.mark.promise("mcp-many", "cli-mcp-repo")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else(sample: Sample, mode: str) -> None:
     async with served(sample) as url, over_http(sample, url, mode=mode) as one, over_http(sample, url, mode=mode) as other:

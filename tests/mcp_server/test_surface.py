@@ -24,6 +24,7 @@ async def read_json(host: Host, uri: str) -> Any:
     return json.loads(await read(host, uri))
 
 
+@pytest.mark.promise("mcp-tools")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_the_tools_are_twelve_and_cost_a_model_at_most_1500_tokens(sample: Sample, mode: str) -> None:
     async with hosting(sample, mode=mode) as host:
@@ -36,6 +37,7 @@ async def test_the_tools_are_twelve_and_cost_a_model_at_most_1500_tokens(sample:
     assert all(tool.description and tool.input_schema["additionalProperties"] is False for tool in tools)
 
 
+@pytest.mark.promise("mcp-orient")
 async def test_orientation_is_a_status_of_twenty_tokens_with_a_link_to_the_rest(sample: Sample) -> None:
     async with hosting(sample) as host:
         result = await host.client.call_tool("forge_orient", {})
@@ -134,6 +136,7 @@ async def test_names_are_completed(sample: Sample) -> None:
         assert (await host.client.complete(prompt, {"name": "project_path", "value": ""})).completion.values == [str(sample.path)]
 
 
+@pytest.mark.promise("mcp-listeners")
 @pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 async def test_an_older_client_hears_of_what_it_subscribed_to(sample: Sample) -> None:
     heard: list[str] = []
@@ -155,6 +158,7 @@ async def test_an_older_client_hears_of_what_it_subscribed_to(sample: Sample) ->
         assert len(heard) == 2
 
 
+@pytest.mark.promise("mcp-listeners")
 async def test_a_newer_client_hears_of_what_it_listens_for(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)

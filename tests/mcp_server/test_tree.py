@@ -24,6 +24,7 @@ def files(host: Host, commit: str = "HEAD") -> set[str]:
     return {name for name in names if not name.startswith(".specs/")}
 
 
+@pytest.mark.promise("mcp-clean")
 async def test_a_run_needs_a_clean_tree_to_begin(sample: Sample) -> None:
     (sample.path / "notes.txt").write_text("mine\n", encoding="utf-8")
     async with hosting(sample) as host:
@@ -62,6 +63,7 @@ async def test_a_task_is_one_commit_with_its_files_and_the_trailers_of_every_hos
             assert f"\n{trailer}" in message
 
 
+@pytest.mark.promise("mcp-only-its-files")
 async def test_what_was_there_before_the_agent_began_stays_the_clients_own(sample: Sample) -> None:
     async with hosting(sample) as host:
         await at(host, "implementer")
@@ -96,6 +98,7 @@ async def test_an_analyst_that_changes_code_is_refused_and_the_report_is_not_los
         assert after["phase"] == "phase-3"
 
 
+@pytest.mark.promise("mcp-commits")
 async def test_an_agent_that_commits_by_itself_is_told_how_to_take_it_back(sample: Sample) -> None:
     async with hosting(sample) as host:
         host.perform(action := await at(host, "implementer"))
@@ -109,6 +112,7 @@ async def test_an_agent_that_commits_by_itself_is_told_how_to_take_it_back(sampl
         assert files(host) == {"rota/schedule.py", "tests/test_before.py"}
 
 
+@pytest.mark.promise("design-protected-paths")
 async def test_a_change_to_protected_paths_waits_for_a_person_outside_of_the_tree(sample: Sample) -> None:
     async with hosting(sample) as host:
         host.answers = {**script.usual(), ("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)}
@@ -123,6 +127,7 @@ async def test_a_change_to_protected_paths_waits_for_a_person_outside_of_the_tre
         assert files(host) == {".github/workflows/ci.yml", "rota/schedule.py", "tests/test_before.py"}
 
 
+@pytest.mark.promise("mcp-one-for-each")
 async def test_files_of_a_wave_go_to_the_task_that_declares_them(sample: Sample) -> None:
     async with hosting(sample) as host:
         host.answers = {**script.usual(), **two_tasks()}
@@ -151,6 +156,7 @@ async def test_half_a_wave_counts_and_the_other_half_is_asked_again(sample: Samp
         assert review["phase"] == "phase-6"
 
 
+@pytest.mark.promise("mcp-own-tree", "mcp-no-claims")
 async def test_project_commands_run_in_a_tree_of_their_own(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)

@@ -96,7 +96,7 @@ CLASSES: dict[str, Class] = {
         (
             "tests/security/test_commits.py::test_a_key_in_a_file_is_found_in_whatever_form_it_was_written",
             "tests/security/test_commits.py::test_a_key_is_found_in_documents_in_binary_files_and_in_messages",
-            "tests/bot/test_escape.py::test_a_picture_becomes_a_link_to_it",
+            "tests/prompts/test_escape.py::test_a_picture_becomes_a_link_to_it",
         ),
         "encryption, and forms nobody thought of: no key that the model's provider lets you limit should be without a limit",
     ),
@@ -170,7 +170,7 @@ CLASSES: dict[str, Class] = {
     "S30": Class(
         "Documents that call people, close issues or leave their block",
         (
-            "tests/bot/test_escape.py::test_no_document_calls_refers_closes_or_loads_anything",
+            "tests/prompts/test_escape.py::test_no_document_calls_refers_closes_or_loads_anything",
             "tests/bot/test_fit.py::test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room",
         ),
     ),
