@@ -60,7 +60,7 @@ def show(question: Question, console: Console) -> None:
     for finding in data.findings:
         console.print(f"  [bold]{finding.severity.value}[/] {escape(finding.description)}", highlight=False)
     if data.difference:
-        console.print("\n[bold]What changed since the last version you answered[/]")
+        console.print("\n[bold]What changed since the version shown before[/]")
         console.print(Syntax(data.difference, "diff", background_color="default", word_wrap=True))
     for document in data.documents:
         _document(document, console)

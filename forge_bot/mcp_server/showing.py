@@ -17,7 +17,7 @@ def presented(asked: Question, workspace: str) -> str:
     if data.findings:
         parts.append("**Findings**\n\n" + "\n".join(f"- [{finding.severity.value}] {finding.description}" for finding in data.findings))
     if data.difference:
-        parts.append(f"**Since your last answer**\n\n~~~diff\n{data.difference[:_LONGEST]}\n~~~")
+        parts.append(f"**What changed since the version shown before**\n\n~~~diff\n{data.difference[:_LONGEST]}\n~~~")
     room = _LONGEST
     for document in data.documents:
         shown = document.text[:room]

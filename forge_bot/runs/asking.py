@@ -1,13 +1,18 @@
 """The open question as data: what is decided, what it is bound to, and what each answer does. Faces render it."""
 
+from difflib import unified_diff
 from typing import Literal
 
+from pydantic import ValidationError
+
 from forge_bot.engine import Checkpoint, HumanGate
-from forge_bot.engine.state import Reason
+from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.engine.values import Finding, Frozen
 from forge_bot.runs.run import Run
+from forge_bot.workspace.store import STATE
 
 _TEXT_SHOWN = 60_000
+_LINES_COMPARED = 5_000
 
 
 class Choice(Frozen):
@@ -120,13 +125,44 @@ def _to_do(asked: HumanGate) -> Question:
 
 
 def difference(run: Run, asked: Checkpoint) -> str:
-    """What changed in the shown files since the last answer at the same gate; empty the first time."""
-    answered = [decision for decision in run.state.decisions if decision.gate == asked.name]
-    if not answered or asked.reason is not None:
-        return ""
-    subject = f"forge-bot: {asked.name} {answered[-1].answer}"
-    before = next((commit.id for commit in run.tree.commits(run.state.base_commit) if commit.subject == subject), None)
+    """What changed in the shown files since the version that a person was shown before; empty the first time."""
+    digest = _shown_before(run.state, asked)
+    before = _commit_of(run, asked, digest) if digest else None
     if before is None:
         return ""
-    names = [f"{run.workspace.relative}/{file.name}" for file in asked.files if file.name == asked.files[0].name]
-    return run.tree.diff(before, paths=names)
+    # A review is written anew with its document, so a difference of it says nothing, unless it is the only one.
+    return next((text for file in asked.files if (text := _changed(run, before, file.name))), "")
+
+
+def _changed(run: Run, before: str, name: str) -> str:
+    """The difference of one document between a commit and now, in the work tree: it need not be committed yet."""
+    path = f"{run.workspace.relative}/{name}"
+    old = (run.repository.read(before, path) or b"").decode("utf-8", "replace")
+    new = run.workspace.read(name)
+    lines = unified_diff(old.splitlines()[:_LINES_COMPARED], new.splitlines()[:_LINES_COMPARED], f"a/{path}", f"b/{path}", lineterm="")
+    return "\n".join(lines)
+
+
+def _shown_before(state: State, asked: Checkpoint) -> str:
+    """Digest of the version that this question had when it was shown or answered last, if that was another one."""
+    showings = state.gate.shown if state.gate is not None else ()
+    answered = [decision.digest for decision in state.decisions if decision.gate == asked.name and asked.reason is None]
+    seen = (*answered, *(showing.digest for showing in showings))
+    return next((digest for digest in reversed(seen) if digest and digest != asked.digest), "")
+
+
+def _commit_of(run: Run, asked: Checkpoint, digest: str) -> str | None:
+    """The newest commit at which a version of the question was open."""
+    path = f"{run.workspace.relative}/{STATE}"
+    for commit in run.tree.commits(run.state.base_commit):
+        gate = _gate_in(run.repository.read(commit.id, path))
+        if gate is not None and gate.name == asked.name and gate.digest == digest:
+            return commit.id
+    return None
+
+
+def _gate_in(raw: bytes | None) -> OpenGate | None:
+    try:
+        return State.model_validate_json(raw or b"").gate
+    except ValidationError:
+        return None

@@ -116,7 +116,7 @@ def test_a_rejection_sends_the_design_back_with_the_notes(sample: Sample) -> Non
     again = sample.forge("reject", "Say what happens to swaps", "--model", model)
     assert again.code == 3
     assert "The second thought." in again.out
-    assert "What changed since the last version" in again.out
+    assert "What changed since the version shown before" in again.out
     assert sample.forge("approve", "--model", model).code == 0
 
 
@@ -138,7 +138,9 @@ def test_a_design_changed_by_hand_must_be_seen_before_it_is_approved(sample: Sam
     design.write_text(design.read_text().replace("Something true.", "Something else."))
     refused = sample.forge("approve", "--model", model)
     assert refused.code == 5
-    assert "Something else." in refused.out
+    assert "What changed since the version shown before" in refused.out
+    assert "-Something true." in refused.out
+    assert "+Something else." in refused.out
     assert sample.forge("approve", "--model", model).code == 0
     assert "Something else." in sample.git("show", f"{sample.branch}:{design.relative_to(design.parents[2])}")
 

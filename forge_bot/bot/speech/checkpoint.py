@@ -146,7 +146,7 @@ def _changed(question: Question) -> Flexible:
     difference = question.data.difference
     if not difference.strip():
         return lambda _room: ""
-    paper = Paper(name="What changed since the version you answered", text=difference, language="diff", open=True)
+    paper = Paper(name="What changed since the version shown before", text=difference, language="diff", open=True)
     return lambda room: papers([paper])(min(room, LIMIT // 3))
 
 
