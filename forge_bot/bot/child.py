@@ -82,7 +82,7 @@ class Child:
             self.kill()
 
     def kill(self) -> None:
-        """End it and all it started."""
+        """End it and all it started and left behind."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -94,5 +94,7 @@ class Child:
             self.kill()
             return self._process.wait()
         finally:
+            # What outlives a worker could go on with its branch while that is looked at and pushed.
+            self.kill()
             if self._process.stdout is not None:
                 self._process.stdout.close()

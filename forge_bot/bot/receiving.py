@@ -5,7 +5,8 @@ from pathlib import Path
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.checks import Inspector
 from forge_bot.bot.outbox import Stopped
-from forge_bot.bot.supervisor import Ended, Supervisor, push
+from forge_bot.bot.outgoing import push
+from forge_bot.bot.supervisor import Ended, Supervisor
 from forge_bot.bot.troubles import as_error, reply_to
 from forge_bot.bot.wall import COMMITS, Delivered, Handed, delivered
 from forge_bot.checkout import Tree
@@ -45,7 +46,7 @@ def _pushed(supervisor: Supervisor, tree: Tree, handed: Handed, told: Delivered,
     around, environ = supervisor.around, supervisor.environ
     inspector = Inspector(supervisor.repository, tree, handed.run, secrets_of(environ), workflows=around.push_workflows)
     tree.take_in(arrived, lambda: inspector.check(handed.commit, arrived))
-    push(tree)
+    push(tree, arrived)
 
 
 def _answered(supervisor: Supervisor, handed: Handed, told: Delivered) -> None:

@@ -13,6 +13,7 @@ from forge_bot.bot import conversation, outlook, red_checks
 from forge_bot.bot.checks import Inspector
 from forge_bot.bot.desk import Desk
 from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.outgoing import push, refuse_unseen
 from forge_bot.bot.publication import Publication, unverified
 from forge_bot.bot.shift import Shift
 from forge_bot.bot.speech import Commands, Reply, failures, replies
@@ -20,7 +21,7 @@ from forge_bot.bot.surroundings import Surroundings
 from forge_bot.bot.thread import Spoken, Thread
 from forge_bot.bot.troubles import as_error, reply_to
 from forge_bot.bot.wall import Wall
-from forge_bot.checkout import Repository, Tree
+from forge_bot.checkout import Repository
 from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate
 from forge_bot.engine.reports import ApprovalDoubted, Published
 from forge_bot.engine.state import Reason
@@ -109,6 +110,7 @@ class Supervisor:
         raise GitFailed(f"{info.branch} does not come to rest.", hint="Look at the branch: something changes it again and again.")
 
     def _turn(self, info: RunInfo) -> Ended | None:
+        refuse_unseen(self.repository, info.branch)
         with self.opened(info) as run:
             before = run.tree.head().commit
             self._get_acquainted(run)
@@ -217,13 +219,14 @@ class Supervisor:
     def _kept(self, run: Run, before: str) -> None:
         """Everything that was told lies on the remote."""
         run.keep()
-        if run.tree.head().commit != before or run.tree.unpushed():
+        head = run.tree.head().commit
+        if head != before or run.tree.unpushed():
             self._changed = True
-            push(run.tree)
+            push(run.tree, head)
 
     def _pushed(self, inspector: Inspector, after: str) -> None:
         """A worker's commits were found good: push them, and show how far it has come."""
-        push(inspector.tree)
+        push(inspector.tree, after)
         self._changed = True
         state = inspector.state_at(after)
         if self.desk.track(self.desk.view_at(state, inspector.pipeline, after), at_once=False) and self._labelled():
@@ -232,13 +235,3 @@ class Supervisor:
             if not self._labelled():
                 self._unlabelled = True
                 self.shift.stop_after_this()
-
-
-def push(tree: Tree) -> None:
-    """Push the branch. Raises BranchMoved where somebody else was faster, GitFailed for all else."""
-    try:
-        tree.push()
-    except GitFailed as error:
-        if any(sign in error.message for sign in ("fetch first", "non-fast-forward", "stale info", "cannot lock ref")):
-            raise BranchMoved(error.message) from error
-        raise

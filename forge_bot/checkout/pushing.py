@@ -4,7 +4,7 @@ from pathlib import Path
 
 from forge_bot.checkout.git import LONG, git, without_credentials
 from forge_bot.checkout.heads import head
-from forge_bot.checkout.naming import HEADS
+from forge_bot.checkout.naming import HEADS, commit_id
 from forge_bot.errors import GitFailed
 
 # What git or the remote says, and what a person can do about it. The first that is found counts.
@@ -35,9 +35,10 @@ def remote_url(folder: Path, name: str) -> str | None:
     return without_credentials(answer.line) if answer.code == 0 else None
 
 
-def push(folder: Path, remote: str) -> None:
+def push(folder: Path, remote: str, commit: str | None = None) -> None:
     """Push the checked out branch to the branch of the same name and remember that as its upstream.
 
+    With `commit`, that one and its ancestors go out, whatever the branch names by then; no upstream is set.
     Raises GitFailed with a way out when there is no such remote or it refuses.
     """
     branch = head(folder).branch
@@ -45,10 +46,12 @@ def push(folder: Path, remote: str) -> None:
         raise GitFailed(f"There is no remote {remote!r}.", hint="Add it: git remote add origin URL.")
     ref = HEADS + branch
     # The --no-… undo settings that would push more, sign, or need hooks.
-    options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", "--set-upstream")
+    source = ref if commit is None else commit_id(folder, commit)
+    upstream = ("--set-upstream",) if commit is None else ()
+    options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *upstream)
     try:
         # A remote marked as mirror would push, and force, all that is there.
-        git(folder, "-c", f"remote.{remote}.mirror=false", "push", "--quiet", *options, "--", remote, f"{ref}:{ref}", seconds=LONG)
+        git(folder, "-c", f"remote.{remote}.mirror=false", "push", "--quiet", *options, "--", remote, f"{source}:{ref}", seconds=LONG)
     except GitFailed as error:
         way = next((way for sign, way in _WAYS if sign in error.message), None)
         hint = way.format(remote=remote, branch=branch) if way else error.advice

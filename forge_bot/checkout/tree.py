@@ -80,9 +80,12 @@ class Tree:
         """Change the files as a patch says, all or none, but for those that `without` names. Raises GitFailed when it does not fit."""
         snapshot.apply(self.path, patch, without=without)
 
-    def push(self, remote: str = "origin") -> None:
-        """Push the branch, never by force, and set its upstream. Raises GitFailed, whose hint says what to do."""
-        pushing.push(self.path, remote)
+    def push(self, remote: str = "origin", *, commit: str | None = None) -> None:
+        """Push the branch, never by force, and set its upstream; with `commit` no more than that one, wherever the branch is by then.
+
+        Raises GitFailed, whose hint says what to do.
+        """
+        pushing.push(self.path, remote, commit)
 
     def modes(self, base: str, head: str = "HEAD") -> dict[str, str]:
         """The file modes after a change by the names of the files that differ, as git writes them; 000000 for those that went."""

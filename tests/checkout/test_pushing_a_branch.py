@@ -29,6 +29,19 @@ def test_a_second_push_adds_and_a_third_has_nothing_to_do(scene: Scene) -> None:
     assert scene.git("rev-parse", "work", at=remote) == made
 
 
+def test_of_a_branch_that_has_moved_on_only_the_named_commit_goes_out(scene: Scene) -> None:
+    remote, tree = scene.remote(), scene.worktree("work")
+    looked_at = scene.commit({"new.txt": "new"}, at=tree.path)
+    scene.commit({"new.txt": "newer"}, at=tree.path)
+
+    tree.push(commit=looked_at)
+
+    assert scene.git("rev-parse", "work", at=remote) == looked_at
+    assert tree.unpushed()
+    tree.push()
+    assert not tree.unpushed()
+
+
 @pytest.mark.promise("design-only-adds", "lesson-14")
 @pytest.mark.parametrize("setting", ["push.default=nothing", "remote.origin.mirror=true", "remote.origin.push=+refs/*:refs/*"])
 def test_work_of_others_on_the_branch_is_never_overwritten_whatever_the_settings(scene: Scene, setting: str) -> None:

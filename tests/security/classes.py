@@ -151,7 +151,13 @@ CLASSES: dict[str, Class] = {
             "tests/bot/test_order.py::test_deliveries_in_any_order_and_twice_end_in_the_same_state",
         ),
     ),
-    "S27": Class("Jobs at the same time", ("tests/bot/test_order.py::test_two_jobs_at_once_are_one_run",)),
+    "S27": Class(
+        "Jobs at the same time",
+        (
+            "tests/bot/test_order.py::test_two_jobs_at_once_are_one_run",
+            "tests/security/test_commits.py::test_what_a_branch_got_after_it_was_looked_at_does_not_go_out",
+        ),
+    ),
     "S28": Class(
         "Floods of comments",
         (

@@ -2,12 +2,14 @@
 
 import base64
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from forge_bot.bot.outgoing import push, refuse_unseen
 from forge_bot.bot.records import state_at
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Published
-from forge_bot.errors import CommitsRefused
+from forge_bot.errors import BranchMoved, CommitsRefused
 from forge_bot.runs.past import history_at
 from forge_bot.runs.start import Beginning, Draft, begin, plan_for
 from forge_bot.settings import load_pipeline
@@ -27,6 +29,26 @@ def test_ordinary_work_is_pushed(scene: Scene) -> None:
     scene.write(f".specs/{scene.info.name}/design.md", "# Design\n")
     scene.commit()
     scene.check()
+
+
+def test_what_a_branch_got_after_it_was_looked_at_does_not_go_out(scene: Scene, tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", str(remote))
+    git(scene.tree.path, "remote", "add", "origin", str(remote))
+    push(scene.tree, scene.start)
+    scene.write("rota/schedule.py", "def on_call():\n    return None\n")
+    looked_at = scene.commit()
+    scene.check()
+    scene.write(".github/workflows/evil.yml", "on: push\n")
+    scene.commit()
+
+    push(scene.tree, looked_at)
+
+    assert git(remote, "rev-parse", scene.info.branch) == looked_at
+    with pytest.raises(BranchMoved, match="nobody looked at"):
+        refuse_unseen(scene.repository, scene.info.branch)
+    with pytest.raises(BranchMoved):
+        push(scene.tree, git(scene.tree.path, "commit-tree", "-m", "elsewhere", f"{looked_at}^{{tree}}"))
 
 
 FORMS = {
