@@ -52,8 +52,7 @@ class Away:
         for question in handed.questions:
             if not self._cancelled:
                 stopped, text = self.shift.answered(info, question.text, question.by, question.via, question.key)
-                said = text or f"{stopped.message} {stopped.hint}".strip()
-                answers.append(Answered(key=question.key, text=said[:40_000]))
+                answers.append(Answered(key=question.key, text=text[:40_000], stopped=stopped))
         return Stopped() if self._cancelled else self.shift.work(info)
 
     def _found(self, handed: Handed) -> RunInfo:

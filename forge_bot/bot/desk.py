@@ -1,27 +1,40 @@
 """Everything the supervisor writes on GitHub, so that nothing is written twice and nothing more often than GitHub likes."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from forge_bot.bot import patches
+from forge_bot.bot.outbox import Stopped
 from forge_bot.bot.speech import Commands, Links, Reply, View, checkpoint, failures, replies, tracking
 from forge_bot.bot.thread import Spoken, Thread
+from forge_bot.bot.troubles import as_error, reply_to
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
 from forge_bot.errors import NotOnGitHub
-from forge_bot.github_api import Comment, GitHub, Reaction
+from forge_bot.github_api import Comment, GitHub, Issue, Reaction
 from forge_bot.runs.asking import question
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.run import Run
 from forge_bot.workspace import SPECS
 
-NO_COMMIT = "0" * 40
-
 
 class Desk:
-    """Writes for one issue. `clock` gives seconds; `pause` is how many lie between two edits that are not urgent."""
+    """Writes for one issue. `clock` gives seconds; `pause` is how many lie between two edits that are not urgent.
+
+    `tip` gives the newest commit of a branch that GitHub has.
+    """
 
     def __init__(
-        self, github: GitHub, thread: Thread, commands: Commands, address: str, job: str, clock: Callable[[], float], *, pause: float
+        self,
+        github: GitHub,
+        thread: Thread,
+        commands: Commands,
+        address: str,
+        job: str,
+        *,
+        clock: Callable[[], float],
+        pause: float,
+        tip: Callable[[str], str],
     ) -> None:
         self.github = github
         self.thread = thread
@@ -29,12 +42,15 @@ class Desk:
         self.address = address
         self.job = job
         self.clock = clock
+        self.tip = tip
         self.estimate = ""
         self.removed = ""
         self.tracked: int | None = None
         self._last: str = ""
         self.pause = pause
         self._edited_at: float | None = None
+        self.told: set[str] = set()
+        """The occasions for which somebody was answered in this job."""
 
     def view(self, run: Run, trouble: Reply | None = None) -> View:
         """The run as comments show it."""
@@ -56,12 +72,17 @@ class Desk:
 
     def links(self, info: RunInfo) -> Links:
         """Addresses for words about a run that cannot be opened."""
-        return Links(repository=self.address, commit=NO_COMMIT, workspace=f"{SPECS}/{info.name}", job=self.job)
+        return Links(repository=self.address, commit=self.tip(info.branch), workspace=f"{SPECS}/{info.name}", job=self.job)
 
     @property
     def thread_address(self) -> str:
         """The issue's page."""
         return f"{self.address}/issues/{self.thread.number}"
+
+    def trouble(self, info: RunInfo, stopped: Stopped, *, repeat: str = "") -> Reply:
+        """The words for how a worker ended; `repeat` is what has to be said once more, if that is no retry of the run."""
+        commands = self.commands.model_copy(update={"repeat": repeat})
+        return reply_to(as_error(stopped), self.links(info), commands, info.branch)
 
     def cancelled(self) -> Reply:
         """Somebody cancelled the job."""
@@ -130,6 +151,7 @@ class Desk:
         if to is None:
             self._written(self.thread.number, reply.comment())
             return
+        self.told.add(reply.occasion)
         if not self.thread.answered(to.comment):
             self._written(to.number, reply.comment(str(to.comment.id)))
             self.react(to.comment, reply.reaction)
@@ -139,11 +161,18 @@ class Desk:
         if self.thread.written("reply", occasion=reply.occasion) is None:
             self.say(reply)
 
+    def look_at_name(self, issue: Issue) -> None:
+        """Say so, once, if the repository got another name while the job was on its way."""
+        old, new = ("/".join(place.split("/")[-2:]) for place in (self.address, issue.url.rpartition("/issues/")[0]))
+        if old.casefold() != new.casefold():
+            self.say_once(failures.repository_renamed(self.commands, old=old, new=new))
+
     def _written(self, number: int, text: str) -> Comment:
         comment = self.github.comment(number, text)
         self.thread.remember(number, comment)
         return comment
 
     def react(self, comment: Comment, reaction: str) -> None:
-        """A sign on a comment."""
-        self.github.react_to_comment(comment.id, Reaction(reaction))
+        """A sign on a comment; none on one that was deleted after it was read: what it said was carried out."""
+        with suppress(NotOnGitHub):
+            self.github.react_to_comment(comment.id, Reaction(reaction))

@@ -11,16 +11,16 @@ from types import FrameType
 
 from forge_bot.bot.away import Away
 from forge_bot.bot.beginning import find_or_begin
-from forge_bot.bot.desk import NO_COMMIT
 from forge_bot.bot.receiving import received, run_of
-from forge_bot.bot.speech import Commands, Links, Reply, failures, short_summary, summary
+from forge_bot.bot.speech import Commands, Links, Reply, exit_code, failures, markers, short_summary, summary
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.surroundings import Surroundings, read_surroundings
 from forge_bot.bot.troubles import reply_to
 from forge_bot.bot.wall import Wall, handed
 from forge_bot.checkout import Repository, clone_repository
 from forge_bot.errors import ForgeError
-from forge_bot.gate import Inputs, outputs
+from forge_bot.gate import Deed, Inputs, outputs
+from forge_bot.gate.speech import BEGUN
 from forge_bot.github_api import GitHub, PyGitHub
 from forge_bot.runs.find import RunInfo, choose
 from forge_bot.runs.session import Outcome
@@ -94,11 +94,17 @@ class _Visit:
                 return self._performed(self.supervisor)
         except ForgeError as error:
             branch = self.info.branch if self.info is not None else ""
-            return ended_by(reply_to(error, self._links(), self.commands, branch))
+            return ended_by(reply_to(error, self._links(), self._words(), branch))
         # Nobody reads the log of a job that ended without a word in the thread.
         except Exception:  # noqa: BLE001
             traceback.print_exc()
-            return ended_by(failures.unexpected(self._links(), self.commands))
+            return ended_by(failures.unexpected(self._links(), self._words()))
+
+    def _words(self) -> Commands:
+        """Where nothing of a run is on GitHub yet, trying again is beginning."""
+        begun = self.supervisor is not None and self.info is not None and self.info.branch in self.supervisor.repository.remote_branches()
+        begins = not begun and self.around.wake.deed == Deed.START
+        return self.commands.model_copy(update={"repeat": self.commands.prefix}) if begins else self.commands
 
     def _performed(self, supervisor: Supervisor) -> Ended:
         if self.folder is None:
@@ -113,22 +119,33 @@ class _Visit:
     def _links(self) -> Links:
         if self.supervisor is not None and self.info is not None:
             return self.supervisor.desk.links(self.info)
-        return Links(repository=self.around.url, commit=NO_COMMIT, workspace=SPECS, job=self.around.run_url)
+        return Links(repository=self.around.url, commit="", workspace=SPECS, job=self.around.run_url)
 
     def ended(self, outcome: Outcome, reply: Reply | None) -> int:
         """The last words, in the tracking comment, the thread, the summary and the log; the exit code."""
         text = self._tracked(reply) or (short_summary(reply) if reply is not None else "")
-        failed = _exit_code(outcome) != 0
-        if reply is not None and failed and reply.occasion not in _QUIET:
+        failed = exit_code(outcome) != 0
+        if reply is not None and failed:
             with suppress(ForgeError):
-                self.github.comment(self.around.wake.issue, reply.comment())
+                self._complained(reply)
         if self.around.summary is not None and text:
             outputs.write_summary(str(self.around.summary), text)
         if self.around.outputs is not None:
             outputs.write_outputs(str(self.around.outputs), self._told(outcome))
         if reply is not None and failed:
             outputs.error(reply.headline)
-        return _exit_code(outcome)
+        return exit_code(outcome)
+
+    def _complained(self, reply: Reply) -> None:
+        """Call people, unless they wanted it so or were answered already; and what says that something has begun must not stay so."""
+        told = self.supervisor.desk.told if self.supervisor is not None else ()
+        wake = self.around.wake
+        if reply.occasion not in _QUIET and reply.occasion not in told:
+            self.github.comment(wake.issue, reply.comment())
+        if self.info is None and wake.deed == Deed.START and wake.tracking_comment is not None:
+            begun = next((each for each in self.github.comments(wake.issue) if each.id == wake.tracking_comment), None)
+            if begun is not None and begun.body.startswith(BEGUN):
+                self.github.edit_comment(begun.id, f"{reply.alert()}\n\n{markers.tracking('', str(wake.issue))}")
 
     def _told(self, outcome: Outcome) -> dict[str, str]:
         """The outputs of the step; `handed` is what a worker on another machine has to do."""
@@ -205,8 +222,3 @@ class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`
     def __exit__(self, *error: object) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)  # pyright: ignore[reportArgumentType] - what signal() itself gave back
-
-
-def _exit_code(outcome: Outcome) -> int:
-    """A job is red where something failed. Waiting for a person is no failure, nor is an end that a person wanted."""
-    return 0 if outcome in {Outcome.DONE, Outcome.WAITING, Outcome.BUDGET, Outcome.ABANDONED} else int(outcome)

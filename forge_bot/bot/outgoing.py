@@ -1,5 +1,7 @@
 """Commits on their way out: those that were looked at, by their ids, and nothing that came after them."""
 
+from contextlib import suppress
+
 from forge_bot.checkout import Repository, Tree
 from forge_bot.errors import BranchMoved, GitFailed
 
@@ -17,6 +19,14 @@ def push(tree: Tree, commit: str) -> None:
         if any(sign in error.message for sign in _FASTER):
             raise BranchMoved(error.message) from error
         raise
+
+
+def known_tip(repository: Repository, branch: str) -> str:
+    """The newest commit of a branch that the remote has, as far as is known here; before its first push the one that is about to go out."""
+    for ref in (f"refs/remotes/origin/{branch}", f"refs/heads/{branch}"):
+        with suppress(GitFailed):
+            return repository.commit_id(ref)
+    return ""
 
 
 def refuse_unseen(repository: Repository, branch: str) -> None:

@@ -7,7 +7,7 @@ from forge_bot.bot.checks import Inspector
 from forge_bot.bot.outbox import Stopped
 from forge_bot.bot.outgoing import push
 from forge_bot.bot.supervisor import Ended, Supervisor
-from forge_bot.bot.troubles import as_error, reply_to
+from forge_bot.bot.troubles import as_error
 from forge_bot.bot.wall import COMMITS, Delivered, Handed, delivered
 from forge_bot.checkout import Tree
 from forge_bot.errors import BranchMoved, CommitsRefused, GitFailed
@@ -32,8 +32,7 @@ def received(supervisor: Supervisor, info: RunInfo, handed: Handed, folder: Path
             _pushed(supervisor, tree, handed, told, folder)
         except BranchMoved:
             supervisor.given_way(info)
-    _answered(supervisor, handed, told)
-    return _ended(supervisor, info, told.stopped)
+    return _answered(supervisor, info, handed, told) or _ended(supervisor, info, told.stopped)
 
 
 def _pushed(supervisor: Supervisor, tree: Tree, handed: Handed, told: Delivered, folder: Path) -> None:
@@ -49,13 +48,16 @@ def _pushed(supervisor: Supervisor, tree: Tree, handed: Handed, told: Delivered,
     push(tree, arrived)
 
 
-def _answered(supervisor: Supervisor, handed: Handed, told: Delivered) -> None:
-    """Say the answers to what was asked; to nothing else."""
-    texts = {answer.key: answer.text for answer in told.answers}
+def _answered(supervisor: Supervisor, info: RunInfo, handed: Handed, told: Delivered) -> Ended | None:
+    """Say the answers to what was asked, and to nothing else; the end that it is if one could not be given."""
+    given = {answer.key: answer for answer in told.answers}
     asked = {spoken.key: spoken for spoken in supervisor.thread.spoken(supervisor.thread.number)}
+    ends: list[Ended | None] = []
     for question in handed.questions:
-        if question.key in texts:
-            supervisor.desk.say(supervisor.desk.answered(texts[question.key]), asked.get(question.key))
+        if question.key in given and question.key in asked:
+            answer = given[question.key]
+            ends.append(supervisor.answered(info, asked[question.key], answer.stopped, answer.text))
+    return next((end for end in ends if end is not None), None)
 
 
 def _ended(supervisor: Supervisor, info: RunInfo, stopped: Stopped) -> Ended | None:
@@ -64,4 +66,4 @@ def _ended(supervisor: Supervisor, info: RunInfo, stopped: Stopped) -> Ended | N
     error = as_error(stopped) if stopped.code else None
     if error is None or isinstance(error, BranchMoved):
         return None
-    return Outcome(stopped.exit_code or 1), reply_to(error, supervisor.desk.links(info), supervisor.commands, info.branch)
+    return Outcome(stopped.exit_code or 1), supervisor.desk.trouble(info, stopped)

@@ -13,13 +13,12 @@ from forge_bot.bot import conversation, outlook, red_checks
 from forge_bot.bot.checks import Inspector
 from forge_bot.bot.desk import Desk
 from forge_bot.bot.outbox import Stopped
-from forge_bot.bot.outgoing import push, refuse_unseen
+from forge_bot.bot.outgoing import known_tip, push, refuse_unseen
 from forge_bot.bot.publication import Publication, unverified
 from forge_bot.bot.shift import Shift
 from forge_bot.bot.speech import Commands, Reply, failures, replies
 from forge_bot.bot.surroundings import Surroundings
 from forge_bot.bot.thread import Spoken, Thread
-from forge_bot.bot.troubles import as_error, reply_to
 from forge_bot.bot.wall import Wall
 from forge_bot.checkout import Repository
 from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate
@@ -71,7 +70,16 @@ class Supervisor:
         self.wall = wall
         self.commands = Commands(prefix=inputs.prefix, short=inputs.bare)
         self.thread = Thread(github, around.wake.issue, inputs)
-        self.desk = Desk(github, self.thread, self.commands, around.url, around.run_url, time.monotonic, pause=float(around.edit_seconds))
+        self.desk = Desk(
+            github,
+            self.thread,
+            self.commands,
+            around.url,
+            around.run_url,
+            clock=time.monotonic,
+            pause=float(around.edit_seconds),
+            tip=lambda branch: known_tip(repository, branch),
+        )
         self.desk.tracked = around.wake.tracking_comment
         self.shift = Shift(repository, around, environ, self._pushed)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
@@ -94,6 +102,7 @@ class Supervisor:
 
     def carry_on(self, info: RunInfo) -> Ended:
         """Tell the run what people said, and perform until a person is needed, something is in the way, or all is done."""
+        self.desk.look_at_name(self.issue)
         for _ in range(MOST_TURNS):
             try:
                 ended = self._turn(info)
@@ -199,17 +208,24 @@ class Supervisor:
             stopped, answer = self.shift.answer(info, spoken)
             if self.cancelled:
                 return None
-            self.desk.say(self.desk.answered(answer) if answer else self._trouble(info, stopped), spoken)
+            if (ended := self.answered(info, spoken, stopped, answer)) is not None:
+                return ended
         if questions:
             return None
         begun = time.monotonic()
         stopped = self.shift.work(info)
         if time.monotonic() - begun > LONG_SHIFT_SECONDS:
             self.thread.look_again()
-        return ended_by(self._trouble(info, stopped)) if stopped.code else None
+        return ended_by(self.desk.trouble(info, stopped)) if stopped.code else None
 
-    def _trouble(self, info: RunInfo, stopped: Stopped) -> Reply:
-        return reply_to(as_error(stopped), self.desk.links(info), self.commands, info.branch)
+    def answered(self, info: RunInfo, spoken: Spoken, stopped: Stopped, answer: str) -> Ended | None:
+        """Answer a question; where the model could not be asked, say so there, and that is the end of the job."""
+        if answer:
+            self.desk.say(self.desk.answered(answer), spoken)
+            return None
+        trouble = self.desk.trouble(info, stopped, repeat=f"{self.commands.say('ask')} …")
+        self.desk.say(trouble, spoken)
+        return ended_by(trouble)
 
     def _labelled(self) -> bool:
         return self.inputs.label.casefold() in {label.casefold() for label in self.issue.labels}

@@ -1,5 +1,6 @@
 """From what went wrong to what people read: one reply for each error, in thread, summary and log alike."""
 
+import re
 from collections.abc import Iterator
 
 from forge_bot import errors
@@ -8,6 +9,12 @@ from forge_bot.bot.speech import Commands, Links, Reply, failures
 from forge_bot.errors import ForgeError
 
 _KEY = "ANTHROPIC_API_KEY"
+_PROVIDER = "The model's provider"
+_WAIT = re.compile(r"asks to wait for ([\w,]+ \w+)")
+_ADDRESS = re.compile(r"moved to (https?://\S+?)[.,;]?(?:\s|$)")
+_REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
+# What git says where a server does not let this account write (git-remote-http; GitHub's words and status).
+_MAY_NOT = ("Permission to", "Write access to repository not granted", "error: 403")
 
 
 def reply_to(error: ForgeError, links: Links, commands: Commands, branch: str = "") -> Reply:
@@ -16,27 +23,59 @@ def reply_to(error: ForgeError, links: Links, commands: Commands, branch: str = 
         case errors.NoModelKey():
             return failures.key_missing(links, commands, secret=_key(error))
         case errors.KeyRefused():
-            return failures.key_refused(links, commands, provider="The model's provider", secret=_key(error))
+            return failures.key_refused(links, commands, provider=_PROVIDER, secret=_key(error))
         case errors.ModelUnavailable():
-            return failures.model_down(commands, provider="The model", said=error.message)
+            return _unavailable(error.message, commands)
         case errors.NoSandbox():
             return failures.no_sandbox(links)
         case errors.RateLimited():
-            return failures.github_limited(commands, until=error.advice)
+            return failures.github_limited(commands, seconds=error.seconds)
         case errors.ConversationLocked():
             return failures.issue_locked(links)
         case errors.MovedElsewhere():
-            return failures.issue_transferred(links, to=error.message)
+            found = _ADDRESS.search(error.message)
+            return failures.issue_transferred(links, to=found[1] if found else "at another address")
         case errors.NotOnGitHub():
             return failures.issue_gone(links)
         case errors.GitHubRefused():
             return failures.not_taken(links, commands, what="what I wrote", said=error.message)
-        case errors.GitFailed() if "workflow" in error.message:
-            return failures.workflow_push_refused(links, commands, said=error.message)
-        case errors.GitFailed() if "remote rejected" in error.message or "GH006" in error.message or "GH013" in error.message:
-            return failures.branch_protected(links, commands, branch=branch, said=error.message)
+        case errors.GitFailed() if (refused := _push_refused(error.message, links, commands, branch)) is not None:
+            return refused
         case _:
             return failures.failed(error, links, commands)
+
+
+def _unavailable(message: str, commands: Commands) -> Reply:
+    """A worker hands on words, so these are told apart by our own sentences (`agent/models/provider_errors.py`)."""
+    if "rate limit" in message:
+        found = _WAIT.search(message)
+        return failures.rate_limited(commands, provider=_PROVIDER, until=f"in {found[1]}" if found else "")
+    if "quota or credit" in message:
+        return failures.credit_used_up(commands, provider=_PROVIDER.replace("The", "the", 1))
+    return failures.model_down(commands, provider="The model", said=message)
+
+
+def _push_refused(message: str, links: Links, commands: Commands, branch: str) -> Reply | None:
+    if " push " not in message:
+        return None
+    words = _words(message)
+    if "workflow" in words:
+        return failures.workflow_push_refused(links, commands, said=words)
+    if "remote rejected" in message or "GH006" in message or "GH013" in message:
+        return failures.branch_protected(links, commands, branch=branch, said=words)
+    if any(sign in message for sign in _MAY_NOT):
+        return failures.may_not_push(links, commands, said=words)
+    return None
+
+
+def _words(message: str) -> str:
+    """What the other side said in a message of git, without the call of git and what git adds."""
+    _, _, said = message.partition("` failed: ")
+    lines = [
+        line.removeprefix("remote:").strip().removeprefix("error:").strip() for line in said.splitlines() if line.startswith("remote:")
+    ]
+    why = [found["why"] for found in _REJECTED.finditer(said)]
+    return "; ".join(dict.fromkeys(line for line in (*lines, *why) if line)) or " ".join(said.split()) or message
 
 
 def as_error(stopped: Stopped) -> ForgeError:

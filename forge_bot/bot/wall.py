@@ -45,10 +45,11 @@ class Handed(Frozen):
 
 
 class Answered(Frozen):
-    """A model's answer to a question."""
+    """A model's answer to a question, or what stood in the way of one."""
 
     key: str
-    text: str = Field(max_length=40_000)
+    text: str = Field(default="", max_length=40_000)
+    stopped: Stopped = Stopped()
 
 
 class Delivered(Frozen):

@@ -25,9 +25,13 @@ REFUSAL_MARK = f"{OWN_MARK}refusal -->"
 """The last line of the one answer in a thread to people who may not give commands there."""
 
 
+BEGUN = "👀 forge-bot has begun."
+"""How the tracking comment begins until somebody who works writes it anew."""
+
+
 def beginning(run_url: str, issue: int) -> str:
     """The first line of the tracking comment."""
-    return f"👀 forge-bot has begun. [What it is doing now]({run_url})\n\n{tracking_mark(issue)}"
+    return f"{BEGUN} [What it is doing now]({run_url})\n\n{tracking_mark(issue)}"
 
 
 def refusal(refused: Refused, floor: Role, prefix: str) -> str:

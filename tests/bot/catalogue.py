@@ -3,6 +3,8 @@
 from forge_bot.bot.speech import Commands, Reply, failures, replies
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand
+from forge_bot.gate import Ground, Refused, Role, parse, speech
+from forge_bot.gate.commands import Mistyped
 from tests.bot import scene
 
 COMMANDS = Commands()
@@ -19,12 +21,22 @@ def decision() -> Decision:
     return scene.done().state.decisions[0]
 
 
+def said_at_the_gate() -> list[str]:
+    """What the gate answers by itself, before anything is installed."""
+    role = Refused(Ground.ROLE, "@mallory has the role read; write is needed", "mallory")
+    unverified = Refused(Ground.UNVERIFIED, "the role of @ann could not be found out: GitHub answered 500", "ann")
+    edited = Refused(Ground.EDITED, "the comment was edited, so it is not clear who wrote what; write it anew")
+    mistyped = tuple(each for each in parse("/aprove\n/approve", "/forge", bare=True) if isinstance(each, Mistyped))
+    return [
+        speech.beginning(LINKS.job, 42),
+        *(speech.refusal(each, Role.WRITE, "/forge") for each in (role, unverified, edited)),
+        speech.correction(mistyped, "/forge", 900001, others=True),
+    ]
+
+
 def every_reply() -> list[Reply]:
     waits, works = scene.design_waits(), scene.at_work()
     return [
-        replies.refused(COMMANDS, by="mallory", role="read", needed="write"),
-        replies.mistyped(COMMANDS, word="aprove", meant="approve"),
-        replies.unknown(COMMANDS, word="/forge dance"),
         replies.no_run(COMMANDS, label="forge"),
         replies.already_running(works),
         replies.ended_already(scene.done()),
@@ -33,8 +45,6 @@ def every_reply() -> list[Reply]:
         replies.already_answered(works, decision()),
         replies.not_offered(waits, gate(), answer="done"),
         replies.notes_missing(COMMANDS),
-        replies.approved_elsewhere(works, decision()),
-        replies.taken(works, decision()),
         replies.asked_for_help(waits, COMMANDS),
         replies.asked_for_status(works),
         replies.asked_for_cost(works),
@@ -48,12 +58,13 @@ def every_reply() -> list[Reply]:
         failures.key_missing(LINKS, COMMANDS, secret="ANTHROPIC_API_KEY"),
         failures.key_refused(LINKS, COMMANDS, provider="Anthropic", secret="ANTHROPIC_API_KEY"),
         failures.rate_limited(COMMANDS, provider="Anthropic", until="in 14 minutes"),
-        failures.model_down(COMMANDS, provider="Anthropic", said="529 overloaded_error"),
+        failures.credit_used_up(COMMANDS, provider="Anthropic"),
+        failures.model_down(COMMANDS, provider="The model", said="The provider of `anthropic:x` failed, after 5 attempts: overloaded"),
         failures.not_taken(LINKS, COMMANDS, what="the comment with the question", said="Validation Failed: body is too long"),
-        failures.github_limited(COMMANDS, until="at 10:40 UTC"),
+        failures.github_limited(COMMANDS, seconds=3000),
         failures.branch_protected(LINKS, COMMANDS, branch="feature/42-rota-next", said="GH013: Repository rule violations found"),
+        failures.may_not_push(LINKS, COMMANDS, said="Permission to octo/rota.git denied to github-actions[bot]."),
         failures.workflow_files(LINKS, COMMANDS, files=(".github/workflows/ci.yml",), patch="held-1.patch"),
-        failures.no_pull_requests(LINKS, base="main", branch="feature/42-rota-next"),
         failures.checks_wait(pull_request="https://github.com/lighthouse/rota/pull/57"),
         failures.comment_deleted(what="the comment with my progress"),
         failures.issue_locked(LINKS),
@@ -67,7 +78,6 @@ def every_reply() -> list[Reply]:
             LINKS, COMMANDS, said="refusing to allow a GitHub App to update workflow `.github/workflows/ci.yml`"
         ),
         failures.cancelled(COMMANDS),
-        failures.timed_out(COMMANDS, minutes=60),
         failures.no_sandbox(LINKS),
         failures.failed(NoTestCommand("No way to test this repository was found."), LINKS, COMMANDS),
         failures.unexpected(LINKS, COMMANDS),

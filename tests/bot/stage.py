@@ -24,12 +24,13 @@ PERMISSIONS = {"contents": "write", "issues": "write", "pull_requests": "write",
 
 @dataclass(frozen=True)
 class Job:
-    """How one job ended: the gate's word, the exit code of the work, and what its log said."""
+    """How one job ended: the gate's word, the exit code of the work, what its log said, and its output `outcome`."""
 
     result: str
     code: int
     log: str
     summary: str
+    outcome: str = ""
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Stage:
     jobs: int = 0
     running: "subprocess.Popen[str] | None" = None
     environ: dict[str, str] = field(default_factory=dict[str, str])
+    permissions: dict[str, str] = field(default_factory=lambda: PERMISSIONS)
 
     def __post_init__(self) -> None:
         root = templates() / "demo" / "repository"
@@ -124,7 +126,8 @@ class Stage:
         process = self.process(environ, folder)
         log, _ = process.communicate(timeout=300)
         shutil.rmtree(folder / "state", ignore_errors=True)
-        return Job(found["result"], process.returncode, log, (folder / "summary").read_text())
+        outcome = outputs(folder / "outputs").get("outcome", "")
+        return Job(found["result"], process.returncode, log, (folder / "summary").read_text(), outcome)
 
     def process(self, environ: dict[str, str], folder: Path) -> "subprocess.Popen[str]":
         """`forge-bot work`, after the gate has let somebody in."""
@@ -146,7 +149,7 @@ class Stage:
         (folder / "event.json").write_text(json.dumps(payload), encoding="utf-8")
         for name in ("outputs", "summary"):
             (folder / name).touch()
-        token = self.hub.actions_token(self.repo, **PERMISSIONS)
+        token = self.hub.actions_token(self.repo, **self.permissions)
         environ = {
             **{name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
             "HOME": str(folder),
@@ -169,6 +172,11 @@ class Stage:
         return environ, folder
 
     # -- what can be seen ------------------------------------------------------------------------------------------
+
+    def git(self, folder: Path, *words: str) -> str:
+        """git, in a folder of a job's machine."""
+        given = ("-c", "user.name=forge-bot", "-c", "user.email=forge-bot@users.noreply.github.com")
+        return subprocess.run(["git", "-C", str(folder), *given, *words], check=True, capture_output=True, text=True).stdout.strip()
 
     @property
     def branch(self) -> str:

@@ -6,10 +6,10 @@ import re
 import pytest
 
 from forge_bot.bot.speech import Commands, Reply, failures, markers, replies
-from forge_bot.errors import BadConfig
+from forge_bot.errors import BadConfig, DiskFull
 from forge_bot.runs.session import Outcome
 from tests.bot import scene
-from tests.bot.catalogue import COMMANDS, LINKS, every_reply, gate
+from tests.bot.catalogue import COMMANDS, LINKS, every_reply, gate, said_at_the_gate
 from tests.bot.reading import acts, elements, everything, shown
 
 EVERY = {reply.occasion: reply for reply in every_reply()}
@@ -49,12 +49,12 @@ def test_what_ends_an_invocation_is_never_called_done(reply: Reply) -> None:
 
 
 def test_something_that_failed_is_red() -> None:
-    for occasion in ("branch-protected", "not-taken", "model-down", "rate-limited", "cancelled", "timed-out", "unexpected"):
+    for occasion in ("branch-protected", "not-taken", "model-down", "rate-limited", "credit-used-up", "cancelled", "unexpected"):
         assert EVERY[occasion].outcome is Outcome.FAILED, occasion
 
 
 def test_a_setup_that_is_not_ready_is_a_refusal() -> None:
-    for occasion in ("refused", "key-missing", "key-refused", "no-sandbox", "issue-locked", "issue-transferred"):
+    for occasion in ("key-missing", "key-refused", "no-sandbox", "may-not-push", "issue-locked", "issue-transferred"):
         assert EVERY[occasion].outcome is Outcome.REFUSED, occasion
 
 
@@ -76,11 +76,26 @@ def test_help_begins_with_what_is_open_and_uses_this_repository_s_words() -> Non
     assert EVERY["help"].detail.startswith("Your turn: please read")
 
 
-def test_the_one_who_may_not_learns_what_it_takes() -> None:
-    said = shown(EVERY["refused"].comment())
-    assert "mallory has read; it takes at least write here" in said
-    unknown = replies.refused(COMMANDS, by="ghost", role="", needed="write")
-    assert "could not find out what ghost may do" in shown(unknown.detail)
+def test_what_the_gate_says_is_quiet_and_has_a_way_out() -> None:
+    for said in said_at_the_gate():
+        assert elements(said, "code", "a") or "write it again" in said or "They can." in said, said
+        assert len(shown(said)) < 400
+    role = said_at_the_gate()[1]
+    assert "people with the role write or higher" in role
+
+
+def test_where_nothing_has_begun_the_way_out_is_to_begin_and_of_a_question_to_ask_again() -> None:
+    begin = failures.rate_limited(Commands(repeat="/forge"), provider="Anthropic")
+    assert "Say /forge in some minutes" in shown(begin.detail)
+    assert "branch" not in begin.detail
+    ask = failures.key_refused(LINKS, Commands(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
+    assert "Then say /forge ask …" in shown(ask.detail)
+
+
+def test_advice_for_a_terminal_is_said_in_the_words_of_the_thread() -> None:
+    reply = failures.failed(DiskFull("There is no room on /tmp."), LINKS, COMMANDS)
+    assert "forge-bot resume" not in reply.detail
+    assert shown(reply.detail).count("/forge retry") == 1
 
 
 def test_errors_of_the_registry_keep_their_words_code_and_exit_code() -> None:
@@ -93,9 +108,6 @@ def test_errors_of_the_registry_keep_their_words_code_and_exit_code() -> None:
 
 def test_words_of_others_do_nothing_in_any_sentence() -> None:
     said = [
-        replies.refused(COMMANDS, by=HOSTILE, role=HOSTILE, needed="write"),
-        replies.mistyped(COMMANDS, word=HOSTILE, meant="approve"),
-        replies.unknown(COMMANDS, word=HOSTILE),
         replies.no_run(COMMANDS, label=HOSTILE),
         replies.nothing_to_answer(scene.at_work(), answer=HOSTILE),
         replies.stale_approval(scene.design_waits(), gate(), given=HOSTILE),

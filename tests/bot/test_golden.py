@@ -8,7 +8,7 @@ import pytest
 
 from forge_bot.bot.speech import checkpoint, pull_request, summary, tracking
 from tests.bot import scene
-from tests.bot.catalogue import every_reply
+from tests.bot.catalogue import every_reply, said_at_the_gate
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -19,7 +19,7 @@ def _pull_request() -> str:
 
 
 def _catalogue() -> str:
-    return "\n---\n\n".join(f"{reply.comment('900001')}" for reply in every_reply())
+    return "\n---\n\n".join([*(reply.comment("900001") for reply in every_reply()), *(f"{said}\n" for said in said_at_the_gate())])
 
 
 COMMENTS: dict[str, Callable[[], str]] = {

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from forge_bot.bot.speech import Commands, Reply, View, failures, next_move, read_marker, summary, tracking
+from forge_bot.bot.speech import Commands, Reply, View, exit_code, failures, next_move, read_marker, summary, tracking
 from forge_bot.bot.speech.fit import LIMIT, size
 from forge_bot.engine.state import Status, TaskState, TaskStatus
 from forge_bot.engine.values import Effort, TaskId, TaskSpec
@@ -127,7 +127,9 @@ def test_comment_summary_and_exit_code_say_the_same(view: object, outcome: Outco
     assert isinstance(look, View)
     move = next_move(look)
     assert move.outcome is outcome
-    assert f"exit code {outcome.value}" in summary(look)
+    green = {Outcome.DONE, Outcome.WAITING, Outcome.BUDGET, Outcome.ABANDONED}
+    assert exit_code(outcome) == (0 if outcome in green else outcome.value)
+    assert f"exit code {exit_code(outcome)}" in summary(look)
     assert shown(move.headline) in shown(tracking(look))
     assert shown(move.headline) in shown(summary(look))
 

@@ -11,7 +11,7 @@ from forge_bot.bot.speech.markers import Marker, read_marker
 from forge_bot.bot.speech.next_move import next_move
 from forge_bot.bot.speech.pull_request import PullRequestText, pull_request
 from forge_bot.bot.speech.reply import Reply
-from forge_bot.bot.speech.summary import short_summary, summary
+from forge_bot.bot.speech.summary import exit_code, short_summary, summary
 from forge_bot.bot.speech.tracking import tracking
 from forge_bot.bot.speech.view import View
 
@@ -23,6 +23,7 @@ __all__ = [
     "Reply",
     "View",
     "checkpoint",
+    "exit_code",
     "next_move",
     "pull_request",
     "read_marker",

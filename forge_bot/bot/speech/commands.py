@@ -19,8 +19,14 @@ _FORMS = {
 class Commands(Frozen):
     """How commands are written here."""
 
-    prefix: str = Field(default="/forge", pattern=r"^/[a-z][a-z0-9-]*$")
+    prefix: str = Field(default="/forge", pattern=r"^[/@!.][A-Za-z][A-Za-z0-9_-]*$")
     short: bool = Field(default=True, description="whether answers count without the prefix")
+    repeat: str = Field(default="", description="what has to be said once more, where that is not a retry of the run")
+
+    @property
+    def again(self) -> str:
+        """What somebody says to have it tried again."""
+        return self.repeat or self.say("retry")
 
     def say(self, word: str, *rest: str) -> str:
         """The command as somebody types it."""

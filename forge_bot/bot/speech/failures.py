@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from forge_bot.bot.speech.commands import Commands
-from forge_bot.bot.speech.figures import listed, several
+from forge_bot.bot.speech.figures import in_time, listed, several
 from forge_bot.bot.speech.links import Links
 from forge_bot.bot.speech.reply import Reply, Tone
 from forge_bot.errors import ForgeError
@@ -11,6 +11,7 @@ from forge_bot.prompts import escape
 from forge_bot.runs.session import Outcome
 
 _SAFE = "Nothing is lost: everything up to here is on the branch."
+_TERMINAL = "`forge-bot resume`"
 
 
 def _failed(occasion: str, headline: str, detail: str, *, outcome: Outcome = Outcome.FAILED, tone: Tone = "caution") -> Reply:
@@ -18,7 +19,17 @@ def _failed(occasion: str, headline: str, detail: str, *, outcome: Outcome = Out
 
 
 def _then(commands: Commands) -> str:
-    return f"Then say `{commands.say('retry')}`; nothing that was done is done again."
+    return f"Then say `{commands.again}`; nothing that was done is done again."
+
+
+def _safe(commands: Commands) -> str:
+    """Nothing is said of a branch where it is not the run that has to be tried again."""
+    return "" if commands.repeat else f"{_SAFE} "
+
+
+def _here(words: str, commands: Commands) -> str:
+    """Words that were written for a terminal, with what is said in a thread instead."""
+    return words.replace(_TERMINAL, f"`{commands.again}`")
 
 
 # -- the model ----------------------------------------------------------------------------------------------------
@@ -40,16 +51,27 @@ def key_refused(links: Links, commands: Commands, *, provider: str, secret: str)
 
 
 def rate_limited(commands: Commands, *, provider: str, until: str = "") -> Reply:
-    """The provider wants fewer questions."""
-    when = f" It says to come back {escape.plain(until, 60)}." if until else ""
-    detail = f"I asked again several times, with growing pauses.{when} {_SAFE} Say `{commands.say('retry')}` later."
+    """The provider wants fewer questions. `until` says when it lets somebody ask again: `in 14 minutes`."""
+    when = (
+        f"It says to come back {escape.plain(until, 60)}; that is longer than I wait here."
+        if until
+        else "I asked several times, with pauses."
+    )
+    detail = f"{when} {_safe(commands)}Say `{commands.again}` {'then' if until else 'in some minutes'}."
     return _failed("rate-limited", f"{escape.plain(provider, 60)} lets me ask no more for now.", detail, tone="warning")
+
+
+def credit_used_up(commands: Commands, *, provider: str) -> Reply:
+    """The account with the provider has no credit left; no wait helps."""
+    detail = f"Its quota or credit is used up. Somebody who has the account can raise it. {_safe(commands)}Then say `{commands.again}`."
+    return _failed("credit-used-up", f"The account with {escape.plain(provider, 60)} is used up.", detail, tone="warning")
 
 
 def model_down(commands: Commands, *, provider: str, said: str) -> Reply:
     """The provider does not answer."""
-    detail = f"Its words: {escape.code(said, 300)}. {_SAFE} Say `{commands.say('retry')}` when it is back."
-    return _failed("model-down", f"{escape.plain(provider, 60)} does not answer.", detail, tone="warning")
+    what = escape.line(said.removesuffix("."), 300)
+    detail = f"{what}. {_safe(commands)}Say `{commands.again}` when it is back."
+    return _failed("model-down", f"{escape.plain(provider, 60)} could not be asked.", detail, tone="warning")
 
 
 # -- GitHub refuses -----------------------------------------------------------------------------------------------
@@ -59,14 +81,14 @@ def not_taken(links: Links, commands: Commands, *, what: str, said: str) -> Repl
     """GitHub answered 422: it does not take what was to be written."""
     detail = (
         f"Its words: {escape.code(said, 300)}. The documents are [on the branch]({links.folder}) as they are. "
-        f"Say `{commands.say('retry')}` to have me try again."
+        f"Say `{commands.again}` to have me try again."
     )
     return _failed("not-taken", f"GitHub did not take {escape.plain(what, 80)}.", detail)
 
 
-def github_limited(commands: Commands, *, until: str) -> Reply:
-    """GitHub's own rate limit."""
-    detail = f"The limit is lifted {escape.plain(until, 60)}. {_SAFE} Say `{commands.say('retry')}` after that."
+def github_limited(commands: Commands, *, seconds: int | None) -> Reply:
+    """GitHub's own rate limit, and in how many seconds it ends."""
+    detail = f"The limit is lifted {in_time(seconds)}. {_safe(commands)}Say `{commands.again}` after that."
     return _failed("github-limited", "GitHub lets me write no more for now.", detail, tone="warning")
 
 
@@ -74,10 +96,23 @@ def branch_protected(links: Links, commands: Commands, *, branch: str, said: str
     """A push was refused by a rule on the branch."""
     detail = (
         f"GitHub's words: {escape.code(said, 300)}. A maintainer can let this workflow push to {escape.code(branch)} in the "
-        f"[branch rules]({links.repository}/settings/rules), or take the work from the artifact of [this workflow run]({links.job}). "
-        f"{_then(commands)}"
+        f"[branch rules]({links.repository}/settings/rules). {_unpushed(commands)}"
     )
     return _failed("branch-protected", "The push was refused: the branch is protected.", detail)
+
+
+def may_not_push(links: Links, commands: Commands, *, said: str) -> Reply:
+    """The token may not write to the repository at all."""
+    detail = (
+        f"GitHub's words: {escape.code(said, 300)}. The job needs `contents: write` under `permissions:` in its workflow file, or, with a "
+        f"token of your own, one that may write; for organisations see also [Settings, Actions, General]({links.settings}). "
+        f"{_unpushed(commands)}"
+    )
+    return _failed("may-not-push", "The push was refused: this workflow may not push.", detail, outcome=Outcome.REFUSED)
+
+
+def _unpushed(commands: Commands) -> str:
+    return f"Then say `{commands.again}`: I go on from what is on the branch; what could not be pushed is done again."
 
 
 def workflow_files(links: Links, commands: Commands, *, files: Sequence[str], patch: str) -> Reply:
@@ -96,18 +131,9 @@ def workflow_push_refused(links: Links, commands: Commands, *, said: str) -> Rep
     """A push was refused because of workflow files that were not expected in it."""
     detail = (
         f"GitHub's words: {escape.code(said, 300)}. GitHub lets no workflow change workflows. The work so far is "
-        f"[on the branch]({links.folder}); after a maintainer has brought those files in, say `{commands.say('retry')}`."
+        f"[on the branch]({links.folder}); after a maintainer has brought those files in, say `{commands.again}`."
     )
     return _failed("workflow-push-refused", "The push was refused: workflow files are in it.", detail)
-
-
-def no_pull_requests(links: Links, *, base: str, branch: str) -> Reply:
-    """The repository does not let workflows open pull requests."""
-    detail = (
-        f"The work is done and pushed: [open the pull request yourself]({links.compare(base, branch)}), its text is in "
-        f"{links.named('pull-request.md')}. For next time, a maintainer can allow it under [Settings, Actions, General]({links.settings})."
-    )
-    return _failed("no-pull-requests", "This repository does not let workflows open pull requests.", detail, tone="important")
 
 
 def checks_wait(*, pull_request: str) -> Reply:
@@ -157,7 +183,7 @@ def label_removed(commands: Commands, *, label: str) -> Reply:
 
 def repository_renamed(commands: Commands, *, old: str, new: str) -> Reply:
     """The repository has another name now."""
-    detail = f"GitHub forwards the old addresses, and the run goes on as it was. If something looks lost, say `{commands.say('retry')}`."
+    detail = f"GitHub forwards the old addresses, and the run goes on as it was. If something looks lost, say `{commands.again}`."
     return Reply(occasion="repository-renamed", headline=f"{escape.code(old)} is {escape.code(new)} now.", detail=detail)
 
 
@@ -181,18 +207,12 @@ def asked_too_much(commands: Commands, *, notes: Sequence[str]) -> Reply:
 
 
 def cancelled(commands: Commands) -> Reply:
-    """Somebody cancelled the workflow run."""
+    """The workflow run was ended from outside: by somebody, or by its time limit, which look the same from here."""
     detail = (
-        f"What was under way is put aside, not lost; the rest is on the branch. `{commands.say('retry')}` goes on, "
-        f"`{commands.say('abandon')}` ends it."
+        f"Somebody cancelled it, or its time was up. What was under way is done again, the rest is on the branch. "
+        f"`{commands.say('retry')}` goes on, `{commands.say('abandon')}` ends it."
     )
-    return _failed("cancelled", "The workflow run was cancelled.", detail, tone="note")
-
-
-def timed_out(commands: Commands, *, minutes: int) -> Reply:
-    """The workflow run reached its time limit."""
-    detail = f"It may take {several(minutes, 'minute')} here. {_SAFE} `{commands.say('retry')}` goes on from there."
-    return _failed("timed-out", "The time for one workflow run is used up.", detail, tone="warning")
+    return _failed("cancelled", "The workflow run was ended before I was done.", detail, tone="note")
 
 
 def no_sandbox(links: Links) -> Reply:
@@ -208,11 +228,12 @@ def failed(error: ForgeError, links: Links, commands: Commands) -> Reply:
     """Any other error of the registry, in its own words."""
     details = "".join(f"\n- {escape.line(each, 300)}" for each in error.details[:10])
     log = f" The [log]({links.job}) has more." if links.job else ""
-    again = f" Then say `{commands.say('retry')}`."
+    advice = _here(error.advice, commands)
+    again = "" if commands.again in advice else f" Then say `{commands.again}`."
     return _failed(
         error.code.lower(),
-        escape.line(error.message, 400),
-        f"{escape.line(error.advice, 400)}{again}{log} <sub>{escape.code(error.code)}</sub>{f'{chr(10)}{details}' if details else ''}",
+        escape.line(_here(error.message, commands), 400),
+        f"{escape.line(advice, 400)}{again}{log} <sub>{escape.code(error.code)}</sub>{f'{chr(10)}{details}' if details else ''}",
         outcome=Outcome(error.exit_code),
     )
 
@@ -220,4 +241,4 @@ def failed(error: ForgeError, links: Links, commands: Commands) -> Reply:
 def unexpected(links: Links, commands: Commands) -> Reply:
     """Something nobody thought of."""
     log = f"The [log]({links.job}) has the details; please report it with them." if links.job else "Please report it with the log."
-    return _failed("unexpected", "Something went wrong that should not.", f"{log} {_SAFE} `{commands.say('retry')}` tries again.")
+    return _failed("unexpected", "Something went wrong that should not.", f"{log} {_safe(commands)}`{commands.again}` tries again.")

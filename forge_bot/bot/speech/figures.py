@@ -43,6 +43,14 @@ def spent(usage: Usage, budget: Budget) -> str:
     return f"`{'█' * filled}{'░' * (_BAR - filled)}` {money(usage.cost)} of {money(budget.cap)}"
 
 
+def in_time(seconds: int | None) -> str:
+    """When a limit ends, as people say it. Where nobody tells, it is GitHub's hour."""
+    if seconds is None:
+        return "within the hour"
+    minutes = max(1, math.ceil(seconds / _MINUTE))
+    return f"in {several(minutes, 'minute')}" if seconds <= 2 * _HOUR else f"in {several(math.ceil(seconds / _HOUR), 'hour')}"
+
+
 def several(count: int, word: str) -> str:
     """A number and its noun."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

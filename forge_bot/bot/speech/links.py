@@ -10,10 +10,10 @@ _SHORT = 7
 
 
 class Links(Frozen):
-    """What addresses are made of. `commit` has to be on GitHub already."""
+    """What addresses are made of. `commit` has to be on GitHub already; it is empty where nothing of the run is."""
 
     repository: str = Field(pattern=r"^https?://[^\s()<>]+[^/\s()<>]$", description="for example https://github.com/octo/rota")
-    commit: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
+    commit: str = Field(pattern=r"^([0-9a-f]{40}([0-9a-f]{24})?)?$")
     workspace: str = Field(description="the run's folder, relative to the repository")
     job: str = Field(default="", description="address of the workflow run")
     question: str = Field(default="", description="address of the comment with the open question")
@@ -32,8 +32,8 @@ class Links(Frozen):
 
     @property
     def folder(self) -> str:
-        """All documents of the run, at the commit."""
-        return f"{self.repository}/tree/{self.commit}/{quote(self.workspace)}"
+        """All documents of the run, at the commit; the list of branches where there is none."""
+        return f"{self.repository}/branches" if not self.commit else f"{self.repository}/tree/{self.commit}/{quote(self.workspace)}"
 
     def branch(self, name: str) -> str:
         """A branch, as it is when somebody looks."""

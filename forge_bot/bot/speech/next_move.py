@@ -19,8 +19,16 @@ def next_move(view: View) -> Reply:
             return _abandoned(view)
         case Status.IN_PROGRESS | Status.AWAITING_HUMAN:
             if view.trouble is not None:
-                return view.trouble
+                return _in_trouble(view, view.trouble)
             return _asked(view, view.state.gate) if view.state.gate is not None else _working(view)
+
+
+def _in_trouble(view: View, trouble: Reply) -> Reply:
+    """What is in the way, and under it what waits for an answer all the same."""
+    if view.state.gate is None:
+        return trouble
+    asked = _asked(view, view.state.gate)
+    return trouble.model_copy(update={"detail": f"{trouble.detail}\n\n{asked.headline} {asked.detail}"})
 
 
 def pull_request_link(view: View) -> str:

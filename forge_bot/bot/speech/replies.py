@@ -16,40 +16,6 @@ from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.engine.values import PhaseId
 from forge_bot.gate.help import help_text
 from forge_bot.prompts import escape
-from forge_bot.runs.session import Outcome
-
-
-def refused(commands: Commands, *, by: str, role: str, needed: str) -> Reply:
-    """Somebody who may not asked for something."""
-    has = f"{escape.code(by)} has {escape.code(role)}" if role else f"I could not find out what {escape.code(by)} may do"
-    detail = f"{has}; it takes at least {escape.code(needed)} here. Somebody with that role can say the same, and I will do it."
-    return Reply(
-        occasion="refused",
-        headline="That is not for me to do on this word.",
-        detail=f"{detail} Anybody may ask `{commands.say('status')}`.",
-        reaction="confused",
-        outcome=Outcome.REFUSED,
-    )
-
-
-def mistyped(commands: Commands, *, word: str, meant: str) -> Reply:
-    """A word that is nearly a command: it is asked about, never acted on."""
-    return Reply(
-        occasion="mistyped",
-        headline=f"I do not know {escape.code('/' + word.lstrip('/'), 60)}. Did you mean `{commands.say(meant)}`?",
-        detail=f"Nothing has happened. If so, please say it in a new comment; `{commands.say('help')}` lists everything.",
-        reaction="confused",
-    )
-
-
-def unknown(commands: Commands, *, word: str) -> Reply:
-    """A word after the prefix that resembles nothing."""
-    return Reply(
-        occasion="unknown",
-        headline=f"I do not know {escape.code(word, 60)}.",
-        detail=f"Nothing has happened. `{commands.say('help')}` lists what you can tell me.",
-        reaction="confused",
-    )
 
 
 def no_run(commands: Commands, *, label: str) -> Reply:
@@ -123,28 +89,7 @@ def notes_missing(commands: Commands) -> Reply:
     )
 
 
-def approved_elsewhere(view: View, decision: Decision) -> Reply:
-    """An approval was given outside the thread, and is asked again before anything is published."""
-    say = view.commands.say("approve", short(decision.digest))
-    return Reply(
-        occasion="approved-elsewhere",
-        headline=f"{escape.code(decision.by)} approved {view.label(decision.gate)} outside this thread.",
-        detail=f"It is on record as “{escape.plain(decision.via, 40)}”. Before I open a pull request, somebody who may has to say so "
-        f"here: `{say}`.",
-        tone="important",
-        outcome=Outcome.WAITING,
-    )
-
-
 # -- being told, and asked ----------------------------------------------------------------------------------------
-
-
-def taken(view: View, decision: Decision) -> Reply:
-    """An answer that counted."""
-    what = ANSWERS.get(decision.answer, decision.answer)
-    version = f", version {escape.code(short(decision.digest))}" if decision.digest and decision.answer == "approve" else ""
-    headline = f"{view.label(decision.gate)}: {what} by {escape.code(decision.by)}{version}."
-    return Reply(occasion="taken", headline=headline, detail=_now(view), reaction="rocket")
 
 
 def asked_for_help(view: View | None, commands: Commands) -> Reply:

@@ -38,7 +38,12 @@ def short_summary(reply: Reply) -> str:
 
 
 def outcome(reply: Reply) -> str:
-    """The heading: how the invocation ended, and with which exit code."""
+    """The heading: how the invocation ended, and with which exit code of the job."""
     if reply.outcome is None:
         return "## forge-bot: under way"
-    return f"## forge-bot: {_SAID[reply.outcome]}\n\n<sub>exit code {reply.outcome.value}</sub>"
+    return f"## forge-bot: {_SAID[reply.outcome]}\n\n<sub>exit code {exit_code(reply.outcome)}</sub>"
+
+
+def exit_code(outcome: Outcome) -> int:
+    """A job is red where something failed. Waiting for a person is no failure, nor is an end that a person wanted."""
+    return 0 if outcome in {Outcome.DONE, Outcome.WAITING, Outcome.BUDGET, Outcome.ABANDONED} else outcome.value

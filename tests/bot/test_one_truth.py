@@ -1,0 +1,210 @@
+"""What goes wrong with the model, the settings or the thread itself: one truth in comment, summary, output and exit code, and a way on."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.bot.stage import PERMISSIONS, Stage, heard
+from tests.bot.truth import agree
+from tests.fakes import script
+from tests.fakes.agents import AgentServer
+from tests.fakes.model_server import ModelServer, Question, Says, busy
+
+ANSWER = {"artifact_markdown": "Because days are counted from the first shift.\n"}
+
+
+@dataclass
+class Provider(AgentServer):
+    """Says `first` to as many questions, and from then on what the script has."""
+
+    first: Says | None = None
+    times: int = 10_000
+
+    def take(self, question: Question) -> Says:
+        if self.first is None or self.times <= 0:
+            return super().take(question)
+        self.times -= 1
+        self.replies, self._said = [self.first], 0
+        return ModelServer.take(self, question)
+
+
+@pytest.fixture
+def provider(stage: Stage) -> Iterator[Provider]:
+    with Provider() as server:
+        stage.environ["OPENAI_BASE_URL"] = f"{server.url}/v1"
+        stage.environ["FORGE_BOT_MODEL"] = "openai-chat:gpt-x"
+        yield server
+
+
+# -- the model -----------------------------------------------------------------------------------------------------
+
+
+def test_a_missing_key_is_named_with_the_page_to_put_it_and_then_the_run_goes_on(stage: Stage) -> None:
+    stage.environ["FORGE_BOT_MODEL"] = "anthropic:claude-sonnet-4-5"
+    said = agree(stage, stage.label(), "key-missing", 5)
+    assert "`ANTHROPIC_API_KEY`" in said
+    assert "/settings/secrets/actions" in said
+    assert stage.state["currentPhaseStatus"] == "in_progress"
+    stage.model()
+    assert heard(stage.say("/forge retry")).code == 0
+    assert stage.state["currentPhaseStatus"] == "awaiting_human"
+
+
+TROUBLES = {
+    "a key that is refused": (Says("Incorrect API key provided", status=401, code="invalid_api_key"), "key-refused", 5, "`OPENAI_API_KEY`"),
+    "a limit that lasts": (busy("840"), "rate-limited", 1, "come back in 14 minutes"),
+    "a limit that does not end": (busy("0.01"), "rate-limited", 1, "several times"),
+    "an account without credit": (
+        Says("You exceeded your current quota", status=429, code="insufficient_quota", error_type="insufficient_quota"),
+        "credit-used-up",
+        1,
+        "can raise it",
+    ),
+    "a provider that is down": (Says("overloaded", status=503, headers=(("retry-after", "0.01"),)), "model-down", 1, "overloaded"),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES.values(), ids=TROUBLES.keys())
+def test_a_model_that_cannot_be_asked_is_said_once_and_the_run_stands_where_it_stood(
+    stage: Stage, provider: Provider, trouble: tuple[Says, str, int, str]
+) -> None:
+    provider.first, occasion, code, words = trouble
+    said = agree(stage, stage.label(), occasion, code)
+    assert words in said
+    assert "`/forge retry`" in said
+    assert "forge-bot resume" not in said
+    assert len(provider.questions) <= 5
+    assert stage.state["currentPhaseStatus"] == "in_progress"
+    provider.first = None
+    assert heard(stage.say("/forge retry")).code == 0
+    assert stage.state["currentPhaseStatus"] == "awaiting_human"
+
+
+def test_a_limit_that_passes_is_waited_for_and_nobody_is_told(stage: Stage, provider: Provider) -> None:
+    provider.first, provider.times = busy("0.01"), 2
+    assert stage.label().code == 0
+    assert stage.state["currentPhaseStatus"] == "awaiting_human"
+    assert stage.said("reply") == []
+
+
+def test_a_question_that_cannot_be_asked_makes_the_job_red_and_leaves_what_is_open_open(stage: Stage) -> None:
+    stage.label()
+    digest = stage.state["gate"]["digest"]
+    with Provider(first=Says("no", status=401)) as server:
+        stage.environ |= {"OPENAI_BASE_URL": f"{server.url}/v1", "FORGE_BOT_MODEL": "openai-chat:gpt-x"}
+        said = agree(stage, heard(stage.say("/ask Why are days counted?")), "key-refused", 5)
+    # The word for another try is not a retry: that would have the design done again.
+    assert "`/forge ask …`" in said
+    assert "retry" not in said
+    assert "Your turn" in stage.said("tracking")[0]
+    assert stage.state["gate"]["digest"] == digest
+    stage.model({("inquiry", "*", "*"): ANSWER})
+    assert heard(stage.say("/ask Why are days counted?")).code == 0
+    assert len(stage.said("reply occasion=answer")) == 1
+
+
+# -- settings ------------------------------------------------------------------------------------------------------
+
+
+def test_a_configuration_that_cannot_be_read_is_told_before_anything_begins_and_nothing_says_that_it_has(stage: Stage) -> None:
+    stage.hub.commit(stage.repo, "main", {".forge/config.yml": "budget: lots\n"})
+    said = agree(stage, stage.label(), "config-001", 5)
+    assert ".forge/config.yml:1" in said
+    assert "Then say `/forge`." in said
+    assert "has begun" not in stage.said("tracking")[0]
+    assert stage.branches() == ["main"]
+    stage.hub.commit(stage.repo, "main", {".forge/config.yml": "budget: 5\n"})
+    assert heard(stage.say("/forge")).code == 0
+    assert stage.state["currentPhaseStatus"] == "awaiting_human"
+    assert len(stage.said("tracking")) == 1
+
+
+def test_a_job_that_may_not_push_is_told_which_permission_it_lacks(stage: Stage) -> None:
+    stage.permissions = {**PERMISSIONS, "contents": "read"}
+    said = agree(stage, stage.label(), "may-not-push", 5)
+    assert "`contents: write`" in said
+    assert "Then say `/forge`:" in said
+    assert "git -c" not in said
+    assert stage.branches() == ["main"]
+    stage.permissions = PERMISSIONS
+    assert heard(stage.say("/forge")).code == 0
+    assert stage.state["currentPhaseStatus"] == "awaiting_human"
+
+
+def test_workflow_files_that_the_token_cannot_push_after_all_are_named_in_github_s_words(stage: Stage) -> None:
+    stage.environ["FORGE_BOT_PUSH_WORKFLOWS"] = "true"
+    stage.model({("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)})
+    stage.label()
+    stage.say("/approve")
+    before = stage.repo.bare.head(stage.branch)
+    said = agree(stage, heard(stage.say("/approve")), "workflow-push-refused", 1)
+    assert ".github/workflows/ci.yml" in said
+    assert "git -c" not in said
+    assert stage.repo.bare.head(stage.branch) != ""
+    assert ".github/workflows/ci.yml" not in stage.files()
+    del stage.environ["FORGE_BOT_PUSH_WORKFLOWS"]
+    assert stage.repo.bare.head(stage.branch) != before or stage.state["gate"]["reason"] == "protected_paths"
+    assert heard(stage.say("/forge retry")).code == 0
+    assert "held-1.patch" in stage.said("reply occasion=workflow-files")[0]
+
+
+# -- the thread and the repository change while a job is on its way ---------------------------------------------------
+
+
+def test_a_command_whose_comment_is_deleted_after_it_was_read_counts_and_frightens_nobody(stage: Stage) -> None:
+    stage.label()
+    approval = stage.comment("/approve")
+    stage.hub.faults.meanwhile(r"POST .*/issues/comments/.*/reactions", lambda: stage.issue.comments.remove(approval), skip=1)
+    job = stage.delivered(approval)
+    assert job.code == 0, job.log
+    assert [decision["by"] for decision in stage.state["decisions"]][:1] == ["maint"]
+    assert stage.said("reply occasion=issue-gone") == []
+
+
+def test_a_command_whose_comment_is_deleted_before_it_was_read_does_not_count(stage: Stage) -> None:
+    stage.label()
+    approval = stage.comment("/approve")
+    job = stage.delivered(approval, then=lambda: stage.issue.comments.remove(approval))
+    assert job.code == 0, job.log
+    assert stage.state["currentPhaseStatus"] == "awaiting_human"
+    assert stage.said("reply") == []
+
+
+def test_a_repository_that_gets_another_name_under_a_job_is_followed_and_that_is_said_once(stage: Stage) -> None:
+    stage.label()
+    stage.hub.faults.meanwhile(r"GET .*/issues/\d+$", lambda: stage.hub.rename(stage.repo, "renamed"))
+    job = heard(stage.say("/approve"))
+    assert job.code == 0, job.log
+    assert stage.state["currentPhaseStatus"] == "completed"
+    said = stage.said("reply occasion=repository-renamed")
+    assert len(said) == 1
+    assert "renamed` now" in said[0]
+    assert heard(stage.say("/forge status")).code == 0
+    assert len(stage.said("reply occasion=repository-renamed")) == 1
+
+
+# -- a machine that is used again ------------------------------------------------------------------------------------
+
+
+def test_commits_that_a_dead_job_left_on_its_machine_are_put_aside_and_never_pushed(stage: Stage, tmp_path: Path) -> None:
+    state = tmp_path / "kept"
+    stage.environ["XDG_STATE_HOME"] = str(state)
+    stage.label()
+    tree = next(path for path in state.rglob("tree") if (path / ".specs").is_dir())
+    run = next((tree / ".specs").iterdir()).name
+    clone = next(path for path in state.rglob(stage.repo.full_name) if (path / ".git").exists() and path != tree)
+    (tree / ".github" / "workflows").mkdir(parents=True)
+    (tree / ".github" / "workflows" / "evil.yml").write_text("on: push\n")
+    stage.git(tree, "add", "-A")
+    stage.git(tree, "commit", "-qm", f"forge-bot: more\n\nForge-Run: {run}")
+    left = stage.git(tree, "rev-parse", "HEAD")
+
+    assert heard(stage.say("/approve")).code == 0
+    assert stage.state["currentPhaseStatus"] == "completed"
+    assert ".github/workflows/evil.yml" not in stage.files()
+    kept = stage.git(clone, "for-each-ref", "--format=%(objectname)", "refs/forge-bot/lost")
+    assert left in kept
+    shutil.rmtree(state)

@@ -1,0 +1,24 @@
+"""One truth: what a person reads in the thread, on the page of the job and in its colour has to be the same."""
+
+from tests.bot.stage import Job, Stage
+
+OUTCOMES = {0: "waiting", 1: "failed", 5: "refused"}
+
+
+def agree(stage: Stage, job: Job, occasion: str, code: int) -> str:
+    """The comment for this occasion, after tracking comment, summary, output and exit code were seen to say the same."""
+    said = stage.said(f"reply occasion={occasion}")
+    assert len(said) == 1, stage.said()
+    assert "0000000" not in said[0]
+    agree_without_comment(stage, job, said[0].splitlines()[0], code)
+    return said[0]
+
+
+def agree_without_comment(stage: Stage, job: Job, headline: str, code: int, *, tracked: bool = True) -> None:
+    """The same where nobody is called: somebody wanted it so, or the thread cannot be written to; then the tracking comment neither."""
+    assert job.code == code, job.log
+    assert job.outcome == OUTCOMES[code]
+    assert headline in job.summary
+    assert f"exit code {code}" in job.summary
+    assert "0000000" not in job.summary
+    assert (headline in stage.said("tracking")[0]) == tracked
