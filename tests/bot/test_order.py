@@ -47,10 +47,24 @@ def test_two_jobs_at_once_are_one_run(stage: Stage) -> None:
         logs = list(pool.map(ended, jobs))
     assert [job.returncode for job in jobs] == [0, 0], logs
     settled(stage)
-    # Words without consequences may be said by both; `concurrency` in the workflow keeps jobs of one issue apart.
+    # Words that change nothing may be said by both, as docs/github-action.md says.
     assert 1 <= len(stage.said("reply occasion=status")) <= len(jobs)
     lines = stage.document("reports.jsonl").splitlines()
     assert len(lines) == len(set(lines))
+
+
+def test_a_question_that_two_jobs_take_up_at_once_is_answered_once(stage: Stage) -> None:
+    stage.model({("inquiry", "*", "*"): {"artifact_markdown": "Because of the first day.\n"}})
+    stage.label()
+    comments = [stage.comment("/ask Why?"), stage.comment("/forge cost")]
+    jobs = [stage.begun(comment) for comment in comments]
+    with ThreadPoolExecutor(2) as pool:
+        logs = list(pool.map(ended, jobs))
+    assert [job.returncode for job in jobs] == [0, 0], logs
+    assert len(stage.said("reply occasion=answer")) == 1, logs
+    assert stage.document("reports.jsonl").count('"type":"asked"') == 1
+    assert stage.state["currentPhaseStatus"] == "awaiting_human"
+    assert len(stage.said("checkpoint")) == 1
 
 
 # -- moved ---------------------------------------------------------------------------------------------------------

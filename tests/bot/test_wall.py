@@ -42,6 +42,16 @@ def test_a_question_is_answered_across_the_wall(stage: Parted) -> None:
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
+def test_a_question_that_could_not_be_asked_across_the_wall_is_no_answer_of_a_model(stage: Parted) -> None:
+    stage.label()
+    stage.environ["FORGE_BOT_MODEL"] = "anthropic:claude-sonnet-4-5"
+    asked = heard(stage.say("/ask Why not earlier?"))
+    assert asked.code == 5, asked.log
+    assert stage.said("reply occasion=answer") == []
+    assert "`/forge ask …`" in stage.said("reply occasion=key-missing")[0]
+    assert stage.state["currentPhaseStatus"] == "awaiting_human"
+
+
 @pytest.mark.promise("bot-killed")
 def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(stage: Parted) -> None:
     def lost(folder: Path) -> None:
