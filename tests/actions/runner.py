@@ -3,21 +3,26 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from forge_bot.runs import workflow_file
 from tests.bot.stage import SECRET, Job, Stage
+from tests.fakes.github import Comment
 
 ROOT = Path(__file__).parents[2]
 STUBS = Path(__file__).parent / "stubs"
-ACTION = "forge-bot/forge-bot@0123456789abcdef0123456789abcdef01234567"
+ACTION = f"{workflow_file.ACTION}@0123456789abcdef0123456789abcdef01234567"
+RELEASE = f"{ACTION} # v1.0.0"
+KEY = "OPENAI_API_KEY"
+_SUMMARY = re.compile(r"Summary - (.*)")
 _USES = re.compile(r"uses: (?P<name>[\w.-]+/[\w./-]+)@(?P<pin>[0-9a-f]{40}) # v")
-CONSUMER = ROOT / "templates" / "github" / "forge-bot.yml"
 
 
 def program(name: str) -> str | None:
@@ -51,21 +56,26 @@ class Runner(Stage):
 
     def job(self, event: str, payload: Any, actor: str) -> Job:
         """One event, and everything that the workflow makes of it."""
+        return self.started(event, payload, actor).ended()
+
+    def heard_of(self, comment: Comment, by: str = "maint", again: "Underway | None" = None) -> "Underway":
+        """The workflow begins for a comment; `again` is a run of it that somebody repeats."""
+        return self.started("issue_comment", self.hub.payload("issue_comment.created", self.repo, by, comment=comment), by, again)
+
+    def started(self, event: str, payload: Any, actor: str, again: "Underway | None" = None) -> "Underway":
+        """The workflow begins."""
         environ, folder = self.machine(event, payload, actor)
-        repository = self._checkout(folder / "workspace")
-        done = subprocess.run(
+        if again is not None:
+            environ |= {"GITHUB_RUN_ID": again.run_id, "GITHUB_RUN_ATTEMPT": "2"}
+        process = subprocess.Popen(
             self._words(event, folder, actor, environ),
-            cwd=repository,
+            cwd=self._checkout(folder / "workspace"),
             env={"PATH": _path(), "HOME": str(folder / "home"), "TMPDIR": str(folder / "tmp")},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
-            check=False,
-            timeout=300,
         )
-        log = done.stdout + done.stderr
-        shutil.rmtree(folder / "cache", ignore_errors=True)
-        shutil.rmtree(folder / "tmp", ignore_errors=True)
-        return Job(event, done.returncode, log, "")
+        return Underway(process, event, folder, environ["GITHUB_RUN_ID"])
 
     def _checkout(self, folder: Path) -> Path:
         """The consumer's repository as far as GitHub reads it: its workflows. The address is a name here, and is never asked."""
@@ -89,13 +99,14 @@ class Runner(Stage):
             "GITHUB_API_URL": self.hub.url,
             "GITHUB_SERVER_URL": self.hub.url,
             "GITHUB_TRIGGERING_ACTOR": actor,
+            **{name: environ[name] for name in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT")},
             "UV_CACHE_DIR": uv_cache(),
             "UV_OFFLINE": "1",
             "ARTIFACTS": str(folder / "artifacts"),
             **self.variables,
         }
         model = self.environ["FORGE_BOT_MODEL"]
-        secrets = {"GITHUB_TOKEN": environ["GITHUB_TOKEN"], "ANTHROPIC_API_KEY": SECRET}
+        secrets = {"GITHUB_TOKEN": environ["GITHUB_TOKEN"], "ANTHROPIC_API_KEY": SECRET, KEY: SECRET}
         return [
             *(act, event, "--workflows", f".github/workflows/{self.called}", "--eventpath", str(folder / "event.json"), "--actor", actor),
             *("--platform", "ubuntu-24.04=-self-hosted", "--no-cache-server", "--pull=false", "--no-skip-checkout"),
@@ -106,6 +117,38 @@ class Runner(Stage):
             *(part for name, value in secrets.items() for part in ("--secret", f"{name}={value}")),
             *(part for name, value in told.items() for part in ("--env", f"{name}={value}")),
         ]
+
+
+@dataclass(frozen=True)
+class Underway:
+    """A workflow that runs."""
+
+    process: "subprocess.Popen[str]"
+    event: str
+    folder: Path
+    run_id: str
+
+    def ended(self) -> Job:
+        """How it ended; its machine is gone then."""
+        log, _ = self.process.communicate(timeout=300)
+        for name in ("cache", "tmp"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        return Job(self.event, self.process.returncode, log, "\n".join(_SUMMARY.findall(log)))
+
+    def lose(self, module: str) -> None:
+        """The process that runs a module of ours dies with all it started, as on a machine that is lost."""
+        found = [pid for pid, words in below(self.process.pid) if f"-m {module}" in words]
+        assert found, [words for _, words in below(self.process.pid)]
+        for pid in (found[0], *(pid for pid, _ in below(found[0]))):
+            os.kill(pid, signal.SIGKILL)
+
+
+def below(pid: int) -> Iterator[tuple[int, str]]:
+    """Every process that came of this one and is alive, with its command line."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            yield child, Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
+            yield from below(child)
 
 
 def _path() -> str:
@@ -132,5 +175,5 @@ def pins(text: str) -> dict[str, str]:
 
 def consumer() -> str:
     """The workflow that `init` writes, with the model of the tests."""
-    text = CONSUMER.read_text(encoding="utf-8").replace("__ACTION__", f"{ACTION} # v1.0.0").replace("__KEY__", "ANTHROPIC_API_KEY")
+    text = workflow_file.workflow_text(RELEASE, KEY)
     return text.replace("        env:\n", "        with:\n          model: ${{ vars.FORGE_BOT_MODEL }}\n        env:\n")

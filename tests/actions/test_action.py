@@ -1,55 +1,28 @@
 """The shipped action, called by its name as a consumer does, on the events of GitHub; seen by what it left there."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.actions.runner import ACTION, STUBS, Runner, consumer, missing, pins, shipped
-from tests.bot.stage import SECRET, Job
-from tests.fakes.github import FakeGitHub
+from tests.actions.conftest import WORKFLOWS
+from tests.actions.runner import Runner, missing
+from tests.bot.stage import SECRET, Job, heard
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
-
-
-WORKFLOWS = ".github/workflows"
+# One process for all of them: what they wait for is the machine itself.
+pytestmark = [pytest.mark.skipif(bool(missing()), reason=missing()), pytest.mark.xdist_group("act")]
 
 
-@pytest.fixture
-def runner(github: FakeGitHub, tmp_path: Path) -> Runner:
-    """A repository that uses the action as `init` writes it."""
-    runner = Runner(github, tmp_path / "jobs", tmp_path / "script.jsonl")
-    runner.files_here = {f"{WORKFLOWS}/forge-bot.yml": consumer()}
-    runner.uses = {ACTION: shipped(tmp_path / "action")}
-    return runner
-
-
-@pytest.fixture
-def parted(github: FakeGitHub, tmp_path: Path) -> Runner:
-    """A repository that uses the workflow with the wall, as this one does for itself."""
-    runner = Runner(github, tmp_path / "jobs", tmp_path / "script.jsonl")
-    action = shipped(tmp_path / "action")
-    wall, own = ((action / WORKFLOWS / name).read_text(encoding="utf-8") for name in ("forge-bot.yml", "forge.yml"))
-    runner.files_here = {f"{WORKFLOWS}/forge-bot.yml": wall, f"{WORKFLOWS}/forge.yml": own}
-    runner.called = "forge.yml"
-    found = pins(wall)
-    names = {"actions/checkout": "checkout", "actions/upload-artifact": "upload", "actions/download-artifact": "download"}
-    runner.uses = {found[name]: STUBS / stub for name, stub in names.items()}
-    runner.variables = {"SHIPPED": str(action)}
-    return runner
-
-
-def heard(job: Job | None) -> Job:
-    assert job is not None
+def green(job: Job | None) -> Job:
+    """The job of an event that was delivered, and that nothing failed in."""
+    job = heard(job)
     assert job.code == 0, job.log
     return job
 
 
 def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(runner: Runner) -> None:
-    log = heard(runner.label()).log
+    log = green(runner.label()).log
     assert len(runner.said("tracking")) == len(runner.said("checkpoint")) == 1, log
     assert runner.state["currentPhaseStatus"] == "awaiting_human"
 
-    log += heard(runner.say("/approve")).log
+    log += green(runner.say("/approve")).log
     assert runner.state["currentPhaseStatus"] == "completed", log
     pull = next(issue.pull for issue in runner.repo.issues.values() if issue.pull is not None)
     assert pull.head == runner.branch
@@ -60,21 +33,21 @@ def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(runner: R
 
 @pytest.mark.slow
 def test_a_rejection_brings_another_question_and_then_an_approval_the_pull_request(runner: Runner) -> None:
-    heard(runner.label())
-    heard(runner.say("/reject Say also what happens on the last day."))
+    green(runner.label())
+    green(runner.say("/reject Say also what happens on the last day."))
     assert len(runner.said("checkpoint")) == 2
-    heard(runner.say("/approve"))
+    green(runner.say("/approve"))
     assert [decision["answer"] for decision in runner.state["decisions"]] == ["reject", "approve"]
     assert runner.state["currentPhaseStatus"] == "completed"
 
 
 @pytest.mark.promise("bot-talk-is-free", "bot-strangers")
 def test_strangers_and_talk_start_nothing_and_install_nothing(runner: Runner) -> None:
-    refused = heard(runner.say("/forge", by="stranger"))
+    refused = green(runner.say("/forge", by="stranger"))
     assert runner.branches() == ["main"]
     assert 'Main exec "$FORGE_BOT_PYTHON"' in refused.log
     assert "scripts/action/install" not in refused.log
-    talk = heard(runner.say("What a nice idea!"))
+    talk = green(runner.say("What a nice idea!"))
     assert "FORGE_BOT_PYTHON" not in talk.log
 
 
@@ -89,9 +62,9 @@ def test_a_workflow_that_is_set_up_wrongly_is_red_and_says_what_is_wrong(runner:
 
 @pytest.mark.slow
 def test_the_workflow_with_the_wall_leads_to_a_pull_request_too(parted: Runner) -> None:
-    log = heard(parted.label()).log
+    log = green(parted.label()).log
     assert len(parted.said("tracking")) == len(parted.said("checkpoint")) == 1, log
-    log = heard(parted.say("/approve")).log
+    log = green(parted.say("/approve")).log
     assert parted.state["currentPhaseStatus"] == "completed", log
     assert [issue.pull.head for issue in parted.repo.issues.values() if issue.pull] == [parted.branch]
     assert SECRET not in log

@@ -105,8 +105,11 @@ class Stage:
 
     def begun(self, comment: Comment, by: str = "maint") -> "subprocess.Popen[str]":
         """The work of a job for a comment, let in and running."""
-        payload = self.hub.payload("issue_comment.created", self.repo, by, comment=comment)
-        environ, folder = self.machine("issue_comment", payload, by)
+        return self.let_in("issue_comment", self.hub.payload("issue_comment.created", self.repo, by, comment=comment), by)
+
+    def let_in(self, event: str, payload: Any, by: str) -> "subprocess.Popen[str]":
+        """The work of a job for an event, running."""
+        environ, folder = self.machine(event, payload, by)
         assert enter(environ, lambda _seconds: None) == 0
         return self.process(environ, folder)
 

@@ -22,6 +22,13 @@ def settled(stage: Stage) -> None:
     assert len([issue for issue in stage.repo.issues.values() if issue.pull]) == 1
 
 
+def all_ended(jobs: "list[subprocess.Popen[str]]") -> None:
+    """Every one of them ends well."""
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        logs = list(pool.map(ended, jobs))
+    assert [job.returncode for job in jobs] == [0] * len(jobs), logs
+
+
 def ended(job: "subprocess.Popen[str]") -> str:
     return job.communicate(timeout=300)[0]
 
@@ -43,9 +50,7 @@ def test_two_jobs_at_once_are_one_run(stage: Stage) -> None:
     stage.label()
     comments = [stage.comment("/approve"), stage.comment("/forge status")]
     jobs = [stage.begun(comment) for comment in comments]
-    with ThreadPoolExecutor(2) as pool:
-        logs = list(pool.map(ended, jobs))
-    assert [job.returncode for job in jobs] == [0, 0], logs
+    all_ended(jobs)
     settled(stage)
     # Words that change nothing may be said by both, as docs/github-action.md says.
     assert 1 <= len(stage.said("reply occasion=status")) <= len(jobs)
@@ -58,13 +63,30 @@ def test_a_question_that_two_jobs_take_up_at_once_is_answered_once(stage: Stage)
     stage.label()
     comments = [stage.comment("/ask Why?"), stage.comment("/forge cost")]
     jobs = [stage.begun(comment) for comment in comments]
-    with ThreadPoolExecutor(2) as pool:
-        logs = list(pool.map(ended, jobs))
-    assert [job.returncode for job in jobs] == [0, 0], logs
-    assert len(stage.said("reply occasion=answer")) == 1, logs
+    all_ended(jobs)
+    assert len(stage.said("reply occasion=answer")) == 1
     assert stage.document("reports.jsonl").count('"type":"asked"') == 1
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
     assert len(stage.said("checkpoint")) == 1
+
+
+@pytest.mark.slow
+def test_approvals_of_two_people_at_once_one_of_them_delivered_twice_are_one(stage: Stage) -> None:
+    stage.label()
+    first, second = stage.comment("/approve"), stage.comment("/approve", by="boss")
+    all_ended([stage.begun(first), stage.begun(second, "boss"), stage.begun(first)])
+    settled(stage)
+
+
+@pytest.mark.slow
+def test_a_label_that_is_delivered_twice_at_once_starts_one_run(stage: Stage) -> None:
+    stage.issue.labels.append(stage.hub.label(stage.repo, "forge"))
+    payload = stage.hub.payload("issues.labeled", stage.repo, "maint", issue=stage.issue, label="forge")
+    all_ended([stage.let_in("issues", payload, "maint") for _ in range(2)])
+    assert len(stage.branches()) == len(["main", stage.branch])
+    assert stage.state["currentPhaseStatus"] == "awaiting_human"
+    assert heard(stage.say("/approve")).code == 0
+    settled(stage)
 
 
 # -- moved ---------------------------------------------------------------------------------------------------------

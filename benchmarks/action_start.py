@@ -1,0 +1,116 @@
+"""How quickly the action begins on a machine that has its wheels: the shipped steps of action.yml, one after the other, with a GitHub on
+loopback that notes when it is asked.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import yaml
+
+from benchmarks.measuring import Row, summed_up
+from forge_bot.gate.action import INPUTS
+from tests.actions.runner import ROOT, shipped, uv_cache
+from tests.bot.stage import Stage, outputs
+from tests.fakes.github import FakeGitHub
+
+TIMES = 7
+SIGN = "label → 👀 on the issue"
+ASKED = "label → supervisor's first question"
+KEPT = "label → the run's first push"
+INSTALL = "… of it, the step that installs"
+GATE = "gate, {}, by the clock"
+SHARE = "gate, {}, processor time"
+_LABEL, _TALK = "a label", "talk"
+
+
+def rows() -> Iterator[Row]:
+    """Each go has a fresh copy of the action, an empty environment and an issue of its own; one that warms the disk does not count."""
+    with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
+        gone = [_once(Path(name) / str(number)) for number in range(TIMES + 1)][1:]
+    for what in gone[0]:
+        yield Row(what, "", TIMES, summed_up([each[what] for each in gone]))
+
+
+def _once(folder: Path) -> dict[str, float]:
+    folder.mkdir()
+    steps = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
+    with FakeGitHub(folder / "github") as hub:
+        stage = Stage(hub, folder / "jobs", folder / "script.jsonl")
+        found = _talk(stage, steps[0], folder) | _label(stage, steps, folder)
+    shutil.rmtree(folder)
+    return found
+
+
+def _talk(stage: Stage, gate: Mapping[str, Any], folder: Path) -> dict[str, float]:
+    """What a comment without a command costs."""
+    payload = stage.hub.payload("issue_comment.created", stage.repo, "maint", comment=stage.comment("What a nice idea!"))
+    environ, _ = stage.machine("issue_comment", payload, "maint")
+    clock, share = _ran(gate, _around(environ, shipped(folder / "heard")))
+    return {GATE.format(_TALK): clock, SHARE.format(_TALK): share}
+
+
+def _label(stage: Stage, steps: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, float]:
+    """From the first step's first instruction, with times by GitHub's own watch."""
+    stage.issue.labels.append(stage.hub.label(stage.repo, "forge"))
+    payload = stage.hub.payload("issues.labeled", stage.repo, "maint", issue=stage.issue, label="forge")
+    environ, job = stage.machine("issues", payload, "maint")
+    environ = _around(environ, shipped(folder / "action"))
+    at: dict[str, float] = {}
+    kept = Event()
+    stage.hub.faults.meanwhile(r"POST .*/reactions$", lambda: at.setdefault(SIGN, time.perf_counter()))
+    stage.hub.faults.meanwhile(r"GET .*/info/refs$", lambda: at.setdefault(ASKED, time.perf_counter()))
+    stage.hub.faults.meanwhile(r"POST .*/git-receive-pack$", lambda: (at.setdefault(KEPT, time.perf_counter()), kept.set()))
+    gate, install, run = steps
+    start = time.perf_counter()
+    clock, share = _ran(gate, environ)
+    installing, _ = _ran(install, environ)
+    with _begun(run, environ | {"FORGE_BOT_WAKE": outputs(job / "outputs")["wake"]}) as process:
+        arrived = kept.wait(120)
+        process.kill()
+    if not arrived:
+        raise RuntimeError((job / "log").read_text(encoding="utf-8"))
+    counted = {what: moment - start for what, moment in at.items()}
+    return {GATE.format(_LABEL): clock, SHARE.format(_LABEL): share, **counted, INSTALL: installing}
+
+
+def _around(environ: Mapping[str, str], action: Path) -> dict[str, str]:
+    """A step's environment, as the runner makes it of the action's inputs."""
+    job = Path(environ["HOME"])
+    inputs = {each.env: each.default for each in INPUTS if "${{" not in each.default}
+    return {
+        **inputs,
+        **environ,
+        "FORGE_BOT_PYTHON": sys.executable,
+        "GITHUB_ACTION_PATH": str(action),
+        "RUNNER_TEMP": str(job / "temp"),
+        "UV_CACHE_DIR": uv_cache(),
+        "UV_OFFLINE": "1",
+    }
+
+
+def _ran(step: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[float, float]:
+    """Seconds by the clock and of a processor that one step takes."""
+    start = time.perf_counter()
+    process = _begun(step, environ)
+    _, status, used = os.wait4(process.pid, 0)
+    took = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError((Path(environ["HOME"]) / "log").read_text(encoding="utf-8"))
+    return took, used.ru_utime + used.ru_stime
+
+
+def _begun(step: Mapping[str, Any], environ: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    job = Path(environ["HOME"])
+    with (job / "log").open("ab") as log:
+        # What `shell: bash` is on a runner.
+        words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+        return subprocess.Popen(words, cwd=job, env=dict(environ), stdout=log, stderr=log)
