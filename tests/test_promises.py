@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 from forge_bot.cli.app import app
-from forge_bot.runs.session import Outcome
+from forge_bot.runs.outcome import Outcome
 from tests.promises import BOT, CLI, DESIGN, DOCS, LESSONS, MCP, PROMISES, SAID
 
 TESTS = Path(__file__).parent

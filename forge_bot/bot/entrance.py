@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from types import FrameType
 
 from forge_bot.bot.away import Away
@@ -21,9 +22,9 @@ from forge_bot.checkout import Repository, clone_repository
 from forge_bot.errors import ForgeError
 from forge_bot.gate import Deed, Inputs, outputs
 from forge_bot.gate.speech import BEGUN
-from forge_bot.github_api import GitHub, PyGitHub
+from forge_bot.github_api import GitHub, PyGitHub, load_library
 from forge_bot.runs.find import RunInfo, choose
-from forge_bot.runs.session import Outcome
+from forge_bot.runs.outcome import Outcome
 from forge_bot.settings import load_config, state_home
 from forge_bot.workspace import SPECS
 
@@ -56,6 +57,8 @@ def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
 def _supervised(environ: Mapping[str, str], wall: Wall | None, folder: Path | None) -> int:
     around, inputs = read_surroundings(environ)
     keep_token(around.server, around.token)
+    # It takes long to load, and git is cloning meanwhile.
+    Thread(target=load_library).start()
     with PyGitHub(around.repository, around.token, around.api) as github:
         visit = _Visit(around, inputs, github, environ, wall, folder)
         return visit.ended(*visit.carried_on())

@@ -12,7 +12,7 @@ from forge_bot.bot.wall import COMMITS, Delivered, Handed, delivered
 from forge_bot.checkout import Tree
 from forge_bot.errors import BranchMoved, CommitsRefused, GitFailed
 from forge_bot.runs.find import RunInfo, choose
-from forge_bot.runs.session import Outcome
+from forge_bot.runs.outcome import Outcome
 
 
 def run_of(supervisor: Supervisor, handed: Handed) -> RunInfo:

@@ -29,8 +29,8 @@ from forge_bot.gate import Inputs
 from forge_bot.github_api import GitHub
 from forge_bot.runs.clock import now
 from forge_bot.runs.find import RunInfo, choose
+from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.run import Run, opened
-from forge_bot.runs.session import Outcome
 from forge_bot.settings import Config
 
 MOST_TURNS = 60

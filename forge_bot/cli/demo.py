@@ -20,7 +20,8 @@ from forge_bot.engine.values import Tier
 from forge_bot.errors import BadOption
 from forge_bot.resources import templates
 from forge_bot.runs.asking import Question
-from forge_bot.runs.session import Asker, Outcome, Reply, Session, Wonder, person
+from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.session import Asker, Reply, Session, Wonder, person
 from forge_bot.runs.start import Beginning, begin, draft_of, plan_for
 from forge_bot.settings import load_pipeline
 

@@ -3,9 +3,9 @@
 from rich.markup import escape
 
 from forge_bot.cli.progress import Progress, money
+from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.publish import PULL_REQUEST
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import Outcome
 
 _MOST_FILES = 60
 

@@ -19,9 +19,10 @@ from forge_bot.engine.reports import Flags
 from forge_bot.engine.values import Effort, Frozen
 from forge_bot.errors import BadOption
 from forge_bot.runs.estimate import Estimate, keep_estimate
+from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phases import phase_named
 from forge_bot.runs.project import check_testable, profile_at
-from forge_bot.runs.session import Outcome, person, prompts_for
+from forge_bot.runs.session import person, prompts_for
 from forge_bot.runs.start import Beginning, Draft, Plan, begin, draft_of, plan_for
 from forge_bot.settings import load_pipeline
 from forge_bot.workspace import SPECS

@@ -1,6 +1,7 @@
 """GitHub as the bot needs it: a port in our own words, PyGithub behind it, and an issue by its URL."""
 
 from forge_bot.github_api.address import Place, place_of
+from forge_bot.github_api.caller import load_library
 from forge_bot.github_api.issue import IssueRef, fetch_issue, parse_issue_url
 from forge_bot.github_api.port import GitHub
 from forge_bot.github_api.pygithub import PyGitHub
@@ -37,6 +38,7 @@ __all__ = [
     "RepositoryFacts",
     "Role",
     "fetch_issue",
+    "load_library",
     "parse_issue_url",
     "place_of",
 ]

@@ -8,7 +8,9 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from http import HTTPStatus
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -69,11 +71,17 @@ class Caller:
 
     def __init__(self, address: str, token: str | None, *, wait: Callable[[float], None], patience: float, timeout: int = _TIMEOUT) -> None:
         self._wait, self._patience = wait, patience
-        self._client = _client(checked_address(address), checked_token(token), timeout)
+        self._address, self._token, self._timeout = checked_address(address), checked_token(token), timeout
+
+    @cached_property
+    def _client(self) -> "Github":
+        """Made by the first question, since its library takes long to load."""
+        return _client(self._address, self._token, self._timeout)
 
     def close(self) -> None:
         """Let go of the connection."""
-        self._client.close()
+        if "_client" in vars(self):
+            self._client.close()
 
     def ask(self, errand: Errand, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> Answer:
         """One request, asked again while that is allowed and harmless. Raises a GitHubError.
@@ -115,6 +123,11 @@ class Caller:
         if status >= HTTPStatus.MULTIPLE_CHOICES and status != HTTPStatus.FOUND:
             raise refusal(errand.what, errand.thing, status, headers, text)
         return Answer(errand, status, headers, _data(errand, text))
+
+
+def load_library() -> None:
+    """Load the library that speaks to GitHub: for a thread beside something that waits, such as a clone."""
+    import_module("github")
 
 
 def _no_answer(errand: Errand, verb: Verb, name: str) -> GitHubUnavailable:

@@ -4,13 +4,15 @@ import shlex
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from forge_bot.engine.values import CommandResult, Frozen, Usage, Verdict
 from forge_bot.prompts import escape
-from forge_bot.prompts.environment import Environment
+
+if TYPE_CHECKING:
+    from forge_bot.prompts.environment import Environment
 
 MAX_BODY = 60_000
 """Characters of a body. GitHub refuses comments and pull requests above 65,536; the rest is for what a host puts around it."""
@@ -85,7 +87,10 @@ class _Ready(str):
 
 
 @cache
-def _environment() -> Environment:
+def _environment() -> "Environment":
+    # Who only wants the words of a pull request does not wait for templates.
+    from forge_bot.prompts.environment import Environment
+
     filters: dict[str, Callable[..., str]] = {
         "cell": _cell,
         "code": _code,

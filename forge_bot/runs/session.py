@@ -4,7 +4,6 @@ import asyncio
 import getpass
 import os
 from collections.abc import Callable, Mapping
-from enum import IntEnum
 from pathlib import Path
 from uuid import uuid4
 
@@ -23,24 +22,13 @@ from forge_bot.runs.find import RunInfo
 from forge_bot.runs.host import LocalHost
 from forge_bot.runs.inquiry import AGENT, inquire
 from forge_bot.runs.notices import Explained, Said, Stopped, Tell
+from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phases import Beyond, beyond, nothing_is_beyond, phase_named
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.run import Run, opened
 from forge_bot.settings import Config
 
 VIA = "terminal"
-
-
-class Outcome(IntEnum):
-    """How an invocation ends; the value is the exit code."""
-
-    DONE = 0
-    FAILED = 1
-    USAGE = 2
-    WAITING = 3
-    BUDGET = 4
-    REFUSED = 5
-    ABANDONED = 6
 
 
 class Reply(Frozen):

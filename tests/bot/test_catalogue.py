@@ -7,7 +7,7 @@ import pytest
 
 from forge_bot.bot.speech import Commands, Reply, failures, markers, replies
 from forge_bot.errors import BadConfig, DiskFull
-from forge_bot.runs.session import Outcome
+from forge_bot.runs.outcome import Outcome
 from tests.bot import scene
 from tests.bot.catalogue import COMMANDS, LINKS, every_reply, gate, said_at_the_gate
 from tests.bot.reading import acts, elements, everything, shown

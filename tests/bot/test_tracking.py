@@ -8,7 +8,7 @@ from forge_bot.bot.speech import Commands, Reply, View, exit_code, failures, nex
 from forge_bot.bot.speech.fit import LIMIT, size
 from forge_bot.engine.state import Status, TaskState, TaskStatus
 from forge_bot.engine.values import Effort, TaskId, TaskSpec
-from forge_bot.runs.session import Outcome
+from forge_bot.runs.outcome import Outcome
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
 

@@ -15,7 +15,7 @@ from forge_bot.engine.values import TaskId, TaskMode, TaskSpec
 from forge_bot.engine.waves import clash
 from forge_bot.errors import ModelUnavailable
 from forge_bot.runs.clock import now
-from forge_bot.runs.session import Outcome
+from forge_bot.runs.outcome import Outcome
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
 POEM = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"

@@ -13,8 +13,9 @@ from forge_bot.engine.reports import Report
 from forge_bot.engine.values import Tier, Usage
 from forge_bot.runs.find import RunInfo, choose
 from forge_bot.runs.notices import Notice
+from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import Outcome, Session
+from forge_bot.runs.session import Session
 from forge_bot.runs.start import Beginning, begin, draft_of, plan_for
 from forge_bot.settings import Config, load_pipeline
 from tests.fakes.script import HEADINGS

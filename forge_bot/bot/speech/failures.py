@@ -8,7 +8,7 @@ from forge_bot.bot.speech.links import Links
 from forge_bot.bot.speech.reply import Reply, Tone
 from forge_bot.errors import ForgeError
 from forge_bot.prompts import escape
-from forge_bot.runs.session import Outcome
+from forge_bot.runs.outcome import Outcome
 
 _SAFE = "Nothing is lost: everything up to here is on the branch."
 _TERMINAL = "`forge-bot resume`"

@@ -7,7 +7,7 @@ from forge_bot.bot.speech.view import View
 from forge_bot.engine.pipeline import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.state import OpenGate, Reason, Status
 from forge_bot.prompts import escape
-from forge_bot.runs.session import Outcome
+from forge_bot.runs.outcome import Outcome
 
 
 def next_move(view: View) -> Reply:

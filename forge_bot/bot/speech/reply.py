@@ -6,7 +6,7 @@ from pydantic import Field
 
 from forge_bot.bot.speech import markers
 from forge_bot.engine.values import Frozen
-from forge_bot.runs.session import Outcome
+from forge_bot.runs.outcome import Outcome
 
 Tone = Literal["note", "tip", "important", "warning", "caution"]
 """GitHub's alerts, from blue to red."""

@@ -7,7 +7,7 @@ from forge_bot.bot.speech.phases import phases
 from forge_bot.bot.speech.reply import Reply
 from forge_bot.bot.speech.tracking import facts, tasks
 from forge_bot.bot.speech.view import View
-from forge_bot.runs.session import Outcome
+from forge_bot.runs.outcome import Outcome
 
 _SAID = {
     Outcome.DONE: "✅ Done",
