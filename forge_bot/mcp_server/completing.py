@@ -2,7 +2,6 @@
 
 from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
-from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.calling import LazyDesk, in_thread
 from forge_bot.mcp_server.serving import ForgeServer
 
@@ -18,24 +17,24 @@ def add_completion(server: ForgeServer, desk: LazyDesk) -> None:
     ) -> Completion | None:
         given = (context.arguments or {}) if context is not None else {}
         address = ref.uri if isinstance(ref, ResourceTemplateReference) else ref.name
-        known = await in_thread(lambda: _known(desk, address, argument.name, given))
+        try:
+            known = await in_thread(lambda: _known(desk, address, argument.name, given))
+        except Exception:  # noqa: BLE001 - whoever types a name needs no error, and no words of one
+            known = []
         fitting = [name for name in known if name.startswith(argument.value)]
         return Completion(values=fitting[:_MOST], total=len(fitting), has_more=len(fitting) > _MOST)
 
 
 def _known(desk: LazyDesk, address: str, argument: str, given: dict[str, str]) -> list[str]:
     looking = desk().looking
-    try:
-        match argument:
-            case "run":
-                return [info.name for root in desk().roots.all for info in root.runs()]
-            case "name":
-                return ["request.md", *(name for name in looking.reading(given.get("run", "")).state.artifacts if name != "request.md")]
-            case "id":
-                return list(looking.pipelines()) if address.startswith("forge://pipeline/") else [root.id for root in desk().roots.all]
-            case "project_path":
-                return [str(root.path) for root in desk().roots.all]
-            case _:
-                return []
-    except ForgeError:
-        return []
+    match argument:
+        case "run":
+            return [info.name for root in desk().roots.all for info in root.runs()]
+        case "name":
+            return ["request.md", *(name for name in looking.reading(given.get("run", "")).state.artifacts if name != "request.md")]
+        case "id":
+            return list(looking.pipelines()) if address.startswith("forge://pipeline/") else [root.id for root in desk().roots.all]
+        case "project_path":
+            return [str(root.path) for root in desk().roots.all]
+        case _:
+            return []

@@ -8,17 +8,20 @@ from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.calling import LazyDesk, in_thread
 from forge_bot.mcp_server.serving import ForgeServer
 from forge_bot.mcp_server.shelves import MARKDOWN
+from forge_bot.mcp_server.telling import sendable
 
+_CHANNELS = "Beside answers come in _meta: hints, resource_links, annotations, ui, error. No tool is hidden."
 _START = (
     "The project's context is loaded above; forge_orient has nothing to add to it.\n"
     "Contract of this session: response_tier=L0, policy_mode=enforced. forge-bot decides what comes next, makes the commits and runs the "
     "project's commands; an approval is the person's word, and only the person's.\n"
-    "Beside answers come in _meta: hints, resource_links, annotations, ui, error. No tool is hidden.\n"
+    f"{_CHANNELS}\n"
     "The pipeline is data: forge://pipeline/{pipeline}. What is asked of this session at any moment is the action that "
     "pipeline_next_action returns, complete in itself."
 )
 _AUDIT = (
     "Contract of this session: response_tier=L1, policy_mode=read-only. Nothing is begun, answered, sent back or ended.\n"
+    f"{_CHANNELS}\n"
     "What is audited are the runs of the served folders: whether each decision was a person's and for which version (state, decisions), "
     "whether reviews found what later failed, whether the verification rests on commands that ran.\n"
     "State and log of a run are the record; its documents are claims. The phases and what each must contain: forge://pipeline/{pipeline}."
@@ -29,8 +32,8 @@ def add_contracts(server: ForgeServer, desk: LazyDesk) -> None:
     """The two prompts."""
 
     @server.prompt(name="forge/start", title="Work with forge-bot")
-    async def start(project_path: str) -> list[Message]:
-        """The contract of a session in a project, with the project's context."""
+    async def start(project_path: str = "") -> list[Message]:
+        """The contract of a session in a project, with the project's context; without a path in the first that is served."""
         root, text, pipeline = await _asked(desk, project_path)
         context = TextResourceContents(uri=f"forge://project/{root}/context", mime_type=MARKDOWN, text=text)
         return [
@@ -55,7 +58,7 @@ async def _asked(desk: LazyDesk, path: str) -> tuple[str, str, str]:
 
     def read() -> tuple[str, str, str]:
         root = desk().roots.root(path)
-        return root.id, desk().looking.context(root.id), root.config.pipeline
+        return root.id, sendable(desk().looking.context(root.id)), root.config.pipeline
 
     try:
         return await in_thread(read)

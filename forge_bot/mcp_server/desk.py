@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import JsonValue
+
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import AskedElsewhere, WrongAction
@@ -18,6 +20,7 @@ from forge_bot.mcp_server.opening import Turns, client_run
 from forge_bot.mcp_server.preferences import preferences
 from forge_bot.mcp_server.reporting import Told, report
 from forge_bot.mcp_server.roots import Roots
+from forge_bot.mcp_server.showing import beforehand
 from forge_bot.mcp_server.wire import (
     NeedsConfirmation,
     NeedsDiscussion,
@@ -57,6 +60,10 @@ class Desk:
         """`pipeline_init_with_context`, with its arguments by name. Raises ValidationError for those that do not fit."""
         call = Call.model_validate(given)
         return self.confirming.answer(self.roots.around(call.workspace), call)
+
+    def beforehand(self, answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str, JsonValue]:
+        """What goes along with an answer of `init_with_context` in `_meta`."""
+        return beforehand(answer)
 
     # -- going on --------------------------------------------------------------------------------------------------
 

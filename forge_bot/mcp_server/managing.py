@@ -77,7 +77,7 @@ class Managing:
     def control(self, workspace: str, operation: Operation, phase: str, notes: str, client: str) -> Controlled:
         """End a run, or send it back to a phase that it has reached. Raises BadOption, NothingToRetry, RunEnded."""
         spot = self.roots.spot(workspace)
-        by = f"{client or 'an MCP client'}, unverified"
+        by, notes = f"{client or 'an MCP client'}, unverified", notes.replace("\0", "")
         with client_run(spot, self.turns) as run:
             if operation == "abandon":
                 run.tell(answer(run, Reply(answer=Answer.ABANDON, notes=notes), VIA, by=by))

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from forge_bot.mcp_server.calling import LazyDesk, client_name, in_thread
 from forge_bot.mcp_server.changes import announce
 from forge_bot.mcp_server.serving import ForgeServer
-from forge_bot.mcp_server.telling import answered
+from forge_bot.mcp_server.telling import answered, links_of
 from forge_bot.mcp_server.tools import READS, WRITES
 
 _ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
@@ -28,13 +28,15 @@ def add_looking(server: ForgeServer, desk: LazyDesk) -> None:
     async def state_resume_info(workspace: str) -> CallToolResult:
         """Where a run stands, and how to go on with it."""
         found = await in_thread(lambda: desk().managing.resume_info(workspace))
-        run = found.workspace.rpartition("/")[2]
-        return answered(found, links=[("state", f"forge://run/{run}/state"), ("artifacts", f"forge://run/{run}/artifacts")])
+        links = links_of(found.workspace)
+        named = [(str(link).rpartition("/")[2], str(link)) for link in links[:2]]
+        return answered(found, links=named, meta={"hints": {"next": found.instruction}, "resource_links": links})
 
     @server.tool(annotations=READS, structured_output=False)
     async def run_list(ended: bool = False) -> CallToolResult:
         """The runs under way, newest first; with ended, all."""
-        return answered(await in_thread(lambda: desk().managing.run_list(ended=ended)))
+        found = await in_thread(lambda: desk().managing.run_list(ended=ended))
+        return answered(found, meta={"resource_links": [link for run in found.runs for link in links_of(str(run["workspace"]))[:1]]})
 
     @server.tool(annotations=READS, structured_output=False)
     async def history_search(query: str, about: Literal["runs", "patterns", "friction"] = "runs", limit: int = 5) -> CallToolResult:
@@ -49,7 +51,9 @@ def add_looking(server: ForgeServer, desk: LazyDesk) -> None:
     @server.tool(annotations=READS, structured_output=False)
     async def validate_artifact(workspace: str, artifact: str) -> CallToolResult:
         """Check a document as its report would, without reporting."""
-        return answered(await in_thread(lambda: desk().managing.validate(workspace, artifact)))
+        found = await in_thread(lambda: desk().managing.validate(workspace, artifact))
+        counts: dict[str, JsonValue] = {"findings": len(found.findings), "problems": len(found.problems)}
+        return answered(found, meta={"annotations": counts, "resource_links": links_of(workspace)})
 
 
 def add_steering(server: ForgeServer, desk: LazyDesk) -> None:
@@ -62,7 +66,7 @@ def add_steering(server: ForgeServer, desk: LazyDesk) -> None:
         """End a run, or send it back to a phase, when the person wants it."""
         found = await in_thread(lambda: desk().managing.control(workspace, operation, phase, notes, client_name(ctx)))
         await announce(ctx, server.listeners, workspace)
-        return answered(found)
+        return answered(found, meta={"hints": {"next": found.instruction}, "resource_links": links_of(workspace)})
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def preferences(set: dict[str, JsonValue] | None = None) -> CallToolResult:  # noqa: A002 - what hosts write

@@ -15,9 +15,9 @@ INSTRUCTIONS = (
 )
 
 
-def make_server(desk: LazyDesk) -> ForgeServer:
-    """The server for a desk."""
-    server = ForgeServer(desk, version=__version__, instructions=INSTRUCTIONS)
+def make_server(desk: LazyDesk, *, debug: bool = False) -> ForgeServer:
+    """The server for a desk; with `debug` its errors have a context."""
+    server = ForgeServer(desk, version=__version__, instructions=INSTRUCTIONS, debug=debug)
     add_beginning(server, desk)
     add_loop(server, desk)
     add_reporting(server, desk)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from io import TextIOWrapper
 from typing import Any, BinaryIO, TypeVar, cast
 
@@ -15,8 +15,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolResult,
+    GetPromptResult,
     InputRequiredResult,
     Resource,
     SubscribeRequestParams,
@@ -28,8 +30,9 @@ from pydantic import JsonValue, ValidationError
 from forge_bot.errors import BadArguments, ForgeError
 from forge_bot.mcp_server.calling import LazyDesk, in_thread
 from forge_bot.mcp_server.changes import Listeners
+from forge_bot.mcp_server.lines import answer_to, mended
 from forge_bot.mcp_server.nodes import AtNode
-from forge_bot.mcp_server.telling import broken, refused
+from forge_bot.mcp_server.telling import UNEXPECTED, broken, refused
 
 Kind = TypeVar("Kind", bound=BaseException)
 
@@ -40,10 +43,9 @@ MOST_CHARACTERS = 400_000
 class ForgeServer(MCPServer[Any]):
     """An MCP server whose answers a model can repair its calls from."""
 
-    debug = False
-
-    def __init__(self, desk: LazyDesk, *, version: str, instructions: str) -> None:
+    def __init__(self, desk: LazyDesk, *, version: str, instructions: str, debug: bool = False) -> None:
         super().__init__("forge-bot", version=version, instructions=instructions, log_level="CRITICAL")
+        self.debug = debug
         self.desk = desk
         self.listeners = Listeners()
         # The SDK serves subscriptions of the newer protocol only.
@@ -55,7 +57,7 @@ class ForgeServer(MCPServer[Any]):
         """What always is there, and what there is now: the served repositories and their runs under way."""
         try:
             found = await in_thread(self._shelf)
-        except ForgeError:
+        except Exception:  # noqa: BLE001 - what always is there can be listed whatever is wrong with the runs
             found = ()
         more = [Resource(uri=uri, name=name, description=about, mime_type=kind) for uri, name, about, kind in found]
         return [*await super().list_resources(), *more]
@@ -81,6 +83,20 @@ class ForgeServer(MCPServer[Any]):
         except (ToolError, ForgeError) as error:
             return self.told(error, name)
 
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """A prompt. What nobody foresaw is told without its words, which the older protocol would pass on."""
+        known = [prompt.name for prompt in await super().list_prompts()]
+        if name not in known:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name}. There are {', '.join(known)}.")
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except MCPError:
+            raise
+        except Exception as error:
+            raise MCPError(INTERNAL_ERROR, f"{ForgeError.code}: {UNEXPECTED.format(tool=name)}") from error
+
     def told(self, error: Exception, tool: str) -> CallToolResult:
         """The result for whatever went wrong in a tool."""
         place = _cause(error, AtNode) or AtNode("")
@@ -99,14 +115,23 @@ class ForgeServer(MCPServer[Any]):
         options = low.create_initialization_options(NotificationOptions(True, True, True))
         async with stdio_server() as (read, write), anyio.create_task_group() as group:
             send, receive = anyio.create_memory_object_stream[SessionMessage | Exception]()
-            group.start_soon(self._passed_on, read, send)
+            group.start_soon(self._passed_on, read, write.send, send)
             await low.run(receive, write, options)
 
-    async def _passed_on(self, read: AsyncIterable[SessionMessage | Exception], send: ObjectSendStream[SessionMessage | Exception]) -> None:
+    async def _passed_on(
+        self,
+        read: AsyncIterable[SessionMessage | Exception],
+        answer: Callable[[SessionMessage], Awaitable[None]],
+        send: ObjectSendStream[SessionMessage | Exception],
+    ) -> None:
         """Pass the client's messages on; when it goes away, end the project commands that run for it, so that the process can end too."""
         async with send:
             async for message in read:
-                await send.send(message)
+                told = mended(message) if isinstance(message, Exception) else message
+                if told is not None:
+                    await send.send(told)
+                elif isinstance(message, Exception) and (said := answer_to(message)) is not None:
+                    await answer(said)
             self.desk.close()
 
 

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.calling import LazyDesk, in_thread
 from forge_bot.mcp_server.serving import ForgeServer
+from forge_bot.mcp_server.telling import sendable
 
 JSON = "application/json"
 MARKDOWN = "text/markdown"
@@ -127,7 +128,7 @@ async def described(server: ForgeServer) -> dict[str, JsonValue]:
 
 async def _found(read: Callable[[], str]) -> str:
     try:
-        return await in_thread(read)
+        return sendable(await in_thread(read))
     except ForgeError as error:
         raise ResourceNotFoundError(f"{error.code}: {error.message} {error.advice}") from error
 

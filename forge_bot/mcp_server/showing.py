@@ -2,6 +2,7 @@
 
 from pydantic import JsonValue
 
+from forge_bot.mcp_server.wire import Discussion, NeedsConfirmation, NeedsDiscussion, Proposal, Ready
 from forge_bot.runs.asking import Question
 
 _LONGEST = 24_000
@@ -34,3 +35,30 @@ def component(asked: Question) -> dict[str, JsonValue]:
     """The question as data, without the documents' texts, which the host can read by itself."""
     shown = asked.model_dump(mode="json", exclude={"data": {"documents": {"__all__": {"text"}}}})
     return dict(shown)
+
+
+def beforehand(answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str, JsonValue]:
+    """What goes along with an answer before a run begins: the question as data, and what comes next."""
+    match answer:
+        case NeedsConfirmation(needs_user_confirmation=proposal):
+            return {"hints": {"next": "ask the person, then call again with user_confirmation"}, "ui": _choice(proposal)}
+        case NeedsDiscussion(needs_discussion=discussion):
+            return {"hints": {"next": "ask the person, then call again with discussion_answers"}, "ui": _form(discussion)}
+        case Ready():
+            following = f"git checkout -b {answer.branch}, then pipeline_next_action" if answer.create_branch else "pipeline_next_action"
+            return {"hints": {"next": following}}
+
+
+def _choice(proposal: Proposal) -> dict[str, JsonValue]:
+    actions: list[JsonValue] = []
+    for effort, option in proposal.effort_options.items():
+        left_out = ", ".join(phase.label for phase in option.skipped_phases)
+        effect = f"all phases but {left_out}" if left_out else "all phases"
+        actions.append({"answer": effort.value, "effect": f"{effect}; recommended" if option.recommended else effect})
+    data = proposal.model_dump(mode="json", include={"detected_effort", "current_branch", "is_main_branch", "enriched_request_body"})
+    return {"kind": "confirmation", "title": "Effort and branch", "data": data, "actions": actions, "requires_response": True}
+
+
+def _form(discussion: Discussion) -> dict[str, JsonValue]:
+    data: dict[str, JsonValue] = {"questions": list(discussion.questions)}
+    return {"kind": "input", "title": "Before it begins", "data": data, "actions": [], "requires_response": True}

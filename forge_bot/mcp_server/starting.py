@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from forge_bot.mcp_server.serving import ForgeServer
 
+DEBUG = "FORGE_BOT_DEBUG"
 TOKEN = "FORGE_BOT_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
 
 
@@ -41,7 +42,7 @@ def _made(folders: Sequence[Path]) -> "ForgeServer":
     from forge_bot.mcp_server.calling import LazyDesk
     from forge_bot.mcp_server.offering import make_server
 
-    server = make_server(LazyDesk([folder.absolute() for folder in folders]))
+    server = make_server(LazyDesk([folder.absolute() for folder in folders]), debug=DEBUG in os.environ)
     gc.freeze()
     gc.enable()
     return server

@@ -1,7 +1,9 @@
 """Answers and errors as results of tools: compact JSON for the model, structure beside it in `_meta`."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel, JsonValue
@@ -11,18 +13,35 @@ from forge_bot.errors import ForgeError
 _ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
 """Keys that stand only where they say something."""
 
+_HALVES = re.compile("[\ud800-\udfff]")
+
 UNEXPECTED = "Something unexpected happened in {tool}. What was recorded is not lost; ask for the next action again."
+
+
+def sendable(text: str) -> str:
+    """The text without halves of characters, which git's file names may hold and no line over the wire can."""
+    return _HALVES.sub("\ufffd", text)
+
+
+def links_of(workspace: str) -> list[JsonValue]:
+    """Addresses of the resources of a run."""
+    run = workspace.strip().rstrip("/").rpartition("/")[2]
+    return [f"forge://run/{run}/{part}" for part in ("state", "artifacts", "log")]
 
 
 def answered(
     answer: BaseModel, *, meta: Mapping[str, JsonValue] | None = None, links: Sequence[tuple[str, str]] = (), sparse: bool = False
 ) -> CallToolResult:
     """The result that carries an answer; `links` are names and addresses of resources with more, `sparse` leaves out what is as usual."""
-    body = _plain(answer.model_dump(mode="json", exclude_defaults=sparse))
-    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+    text = sendable(json.dumps(_plain(answer.model_dump(mode="json", exclude_defaults=sparse)), separators=(",", ":"), ensure_ascii=False))
+    body = json.loads(text)
     blocks: list[ContentBlock] = [TextContent(type="text", text=text)]
     blocks += [ResourceLink(type="resource_link", name=name, uri=uri) for name, uri in links]
-    return CallToolResult(content=blocks, structured_content=body, _meta=dict(meta) if meta else None)
+    return CallToolResult(content=blocks, structured_content=body, _meta=_sendable(meta) if meta else None)
+
+
+def _sendable(meta: Mapping[str, JsonValue]) -> dict[str, Any]:
+    return json.loads(sendable(json.dumps(meta, ensure_ascii=False)))
 
 
 def _plain(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -45,7 +64,7 @@ def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str
         "check_class": type(error).__name__,
         "context": {"details": list(error.details), "hint": error.advice} if debug else {},
     }
-    return CallToolResult(is_error=True, content=[TextContent(type="text", text=text)], _meta={"error": body})
+    return CallToolResult(is_error=True, content=[TextContent(type="text", text=sendable(text))], _meta=_sendable({"error": body}))
 
 
 def broken(error: BaseException, tool: str, *, debug: bool = False) -> CallToolResult:

@@ -11,7 +11,7 @@ from forge_bot.mcp_server.asking import next_or_question
 from forge_bot.mcp_server.calling import LazyDesk, in_thread
 from forge_bot.mcp_server.changes import announce
 from forge_bot.mcp_server.serving import ForgeServer
-from forge_bot.mcp_server.telling import answered
+from forge_bot.mcp_server.telling import answered, links_of
 
 Object = dict[str, JsonValue]
 
@@ -25,7 +25,9 @@ def add_beginning(server: ForgeServer, desk: LazyDesk) -> None:
     @server.tool(annotations=READS, structured_output=False)
     async def pipeline_init(arguments: str, current_branch: str = "", project: str = "") -> CallToolResult:
         """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug --discuss --effort=S|M|L."""
-        return answered(await in_thread(lambda: desk().init(arguments, current_branch, project)))
+        found = await in_thread(lambda: desk().init(arguments, current_branch, project))
+        known = getattr(found, "resume_mode", "") and getattr(found, "workspace", "")
+        return answered(found, meta={"resource_links": links_of(known)} if known else None)
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_init_with_context(
@@ -53,9 +55,11 @@ def add_beginning(server: ForgeServer, desk: LazyDesk) -> None:
             "discussion_answers": discussion_answers,
         }
         answer = await in_thread(lambda: desk().init_with_context({name: value for name, value in given.items() if value is not None}))
+        meta = desk().beforehand(answer)
         if begun := getattr(answer, "workspace", ""):
             await announce(ctx, server.listeners, begun, fresh=True)
-        return answered(answer)
+            meta["resource_links"] = links_of(begun)
+        return answered(answer, meta=meta)
 
 
 def add_loop(server: ForgeServer, desk: LazyDesk) -> None:
@@ -117,7 +121,7 @@ def add_reporting(server: ForgeServer, desk: LazyDesk) -> None:
         }
         told = await in_thread(partial(_reported, desk, workspace, phase, said))
         await announce(ctx, server.listeners, workspace)
-        return answered(told, meta={"annotations": {"findings": len(told.findings)}})
+        return answered(told, meta={"annotations": {"findings": len(told.findings)}, "resource_links": links_of(workspace)})
 
 
 def _reported(desk: LazyDesk, workspace: str, phase: str, said: dict[str, Any]) -> Any:

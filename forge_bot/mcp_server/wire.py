@@ -1,13 +1,16 @@
 """What goes over the wire: the tools' arguments and answers, with the keys and words that hosts know."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
 from forge_bot.engine.values import Effort, Frozen, Severity, Tier, Verdict
 
 SourceType = Literal["github_issue", "jira_issue", "linear_issue", "text", "workspace"]
 Hint = Literal["proceed", "revision_required", "setup_continue"]
+
+Words = Annotated[str, AfterValidator(lambda text: text.replace("\0", ""))]
+"""Text that ends up in records and messages of commits, which cannot hold NUL."""
 
 MODELS: dict[Tier, str] = {Tier.FAST: "haiku", Tier.STANDARD: "sonnet", Tier.STRONG: "opus"}
 """Tiers by the names hosts use for the models of their agents."""
@@ -256,10 +259,10 @@ class Previous(Frozen):
     complete: bool = False
     tokens: int = Field(default=0, ge=0)
     duration_ms: int = Field(default=0, ge=0)
-    model: str = ""
+    model: Words = ""
     setup_only: bool = False
-    error: str = ""
-    output: str = ""
+    error: Words = ""
+    output: Words = ""
     action_id: str = ""
-    user_response: str = ""
+    user_response: Words = ""
     digest: str = ""
