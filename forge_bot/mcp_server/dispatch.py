@@ -84,6 +84,7 @@ def touched(run: Run, dispatch: Dispatch) -> tuple[str, ...]:
 def check_bounds(run: Run, dispatch: Dispatch, changed: tuple[str, ...], *, implementing: bool) -> None:
     """Refuse what no agent may do: commit by itself, or change the code in a phase that only writes a document."""
     if implementing:
+        _check_names(changed)
         since = run.tree.commits(dispatch.head)
         own = [commit for commit in since if any(key == "Forge-Run" for key, _ in commit.trailers)]
         foreign = [commit.id[:7] for commit in since if commit not in own]
@@ -102,6 +103,14 @@ def check_bounds(run: Run, dispatch: Dispatch, changed: tuple[str, ...], *, impl
             hint=f"git restore --staged --worktree {' '.join(wrong[:_SHOWN])}, or commit what is yours elsewhere, and report again.",
             details=tuple(wrong[:_SHOWN]),
         )
+
+
+def _check_names(changed: tuple[str, ...]) -> None:
+    """Refuse names that no record can hold."""
+    odd = [path for path in changed if path != path.encode("utf-8", "replace").decode()]
+    if odd:
+        hint = "Rename or delete them, and report again."
+        raise OutOfBounds("Files were written whose names are no UTF-8.", hint=hint, details=tuple(odd[:_SHOWN]))
 
 
 def _noted(run: Run) -> Dispatch | None:

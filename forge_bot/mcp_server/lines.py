@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Any
+from typing import cast
 
 from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
@@ -58,7 +58,7 @@ def _line(error: Exception) -> str:
     """The line that the SDK could not read."""
     if not isinstance(error, ValidationError):
         return "?"
-    given: list[Any] = [each["input"] for each in error.errors(include_url=False, include_context=False)]
+    given: list[object] = [each["input"] for each in error.errors(include_url=False, include_context=False)]
     # What is not JSON comes as it is; a message that fits no form comes as a value, its parts beside the whole.
-    whole: Any = next((value for value in given if isinstance(value, dict)), given[0])
+    whole = next((cast("object", value) for value in given if isinstance(value, dict)), given[0])
     return whole if isinstance(whole, str) else json.dumps(whole, default=str)

@@ -1,10 +1,12 @@
 """What a model reads when a call does not fit: a code, what is wrong, and the way out; never a stack, never a secret."""
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client, MCPError
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, PromptReference, ResourceTemplateReference, TextContent
 
 from forge_bot.mcp_server.calling import LazyDesk
 from forge_bot.mcp_server.offering import make_server
@@ -114,3 +116,91 @@ async def test_what_nobody_foresaw_shows_neither_words_nor_stack(sample: Sample)
     assert (result.meta or {})["error"]["code"] == "ERR-001"
     assert "ghp_secret" not in result.model_dump_json()
     assert "Traceback" not in result.model_dump_json()
+
+
+async def test_with_debug_an_error_has_a_context(sample: Sample) -> None:
+    async with Client(make_server(LazyDesk([sample.path]), debug=True)) as client:
+        result = await client.call_tool("pipeline_next_action", {"workspace": ".specs/none"})
+        error: dict[str, Any] = (result.meta or {})["error"]
+        assert set(error["context"]) == {"details", "hint"}
+        assert error["context"]["hint"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_what_nobody_foresaw_in_a_prompt_or_a_resource_says_nothing_of_it_either(sample: Sample, mode: str) -> None:
+    server = make_server(LazyDesk([sample.path]))
+
+    @server.prompt()
+    async def breaks() -> str:
+        """Break."""
+        raise RuntimeError("token ghp_secret in /home/ann")
+
+    @server.resource("forge://breaks")
+    async def broken() -> str:
+        """Break."""
+        raise RuntimeError("token ghp_secret in /home/ann")
+
+    async with Client(server, mode=mode) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.get_prompt("breaks")
+        assert (caught.value.code, "ERR-001" in caught.value.message, "ghp" in str(caught.value)) == (-32603, True, False)
+        with pytest.raises(MCPError) as caught:
+            await client.read_resource("forge://breaks")
+        assert (caught.value.code, "ghp" in str(caught.value)) == (-32603, False)
+        with pytest.raises(MCPError, match="There are forge/start, forge/audit") as caught:
+            await client.get_prompt("forge/begin")
+        assert caught.value.code == -32602
+
+
+async def test_a_served_folder_that_is_gone_breaks_no_list_and_no_completion(tmp_path: Path) -> None:
+    async with Client(make_server(LazyDesk([tmp_path / "gone"]))) as client:
+        assert "forge://schema/errors" in {resource.uri for resource in (await client.list_resources()).resources}
+        for name, ref in (
+            ("run", ResourceTemplateReference(type="ref/resource", uri="forge://run/{run}/state")),
+            ("project_path", PromptReference(type="ref/prompt", name="forge/start")),
+        ):
+            assert (await client.complete(ref, {"name": name, "value": ""})).completion.values == []
+
+
+async def test_signs_that_no_record_can_hold_are_taken_out_of_what_people_said(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        await host.drive(await host.next())
+        action = await host.next(user_response="reject: keep \0 the old name")
+        assert "> keep  the old name" in action["prompt"]
+        failed = await host.next(previous_error="no \0 answer", action_id=action["action_id"])
+        assert "failed: no answer" in failed["prompt"]
+        await host.call("run_control", workspace=host.workspace, operation="retry", phase="phase-1", notes="once \0 more")
+        assert "> once  more" in (await host.next())["prompt"]
+
+
+def odd_name(folder: Path) -> Path:
+    """A file whose name is no UTF-8."""
+    return Path(os.fsdecode(os.fsencode(folder) + b"/odd\xff.txt"))
+
+
+async def test_a_file_whose_name_is_no_utf_8_is_told_of_and_no_part_of_a_task(sample: Sample) -> None:
+    odd = odd_name(sample.path)
+    odd.write_text("mine\n", encoding="utf-8")
+    async with hosting(sample) as host:
+        with pytest.raises(Refusal, match=r"odd\ufffd\.txt"):
+            await host.begin(TASK)
+        odd.unlink()
+        await host.begin(TASK)
+        host.perform(action := await host.next())
+        odd.write_text("mine\n", encoding="utf-8")
+        after = await host.next(previous_action_complete=True, action_id=action["action_id"])
+        assert "odd\ufffd.txt is new and belongs to no commit" in after["report_result"]["warning"]
+        odd.unlink()
+        await host.drive(after)
+        action = await host.next(user_response="approve")
+        while action.get("agent") != "implementer":
+            host.perform(action)
+            action = await host.next(previous_action_complete=True, action_id=action["action_id"])
+        host.perform(action)
+        odd.write_text("of the task\n", encoding="utf-8")
+        with pytest.raises(Refusal, match="whose names are no UTF-8"):
+            await host.next(previous_action_complete=True, action_id=action["action_id"])
+        odd.rename(sample.path / "even.txt")
+        await host.next(previous_action_complete=True, action_id=action["action_id"])
+        assert "even.txt" in host.git("show", "--name-only", "--format=", "HEAD").splitlines()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from mcp import Client, MCPError
-from mcp.types import EmbeddedResource, PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
+from mcp.types import EmbeddedResource, PromptReference, ResourceLink, ResourceTemplateReference, TextContent, TextResourceContents
 
 from forge_bot.errors import registry
 from tests.fakes.sample import Sample
@@ -116,7 +116,22 @@ async def test_the_start_prompt_brings_the_context_and_a_contract_without_steps(
         assert "1." not in second.text
         with pytest.raises(MCPError, match="MCP-002"):
             await host.client.get_prompt("forge/start", {"project_path": "/etc"})
-        assert len((await host.client.get_prompt("forge/audit", {})).messages) == 3
+        # Where only one project is served nobody has to say which.
+        assert (await host.client.get_prompt("forge/start", {})).messages == start.messages
+
+
+async def test_both_prompts_say_tier_policy_channels_hidden_tools_and_pipeline(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        for name, tier, policy in (("forge/start", "L0", "enforced"), ("forge/audit", "L1", "read-only")):
+            messages = (await host.client.get_prompt(name, {})).messages
+            assert len(messages) == 3
+            text = next(message.content.text for message in messages if isinstance(message.content, TextContent))
+            assert f"response_tier={tier}, policy_mode={policy}" in text
+            assert "_meta: hints, resource_links, annotations, ui, error. No tool is hidden." in text
+            assert "forge://pipeline/develop" in text
+            assert [message.content.uri for message in messages if isinstance(message.content, ResourceLink)][
+                -1
+            ] == "forge://pipeline/develop"
 
 
 async def test_names_are_completed(sample: Sample) -> None:
@@ -228,3 +243,39 @@ async def test_lists_name_what_there_is_now(sample: Sample) -> None:
         await host.begin(TASK)
         more = {resource.uri for resource in (await host.client.list_resources()).resources} - uris
         assert more == {f"forge://run/{host.workspace.removeprefix('.specs/')}/state"}
+
+
+async def test_what_costs_no_context_comes_beside_the_answers(sample: Sample) -> None:
+    async with hosting(sample) as host:
+
+        async def beside(tool: str, **arguments: Any) -> Any:
+            return (await host.client.call_tool(tool, arguments)).meta or {}
+
+        handed = {"workspace": ".specs/x", "task_text": TASK}
+        discussed = await beside("pipeline_init_with_context", **handed, flags={"discuss": True})
+        assert (discussed["ui"]["kind"], len(discussed["ui"]["data"]["questions"])) == ("input", 3)
+        proposed = await beside("pipeline_init_with_context", **handed, flags={})
+        assert set(proposed["ui"]) == {"kind", "title", "data", "actions", "requires_response"}
+        assert [action["answer"] for action in proposed["ui"]["actions"]] == ["S", "M", "L"]
+        assert [action["effect"].endswith("recommended") for action in proposed["ui"]["actions"]] == [False, True, False]
+        begun = await beside("pipeline_init_with_context", **handed, user_confirmation={"effort": "S"})
+        assert begun["hints"]["next"].startswith("git checkout -b ")
+        run = begun["resource_links"][0].split("/")[3]
+        host.workspace = f".specs/{run}"
+        host.git("checkout", "-q", "-b", begun["hints"]["next"].split()[3].rstrip(","))
+        links = [f"forge://run/{run}/{part}" for part in ("state", "artifacts", "log")]
+        action = await host.next()
+        for tool, arguments in {
+            "pipeline_init": {"arguments": host.workspace},
+            "pipeline_next_action": {"workspace": host.workspace},
+            "state_resume_info": {"workspace": host.workspace},
+        }.items():
+            assert (await beside(tool, **arguments))["resource_links"] == links, tool
+        assert (await beside("run_list"))["resource_links"] == links[:1]
+        host.perform(action)
+        checked = await beside("validate_artifact", workspace=host.workspace, artifact="analysis.md")
+        assert (checked["resource_links"], checked["annotations"]) == (links, {"findings": 0, "problems": 0})
+        told = await beside("pipeline_report_result", workspace=host.workspace, phase="phase-1")
+        assert (told["resource_links"], told["annotations"]) == (links, {"findings": 0})
+        assert (await beside("run_control", workspace=host.workspace, operation="abandon"))["resource_links"] == links
+        assert (await read_json(host, links[0]))["currentPhaseStatus"] == "abandoned"
