@@ -66,9 +66,11 @@ def _is_known(run: Run, name: str) -> bool:
     return any(key == plain or key.startswith(f"{plain}/") for key in run.state.seen)
 
 
-def _usage(said: Previous) -> Usage:
+def _usages(said: Previous, count: int) -> tuple[Usage, ...]:
+    """What each of several reports used: the client counts for all of them together, so the first has it all."""
     # The price is the client's own affair; zero would claim that it cost nothing.
-    return Usage(calls=1, input_tokens=said.tokens, cost=None, duration_ms=said.duration_ms, model=said.model)
+    other = Usage(calls=1, cost=None, model=said.model)
+    return (other.model_copy(update={"input_tokens": said.tokens, "duration_ms": said.duration_ms}), *(other,) * (count - 1))
 
 
 # -- agents -------------------------------------------------------------------------------------------------------
@@ -78,7 +80,8 @@ def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> Told:
     if not said.action_id:
         raise ActionUnnamed("A failure leaves nothing to see.")
     words = said.error[:_LONGEST_WORDS]
-    for task in action.parallel_task_ids or (None,):
+    tasks = action.parallel_task_ids or (None,)
+    for task, usage in zip(tasks, _usages(said, len(tasks)), strict=True):
         run.tell(
             AgentFailed(
                 key=f"{action.action_id}/{task}" if task is not None else action.action_id,
@@ -88,7 +91,7 @@ def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> Told:
                 task=task,
                 reason=FailureReason.LIMIT,
                 message=f"The client's agent failed: {words}",
-                usage=_usage(said),
+                usage=usage,
             )
         )
     return Told(updated=True, hint="revision_required", message=f"{run.pipeline.phase(action.phase).label}: no answer")
@@ -109,7 +112,8 @@ def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> Told | None:
     check_bounds(run, dispatch, changed, implementing=implementing)
     texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
     shares = _shared_out(run, there, changed, texts) if implementing else {}
-    reports = [_land(run, action, task, texts[task], said, shares.get(task, ())) for task in there]
+    usages = dict(zip(there, _usages(said, len(there)), strict=True))
+    reports = [_land(run, action, task, texts[task], usages[task], shares.get(task, ())) for task in there]
     left = [f"task {task} has no {names[task]} yet" for task in tasks if task not in there]
     stray = [] if implementing else list(changed)
     return _told(run, action, reports, (*left, *(f"{path} is new and belongs to no commit of the run" for path in stray[:5])))
@@ -157,8 +161,8 @@ def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None
     return None
 
 
-def _land(run: Run, action: SpawnAgent, task: TaskId | None, text: str, said: Previous, paths: tuple[str, ...]) -> ArtifactWritten:
-    report, committed = Landing(run).land_files(action, task, text, _usage(said), paths)
+def _land(run: Run, action: SpawnAgent, task: TaskId | None, text: str, usage: Usage, paths: tuple[str, ...]) -> ArtifactWritten:
+    report, committed = Landing(run).land_files(action, task, text, usage, paths)
     run.tell(report, committed)
     return report
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tests.fakes import script
 from tests.fakes.model_server import ModelServer, Question, Says
 
-_ROLES = {
+ROLES = {
     "Situation Analyst and Investigator": "situation-analyst-investigator",
     "Situation Analyst": "situation-analyst",
     "Investigator": "investigator",
@@ -29,7 +29,7 @@ def role_of(question: Question) -> tuple[str, str]:
     text = json.dumps(question.body)
     system = str(question.body["messages"][0]["content"])
     title = next(line for line in system.splitlines() if line.startswith("# ")).removeprefix("# ").strip()
-    agent = _ROLES.get(title.split(":")[0].strip(), "")
+    agent = ROLES.get(title.split(":")[0].strip(), "")
     assert agent, f"nobody here is called {title!r}"
     return agent, "final-summary" if "`summary.md`" in text else "final-verification"
 
