@@ -16,6 +16,9 @@ from forge_bot.runs.run import Run
 Telling = said.Approve | said.Reject | said.Done | said.Skip | said.Abandon | said.Retry | said.Continue | said.Resize
 """Commands that a run is told of. The others are talk, or need the issue or a model."""
 
+_COMMENT = "#issuecomment-"
+"""In every address of a comment on GitHub."""
+
 _ANSWERS: dict[type[object], Answer] = {
     said.Approve: Answer.APPROVE,
     said.Reject: Answer.REJECT,
@@ -60,12 +63,26 @@ def _answer(command: said.Approve | said.Reject | said.Done | said.Skip | said.A
         at=at,
         gate=PhaseId(gate),
         answer=answer,
-        digest=command.digest if isinstance(command, said.Approve) else None,
+        digest=_version(command, spoken, run.state) if isinstance(command, said.Approve) else None,
         notes=command.notes if isinstance(command, said.Reject) else "",
         by=by,
         via=via,
         action_id=action.action_id,
     )
+
+
+def _version(command: said.Approve, spoken: Spoken, state: State) -> str | None:
+    """The version that an approval means; without a digest the one last shown in a comment before it. Raises StaleApproval.
+
+    What only a terminal or a client has shown meanwhile, nobody in the thread has read.
+    """
+    gate = state.gate
+    if command.digest or gate is None or "approve" not in gate.options:
+        return command.digest
+    here = [showing.digest for showing in gate.shown if _COMMENT in showing.via and showing.at <= spoken.comment.created_at]
+    if not here:
+        raise StaleApproval("What waits was not shown here before the approval was given.")
+    return here[-1]
 
 
 def refusal(error: ForgeError, command: Telling, view: View, commands: Commands) -> Reply:

@@ -22,6 +22,7 @@ from forge_bot.mcp_server.preferences import Preferences, preferences, set_prefe
 from forge_bot.mcp_server.roots import Root, Roots
 from forge_bot.runs.clock import now
 from forge_bot.runs.estimate import estimate
+from forge_bot.runs.find import run_in
 from forge_bot.runs.past import history_at
 from forge_bot.runs.phases import check_documents, phase_named
 from forge_bot.runs.reading import Reading, reading
@@ -66,7 +67,9 @@ class Managing:
         name = workspace.strip().rstrip("/").rpartition("/")[2]
         root, info = self.looking.run(name)
         found = reading(root.repository, info, root.config)
-        here = _branch(root) == info.branch or not root.repository.branch_exists(info.branch)
+        # Before its first commit a run lies in the work tree, and its branch may be nowhere.
+        unborn = run_in(root.path, info.name) is not None and not root.repository.branch_exists(info.branch)
+        here = _branch(root) == info.branch or unborn
         return _resume_info(found, here=here)
 
     def run_list(self, *, ended: bool) -> RunList:

@@ -182,6 +182,19 @@ async def test_the_confirmation_begins_the_run(sample: Sample) -> None:
     assert sample.git("status", "--porcelain", "-uall").splitlines()[0].startswith("?? .specs/")
 
 
+async def test_a_run_may_begin_on_the_branch_that_is_checked_out_but_not_on_the_main_one(sample: Sample) -> None:
+    handed: Json = {"workspace": ".specs/x", "task_text": TASK, "user_confirmation": {"effort": "S", "use_current_branch": True}}
+    async with hosting(sample) as host:
+        with pytest.raises(Refusal, match="would write to main"):
+            await host.call("pipeline_init_with_context", **handed)
+        host.git("checkout", "-q", "-b", "work")
+        ready = await host.call("pipeline_init_with_context", **handed)
+        assert (ready["branch"], ready["create_branch"]) == ("work", False)
+        host.workspace = ready["workspace"]
+        assert (await host.next())["phase"] == "phase-1"
+        assert host.git("branch", "--format=%(refname:short)").splitlines() == ["main", "work"]
+
+
 async def test_answers_and_a_confirmation_together_are_ambiguous(sample: Sample) -> None:
     async with hosting(sample) as host:
         with pytest.raises(Refusal, match="together") as caught:

@@ -1,6 +1,8 @@
 """Many clients over HTTP: only with the token, only from this machine, only in the served folders, one after the other in a run."""
 
 import asyncio
+import contextlib
+import json
 import os
 import socket
 import sys
@@ -88,3 +90,17 @@ async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else
         assert sum(answer["report_result"] is not None for answer in answers) == 1
         with pytest.raises(Refusal, match="MCP-002"):
             await other.call("pipeline_next_action", workspace="/etc/.specs/x")
+
+
+async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(sample: Sample) -> None:
+    async with served(sample) as url:
+        async with over_http(sample, url) as one:
+            await one.begin(TASK, "S")
+            # The baseline runs in this call, and takes longer than this client waits.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(one.next(), 0.2)
+        async with over_http(sample, url) as other:
+            other.workspace = one.workspace
+            assert (await other.next())["phase"] == "phase-1"
+    record = (sample.path / one.workspace / "reports.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started", "prepared"]

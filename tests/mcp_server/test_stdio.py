@@ -131,6 +131,44 @@ async def test_nothing_but_the_protocol_stands_on_stdout(sample: Sample) -> None
     assert rest == b""
 
 
+async def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_served(sample: Sample) -> None:
+    words = ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+
+    async def answer(line: bytes) -> Json:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(line + b"\n")
+        await process.stdin.drain()
+        return json.loads(await asyncio.wait_for(process.stdout.readline(), 60))
+
+    def call(id_: int, text: str) -> bytes:
+        params = {"name": "pipeline_init", "arguments": {"arguments": text}}
+        return json.dumps({"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}).encode()
+
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    await answer(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode())
+    process.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n\n  \n')
+    for line, id_, code in (
+        (b"hello", None, -32700),
+        (b'{"a":' * 3000 + b"1" + b"}" * 3000, None, -32700),
+        (b'{"jsonrpc": "2.0", "id": 7, "params": {}}', 7, -32600),
+        (b'{"jsonrpc": "1.0", "id": "x", "method": "ping"}', "x", -32600),
+        (b"[1, 2]", None, -32600),
+    ):
+        said = await answer(line)
+        assert (said["id"], said["error"]["code"]) == (id_, code), line[:40]
+    # What JSON can spell and text cannot hold, and bytes that are no UTF-8, come in with a sign in their place.
+    for id_, line in ((2, call(2, "Fix the \ud800 thing")), (3, call(3, "Fix the XX thing").replace(b"XX", b"\xff"))):
+        said = await answer(line)
+        assert (said["id"], said["result"]["structuredContent"]["core_text"]) == (id_, "Fix the \ufffd thing")
+    assert await answer(b'{"jsonrpc": "2.0", "id": 4, "method": "ping"}') == {"jsonrpc": "2.0", "id": 4, "result": {}}
+    process.stdin.close()
+    assert (await process.stdout.read(), await process.wait()) == (b"", 0)
+
+
 @pytest.mark.promise("mcp-vanished")
 async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(sample: Sample) -> None:
     config = sample.path / ".forge" / "config.yml"

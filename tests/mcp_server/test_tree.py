@@ -139,6 +139,19 @@ async def test_files_of_a_wave_go_to_the_task_that_declares_them(sample: Sample)
         assert "HEAD -- rota/schedule.py`" in review["prompt"]
 
 
+async def test_what_a_wave_took_is_counted_once(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        host.answers = {**script.usual(), **two_tasks()}
+        host.perform(action := await at(host, "implementer", "M"))
+        before = (await host.call("state_resume_info", workspace=host.workspace))["totalTokens"]
+        report = {"previous_tokens": 700, "previous_duration_ms": 30, "action_id": action["action_id"]}
+        review = await host.next(previous_action_complete=True, **report)
+        after = await host.call("state_resume_info", workspace=host.workspace)
+        assert (after["totalTokens"] - before, after["totalDurationMs"]) == (700, 30)
+        await host.next(previous_error="out of tokens", action_id=review["action_id"], previous_tokens=50)
+        assert (await host.call("state_resume_info", workspace=host.workspace))["totalTokens"] - before == 750
+
+
 async def test_half_a_wave_counts_and_the_other_half_is_asked_again(sample: Sample) -> None:
     async with hosting(sample) as host:
         host.answers = {**script.usual(), **two_tasks()}
