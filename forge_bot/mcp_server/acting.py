@@ -60,6 +60,13 @@ class Next(NamedTuple):
         return _HINTS[self.action.type]
 
     @property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """Documents to read by address, with their names: at the end the summary."""
+        done = self.action if isinstance(self.action, DoneAction) else None
+        name = (done.summary_path or "").rpartition("/")[2] if done is not None else ""
+        return ((name, f"forge://run/{self.run}/artifact/{name}"),) if name else ()
+
+    @property
     def links(self) -> tuple[str, ...]:
         """Addresses of resources that belong to the action."""
         return tuple(f"forge://run/{self.run}/{part}" for part in ("state", "artifacts", "log"))

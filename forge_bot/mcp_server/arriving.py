@@ -12,6 +12,7 @@ from forge_bot.mcp_server.sources import Origin, fetch_needed, origin_of
 from forge_bot.mcp_server.wire import InitFlags, NewRun, Refused, Resumed
 from forge_bot.runs.clock import now
 from forge_bot.runs.find import RunInfo
+from forge_bot.runs.reading import reading
 from forge_bot.workspace import SPECS, slug, workspace_name
 
 _BARE = re.compile(r"(?:^|(?<=\s))--(?P<name>auto|nopr|debug|discuss|resume)(?=\s|$)")
@@ -79,8 +80,21 @@ def _known(root: Root, core: str, origin: Origin) -> RunInfo | None:
         return named
     if origin.id:
         mark = f"-{slug(origin.id)}-"
-        return next((info for info in every if mark in info.name and not info.ended), None)
+        return next((info for info in every if mark in info.name and not info.ended and _is_of(root, info, origin)), None)
     return None
+
+
+def _is_of(root: Root, info: RunInfo, origin: Origin) -> bool:
+    """Whether a run is about this very issue: other trackers and repositories have the same numbers."""
+    try:
+        source = reading(root.repository, info, root.config).state.source
+    except ForgeError:
+        return False
+    return source.type == origin.type and _place(source.url) == _place(origin.url)
+
+
+def _place(url: str) -> str:
+    return url.partition("://")[2].rstrip("/").casefold()
 
 
 def _branch(repository: Repository) -> str:

@@ -67,4 +67,4 @@ def _result(found: "Next", silence: str) -> CallToolResult:
         meta["ui"] = found.component
     if action.report_result is not None:
         meta["annotations"] = {"findings": len(action.report_result.findings)}
-    return answered(action, meta=meta)
+    return answered(action, meta=meta, links=found.named)

@@ -54,7 +54,11 @@ class Desk:
     def init(self, arguments: str, current_branch: str, project: str = "") -> NewRun | Resumed | Refused:
         """`pipeline_init`."""
         root = self.roots.root(project)
-        return arrived(root, arguments, current_branch, preferences(root.repository), self.environ)
+        found = arrived(root, arguments, current_branch, preferences(root.repository), self.environ)
+        if isinstance(found, Refused) or root is self.roots.all[0]:
+            return found
+        # A workspace without its folder lies in the first one that is served.
+        return found.model_copy(update={"workspace": f"{root.path}/{found.workspace}"})
 
     def init_with_context(self, given: Mapping[str, Any]) -> NeedsConfirmation | NeedsDiscussion | Ready:
         """`pipeline_init_with_context`, with its arguments by name. Raises ValidationError for those that do not fit."""

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from forge_bot.mcp_server.calling import LazyDesk, client_name, in_thread
 from forge_bot.mcp_server.changes import announce
 from forge_bot.mcp_server.serving import ForgeServer
-from forge_bot.mcp_server.telling import answered, links_of
+from forge_bot.mcp_server.telling import answered, artifact_of, links_of
 from forge_bot.mcp_server.tools import READS, WRITES
 
 _ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
@@ -29,8 +29,8 @@ def add_looking(server: ForgeServer, desk: LazyDesk) -> None:
         """Where a run stands, and how to go on with it."""
         found = await in_thread(lambda: desk().managing.resume_info(workspace))
         links = links_of(found.workspace)
-        named = [(str(link).rpartition("/")[2], str(link)) for link in links[:2]]
-        return answered(found, links=named, meta={"hints": {"next": found.instruction}, "resource_links": links})
+        named = [(link.rpartition("/")[2], link) for link in links[:2]]
+        return answered(found, links=named, meta={"hints": {"next": found.instruction}, "resource_links": [*links]})
 
     @server.tool(annotations=READS, structured_output=False)
     async def run_list(ended: bool = False) -> CallToolResult:
@@ -53,7 +53,8 @@ def add_looking(server: ForgeServer, desk: LazyDesk) -> None:
         """Check a document as its report would, without reporting."""
         found = await in_thread(lambda: desk().managing.validate(workspace, artifact))
         counts: dict[str, JsonValue] = {"findings": len(found.findings), "problems": len(found.problems)}
-        return answered(found, meta={"annotations": counts, "resource_links": links_of(workspace)})
+        meta: dict[str, JsonValue] = {"annotations": counts, "resource_links": [*links_of(workspace)]}
+        return answered(found, meta=meta, links=[artifact_of(workspace, found.artifact)])
 
 
 def add_steering(server: ForgeServer, desk: LazyDesk) -> None:
@@ -66,7 +67,7 @@ def add_steering(server: ForgeServer, desk: LazyDesk) -> None:
         """End a run, or send it back to a phase, when the person wants it."""
         found = await in_thread(lambda: desk().managing.control(workspace, operation, phase, notes, client_name(ctx)))
         await announce(ctx, server.listeners, workspace)
-        return answered(found, meta={"hints": {"next": found.instruction}, "resource_links": links_of(workspace)})
+        return answered(found, meta={"hints": {"next": found.instruction}, "resource_links": [*links_of(workspace)]})
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def preferences(set: dict[str, JsonValue] | None = None) -> CallToolResult:  # noqa: A002 - what hosts write

@@ -23,10 +23,18 @@ def sendable(text: str) -> str:
     return _HALVES.sub("\ufffd", text)
 
 
-def links_of(workspace: str) -> list[JsonValue]:
+def links_of(workspace: str) -> tuple[str, ...]:
     """Addresses of the resources of a run."""
-    run = workspace.strip().rstrip("/").rpartition("/")[2]
-    return [f"forge://run/{run}/{part}" for part in ("state", "artifacts", "log")]
+    return tuple(f"forge://run/{_run(workspace)}/{part}" for part in ("state", "artifacts", "log"))
+
+
+def artifact_of(workspace: str, name: str) -> tuple[str, str]:
+    """Name and address of a document of a run."""
+    return name, f"forge://run/{_run(workspace)}/artifact/{name}"
+
+
+def _run(workspace: str) -> str:
+    return workspace.strip().rstrip("/").rpartition("/")[2]
 
 
 def answered(

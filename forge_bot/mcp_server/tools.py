@@ -11,7 +11,7 @@ from forge_bot.mcp_server.asking import next_or_question
 from forge_bot.mcp_server.calling import LazyDesk, in_thread
 from forge_bot.mcp_server.changes import announce
 from forge_bot.mcp_server.serving import ForgeServer
-from forge_bot.mcp_server.telling import answered, links_of
+from forge_bot.mcp_server.telling import answered, artifact_of, links_of
 
 Object = dict[str, JsonValue]
 
@@ -27,7 +27,7 @@ def add_beginning(server: ForgeServer, desk: LazyDesk) -> None:
         """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug --discuss --effort=S|M|L."""
         found = await in_thread(lambda: desk().init(arguments, current_branch, project))
         known = getattr(found, "resume_mode", "") and getattr(found, "workspace", "")
-        return answered(found, meta={"resource_links": links_of(known)} if known else None)
+        return answered(found, meta={"resource_links": [*links_of(known)]} if known else None)
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_init_with_context(
@@ -58,8 +58,8 @@ def add_beginning(server: ForgeServer, desk: LazyDesk) -> None:
         meta = desk().beforehand(answer)
         if begun := getattr(answer, "workspace", ""):
             await announce(ctx, server.listeners, begun, fresh=True)
-            meta["resource_links"] = links_of(begun)
-        return answered(answer, meta=meta)
+            meta["resource_links"] = [*links_of(begun)]
+        return answered(answer, meta=meta, links=[("state", links_of(begun)[0])] if begun else ())
 
 
 def add_loop(server: ForgeServer, desk: LazyDesk) -> None:
@@ -121,7 +121,8 @@ def add_reporting(server: ForgeServer, desk: LazyDesk) -> None:
         }
         told = await in_thread(partial(_reported, desk, workspace, phase, said))
         await announce(ctx, server.listeners, workspace)
-        return answered(told, meta={"annotations": {"findings": len(told.findings)}, "resource_links": links_of(workspace)})
+        meta: dict[str, JsonValue] = {"annotations": {"findings": len(told.findings)}, "resource_links": [*links_of(workspace)]}
+        return answered(told, meta=meta, links=[artifact_of(workspace, told.artifact_written)] if told.artifact_written else ())
 
 
 def _reported(desk: LazyDesk, workspace: str, phase: str, said: dict[str, Any]) -> Any:

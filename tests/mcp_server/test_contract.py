@@ -102,6 +102,16 @@ async def test_the_folder_of_a_run_resumes_it(sample: Sample) -> None:
         assert (await host.call("state_resume_info", workspace=said["workspace"]))["currentPhase"] == "setup"
 
 
+async def test_the_same_issue_resumes_its_run_and_another_of_the_same_number_does_not(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        handed: Json = {"workspace": ".specs/x", "source_url": ISSUE, "external_context": CONTEXT}
+        ready = await host.call("pipeline_init_with_context", **handed, user_confirmation={"effort": "S"})
+        said = await host.call("pipeline_init", arguments=f"{ISSUE}#issuecomment-1")
+        assert said == {"resume_mode": "auto", "workspace": ready["workspace"], "instruction": "call state_resume_info"}
+        for other in ("https://github.com/owner/other/issues/42", "https://linear.app/acme/issue/ENG-42"):
+            assert "resume_mode" not in await host.call("pipeline_init", arguments=other)
+
+
 # -- pipeline_init_with_context -----------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """A person's answer: bound to what was shown, never guessed, asked by the client itself where it can."""
 
+import json
 from typing import Any
 
 import pytest
@@ -137,6 +138,19 @@ async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(sample: Sample
 
 
 @pytest.mark.promise("mcp-elicited")
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_what_only_a_person_can_do_is_asked_through_the_client_too(sample: Sample, mode: str) -> None:
+    second = "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance criteria:\n- [ ] AC-1: merged\n"
+    person = Person(says("approve"), says("skip"))
+    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
+        host.answers = {**script.usual(), ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{second}"}}
+        await host.begin(TASK, "M")
+        assert (await host.drive(await host.next()))["type"] == "done"
+        record = json.loads((sample.path / host.workspace / "state.json").read_text(encoding="utf-8"))
+    assert [(each["answer"], each["via"]) for each in record["decisions"]] == [("approve", "mcp-elicitation"), ("skip", "mcp-elicitation")]
+    assert person.seen[1].requested_schema["properties"]["answer"]["enum"] == ["done", "skip", "abandon"]
+
+
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize(
     "answer",

@@ -1,6 +1,7 @@
 """What a client sees beside the loop: tools and their size, resources, prompts, completion, changes."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from mcp import Client, MCPError
 from mcp.types import EmbeddedResource, PromptReference, ResourceLink, ResourceTemplateReference, TextContent, TextResourceContents
 
 from forge_bot.errors import registry
+from forge_bot.mcp_server.calling import LazyDesk
+from forge_bot.mcp_server.offering import make_server
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, hosting
 
@@ -185,6 +188,30 @@ async def test_a_newer_client_hears_of_what_it_listens_for(sample: Sample) -> No
                 break
 
 
+async def test_a_newer_client_hears_of_a_new_run(sample: Sample) -> None:
+    async with hosting(sample) as host, host.client.listen(resources_list_changed=True) as changes:
+        await host.begin(TASK)
+        async for change in changes:
+            assert type(change).__name__ == "ResourcesListChanged"
+            break
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_long_call_tells_what_it_does(sample: Sample, mode: str) -> None:
+    heard: list[str] = []
+
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        del progress, total
+        heard.append(message or "")
+
+    async with hosting(sample, mode=mode) as host:
+        await host.begin(TASK)
+        await host.client.call_tool("pipeline_next_action", {"workspace": host.workspace}, progress_callback=told)
+    assert heard[0] == "Setup"
+    assert any(words.startswith("test: python3 -m unittest") for words in heard)
+    assert heard[-1].startswith("test ended with ")
+
+
 async def test_preferences_are_kept_for_the_next_run(sample: Sample) -> None:
     async with hosting(sample) as host:
         assert await host.call("preferences") == {"preferences": {}}
@@ -243,6 +270,41 @@ async def test_lists_name_what_there_is_now(sample: Sample) -> None:
         await host.begin(TASK)
         more = {resource.uri for resource in (await host.client.list_resources()).resources} - uris
         assert more == {f"forge://run/{host.workspace.removeprefix('.specs/')}/state"}
+
+
+async def test_of_several_folders_a_run_begins_in_the_one_that_was_named(sample: Sample, tmp_path: Path) -> None:
+    sample.git("clone", "-q", str(sample.path), str(tmp_path / "second"))
+    async with Client(make_server(LazyDesk([sample.path, tmp_path / "second"]))) as client:
+        host = Host(client, tmp_path / "second")
+        arrived = await host.call("pipeline_init", arguments=TASK, project="second")
+        assert arrived["workspace"].startswith(f"{tmp_path}/second/.specs/")
+        handed = {"workspace": arrived["workspace"], "task_text": TASK}
+        ready = await host.call("pipeline_init_with_context", **handed, user_confirmation={"effort": "S"})
+        assert (tmp_path / "second" / ready["workspace"] / "request.md").is_file()
+        assert not (sample.path / ".specs").exists()
+        found = await host.call("pipeline_init", arguments=ready["workspace"], project="second")
+        assert (await host.call("state_resume_info", workspace=found["workspace"]))["currentPhase"] == "setup"
+
+
+async def test_answers_link_to_what_can_be_read_of_them(sample: Sample) -> None:
+    async with hosting(sample) as host:
+
+        async def linked(tool: str, **arguments: Any) -> list[str]:
+            content = (await host.client.call_tool(tool, arguments)).content
+            return [block.uri for block in content if isinstance(block, ResourceLink)]
+
+        handed = {"workspace": ".specs/x", "task_text": f"{TASK}", "flags": {"auto": True, "skip_pr": True}}
+        (state,) = await linked("pipeline_init_with_context", **handed, user_confirmation={"effort": "S"})
+        run = state.split("/")[3]
+        host.workspace = f".specs/{run}"
+        host.perform(await host.next())
+        artifact = f"forge://run/{run}/artifact/analysis.md"
+        assert await linked("validate_artifact", workspace=host.workspace, artifact="analysis.md") == [artifact]
+        assert await linked("pipeline_report_result", workspace=host.workspace, phase="phase-1") == [artifact]
+        assert (await host.drive(await host.next()))["type"] == "done"
+        (summary,) = await linked("pipeline_next_action", workspace=host.workspace)
+        for uri in (state, artifact, summary):
+            assert await read(host, uri)
 
 
 async def test_what_costs_no_context_comes_beside_the_answers(sample: Sample) -> None:
