@@ -12,6 +12,8 @@ from forge_bot.engine.values import Tier
 from forge_bot.github_api import place_of
 from forge_bot.runs.checkup import checkup
 from forge_bot.runs.checkup_github import checkup_github
+from forge_bot.runs.ci_files import check_workflows
+from forge_bot.runs.workflow_file import WORKFLOW
 
 _MARKS = {"good": "[green]✓[/]", "poor": "[yellow]![/]", "bad": "[red]✗[/]"}
 _REFUSED = 5
@@ -25,7 +27,7 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     checks = checkup(repository, config, models_for(config, model, None), ask=ask)
     place = place_of(repository.remote_url(), os.environ)
     if place is not None:
-        checks += checkup_github(place, os.environ, model or config.model_for(Tier.STRONG))
+        checks += checkup_github(place, os.environ, model or config.model_for(Tier.STRONG), check_workflows(repository, WORKFLOW))
     for check in checks:
         console.print(f"{_MARKS[check.state]} [bold]{escape(check.what)}[/] [dim]{escape(check.found)}[/]", highlight=False)
         if check.next_step:

@@ -14,6 +14,7 @@ from forge_bot.engine.values import Tier
 from forge_bot.errors import BadOption
 from forge_bot.github_api import Place, PyGitHub, place_of
 from forge_bot.knowledge import Commands
+from forge_bot.runs.ci_files import check_workflows
 from forge_bot.runs.project import profile_at
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name, pinned, workflow_text
 from forge_bot.settings import Config, load_config
@@ -66,8 +67,12 @@ def _configured(repository: Repository, target: Path, console: Console) -> None:
 def _workflow(repository: Repository, target: Path, console: Console) -> None:
     key = key_name(load_config(repository.text_here).model_for(Tier.STRONG))
     action, fast = pinned(repository)
-    write_whole(target, workflow_text(action, key))
+    checks = check_workflows(repository, WORKFLOW)
+    write_whole(target, workflow_text(action, key, checks))
     console.print(f"[green]✓[/] {WORKFLOW} written", highlight=False)
+    if checks:
+        named = escape(", ".join(checks))
+        console.print(f"  [dim]a failure of these wakes it on its own pull requests:[/] {named}", highlight=False)
     if not fast:
         console.print(
             f"  [yellow]![/] {escape(action)} is a tag, and tags can be moved: put the commit of the release there", highlight=False

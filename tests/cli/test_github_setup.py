@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from forge_bot import __version__
 from tests.fakes.github import FakeGitHub, Repository, Role
@@ -46,6 +47,61 @@ def test_init_writes_a_short_workflow_that_asks_for_the_key_of_the_model(repo: R
     assert "__" not in text
     assert "forge:auto" in said.out
     assert "ANTHROPIC_API_KEY" in said.out
+
+
+CHECKS = {
+    "ci.yml": "name: ci\non:\n  push:\n    branches: [main]\n  pull_request:\n",
+    "every.yaml": "name: 'Tests: all'\non: [push]\n",
+    "unnamed.yml": "on: pull_request\n",
+    "topics.yml": "name: topics\non: { push: { branches: ['feature/**'] } }\n",
+    "deploy.yml": "name: deploy\non: { push: { branches: [main] } }\n",
+    "release.yml": "name: release\non: { push: { tags: ['v*'] } }\n",
+    "nightly.yml": "name: nightly\non: { schedule: [ { cron: '0 3 * * *' } ] }\n",
+    "called.yml": "name: called\non: workflow_call\n",
+    "broken.yml": "name: [\n",
+    "list.yml": "- a\n- b\n",
+    "forge-bot.yaml": "name: another\non: issues\n",
+}
+FOUND = ["ci", "Tests: all", "topics", ".github/workflows/unnamed.yml"]
+
+
+def checked(sample: Sample) -> None:
+    """The repository has workflows of every kind, those that check pull requests among them."""
+    folder = sample.path / ".github" / "workflows"
+    folder.mkdir(parents=True)
+    for name, text in CHECKS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def test_init_names_the_workflows_that_check_pull_requests_since_github_tells_of_them_by_name_only(
+    repo: Repository, sample: Sample
+) -> None:
+    checked(sample)
+    said = sample.forge("init")
+    read = yaml.load((sample.path / WORKFLOW).read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - text, lists and mappings only
+    assert read["on"]["workflow_run"] == {"workflows": FOUND, "types": ["completed"]}
+    assert "Tests: all" in said.out
+    assert len((sample.path / WORKFLOW).read_text().splitlines()) <= 40
+
+
+def test_without_checks_of_its_own_init_listens_to_none(repo: Repository, sample: Sample) -> None:
+    assert sample.forge("init").code == 0
+    text = (sample.path / WORKFLOW).read_text(encoding="utf-8")
+    assert "workflow_run:" not in text
+    assert "Of its own checks" not in text
+
+
+def test_doctor_names_checks_whose_failure_would_not_wake_the_bot(
+    github: FakeGitHub, repo: Repository, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin(github, repo, monkeypatch)
+    checked(sample)
+    sample.forge("init")
+    written = (sample.path / WORKFLOW).read_text(encoding="utf-8")
+    github.commit(repo, "main", {WORKFLOW: written.replace('"topics", ', "")})
+    assert "a failure of topics does not wake the bot" in sample.forge("doctor").out
+    github.commit(repo, "main", {WORKFLOW: written})
+    assert "does not wake the bot" not in sample.forge("doctor").out
 
 
 def test_the_workflow_is_held_fast_by_the_commit_of_the_release_and_without_one_init_says_so(
