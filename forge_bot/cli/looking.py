@@ -75,7 +75,7 @@ def list_runs(folder: Path) -> int:
     for info in known:
         console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}", highlight=False)
         console.print(
-            f"  {_where(info)} [dim]· effort {info.effort} · {escape(info.branch)} · {info.updated_at:%Y-%m-%d %H:%M} UTC[/]",
+            f"  {_where(info)} [dim]· effort {info.effort} · {_branch(info)} · {info.updated_at:%Y-%m-%d %H:%M} UTC[/]",
             highlight=False,
         )
     return 0
@@ -85,6 +85,11 @@ def _where(info: RunInfo) -> str:
     if info.waiting:
         return f"[yellow]waits for you at {info.phase}[/]"
     return escape(info.status) if info.ended else f"at {info.phase}"
+
+
+def _branch(info: RunInfo) -> str:
+    """The branch; of a run that only a remote has, as that remote's, which going on with it takes over."""
+    return f"{escape(info.remote)}/{escape(info.branch)}, on the remote only" if info.remote else escape(info.branch)
 
 
 def _read(folder: Path, name: str | None) -> Reading:
@@ -98,7 +103,7 @@ def _head(found: Reading, console: Console) -> None:
     console.print(f"[bold]{escape(state.title)}[/]")
     where = f" · work tree {escape(str(found.info.tree))}" if found.info.tree is not None else " · no work tree here"
     console.print(f"[dim]run {escape(state.run)} · effort {state.effort} ({escape(state.effort_reason)})[/]", highlight=False)
-    console.print(f"[dim]branch {escape(state.branch)}{where}[/]\n", highlight=False)
+    console.print(f"[dim]branch {_branch(found.info)}{where}[/]\n", highlight=False)
 
 
 def _phases(shown: tuple[Row, ...]) -> Table:

@@ -64,6 +64,7 @@ class ArtifactRecord(Recorded):
     round: int
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
+    risks: tuple[str, ...] = ()
 
 
 class Stuck(Recorded):

@@ -171,15 +171,25 @@ def _recorded(state: State, report: ArtifactWritten, phase: PhaseId) -> State:
         round=visits,
         verdict=report.inspection.verdict,
         findings=report.inspection.findings,
+        risks=report.risks,
     )
+    risks = _risks(state, report)
     artifacts = {**state.artifacts, report.artifact: record}
     if report.held is not None:
         artifacts[report.held] = ArtifactRecord(blob=report.held_blob, phase=phase, round=visits)
     return state.but(
         artifacts=artifacts,
         visits={**state.visits, place: visits},
-        risks=tuple(dict.fromkeys((*state.risks, *report.risks))),
+        risks=risks,
     )
+
+
+def _risks(state: State, report: ArtifactWritten) -> tuple[str, ...]:
+    """The flags of the run with those of this version of an artifact: what its last version alone was flagged for is over."""
+    last = state.artifacts.get(report.artifact)
+    others = {risk for name, record in state.artifacts.items() if name != report.artifact for risk in record.risks}
+    over = set(last.risks) - others if last is not None else set[str]()
+    return tuple(dict.fromkeys((*(risk for risk in state.risks if risk not in over), *report.risks)))
 
 
 # -- tasks --------------------------------------------------------------------------------------------------------

@@ -505,6 +505,21 @@ def test_auto_asks_when_something_is_risky() -> None:
     assert bench.action.risks == ("the repository has no tests",)
 
 
+def test_a_risk_that_a_later_version_no_longer_has_is_over_and_those_of_the_repository_stay() -> None:
+    bench = Bench(Effort.M)
+    bench.prepared(risks=("there are no tests to verify with",))
+    bench.until("phase-3").wrote(risks=("speaks of a new dependency", "names protected files: uv.lock"))
+    bench.until("checkpoint-a")
+    assert isinstance(bench.action, Checkpoint)
+    first = ("there are no tests to verify with", "speaks of a new dependency", "names protected files: uv.lock")
+    assert bench.action.risks == first
+
+    bench.reject("No new dependency.")
+    bench.wrote(risks=("names protected files: uv.lock", "names 16 files"))
+    bench.until("checkpoint-a")
+    assert bench.action.risks == ("there are no tests to verify with", "names protected files: uv.lock", "names 16 files")
+
+
 # -- budget -------------------------------------------------------------------------------------------------------
 
 

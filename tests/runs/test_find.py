@@ -34,6 +34,9 @@ def test_a_run_that_only_a_remote_has_is_marked_as_such(sample: Sample, clone: R
 
 def test_it_can_be_looked_at_without_being_checked_out(sample: Sample, clone: Repository) -> None:
     assert "Setup" in sample.forge("status", "--repo", str(clone.root)).out
+    for command in ("status", "list"):
+        assert f"origin/{sample.branch}, on the remote only" in sample.forge(command, "--repo", str(clone.root)).out
+        assert "on the remote only" not in sample.forge(command).out
     assert sample.forge("show", "design.md", "--repo", str(clone.root)).out.startswith("# Document")
     assert clone.branches() == ("main",)
 
