@@ -27,7 +27,7 @@ def reply_to(error: ForgeError, links: Links, commands: Commands, branch: str = 
         case errors.ModelUnavailable():
             return _unavailable(error.message, commands)
         case errors.NoSandbox():
-            return failures.no_sandbox(links)
+            return failures.no_sandbox(links, commands)
         case errors.RateLimited():
             return failures.github_limited(commands, seconds=error.seconds)
         case errors.ConversationLocked():
@@ -58,7 +58,7 @@ def _unavailable(message: str, commands: Commands) -> Reply:
 def _push_refused(message: str, links: Links, commands: Commands, branch: str) -> Reply | None:
     if " push " not in message:
         return None
-    words = _words(message)
+    words = _words(message).rstrip(".")
     if "workflow" in words:
         return failures.workflow_push_refused(links, commands, said=words)
     if "remote rejected" in message or "GH006" in message or "GH013" in message:

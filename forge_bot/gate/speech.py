@@ -38,11 +38,12 @@ def refusal(refused: Refused, floor: Role, prefix: str) -> str:
     """One kind sentence for somebody who was refused."""
     who = f"@{refused.who}, " if refused.who else ""
     if refused.ground is Ground.ROLE:
-        text = f"{who}thank you! Here forge-bot works for people with the role {floor.word} or higher, so nothing was done. They can."
+        may = f"Here forge-bot works for people with the role {floor.word} or higher, so nothing was done."
+        text = f"{who}thank you! {may} Somebody who has it can say the same."
     elif refused.ground is Ground.UNVERIFIED:
         text = f"{who}GitHub did not say just now whether you may do that, so nothing was done. Please write it again in a few minutes."
     else:
-        text = f"{who}nothing was done: {refused.sentence}. `{prefix} help` shows what can be said."
+        text = f"{who}{'nothing' if who else 'Nothing'} was done: {refused.sentence}. `{prefix} help` shows what can be said."
     return f"{text}\n\n{REFUSAL_MARK}"
 
 

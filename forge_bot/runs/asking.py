@@ -95,7 +95,7 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
         approve = "go on with exactly this version"
     else:
         what, approve = _WHAT[asked.reason]
-    effects = {"approve": approve, "reject": "do it once more, with your notes; counters start at zero"}
+    effects = {"approve": approve, "reject": "do it once more, with your notes and all its rounds anew"}
     decision = tuple(line for line in (f"{run.state.title} ({run.state.branch})", what, asked.subject) if line)
     return Question(
         title=label,

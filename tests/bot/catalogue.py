@@ -63,7 +63,7 @@ def every_reply() -> list[Reply]:
         failures.not_taken(LINKS, COMMANDS, what="the comment with the question", said="Validation Failed: body is too long"),
         failures.github_limited(COMMANDS, seconds=3000),
         failures.branch_protected(LINKS, COMMANDS, branch="feature/42-rota-next", said="GH013: Repository rule violations found"),
-        failures.may_not_push(LINKS, COMMANDS, said="Permission to octo/rota.git denied to github-actions[bot]."),
+        failures.may_not_push(LINKS, COMMANDS, said="Permission to octo/rota.git denied to github-actions[bot]"),
         failures.workflow_files(LINKS, COMMANDS, files=(".github/workflows/ci.yml",), patch="held-1.patch"),
         failures.checks_wait(pull_request="https://github.com/lighthouse/rota/pull/57"),
         failures.comment_deleted(what="the comment with my progress"),
@@ -78,7 +78,7 @@ def every_reply() -> list[Reply]:
             LINKS, COMMANDS, said="refusing to allow a GitHub App to update workflow `.github/workflows/ci.yml`"
         ),
         failures.cancelled(COMMANDS),
-        failures.no_sandbox(LINKS),
+        failures.no_sandbox(LINKS, COMMANDS),
         failures.failed(NoTestCommand("No way to test this repository was found."), LINKS, COMMANDS),
         failures.unexpected(LINKS, COMMANDS),
     ]

@@ -120,7 +120,7 @@ def question(made: Bench, *, difference: str = "", documents: dict[str, str] | N
         ),
         Reason.BUDGET: ("The budget is used up.", "allow as much again and go on"),
     }.get(action.reason, ("Something could not be done.", "leave it out and go on"))
-    effects = {"approve": what[1], "reject": "do it once more, with your notes; counters start at zero"}
+    effects = {"approve": what[1], "reject": "do it once more, with your notes and all its rounds anew"}
     texts = documents or {}
     return Question(
         title=DEVELOP.phase(action.name).label,
@@ -212,7 +212,7 @@ def verification_red() -> View:
 
 def budget_used_up() -> View:
     made = until(bench(budget="0.60"), "phase-4")
-    made.failed(FailureReason.BUDGET)
+    made.failed(FailureReason.BUDGET, "The next question could cost more than the budget has left.")
     return view(made.state, question(made))
 
 

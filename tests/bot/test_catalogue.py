@@ -78,7 +78,7 @@ def test_help_begins_with_what_is_open_and_uses_this_repository_s_words() -> Non
 
 def test_what_the_gate_says_is_quiet_and_has_a_way_out() -> None:
     for said in said_at_the_gate():
-        assert elements(said, "code", "a") or "write it again" in said or "They can." in said, said
+        assert elements(said, "code", "a") or "write it again" in said or "can say the same." in said, said
         assert len(shown(said)) < 400
     role = said_at_the_gate()[1]
     assert "people with the role write or higher" in role

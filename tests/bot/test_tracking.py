@@ -158,3 +158,15 @@ def test_the_comment_is_found_again_by_its_last_line() -> None:
     found = read_marker(tracking(scene.at_work()))
     assert found is not None
     assert (found.kind, found.fields) == ("tracking", {"issue": "42"})
+
+
+def test_what_is_in_the_way_of_an_answer_does_not_hide_the_question() -> None:
+    trouble = failures.key_refused(scene.LINKS, Commands(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
+    said = tracking(scene.design_waits().model_copy(update={"trouble": trouble}))
+    assert first_words(said) == "Anthropic does not accept the key."
+    assert "Your turn: please read design.md and decide." in shown(said)
+    assert "/approve 50753fa" in shown(said)
+
+
+def test_nothing_is_under_way_in_a_run_that_was_ended() -> None:
+    assert "🔨" not in tracking(scene.abandoned())

@@ -158,7 +158,7 @@ class Bench:
             )
         )
 
-    def failed(self, reason: FailureReason = FailureReason.LIMIT) -> State:
+    def failed(self, reason: FailureReason = FailureReason.LIMIT, message: str = "gave up") -> State:
         action = self.action
         assert isinstance(action, SpawnAgent), action
         task = action.parallel_task_ids[0] if action.parallel_task_ids else None
@@ -171,7 +171,7 @@ class Bench:
                 phase=action.phase,
                 task=task,
                 reason=reason,
-                message="gave up",
+                message=message,
             )
         )
 

@@ -112,7 +112,9 @@ def _answer(view: View, question: Question, gate: OpenGate) -> str:
     others = head("Or answer" if first else "Answer", "What happens") + "\n".join(lines)
     if not first:
         return others
-    when = "When it is done" if first == "done" else f"To {escape.line(effects[first])}"
+    effect, _, besides = effects[first].partition("; ")
+    beside = f" ({escape.line(besides)})" if besides else ""
+    when = "When it is done" if first == "done" else f"To {escape.line(effect)}{beside}"
     return f"**{when}, answer with this line:**\n\n```text\n{_said(view, first, gate)}\n```\n\n{others}"
 
 

@@ -19,7 +19,7 @@ def _failed(occasion: str, headline: str, detail: str, *, outcome: Outcome = Out
 
 
 def _then(commands: Commands) -> str:
-    return f"Then say `{commands.again}`; nothing that was done is done again."
+    return f"Then say `{commands.again}`{'' if commands.repeat else '; nothing that was done is done again'}."
 
 
 def _safe(commands: Commands) -> str:
@@ -215,11 +215,12 @@ def cancelled(commands: Commands) -> Reply:
     return _failed("cancelled", "The workflow run was ended before I was done.", detail, tone="note")
 
 
-def no_sandbox(links: Links) -> Reply:
+def no_sandbox(links: Links, commands: Commands) -> Reply:
     """The project's commands cannot be locked in on this runner."""
     detail = (
-        "I run a project's commands only behind walls, and could not build them here. The runner needs bubblewrap or user namespaces; "
-        f"GitHub's `ubuntu-latest` has them. The log of [this workflow run]({links.job}) says what was missing."
+        "I run a project's commands only behind walls, and could not build them here. The runner needs bubblewrap with user namespaces, or "
+        f"Landlock (Linux 6.12), which GitHub's `ubuntu-24.04` has. The log of [this workflow run]({links.job}) says what was missing. "
+        f"{_then(commands)}"
     )
     return _failed("no-sandbox", "This runner has no sandbox.", detail, outcome=Outcome.REFUSED)
 

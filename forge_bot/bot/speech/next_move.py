@@ -28,15 +28,15 @@ def _in_trouble(view: View, trouble: Reply) -> Reply:
     if view.state.gate is None:
         return trouble
     asked = _asked(view, view.state.gate)
-    return trouble.model_copy(update={"detail": f"{trouble.detail}\n\n{asked.headline} {asked.detail}"})
+    return trouble.model_copy(update={"detail": f"{trouble.detail}\n\n**{asked.headline}** {asked.detail}"})
 
 
-def pull_request_link(view: View) -> str:
-    """The pull request as a link that names its number, where the address has one."""
+def pull_request_link(view: View, *, begins: bool = True) -> str:
+    """The pull request as a link that names its number, where the address has one; `begins` a sentence or a cell."""
     address = view.state.pull_request
     number = address.rstrip("/").rpartition("/")[2]
     named = f"Pull request {number}" if number.isdigit() else "The pull request"
-    return f"[{named}]({address})"
+    return f"[{named if begins else named[0].lower() + named[1:]}]({address})"
 
 
 def _completed(view: View) -> Reply:

@@ -43,7 +43,8 @@ def _line(view: View, each: Row) -> str:
     label = view.label(each.phase)
     now = each.standing in {"current", "waiting"}
     spent = (tokens(each.usage), money(each.usage.cost)) if each.usage.calls else ("", "")
-    return row(_MARKS[each.standing], f"**{label}**" if now else label, " · ".join(_results(view, each)), *spent)
+    mark = "⏹️" if now and view.state.ended else _MARKS[each.standing]
+    return row(mark, f"**{label}**" if now else label, " · ".join(_results(view, each)), *spent)
 
 
 def _total(view: View) -> str:

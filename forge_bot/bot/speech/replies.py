@@ -136,7 +136,7 @@ def fixing(view: View, *, checks: Sequence[str], round_: int, most: int) -> Repl
     if round_ > most:
         headline, detail = "The checks are still red, so I ask.", f"{named} failed after {several(most, 'round')}. {_now(view)}"
     else:
-        headline, detail = "I am on the failed checks.", f"{named} failed; this is round {round_} of at most {most}. {_now(view)}"
+        headline, detail = "I am working on the failed checks.", f"{named} failed; this is round {round_} of at most {most}. {_now(view)}"
     return Reply(occasion="fixing", headline=headline, detail=detail, reaction="rocket")
 
 
@@ -149,7 +149,7 @@ def no_fix(view: View, *, checks: Sequence[str]) -> Reply:
             detail=f"Nothing was changed. To have a phase done again, name it: `{view.commands.say('retry', 'phase-3')}`.",
         )
     named = listed([escape.code(name, 80) for name in checks[:5]])
-    detail = f"{named}: that is the runner's trouble, not this change's. Run the check again on {pull_request_link(view)}."
+    detail = f"{named}: that is the runner's trouble, not this change's. Run the check again on {pull_request_link(view, begins=False)}."
     return Reply(occasion="no-fix", headline="There is nothing in the failed checks that I could mend.", detail=detail)
 
 
