@@ -17,10 +17,18 @@ const github = await createEmulator({
   port,
   baseUrl,
   seed: {
-    tokens: { "emulate-maint": { login: "maint", scopes: ["repo"] } },
+    tokens: {
+      "emulate-maint": { login: "maint", scopes: ["repo"] },
+      // Those that the tests' own GitHub, which keeps the git side, gives to its jobs.
+      ...Object.fromEntries([...Array(40).keys()].map((number) => [`ghs_${number}`, { login: "robot", scopes: ["repo"] }])),
+    },
     github: {
-      users: [{ login: "nobody" }, { login: "maint" }],
-      repos: [{ owner: "maint", name: "widget", default_branch: "main", auto_init: true }],
+      users: [{ login: "nobody" }, { login: "maint" }, { login: "robot" }],
+      orgs: [{ login: "acme", members: [{ login: "maint", role: "admin" }, { login: "robot", role: "admin" }] }],
+      repos: [
+        { owner: "maint", name: "widget", default_branch: "main", auto_init: true },
+        { owner: "acme", name: "widget", default_branch: "main", auto_init: true },
+      ],
     },
   },
 });
