@@ -69,7 +69,7 @@ def _label(stage: Stage, steps: Sequence[Mapping[str, Any]], folder: Path) -> di
     stage.hub.faults.meanwhile(r"POST .*/reactions$", lambda: at.setdefault(SIGN, time.perf_counter() - start))
     stage.hub.faults.meanwhile(r"GET .*/info/refs$", lambda: at.update({ASKED: time.perf_counter() - start, COST: _used(process.pid)}))
     stage.hub.faults.meanwhile(r"POST .*/git-receive-pack$", lambda: (at.setdefault(KEPT, time.perf_counter() - start), kept.set()))
-    gate, install, run = steps
+    gate, install, _, run = steps
     start = time.perf_counter()
     clock, share = _ran(gate, environ)
     installing, installed = _ran(install, environ)

@@ -1,4 +1,7 @@
-"""`python3 -I forge_bot/gate/__main__.py`, from the folder of the action and with nothing installed; or `python -m forge_bot.gate`."""
+"""`python3 -I forge_bot/gate/__main__.py`, from the folder of the action and with nothing installed; or `python -m forge_bot.gate`.
+
+With the word `stranded` it tells that forge-bot could not be installed.
+"""
 
 import os
 import sys
@@ -19,10 +22,13 @@ def main() -> int:
     sys.path[:] = [path for path in sys.path if path != here]
     # As a file it is started without the folder of the package on the path, and in isolated mode with no folder at all.
     sys.path.insert(0, os.path.dirname(os.path.dirname(here)))  # noqa: PTH120
-    from forge_bot.gate.door import enter
+    if sys.argv[1:] == ["stranded"]:
+        from forge_bot.gate.stranded import stranded as step
+    else:
+        from forge_bot.gate.door import enter as step
 
     try:
-        return enter(os.environ)
+        return step(os.environ)
     # Whatever it is, the step says so in one line and lets nobody in.
     except Exception as error:  # noqa: BLE001
         place = error.__traceback__

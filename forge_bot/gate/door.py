@@ -11,7 +11,7 @@ from forge_bot.gate.events import read_event
 from forge_bot.gate.outcome import Outcome, Result
 from forge_bot.gate.payload import Node, read_json
 from forge_bot.gate.settings import Inputs, Surroundings, read_inputs, read_surroundings
-from forge_bot.gate.speech import plain
+from forge_bot.gate.speech import plain, summary
 from forge_bot.gate.wishes import Idle, Wish, wish_of
 
 WAKE_VERSION = 1
@@ -32,7 +32,7 @@ def enter(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep
     wish = wish_of(read_event(around.event, _payload(around.payload)), inputs, around)
     outcome = Outcome(Result.NOTHING, wish.reason) if isinstance(wish, Idle) else _visited(wish, inputs, around, wait)
     outputs.write_outputs(environ["GITHUB_OUTPUT"], values(outcome, wish, around))
-    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), f"forge-bot, at the gate: **{outcome.result.value}**, {outcome.reason}.")
+    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), summary(outcome.result, outcome.reason, inputs.policy.floor))
     if outcome.result is Result.UNVERIFIED:
         outputs.error(f"{outcome.reason}; run this job again, or write the command again")
         return UNVERIFIED

@@ -91,6 +91,10 @@ class GitHub:
         """Write a comment. It is not tried again when it may have been written."""
         return self._ask("POST", f"{self._base}/issues/{issue}/comments", {"body": body}, again=False)
 
+    def edit_comment(self, comment: int, body: str) -> Answer:
+        """Give a comment another text."""
+        return self._ask("PATCH", f"{self._base}/issues/comments/{comment}", {"body": body})
+
     def _ask(self, method: str, url: str, body: Mapping[str, str] | None = None, *, again: bool = True) -> Answer:
         answer = Answer(0, Node(), "not asked")
         for attempt in range(_TRIES):

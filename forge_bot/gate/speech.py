@@ -5,6 +5,7 @@ import re
 from forge_bot.gate.authorise import Ground, Refused
 from forge_bot.gate.commands import Mistyped
 from forge_bot.gate.grammar import LONGEST_SHOWN
+from forge_bot.gate.outcome import Result
 from forge_bot.gate.roles import Role
 
 _INVISIBLE = re.compile(r"[^\w!-~ ]|`")
@@ -34,6 +35,19 @@ def beginning(run_url: str, issue: int) -> str:
     return f"{BEGUN} [What it is doing now]({run_url})\n\n{tracking_mark(issue)}"
 
 
+def stranded_mark(run_url: str) -> str:
+    """The last line of what is said when forge-bot could not be installed for a run of the workflow."""
+    return f"{OWN_MARK}stranded run={run_url.rpartition('/runs/')[2]} -->"
+
+
+def stranded(run_url: str, prefix: str) -> str:
+    """Nothing could be installed. What people wrote stays unseen, so that the next job that can work carries it out."""
+    return (
+        f"**forge-bot could not be set up on this machine, so nothing was done.** [The log]({run_url}) of the step that installs says why. "
+        f"Nothing is lost: when that is mended, run the job again, or write `{prefix}`."
+    )
+
+
 def refusal(refused: Refused, floor: Role, prefix: str) -> str:
     """One kind sentence for somebody who was refused."""
     who = f"@{refused.who}, " if refused.who else ""
@@ -45,6 +59,16 @@ def refusal(refused: Refused, floor: Role, prefix: str) -> str:
     else:
         text = f"{who}{'nothing' if who else 'Nothing'} was done: {refused.sentence}. `{prefix} help` shows what can be said."
     return f"{text}\n\n{REFUSAL_MARK}"
+
+
+def summary(result: Result, reason: str, floor: Role) -> str:
+    """What the summary of the job says of the gate, with the next move where there is one."""
+    moves = {
+        Result.REFUSED: f"Nothing was done. Somebody with the role {floor.word} or higher can say it in a new comment.",
+        Result.UNVERIFIED: "Nothing was done. Run this job again, or write the command again.",
+        Result.MISTYPED: "Nothing was done. The answer in the thread says how it is written; write it in a new comment.",
+    }
+    return f"forge-bot, at the gate: **{result.value}**, {reason}. {moves.get(result, '')}".rstrip()
 
 
 def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, others: bool) -> str:

@@ -16,13 +16,19 @@ def action(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shipped(tmp_path_factory.mktemp("action"))
 
 
+def passing(runner: Runner) -> Runner:
+    """The sample repository without the tests that wait for its next feature: all others pass."""
+    runner.hub.commit(runner.repo, "main", {"tests/test_next.py": None})
+    return runner
+
+
 @pytest.fixture
 def runner(github: FakeGitHub, tmp_path: Path, action: Path) -> Runner:
     """A repository that uses the action as `init` writes it."""
     runner = Runner(github, tmp_path / "jobs", tmp_path / "script.jsonl")
     runner.files_here = {f"{WORKFLOWS}/forge-bot.yml": consumer()}
     runner.uses = {ACTION: action}
-    return runner
+    return passing(runner)
 
 
 @pytest.fixture
@@ -36,4 +42,4 @@ def parted(github: FakeGitHub, tmp_path: Path, action: Path) -> Runner:
     names = {"actions/checkout": "checkout", "actions/upload-artifact": "upload", "actions/download-artifact": "download"}
     runner.uses = {found[name]: STUBS / stub for name, stub in names.items()}
     runner.variables = {"SHIPPED": str(action)}
-    return runner
+    return passing(runner)

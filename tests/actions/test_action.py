@@ -1,5 +1,9 @@
 """The shipped action, called by its name as a consumer does, on the events of GitHub; seen by what it left there."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from tests.actions.conftest import WORKFLOWS
@@ -17,18 +21,31 @@ def green(job: Job | None) -> Job:
     return job
 
 
-def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(runner: Runner) -> None:
-    log = green(runner.label()).log
+def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(runner: Runner, tmp_path: Path) -> None:
+    asked = green(runner.label())
+    log = asked.log
     assert len(runner.said("tracking")) == len(runner.said("checkpoint")) == 1, log
     assert runner.state["currentPhaseStatus"] == "awaiting_human"
+    assert "Waiting for a person" in asked.summary
 
-    log += green(runner.say("/approve")).log
+    done = green(runner.say("/approve"))
+    log += done.log
     assert runner.state["currentPhaseStatus"] == "completed", log
-    pull = next(issue.pull for issue in runner.repo.issues.values() if issue.pull is not None)
-    assert pull.head == runner.branch
-    assert "return None" in runner.files()["rota/schedule.py"]
+    assert "Done" in done.summary
+    assert runner.pull.pull is not None
+    assert (runner.pull.pull.head, runner.pull.pull.draft) == (runner.branch, False)
     assert any(name.startswith(".specs/") for name in runner.files())
+    passes(runner, tmp_path / "merged")
     assert SECRET not in log
+
+
+def passes(runner: Runner, folder: Path) -> None:
+    """What the branch holds is the change, and its tests pass for somebody who fetches it."""
+    subprocess.run(["git", "clone", "-q", "--branch", runner.branch, str(runner.repo.bare.path), str(folder)], check=True)
+    ran = subprocess.run([sys.executable, "-m", "unittest", "discover", "-t", "."], cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "return None" in (folder / "rota" / "schedule.py").read_text(encoding="utf-8")
+    assert (folder / "tests" / "test_before.py").is_file()
 
 
 @pytest.mark.slow
@@ -58,6 +75,21 @@ def test_a_workflow_that_is_set_up_wrongly_is_red_and_says_what_is_wrong(runner:
     assert job.code == 1
     assert "FORGE_BOT_ROLE is 'king'" in job.log
     assert runner.said() == []
+
+
+def test_the_first_words_are_there_though_nothing_can_be_installed_and_then_they_say_that(runner: Runner) -> None:
+    path = f"{WORKFLOWS}/forge-bot.yml"
+    runner.files_here = {path: runner.files_here[path].replace("        with:\n", "        with:\n          extras: Goo;gle\n")}
+    begun: list[str] = []
+    runner.hub.faults.meanwhile(r"PATCH .*/issues/comments/", lambda: begun.extend(runner.said("tracking")))
+    job = runner.label()
+    assert job.code == 1
+    assert "FORGE_BOT_EXTRAS" in job.log
+    assert [reaction.content for reaction in runner.issue.reactions] == ["eyes"]
+    assert "has begun" in begun[0]
+    assert "could not be set up" in runner.said("tracking")[0]
+    assert "could not be set up" in job.summary
+    assert runner.branches() == ["main"]
 
 
 @pytest.mark.slow

@@ -31,6 +31,7 @@ def said_at_the_gate() -> list[str]:
         speech.beginning(LINKS.job, 42),
         *(speech.refusal(each, Role.WRITE, "/forge") for each in (role, unverified, edited)),
         speech.correction(mistyped, "/forge", 900001, others=True),
+        speech.stranded(LINKS.job, "/forge"),
     ]
 
 

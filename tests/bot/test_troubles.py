@@ -110,15 +110,6 @@ def test_deleted_comments_are_written_anew_and_what_was_decided_stays(waiting: S
     finishes_by_approval(waiting)
 
 
-def test_a_command_whose_comment_is_deleted_before_it_gets_its_sign_is_carried_out(waiting: Stage) -> None:
-    comment = waiting.comment("/approve")
-    waiting.hub.faults.meanwhile(r"POST .*/comments/\d+/reactions$", lambda: waiting.issue.comments.remove(comment), skip=1)
-    job = waiting.delivered(comment)
-    assert job.code == 0, job.log
-    assert comment not in waiting.issue.comments
-    assert waiting.state["currentPhaseStatus"] == "completed"
-
-
 def finishes_by_approval(stage: Stage) -> None:
     assert heard(stage.say("/approve")).code == 0
     assert stage.state["currentPhaseStatus"] == "completed"
