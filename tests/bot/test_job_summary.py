@@ -20,13 +20,13 @@ def test_every_end_is_named_on_the_page_of_its_job_with_the_next_move(stage: Sta
 
     stage.label()
     assert "Waiting for a person" in summary(stage)
-    assert "exit code 3" in summary(stage)
+    assert "exit code 0" in summary(stage)
     assert f"`/approve {stage.state['gate']['digest'][:7]}` to go on" in summary(stage)
 
     with hanging(stage, folder(tmp_path, "cancelled")) as job:
         job.send_signal(signal.SIGINT)
         job.wait(20)
-    assert "The job was cancelled" in summary(stage)
+    assert "Somebody cancelled it, or its time was up" in summary(stage)
     assert "`/forge retry`" in summary(stage)
 
     with hanging(stage, folder(tmp_path, "killed")) as job:

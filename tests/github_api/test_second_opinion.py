@@ -1,14 +1,21 @@
 """The main flow against npm's `emulate`, which other people wrote: what fits two fakes was not bent to fit ours."""
 
+import json
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from queue import Queue
+from typing import Any
 
 import pytest
 
 from forge_bot.errors import NotOnGitHub
 from forge_bot.github_api import NewPullRequest, Permission, PullState, PyGitHub
+from tests.bot.stage import BODY, TITLE, Job, Stage
+from tests.fakes.github import FakeGitHub
 from tests.github_api.asking import Asking, never
 
 pytestmark = pytest.mark.slow
@@ -86,3 +93,66 @@ def test_roles_and_what_is_missing_are_told(bot: PyGitHub) -> None:
     assert bot.role("unheard-of").permission is Permission.NONE
     with pytest.raises(NotOnGitHub):
         bot.issue(999)
+
+
+# -- the bot, from label to pull request -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hooks() -> Iterator[tuple[str, "Queue[tuple[str, Any]]"]]:
+    """An address for webhooks, and the events that came."""
+    came: Queue[tuple[str, Any]] = Queue()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            came.put((self.headers["X-GitHub-Event"], json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+            del format, args
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        running = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        running.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/", came
+        server.shutdown()
+        running.join()
+
+
+def woken(stage: Stage, came: "Queue[tuple[str, Any]]", event: str, action: str) -> Job:
+    """The job of the next such event, with the payload as emulate sends it."""
+    while True:
+        name, payload = came.get(timeout=20)
+        if (name, payload["action"]) == (event, action) and payload["sender"]["login"] == "maint":
+            return stage.job(name, payload, "maint")
+
+
+def test_the_bot_goes_from_a_label_over_an_approval_to_a_pull_request(
+    address: str, hooks: tuple[str, "Queue[tuple[str, Any]]"], tmp_path: Path
+) -> None:
+    """It serves no git, so the run's branch lies with our own GitHub; and no reactions, without which a run goes on."""
+    url, came = hooks
+    maint = Asking(address, "emulate-maint")
+    assert maint("POST", "+/hooks", {"name": "web", "events": ["*"], "config": {"url": url, "content_type": "json"}}).status == 201
+    number = maint("POST", "+/issues", {"title": TITLE, "body": BODY}).body["number"]
+    maint("POST", "+/labels", {"name": "forge", "color": "5319e7"})
+
+    with FakeGitHub(tmp_path / "git") as git:
+        stage = Stage(git, tmp_path / "jobs", tmp_path / "script.jsonl")
+        stage.environ |= {"GITHUB_API_URL": address, "FORGE_BOT_LOGIN": "robot"}
+        maint("POST", f"+/issues/{number}/labels", {"labels": ["forge"]})
+        began = woken(stage, came, "issues", "labeled")
+        assert (began.result, began.code) == ("proceed", 0), began.log
+        maint("POST", f"+/issues/{number}/comments", {"body": "/approve"})
+        done = woken(stage, came, "issue_comment", "created")
+        assert done.code == 0, done.log
+        assert stage.state["currentPhaseStatus"] == "completed"
+        assert git.asked() == [], "all but git was asked of emulate"
+        branch = stage.branch
+
+    said = [each["body"] for each in maint("GET", f"+/issues/{number}/comments").body if each["user"]["login"] == "robot"]
+    assert [sum(f"forge-bot:{mark}" in body for body in said) for mark in ("tracking", "checkpoint")] == [1, 1]
+    [pull] = maint("GET", "+/pulls").body
+    assert (pull["head"]["ref"], pull["draft"]) == (branch, False)
+    assert f"Closes #{number}" in pull["body"]
