@@ -102,14 +102,14 @@ PUBLISHING = {"pr-creation", "post-to-source", "final-commit"}
 """Phases whose events in the log tell what was done outside, in the words of whoever did it."""
 
 
-def compared(value: Any, phase: str = "") -> Any:
+def compared(value: Any) -> Any:
     """A part of the state, without what is set aside."""
     if isinstance(value, list):
-        return [compared(each, phase) for each in cast("list[Any]", value)]
+        return [compared(each) for each in cast("list[Any]", value)]
     if not isinstance(value, dict):
         return value
     whole = cast("Json", value)
-    kept = {name: compared(part, str(whole.get("phase", ""))) for name, part in whole.items() if name not in TIMES and name not in DELIVERY}
+    kept = {name: compared(part) for name, part in whole.items() if name not in TIMES and name not in DELIVERY}
     if "inputTokens" in kept:
         # A client tells one number for all tokens, and one for all tasks of a wave: only the whole run's sum says the same everywhere.
         kept = {"calls": kept["calls"], "model": kept["model"], "tokens": kept["inputTokens"] + kept["outputTokens"]}
