@@ -32,7 +32,7 @@ from forge_bot.mcp_server.calling import LazyDesk, in_thread
 from forge_bot.mcp_server.changes import Listeners
 from forge_bot.mcp_server.lines import answer_to, mended
 from forge_bot.mcp_server.nodes import AtNode
-from forge_bot.mcp_server.telling import UNEXPECTED, broken, refused
+from forge_bot.mcp_server.telling import UNEXPECTED, broken, refused, sendable
 
 Kind = TypeVar("Kind", bound=BaseException)
 
@@ -78,8 +78,7 @@ class ForgeServer(MCPServer[Any]):
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}")
         try:
-            check_arguments(arguments, tool.input_schema)
-            return await super().call_tool(name, arguments, context)
+            return await super().call_tool(name, checked(arguments, tool.input_schema), context)
         except (ToolError, ForgeError) as error:
             return self.told(error, name)
 
@@ -148,15 +147,17 @@ def problems_of(error: ValidationError) -> tuple[str, ...]:
     return tuple(f"{'.'.join(str(step) for step in each['loc']) or 'arguments'}: {each['msg']}" for each in error.errors()[:10])
 
 
-def check_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> None:
-    """Raise BadArguments for names the tool does not have, and for more than it should read."""
+def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, with a sign for what no text can hold. Raises BadArguments for unknown names, and for too much."""
     known = schema.get("properties", {})
     if extra := sorted(set(arguments) - set(known)):
         raise BadArguments(f"There is no argument {', '.join(extra)}.", details=(f"known: {', '.join(known)}",))
-    size = len(json.dumps(arguments, ensure_ascii=False, default=str))
-    if size > MOST_CHARACTERS:
+    text = json.dumps(arguments, ensure_ascii=False)
+    if len(text) > MOST_CHARACTERS:
         hint = "Write what is long into a file of the workspace and name it."
-        raise BadArguments(f"The arguments have {size:,} characters; {MOST_CHARACTERS:,} are the most.", hint=hint)
+        raise BadArguments(f"The arguments have {len(text):,} characters; {MOST_CHARACTERS:,} are the most.", hint=hint)
+    clean = sendable(text)
+    return arguments if clean == text else json.loads(clean)
 
 
 def closed(schema: dict[str, Any]) -> dict[str, JsonValue]:

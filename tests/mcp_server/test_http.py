@@ -15,6 +15,9 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from forge_bot.mcp_server.calling import LazyDesk
+from forge_bot.mcp_server.listening import application
+from forge_bot.mcp_server.offering import make_server
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Refusal
 
@@ -104,3 +107,39 @@ async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(samp
             assert (await other.next())["phase"] == "phase-1"
     record = (sample.path / one.workspace / "reports.jsonl").read_text(encoding="utf-8")
     assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started", "prepared"]
+
+
+@asynccontextmanager
+async def here(sample: Sample) -> AsyncGenerator[httpx2.AsyncClient]:
+    """The application behind the port, in this process, to which anything can be sent."""
+    server = make_server(LazyDesk([sample.path]))
+    headers = {**HEADERS, "Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    transport = httpx2.ASGITransport(app=application(server, TOKEN, 1))
+    async with (
+        server.session_manager.run(),
+        httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:1", headers=headers) as http,
+    ):
+        yield http
+
+
+@pytest.mark.parametrize("body", [b"hello", b"\xff\xfe", b'{"a":' * 3000 + b"1" + b"}" * 3000])
+async def test_a_body_that_is_no_message_is_answered(sample: Sample, body: bytes) -> None:
+    async with here(sample) as http:
+        answer = await http.post("/mcp", content=body)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32700)
+        assert (await http.post("/mcp", json=LIST)).status_code == 200
+
+
+async def test_text_that_no_file_can_hold_comes_in_with_a_sign_in_its_place(sample: Sample) -> None:
+    async with here(sample) as http:
+
+        async def call(tool: str, **arguments: object) -> Any:
+            params = {**LIST["params"], "name": tool, "arguments": arguments}
+            body = json.dumps({**LIST, "method": "tools/call", "params": params})
+            answer = await http.post("/mcp", content=body, headers={"Mcp-Method": "tools/call", "Mcp-Name": tool})
+            return answer.json()["result"]
+
+        said = await call("pipeline_init", arguments="Fix the \ud800 thing")
+        assert said["structuredContent"]["core_text"] == "Fix the \ufffd thing"
+        said = await call("pipeline_next_action", workspace=".specs/\ud800", user_response="reject: \udfff")
+        assert said["_meta"]["error"]["code"] == "MCP-003"
