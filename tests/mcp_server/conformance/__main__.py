@@ -1,0 +1,53 @@
+"""The server over HTTP for the conformance suite: `python -m tests.mcp_server.conformance FOLDER [--fixtures]` tells its port.
+
+It is the product's own application, checks of Host, Origin and token included; the token, which the suite cannot send, is added to each
+request on the way in. With fixtures it has the tools, resources and prompts that the suite looks for, beside its own.
+"""
+
+import socket
+import sys
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from forge_bot.mcp_server.calling import LazyDesk
+from forge_bot.mcp_server.listening import LOOPBACK, application
+from forge_bot.mcp_server.offering import make_server
+from tests.mcp_server.conformance.contents import add_contents
+from tests.mcp_server.conformance.dialogues import add_dialogues
+from tests.mcp_server.conformance.rounds import add_rounds
+
+_TOKEN = "known-to-this-process-only"
+
+
+class Shown:
+    """An application whose requests all show the token."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, "headers": [*scope["headers"], (b"authorization", f"Bearer {_TOKEN}".encode())]}
+        await self._app(scope, receive, send)
+
+
+def main(folder: Path, *, fixtures: bool) -> None:
+    """Serve until the process is told to stop."""
+    server = make_server(LazyDesk([folder]))
+    if fixtures:
+        add_contents(server)
+        add_dialogues(server)
+        add_rounds(server)
+    with socket.create_server((LOOPBACK, 0)) as door:
+        port: int = door.getsockname()[1]
+        config = uvicorn.Config(Shown(application(server, _TOKEN, port)), log_level="warning")
+        # The door is open: who connects from now on is answered as soon as the application stands.
+        sys.stdout.write(f"{port}\n")
+        sys.stdout.flush()
+        uvicorn.Server(config).run(sockets=[door])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), fixtures="--fixtures" in sys.argv)
