@@ -1,0 +1,110 @@
+"""The protocol's own suite, in both eras: all that a revision scores on our server class with fixtures, and on the product's what any server must do."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import yaml
+
+from tests.fakes.sample import Sample
+from tests.mcp_server.programs import ROOT, programs
+
+REVISIONS = ("2025-11-25", "2026-07-28")
+ALSO = {
+    "2025-11-25": ("server-session-lifecycle", "json-schema-2020-12"),
+    "2026-07-28": ("json-schema-2020-12", "http-header-validation", "http-custom-header-server-validation"),
+}
+"""Not scored by these revisions, and held all the same."""
+
+ANY_SERVER = {
+    "2025-11-25": (
+        "server-initialize", "server-session-lifecycle", "ping", "tools-list", "resources-list", "resources-subscribe", "resources-unsubscribe",
+        "prompts-list", "completion-complete", "server-sse-multiple-streams", "dns-rebinding-protection",
+    ),
+    "2026-07-28": (
+        "server-stateless", "tools-list", "resources-list", "prompts-list", "completion-complete", "server-sse-multiple-streams",
+        "dns-rebinding-protection", "sep-2164-resource-not-found", "caching", "http-header-validation",
+        "input-required-result-unsupported-methods",
+    ),
+}  # fmt: skip
+"""Scenarios that need nothing of a server but that it is one."""
+
+NEEDS_A_TOOL = {
+    "sep-2575-server-rejects-undeclared-capability": "test_missing_capability",
+    "sep-2575-missing-capability-http-400": "test_missing_capability",
+    "sep-2575-http-server-no-independent-requests-on-stream": "test_streaming_elicitation",
+    "sep-2575-server-no-log-without-loglevel": "test_logging_tool",
+}
+"""Checks among them that nobody can make of a server without this tool of the suite."""
+
+Check = dict[str, Any]
+
+
+@asynccontextmanager
+async def served(sample: Sample, *more: str) -> AsyncGenerator[str]:
+    """The address of the product's server, which lets the suite in without a token."""
+    words = ("-m", "tests.mcp_server.conformance", str(sample.path), *more)
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(await process.stdout.readline())}/mcp"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def checked(url: str, revision: str, folder: Path) -> tuple[int, dict[str, list[Check]], str]:
+    """The suite's exit code, its checks by scenario, and what it said."""
+    found = programs("conformance")
+    suite = found.modules / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+    words = (suite, "server", "--url", url, "--requirements", revision, "-o", folder)
+    environ = {**os.environ, "HOME": str(folder)}
+    out, err = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
+    process = await asyncio.create_subprocess_exec(found.node, *words, env=environ, stdout=out, stderr=err)
+    said = (await process.communicate())[0].decode(errors="replace")
+    results = {file.parent.name.removeprefix("server-")[:-25]: json.loads(file.read_bytes()) for file in folder.glob("*/checks.json")}
+    assert process.returncode is not None
+    return process.returncode, cast("dict[str, list[Check]]", results), said
+
+
+def scored(revision: str) -> tuple[str, ...]:
+    """What an implementation of this revision must pass, as the suite says it."""
+    file = programs("conformance").modules / "@modelcontextprotocol" / "conformance" / "requirements" / f"{revision}.yaml"
+    return tuple(yaml.safe_load(file.read_text(encoding="utf-8"))["server"])
+
+
+def failures(checks: list[Check]) -> dict[str, str]:
+    return {check["id"]: check.get("errorMessage", "") for check in checks if check["status"] == "FAILURE"}
+
+
+def passed(checks: list[Check]) -> int:
+    return sum(check["status"] == "SUCCESS" for check in checks)
+
+
+@pytest.mark.parametrize(("revision", "count"), [("2025-11-25", 30), ("2026-07-28", 37)])
+async def test_all_that_a_revision_scores_holds_for_our_server_class(sample: Sample, tmp_path: Path, revision: str, count: int) -> None:
+    names = scored(revision)
+    assert len(names) == count
+    async with served(sample, "--fixtures") as url:
+        code, results, said = await checked(url, revision, tmp_path / "results")
+    wrong = {name: failures(results[name]) for name in (*names, *ALSO[revision])}
+    assert (code, {name: checks for name, checks in wrong.items() if checks}) == (0, {}), said[-3000:]
+    # A scenario that came to no check passes too.
+    assert [name for name in names if passed(results[name]) == 0] == []
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_what_any_server_must_do_the_product_does(sample: Sample, tmp_path: Path, revision: str) -> None:
+    async with served(sample) as url:
+        _, results, said = await checked(url, revision, tmp_path / "results")
+    for name in ANY_SERVER[revision]:
+        wrong = failures(results[name])
+        untold = {check for check, why in wrong.items() if f"does not list the diagnostic tool '{NEEDS_A_TOOL.get(check)}'" in why}
+        assert {check: why for check, why in wrong.items() if check not in untold} == {}, f"{name}: {said[-3000:]}"
+        assert passed(results[name]) > len(untold), name
