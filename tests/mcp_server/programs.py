@@ -63,7 +63,7 @@ def _node() -> Path | str:
 @functools.cache
 def _installed(name: str, node: Path) -> Path | str:
     """The folder of the modules, installed once for all tests; or what npm said."""
-    files = [LOCKED / name / "package.json", LOCKED / name / "package-lock.json"]
+    files = sorted((LOCKED / name).iterdir())
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     place = ROOT / ".check" / "npm" / f"{name}-{digest[:12]}"
     place.parent.mkdir(parents=True, exist_ok=True)
