@@ -4,13 +4,12 @@ from typing import Any, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, ToolAnnotations
-from pydantic import JsonValue
 
 from forge_bot.mcp_server.calling import LazyDesk, client_name, in_thread
 from forge_bot.mcp_server.changes import announce
 from forge_bot.mcp_server.serving import ForgeServer
 from forge_bot.mcp_server.telling import answered, artifact_of, links_of
-from forge_bot.mcp_server.tools import READS, WRITES
+from forge_bot.mcp_server.tools import READS, WRITES, Object
 
 _ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
 
@@ -70,6 +69,6 @@ def add_steering(server: ForgeServer, desk: LazyDesk) -> None:
         return answered(found, meta={"hints": {"next": found.instruction}, "resource_links": [*links_of(workspace)]})
 
     @server.tool(annotations=WRITES, structured_output=False)
-    async def preferences(set: dict[str, JsonValue] | None = None) -> CallToolResult:  # noqa: A002 - what hosts write
+    async def preferences(set: Object | None = None) -> CallToolResult:  # noqa: A002 - what hosts write
         """Defaults for new runs; set replaces them: auto, nopr, debug, discuss, effort."""
         return answered(await in_thread(lambda: desk().managing.preferences(set)))

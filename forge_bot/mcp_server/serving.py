@@ -176,7 +176,8 @@ def _slim(schema: dict[str, Any]) -> dict[str, Any]:
     if len(choices) == 2 and {"type": "null"} in choices:  # noqa: PLR2004 - one form and null
         del found["anyOf"]
         found |= next(choice for choice in choices if choice != {"type": "null"})
-    # That an argument may be left out stands under `required` already.
-    if "default" in found and not found["default"]:
-        del found["default"]
+    # That an argument may be left out stands under `required` already, and an object is open unless it says otherwise.
+    for key, usual in (("default", not found.get("default")), ("additionalProperties", found.get("additionalProperties") is True)):
+        if usual:
+            found.pop(key, None)
     return found

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from forge_bot.mcp_server.asking import next_or_question
 from forge_bot.mcp_server.calling import LazyDesk, in_thread
@@ -13,7 +13,8 @@ from forge_bot.mcp_server.changes import announce
 from forge_bot.mcp_server.serving import ForgeServer
 from forge_bot.mcp_server.telling import answered, artifact_of, links_of
 
-Object = dict[str, JsonValue]
+Object = dict[str, Any]
+"""Any object. A narrower type would stand in the schema as a definition that says nothing, which costs tokens and confuses hosts."""
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)

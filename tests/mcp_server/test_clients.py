@@ -110,8 +110,9 @@ def test_the_inspector_lists_calls_and_reads(sample: Sample, tmp_path: Path, era
     def inspected(*words: str, code: int = 0) -> dict[str, Any]:
         call = [found.node, entry, "--cli", *server(sample), "-q", "--format", "json", "--protocol-era", era, *words]
         done = subprocess.run(call, env=environ, capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == code, done.stderr
-        return json.loads(done.stdout)
+        # It has something to say about a schema that says nothing, and goes on.
+        assert (done.returncode, "Warning" in done.stderr) == (code, False), done.stderr
+        return json.loads(done.stdout)["result"]
 
     assert len(inspected("--method", "tools/list", "--strict")["tools"]) == 12
     assert "context_link" in inspected("--method", "tools/call", "--tool-name", "forge_orient")["structuredContent"]
