@@ -6,12 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
+from anyio.lowlevel import RunVar
 from mcp.server.mcpserver import Context
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.desk import Desk
 
 Answer = TypeVar("Answer")
+
+_AT_ONCE = 64
+"""Calls at work at the same time; further ones wait for their turn, and everything that needs no desk does not."""
+
+_LIMIT: RunVar[anyio.CapacityLimiter] = RunVar("_LIMIT")
 
 
 class LazyDesk:
@@ -39,7 +45,11 @@ class LazyDesk:
 
 async def in_thread(call: Callable[[], Answer]) -> Answer:
     """Run a call of the desk beside the event loop, to its end even if the client goes away: nothing is left half recorded."""
-    return await anyio.to_thread.run_sync(call)
+    # Limits of our own: the SDK reads and writes its pipes under the usual one, and would have to wait for calls that wait.
+    limit = _LIMIT.get(None)
+    if limit is None:
+        _LIMIT.set(limit := anyio.CapacityLimiter(_AT_ONCE))
+    return await anyio.to_thread.run_sync(call, limiter=limit)
 
 
 def client_name(ctx: Context[Any, Any]) -> str:

@@ -20,9 +20,9 @@ class Listeners:
 
     async def subscribe(self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams) -> EmptyResult:
         """Serve resources/subscribe."""
-        sessions = self._sessions.setdefault(params.uri, [])
-        if sum(map(len, self._sessions.values())) < _MOST and not any(_same(each, ctx.session) for each in sessions):
-            sessions.append(ctx.session)
+        known = self._sessions.get(params.uri, [])
+        if sum(map(len, self._sessions.values())) < _MOST and not any(_same(each, ctx.session) for each in known):
+            self._sessions[params.uri] = [*known, ctx.session]
         return EmptyResult()
 
     async def unsubscribe(self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams) -> EmptyResult:

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, ToolAnnotations
+from pydantic import JsonValue
 
 from forge_bot.mcp_server.calling import LazyDesk, client_name, in_thread
 from forge_bot.mcp_server.changes import announce

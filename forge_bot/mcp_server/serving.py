@@ -1,19 +1,12 @@
 """The server object: tools listed small and in order, calls checked before they run, errors told with their structure."""
 
 import json
-import sys
-from collections.abc import AsyncIterable, Awaitable, Callable
-from io import TextIOWrapper
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, TypeVar
 
-import anyio
-from anyio.abc import ObjectSendStream
 from mcp import MCPError
-from mcp.server import MCPServer, NotificationOptions
+from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.stdio import stdio_server
-from mcp.shared.message import SessionMessage
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -30,8 +23,8 @@ from pydantic import JsonValue, ValidationError
 from forge_bot.errors import BadArguments, ForgeError
 from forge_bot.mcp_server.calling import LazyDesk, in_thread
 from forge_bot.mcp_server.changes import Listeners
-from forge_bot.mcp_server.lines import answer_to, mended
 from forge_bot.mcp_server.nodes import AtNode
+from forge_bot.mcp_server.pipes import Pipes
 from forge_bot.mcp_server.telling import UNEXPECTED, broken, refused, sendable
 
 Kind = TypeVar("Kind", bound=BaseException)
@@ -82,20 +75,6 @@ class ForgeServer(MCPServer[Any]):
         except (ToolError, ForgeError) as error:
             return self.told(error, name)
 
-    async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
-    ) -> GetPromptResult | InputRequiredResult:
-        """A prompt. What nobody foresaw is told without its words, which the older protocol would pass on."""
-        known = [prompt.name for prompt in await super().list_prompts()]
-        if name not in known:
-            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name}. There are {', '.join(known)}.")
-        try:
-            return await super().get_prompt(name, arguments, context)
-        except MCPError:
-            raise
-        except Exception as error:
-            raise MCPError(INTERNAL_ERROR, f"{ForgeError.code}: {UNEXPECTED.format(tool=name)}") from error
-
     def told(self, error: Exception, tool: str) -> CallToolResult:
         """The result for whatever went wrong in a tool."""
         place = _cause(error, AtNode) or AtNode("")
@@ -105,33 +84,27 @@ class ForgeServer(MCPServer[Any]):
             return refused(BadArguments(f"{tool} cannot be called like this.", details=problems_of(unfit)), tool, debug=self.debug)
         return broken(error.__cause__ or error, tool, debug=self.debug)
 
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """A prompt. Raises MCPError only: for a name or arguments that do not exist with what does, else without a word of the cause."""
+        known = {prompt.name: {each.name: each.required for each in prompt.arguments or ()} for prompt in await self.list_prompts()}
+        if name not in known:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name}. There are {', '.join(known)}.")
+        wanted, given = known[name], {*(arguments or {})}
+        if given - {*wanted} or {each for each, required in wanted.items() if required} - given:
+            raise MCPError(INVALID_PARAMS, f"The arguments of {name} are: {', '.join(wanted) or 'none'}.")
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except MCPError:
+            raise
+        except Exception as error:
+            # The older protocol would pass the words of the exception on.
+            raise MCPError(INTERNAL_ERROR, f"{ForgeError.code}: {UNEXPECTED.format(tool=name)}") from error
+
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
-        # What a library prints would otherwise wait in the buffer and reach the client at the exit.
-        cast("TextIOWrapper[BinaryIO]", sys.stdout).reconfigure(line_buffering=True)
-        # The SDK has no public way to announce change notifications to clients of the older protocol over stdio.
-        low = self._lowlevel_server
-        options = low.create_initialization_options(NotificationOptions(True, True, True))
-        async with stdio_server() as (read, write), anyio.create_task_group() as group:
-            send, receive = anyio.create_memory_object_stream[SessionMessage | Exception]()
-            group.start_soon(self._passed_on, read, write.send, send)
-            await low.run(receive, write, options)
-
-    async def _passed_on(
-        self,
-        read: AsyncIterable[SessionMessage | Exception],
-        answer: Callable[[SessionMessage], Awaitable[None]],
-        send: ObjectSendStream[SessionMessage | Exception],
-    ) -> None:
-        """Pass the client's messages on; when it goes away, end the project commands that run for it, so that the process can end too."""
-        async with send:
-            async for message in read:
-                told = mended(message) if isinstance(message, Exception) else message
-                if told is not None:
-                    await send.send(told)
-                elif isinstance(message, Exception) and (said := answer_to(message)) is not None:
-                    await answer(said)
-            self.desk.close()
+        await Pipes(self._lowlevel_server, self.desk.close).serve()
 
 
 def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:

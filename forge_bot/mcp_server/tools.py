@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from forge_bot.mcp_server.asking import next_or_question
 from forge_bot.mcp_server.calling import LazyDesk, in_thread

@@ -38,7 +38,10 @@ WRITTEN = {
     "without checks": workflow_text(RELEASE, "ANTHROPIC_API_KEY"),
     "with many checks": workflow_text(RELEASE, "ANTHROPIC_API_KEY", MANY),
     # With the key of every provider that there is, and as docs/github-action.md says to change it.
-    **{f"init, {each}": workflow_text(RELEASE, key_name(f"{each}:a-model"), ("ci",)) for each in ("openai-chat", "google", "mistral", "groq")},
+    **{
+        f"init, {each}": workflow_text(RELEASE, key_name(f"{each}:a-model"), ("ci",))
+        for each in ("openai-chat", "google", "mistral", "groq")
+    },
     "with the wall": walled(),
 }
 EVERY = {**WORKFLOWS, "what init writes": CONSUMER, **WRITTEN}
