@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import pytest
 from filelock import FileLock
@@ -28,7 +28,7 @@ class Programs(NamedTuple):
 
 
 def programs(name: str) -> Programs:
-    """What `tests/mcp_server/npm/NAME/package-lock.json` locks. Where it cannot be had, the test is skipped, or fails in CI; with the reason."""
+    """What `npm/NAME/package-lock.json` locks. Where it cannot be had, the test is skipped, or fails in CI; with the reason."""
     node = _node()
     if isinstance(node, str):
         _missing(name, node)
@@ -38,7 +38,7 @@ def programs(name: str) -> Programs:
     return Programs(node, installed)
 
 
-def _missing(name: str, why: str) -> "pytest.NoReturn":
+def _missing(name: str, why: str) -> NoReturn:
     said = f"npm/{name} is not here, so nothing was tried with it: {why}"
     if os.environ.get("CI"):
         pytest.fail(said)

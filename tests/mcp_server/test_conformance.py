@@ -1,13 +1,17 @@
-"""The protocol's own suite, in both eras: all that a revision scores on our server class with fixtures, and on the product's what any server must do."""
+"""The protocol's own suite, in both eras.
+
+All that a revision scores is held by our server class with fixtures, and what any server must do by the product as it is.
+"""
 
 import asyncio
 import json
 import os
+import re
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import yaml
@@ -24,8 +28,8 @@ ALSO = {
 
 ANY_SERVER = {
     "2025-11-25": (
-        "server-initialize", "server-session-lifecycle", "ping", "tools-list", "resources-list", "resources-subscribe", "resources-unsubscribe",
-        "prompts-list", "completion-complete", "server-sse-multiple-streams", "dns-rebinding-protection",
+        "server-initialize", "server-session-lifecycle", "ping", "tools-list", "resources-list", "resources-subscribe",
+        "resources-unsubscribe", "prompts-list", "completion-complete", "server-sse-multiple-streams", "dns-rebinding-protection",
     ),
     "2026-07-28": (
         "server-stateless", "tools-list", "resources-list", "prompts-list", "completion-complete", "server-sse-multiple-streams",
@@ -44,6 +48,8 @@ NEEDS_A_TOOL = {
 """Checks among them that nobody can make of a server without this tool of the suite."""
 
 Check = dict[str, Any]
+
+_SCENARIO = re.compile(r"server-(.+)-\d{4}-\d\d-\d\dT.*")
 
 
 @asynccontextmanager
@@ -68,9 +74,14 @@ async def checked(url: str, revision: str, folder: Path) -> tuple[int, dict[str,
     out, err = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
     process = await asyncio.create_subprocess_exec(found.node, *words, env=environ, stdout=out, stderr=err)
     said = (await process.communicate())[0].decode(errors="replace")
-    results = {file.parent.name.removeprefix("server-")[:-25]: json.loads(file.read_bytes()) for file in folder.glob("*/checks.json")}
     assert process.returncode is not None
-    return process.returncode, cast("dict[str, list[Check]]", results), said
+    return process.returncode, results_in(folder), said
+
+
+def results_in(folder: Path) -> dict[str, list[Check]]:
+    """The checks of each scenario, out of the suite's folders `server-SCENARIO-TIME`."""
+    files = {_SCENARIO.sub(r"\1", file.parent.name): file for file in folder.glob("*/checks.json")}
+    return {name: json.loads(file.read_bytes()) for name, file in files.items()}
 
 
 def scored(revision: str) -> tuple[str, ...]:

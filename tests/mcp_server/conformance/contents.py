@@ -1,4 +1,7 @@
-"""Fixtures of the conformance suite, first part: every kind of content, as tools, resources and prompts. Names and texts are the suite's."""
+"""Fixtures of the conformance suite, first part: every kind of content, as tools, resources and prompts.
+
+Names and texts are the suite's.
+"""
 
 import base64
 import json
