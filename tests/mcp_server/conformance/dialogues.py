@@ -11,7 +11,7 @@ from mcp.server import ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.prompts.base import Prompt
 from mcp.types import MISSING_REQUIRED_CLIENT_CAPABILITY, EmptyResult, SamplingMessage, SetLevelRequestParams, TextContent
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from forge_bot.mcp_server.serving import ForgeServer
 
@@ -126,7 +126,7 @@ def _requiring(server: ForgeServer) -> None:
         """Works only for clients with a model."""
         able = ctx.client_capabilities
         if able is None or able.sampling is None:
-            needed = {"requiredCapabilities": {"sampling": {}}}
+            needed: dict[str, JsonValue] = {"requiredCapabilities": {"sampling": {}}}
             raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "This tool wants a client with a model.", needed)
         return "The client has a model."
 
