@@ -4,19 +4,20 @@ The host sends JSON on stdin; exit 2 blocks, with the reason on stderr (https://
 the same things when they are reported: a hook only says so earlier. Where a run is known and the call cannot be read, it is blocked.
 """
 
+import os
 import re
-import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TextIO
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter
 
 from forge_bot.checkout import Repository
 from forge_bot.engine import next_action
 from forge_bot.engine.actions import Action, SpawnAgent
 from forge_bot.errors import ForgeError
+from forge_bot.mcp_server.shell_words import git_calls
 from forge_bot.runs.find import RunInfo, run_in
 from forge_bot.runs.reading import Reading, reading
 from forge_bot.settings import load_config
@@ -25,25 +26,30 @@ from forge_bot.workspace import SPECS
 BLOCK = 2
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 _PAYLOAD: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
-_MAIN = {"main", "master"}
-_SEPARATORS = re.compile(r"\|\||&&|[;|&\n]")
+_PROJECT = "CLAUDE_PROJECT_DIR"
+_MAIN = {"main", "master", "-"}
+_CREATES = {"-b", "-B", "-c", "-C", "--create", "--orphan"}
+_COMMITS = {"commit", "merge", "pull", "rebase", "cherry-pick", "revert", "am"}
+_FORCES = re.compile(r"--force|-[a-z]*f|\+|--mirror|--delete", re.IGNORECASE)
+_LOOKS_ONLY = {"Explore", "Plan"}
+"""Agents of Claude Code that write nothing."""
+
 
 Event = Literal["pre-tool", "post-tool", "stop"]
 
 
 def answer_hook(event: Event, said: TextIO | None = None) -> int:
     """The exit code for what a host asks: 0 goes on, 2 stops it, with the reason on stderr."""
-    folder = Path()
+    here = Path(os.environ.get(_PROJECT) or ".")
     try:
         payload = _PAYLOAD.validate_json((said or sys.stdin).read() or "{}")
-        folder = Path(str(payload.get("cwd") or "."))
-        found = _under_way(folder)
+        found = _under_way(Path(str(payload.get("cwd") or here)))
         if found is None:
             return 0
         reason = _stopped(found, event, payload)
-    except (ValidationError, ForgeError, OSError, ValueError) as error:
-        # Fail closed, but only where there is a run that could be harmed.
-        reason = f"forge-bot could not look at this call: {_short(error)}" if _has_runs(folder) and event == "pre-tool" else ""
+    except Exception as error:  # noqa: BLE001 - any other exit code than 2 lets the call go on, so whatever went wrong closes the door
+        # Only where there is a run that could be harmed.
+        reason = f"forge-bot could not look at this call: {_short(error)}" if event == "pre-tool" and _top(here) is not None else ""
     if not reason:
         return 0
     sys.stderr.write(f"{reason}\n")
@@ -51,25 +57,26 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
 
 
 def _short(error: Exception) -> str:
-    return error.message if isinstance(error, ForgeError) else type(error).__name__
+    return f"{error.message} {error.advice}" if isinstance(error, ForgeError) else type(error).__name__
 
 
-def _has_runs(folder: Path) -> bool:
-    return any((folder / SPECS).glob("*/reports.jsonl"))
+def _top(folder: Path) -> Path | None:
+    """The folder with runs that this one lies in."""
+    here = folder.resolve()
+    return next((each for each in (here, *here.parents) if any((each / SPECS).glob("*/reports.jsonl"))), None)
 
 
 def _under_way(folder: Path) -> Reading | None:
     """The run of the checked-out branch, if it is not over."""
-    if not _has_runs(folder) and not _has_runs(folder.resolve()):
-        repository_root = next((parent for parent in folder.resolve().parents if _has_runs(parent)), None)
-        if repository_root is None:
-            return None
+    if _top(folder) is None:
+        return None
     repository = Repository.find(folder)
     branch = repository.head().branch
     specs = repository.root / SPECS
-    every = (run_in(repository.root, path.name) for path in sorted(specs.iterdir(), reverse=True))
-    info: RunInfo | None = next((info for info in every if info is not None and info.branch == branch), None)
-    return reading(repository, info, load_config(repository.text_here)) if info is not None and not info.ended else None
+    names = sorted((path.name for path in specs.iterdir()), reverse=True) if specs.is_dir() else []
+    every = (run_in(repository.root, name) for name in names)
+    info: RunInfo | None = next((info for info in every if info is not None and info.branch == branch and not info.ended), None)
+    return reading(repository, info, load_config(repository.text_here)) if info is not None else None
 
 
 def _stopped(found: Reading, event: Event, payload: Mapping[str, JsonValue]) -> str:
@@ -79,7 +86,7 @@ def _stopped(found: Reading, event: Event, payload: Mapping[str, JsonValue]) -> 
         case "pre-tool":
             return _call(found, action, str(payload.get("tool_name", "")), payload.get("tool_input"))
         case "post-tool":
-            return _written(found, action)
+            return _written(found, action, payload)
         case "stop":
             return _leaving(found, action, payload)
 
@@ -90,7 +97,7 @@ def _call(found: Reading, action: Action, tool: str, given: JsonValue) -> str:
         path = str(about.get("file_path") or about.get("notebook_path") or "")
         return _edit(found, action, path)
     if tool == "Bash":
-        return _command(found, str(about.get("command", "")))
+        return _command(found, action, str(about.get("command", "")))
     return ""
 
 
@@ -111,47 +118,50 @@ def _edit(found: Reading, action: Action, path: str) -> str:
     return f"{found.state.current_phase} of the run {found.state.run} writes its document only; code is changed when tasks are implemented."
 
 
-def _command(found: Reading, command: str) -> str:
+def _command(found: Reading, action: Action, line: str) -> str:
     """The run commits by itself, and stays on its branch."""
-    for part in _SEPARATORS.split(command):
-        try:
-            words = shlex.split(part)
-        except ValueError:
-            words = part.split()
-        if "git" not in words:
-            continue
-        after = _without_options(words[words.index("git") + 1 :])
-        verb = after[0] if after else ""
-        if verb == "commit" and isinstance(next_action(found.pipeline, found.state), SpawnAgent):
+    state = found.state
+    for call in git_calls(line):
+        if call.verb in _COMMITS and isinstance(action, SpawnAgent):
             return "forge-bot commits what an agent did when it is reported; leave the changes in the work tree."
-        if verb in {"checkout", "switch"} and _MAIN & set(after[1:]):
-            return f"The run {found.state.run} is under way on {found.state.branch}: stay on it, or abandon the run first."
-        if verb == "push" and any(word in {"--force", "-f"} or word.startswith("--force") for word in words):
+        if call.verb in {"checkout", "switch"} and not _CREATES & {*call.words} and any(_is_another(found, name) for name in call.names):
+            return f"The run {state.run} is under way on {state.branch}: stay on it, or abandon the run first."
+        if call.verb == "push" and any(_FORCES.match(word) for word in call.words):
             return "A run's branch is never pushed by force."
     return ""
 
 
-def _without_options(words: Sequence[str]) -> list[str]:
-    """The words of a git command without options; `-c name=value` and `-C folder` before the verb take a word along."""
-    left = list(words)
-    while left[:1] and left[0] in {"-c", "-C"}:
-        left = left[2:]
-    return [word for word in left if not word.startswith("-")]
+def _is_another(found: Reading, name: str) -> bool:
+    return name in _MAIN or (name != found.state.branch and found.repository.branch_exists(name))
 
 
-def _written(found: Reading, action: Action) -> str:
-    """An agent that came back without its document is sent to write it."""
+def _written(found: Reading, action: Action, payload: Mapping[str, JsonValue]) -> str:
+    """An agent that came back without its document is sent to write it: by the session, or as it ends; nobody is sent twice."""
     if not isinstance(action, SpawnAgent) or (action.parallel_task_ids and len(action.parallel_task_ids) > 1):
         return ""
-    folder = found.repository.root / SPECS / found.state.run
-    if (folder / action.output_file).is_file():
+    answer = payload.get("tool_response")
+    launched = isinstance(answer, dict) and answer.get("isAsync") is True
+    looks_only = str(payload.get("agent_type", "")) in _LOOKS_ONLY
+    if launched or looks_only or payload.get("stop_hook_active") is True:
         return ""
-    return f"{SPECS}/{found.state.run}/{action.output_file} is not there yet: an answer in the chat does not count."
+    folder = found.repository.root / SPECS / found.state.run
+    name = action.output_file
+    for task in action.parallel_task_ids or ():
+        name = name.replace("{task}", task)
+    if (folder / name).is_file():
+        return ""
+    missing = f"{SPECS}/{found.state.run}/{name} is not there yet: an answer in the chat does not count."
+    if payload.get("hook_event_name") != "SubagentStop":
+        return missing
+    return f"If you were given the prompt of {action.phase}: {missing} If you were asked something else, you are done."
 
 
 def _leaving(found: Reading, action: Action, payload: Mapping[str, JsonValue]) -> str:
-    """A session does not end in the middle of an action; waiting for a person is no middle, and nobody is held twice."""
+    """A session does not end in the middle of an action; to wait for a person or for an agent is no middle, and nobody is held twice."""
     if payload.get("stop_hook_active") is True or action.type in {"checkpoint", "human_gate", "done"}:
+        return ""
+    tasks = payload.get("background_tasks")
+    if isinstance(tasks, list) and any(isinstance(task, dict) and task.get("status") == "running" for task in tasks):
         return ""
     return (
         f"The run {found.state.run} is in the middle of {action.phase}: go on with pipeline_next_action "

@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+from io import StringIO
 from typing import Any
 
 import pytest
 
+from forge_bot.mcp_server.hooks import answer_hook
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import hosting
 
@@ -14,10 +16,13 @@ TASK = "Nobody is on call before the start"
 
 
 def hook(sample: Sample, event: str, **payload: Any) -> tuple[int, str]:
+    return asked(sample, event, json.dumps({"cwd": str(sample.path), **payload}).encode())
+
+
+def asked(sample: Sample, event: str, said: bytes) -> tuple[int, str]:
     words = [sys.executable, "-m", "forge_bot", "hook", event]
-    said = json.dumps({"cwd": str(sample.path), **payload})
-    done = subprocess.run(words, input=said, capture_output=True, text=True, check=False, cwd=sample.path)
-    return done.returncode, done.stderr
+    done = subprocess.run(words, input=said, capture_output=True, check=False, cwd=sample.path)
+    return done.returncode, done.stderr.decode()
 
 
 @pytest.mark.promise("mcp-hooks", "cli-hook")
@@ -42,35 +47,84 @@ async def test_before_the_implementation_only_the_runs_folder_is_written(sample:
     assert hook(sample, "stop", stop_hook_active=True) == (0, "")
 
 
+COMMANDS = {
+    "git commit -m x": 2,
+    "cd rota && git -c a=b commit -qm x": 2,
+    "git checkout main": 2,
+    "git switch --quiet master": 2,
+    "git push --force-with-lease": 2,
+    "git checkout -b fix/main-menu": 0,
+    "/usr/bin/git commit -m x": 2,
+    "(cd rota; git commit -am x)": 2,
+    "bash -lc 'cd rota && git commit -m x'": 2,
+    "echo $(git commit -m x)": 2,
+    "git --git-dir .git --work-tree . commit -m x": 2,
+    "git commit -m 'it does not close": 2,
+    "git status\ngit merge other": 2,
+    "env GIT_EDITOR=true git rebase other": 2,
+    "git checkout other": 2,
+    "git switch -": 2,
+    "git push origin +HEAD": 2,
+    "git push -uf origin HEAD": 2,
+    "git push -u origin HEAD": 0,
+    "git checkout other -- rota/schedule.py": 2,
+    "git checkout -- rota/schedule.py": 0,
+    "git restore rota/schedule.py": 0,
+    "git commit-tree HEAD^{tree}": 0,
+    "git diff | grep '^+' ; git push --follow-tags": 0,
+    "git log --grep 'git commit'": 0,
+    "echo main": 0,
+    "git status": 0,
+}
+
+
 @pytest.mark.promise("mcp-hooks")
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [
-        ("git commit -m x", 2),
-        ("cd rota && git -c a=b commit -qm x", 2),
-        ("git checkout main", 2),
-        ("git switch --quiet master", 2),
-        ("git push --force-with-lease", 2),
-        ("git checkout -b fix/main-menu", 0),
-        ("git log --grep 'git commit'", 0),
-        ("echo main", 0),
-        ("git status", 0),
-    ],
-)
-async def test_commands_that_would_leave_the_run_are_stopped(sample: Sample, command: str, code: int) -> None:
+async def test_commands_that_would_leave_the_run_are_stopped(sample: Sample) -> None:
+    sample.git("branch", "other")
     async with hosting(sample) as host:
         await host.begin(TASK)
         await host.next()
-    assert hook(sample, "pre-tool", tool_name="Bash", tool_input={"command": command})[0] == code
+
+    def judged(command: str) -> int:
+        payload = {"cwd": str(sample.path), "tool_name": "Bash", "tool_input": {"command": command}}
+        return answer_hook("pre-tool", StringIO(json.dumps(payload)))
+
+    assert {command: judged(command) for command in COMMANDS} == COMMANDS
 
 
-async def test_a_call_that_cannot_be_read_is_stopped_only_where_a_run_could_be_harmed(sample: Sample) -> None:
-    words = [sys.executable, "-m", "forge_bot", "hook", "pre-tool"]
-
-    def broken() -> int:
-        return subprocess.run(words, input="{", capture_output=True, text=True, check=False, cwd=sample.path).returncode
+async def test_a_call_that_cannot_be_read_is_stopped_only_where_a_run_could_be_harmed(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(folder: str = ".", said: str = "{") -> int:
+        monkeypatch.chdir(sample.path / folder)
+        return answer_hook("pre-tool", StringIO(said))
 
     assert broken() == 0
     async with hosting(sample) as host:
         await host.begin(TASK)
-    assert broken() == 2
+        await host.next()
+    assert [broken(said=said) for said in ("{", "[]", "[" * 100_000, '{"cwd": "/nowhere\\u0000"}', '"\\ud800"')] == [2] * 5
+    assert broken("rota") == 2
+    assert broken("..") == 0
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(sample.path))
+    assert broken("..") == 2
+    assert asked(sample, "pre-tool", b"\xff")[0] == 2
+
+
+async def test_an_agent_that_works_beside_the_session_is_waited_for(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        action = await host.next()
+        launched = {"isAsync": True, "status": "async_launched", "agentId": "a1"}
+        assert hook(sample, "post-tool", tool_name="Agent", tool_response=launched) == (0, "")
+        at_work = [{"id": "a1", "type": "subagent", "status": "running"}]
+        assert hook(sample, "stop", stop_hook_active=False, background_tasks=at_work) == (0, "")
+        assert hook(sample, "stop", stop_hook_active=False, background_tasks=[])[0] == 2
+        # The agent ends: this is where it can still write what it has only said.
+        ends: dict[str, Any] = {"hook_event_name": "SubagentStop", "agent_type": "general-purpose", "stop_hook_active": False}
+        code, why = hook(sample, "post-tool", **ends)
+        assert (code, "analysis.md is not there yet" in why) == (2, True)
+        assert hook(sample, "post-tool", **{**ends, "stop_hook_active": True}) == (0, "")
+        assert hook(sample, "post-tool", **{**ends, "agent_type": "Explore"}) == (0, "")
+        host.perform(action)
+        assert hook(sample, "post-tool", **ends) == (0, "")

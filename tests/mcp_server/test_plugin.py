@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from typing import Any
 
 from forge_bot.errors import registry
@@ -13,10 +14,17 @@ PLUGIN = templates() / "plugin"
 DOCS = templates().parent / "docs" / "mcp.md"
 
 
+def set_up_lines() -> dict[str, list[str]]:
+    """The words of the documentation that tell each client of the server."""
+    section = DOCS.read_text(encoding="utf-8").split("## Set up")[1].split("##")[0]
+    rows = re.findall(r"^\| ([A-Z][^|]*) \| `(.*)` \|$", section, re.MULTILINE)
+    return {client: shlex.split(line) for client, line in rows}
+
+
 def test_every_hook_of_the_plugin_is_a_command_that_exists() -> None:
     hooks: dict[str, Any] = json.loads((PLUGIN / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     commands = [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]]
-    assert commands == ["forge-bot hook pre-tool", "forge-bot hook post-tool", "forge-bot hook stop"]
+    assert [*dict.fromkeys(commands)] == ["forge-bot hook pre-tool", "forge-bot hook post-tool", "forge-bot hook stop"]
     server = json.loads((PLUGIN / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]["forge-bot"]
     assert server == {"command": "forge-bot", "args": ["mcp"]}
 
