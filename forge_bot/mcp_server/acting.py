@@ -43,11 +43,12 @@ _HINTS = {
 
 
 class Next(NamedTuple):
-    """The next action for a client, and the question if it is one."""
+    """The next action for a client, and the question if it is one. Without `news` nothing happened since it was asked for last."""
 
     action: WireAction
     run: str
     question: Question | None = None
+    news: bool = True
 
     @property
     def component(self) -> dict[str, JsonValue]:

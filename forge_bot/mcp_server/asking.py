@@ -32,7 +32,8 @@ async def next_or_question(
         found = await in_thread(partial(_went_on, desk, workspace, answer, voice))
     else:
         found = await in_thread(lambda: desk().next_action(workspace, said, client_name(ctx), voice, asks_itself=asks))
-    await announce(ctx, listeners, workspace)
+    if found.news:
+        await announce(ctx, listeners, workspace)
     while asks and found.question is not None and not isinstance(answer, Silent):
         told = await ask(ctx, _put(found))
         if isinstance(told, InputRequiredResult):

@@ -21,6 +21,7 @@ from forge_bot.mcp_server.preferences import preferences
 from forge_bot.mcp_server.reporting import Told, report
 from forge_bot.mcp_server.roots import Roots
 from forge_bot.mcp_server.showing import beforehand
+from forge_bot.mcp_server.standing import Standing
 from forge_bot.mcp_server.wire import (
     NeedsConfirmation,
     NeedsDiscussion,
@@ -36,6 +37,8 @@ from forge_bot.mcp_server.workshop import Workshop
 from forge_bot.runs.notices import Tell
 from forge_bot.runs.run import Run
 
+_NOTHING = Previous()
+
 
 class Desk:
     """Serves the runs of some folders to clients. Its functions may be called from several threads at once."""
@@ -45,6 +48,7 @@ class Desk:
         self.environ = environ
         self.turns = Turns()
         self.workshop = Workshop()
+        self.standing = Standing()
         self.confirming = Confirming()
         self.looking = Looking(self.roots)
         self.managing = Managing(self.roots, self.turns, self.looking)
@@ -74,6 +78,8 @@ class Desk:
     def next_action(self, workspace: str, given: Mapping[str, Any], client: str, tell: Tell, *, asks_itself: bool = False) -> Next:
         """`pipeline_next_action`: what was done is told, our own chores are done, and the next action comes back."""
         said = Previous.model_validate(given)
+        if said == _NOTHING and (standing := self.standing.again(workspace)) is not None:
+            return standing
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
             told = self._told(run, said) if said.complete or said.error else None
@@ -82,6 +88,7 @@ class Desk:
                     raise AskedElsewhere("This client asks its person by itself, so an answer that the model passes on does not count.")
                 passed_on(run, said.user_response, said.digest, said.action_id, client)
             found = next_for_client(run, spot, self.workshop, tell)
+            self.standing.note(workspace, run, found)
             return _with_result(found, told, said, tuple(run.notices))
 
     def person_said(self, workspace: str, action_id: str, digest: str, answer: str, notes: str, tell: Tell) -> Next:

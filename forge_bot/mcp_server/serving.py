@@ -41,6 +41,7 @@ class ForgeServer(MCPServer[Any]):
         self.debug = debug
         self.desk = desk
         self.listeners = Listeners()
+        self._schemas: dict[str, dict[str, Any]] = {}
         # The SDK serves subscriptions of the newer protocol only.
         low = self._lowlevel_server
         low.add_request_handler("resources/subscribe", SubscribeRequestParams, self.listeners.subscribe)
@@ -67,11 +68,12 @@ class ForgeServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool. Arguments that it does not have are refused; no exception's words or traceback get out."""
-        tool = next((tool for tool in await super().list_tools() if tool.name == name), None)
-        if tool is None:
+        if name not in self._schemas:
+            self._schemas = {tool.name: tool.input_schema for tool in await super().list_tools()}
+        if name not in self._schemas:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}")
         try:
-            return await super().call_tool(name, checked(arguments, tool.input_schema), context)
+            return await super().call_tool(name, checked(arguments, self._schemas[name]), context)
         except (ToolError, ForgeError) as error:
             return self.told(error, name)
 

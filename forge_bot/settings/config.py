@@ -4,6 +4,7 @@ import os
 import shlex
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter
@@ -98,13 +99,18 @@ _KEYS = (
 )
 
 
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> Config:
+    return read_yaml(text, CONFIG, _CONFIG, BadConfig, _KEYS)
+
+
 def load_config(read: Callable[[str], str | None], environ: Mapping[str, str] = os.environ) -> Config:
     """The configuration; `read` gives a repository's file by its path, or None.
 
     $FORGE_BOT_MODEL replaces `model`. Raises BadConfig with all problems and their lines.
     """
     text = read(CONFIG)
-    config = read_yaml(text, CONFIG, _CONFIG, BadConfig, _KEYS) if text is not None else Config()
+    config = _parsed(text) if text is not None else Config()
     if model := environ.get("FORGE_BOT_MODEL", "").strip():
         return config.model_copy(update={"model": model, "models": {}})
     return config

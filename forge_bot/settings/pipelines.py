@@ -1,6 +1,7 @@
 """Pipelines: those that ship, and a repository's own from .forge/pipelines/."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from pydantic import TypeAdapter
 
@@ -10,6 +11,12 @@ from forge_bot.resources import templates
 from forge_bot.settings.yaml_file import read_yaml
 
 _DESCRIPTOR: TypeAdapter[Pipeline | StepPipeline] = TypeAdapter(Descriptor)
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str, place: str) -> Pipeline | StepPipeline:
+    # A server reads the same text at every call; YAML takes longer to read than all else that a call does.
+    return read_yaml(text, place, _DESCRIPTOR, BadPipeline)
 
 
 def load_pipeline(name: str, read: Callable[[str], str | None]) -> Pipeline:
@@ -25,7 +32,7 @@ def load_pipeline(name: str, read: Callable[[str], str | None]) -> Pipeline:
     if text is None and not shipped.is_file():
         raise BadPipeline(f"There is no pipeline {name!r}.", details=(f"neither {own} nor a shipped one",))
     place = own if text is not None else f"pipelines/{name}.yaml"
-    descriptor = read_yaml(text if text is not None else shipped.read_text(encoding="utf-8"), place, _DESCRIPTOR, BadPipeline)
+    descriptor = _parsed(text if text is not None else shipped.read_text(encoding="utf-8"), place)
     if isinstance(descriptor, StepPipeline):
         raise PipelineNotRunnable(f"{place} describes steps, not phases.")
     return descriptor

@@ -1,0 +1,90 @@
+"""A question that stands: asked for again, it is answered without git, as long as nothing that it rests on is another than it was.
+
+Hosts ask again and again while a person thinks. What a question rests on are files: the record and the documents in the run's folder,
+the branch, and the configuration. They are told apart by what the file system says of them, as git's index does it; and as there
+(https://git-scm.com/docs/racy-git), a file that changed a moment ago proves nothing, because the next change may bear the same time.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from forge_bot.mcp_server.acting import Next
+from forge_bot.runs.clock import now
+from forge_bot.runs.run import Run
+from forge_bot.workspace import SPECS
+
+_MOMENT = 2_000_000_000
+"""Nanoseconds: the coarsest times that a file system in use keeps (FAT)."""
+
+_KEPT = 100
+
+Look = tuple[tuple[str, int, int, int, int], ...]
+
+
+class _Question(NamedTuple):
+    files: tuple[str, ...]
+    folders: tuple[str, ...]
+    look: Look
+    found: Next
+
+
+class Standing:
+    """The questions that were asked last."""
+
+    def __init__(self) -> None:
+        self._questions: dict[str, _Question] = {}
+
+    def again(self, workspace: str) -> Next | None:
+        """The question of a workspace, if it was asked before and everything is as it was then."""
+        asked = self._questions.get(workspace)
+        return asked.found if asked is not None and _look(asked.files, asked.folders) == asked.look else None
+
+    def note(self, workspace: str, run: Run, found: Next) -> None:
+        """Remember what was handed out, if it is a question and rests on nothing that has just changed. The run is held."""
+        self._questions.pop(workspace, None)
+        if found.question is None:
+            return
+        files, folders = _files(run), (str(run.tree.path / SPECS / run.name), str(run.tree.path / ".forge" / "pipelines"))
+        look = _look(files, folders)
+        newest = max((max(changed, modified) for _, changed, modified, _, _ in look), default=0)
+        if now().timestamp() * 1e9 - newest < _MOMENT:
+            return
+        while len(self._questions) >= _KEPT:
+            self._questions.pop(next(iter(self._questions)))
+        action = found.action.model_copy(update={"report_result": None, "warning": ""})
+        self._questions[workspace] = _Question(files, folders, look, found._replace(action=action, news=False))
+
+
+def _files(run: Run) -> tuple[str, ...]:
+    """Where the branch, its commit and the configuration stand."""
+    root, common = run.tree.path, run.repository.common_dir
+    refs = (common / "refs" / "heads" / run.state.branch, common / "packed-refs", common / "reftable" / "tables.list")
+    return tuple(str(path) for path in (_own_git(root) / "HEAD", *refs, root / ".forge" / "config.yml"))
+
+
+def _own_git(root: Path) -> Path:
+    """Git's folder of one work tree, which a linked one names in a file."""
+    place = root / ".git"
+    return place if place.is_dir() else root / place.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+
+
+def _look(files: tuple[str, ...], folders: tuple[str, ...]) -> Look:
+    """What the file system says of the files, and of all in the folders: name, times, size and number."""
+    return tuple(_print(path) for path in (*files, *(path for folder in folders for path in _in(folder))))
+
+
+def _in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.path for entry in entries)
+    except FileNotFoundError:
+        return []
+
+
+def _print(path: str) -> tuple[str, int, int, int, int]:
+    try:
+        seen = os.stat(path)  # noqa: PTH116 - of a dozen files at each call, and a Path costs more than the question
+    except FileNotFoundError:
+        return (path, 0, 0, 0, 0)
+    return (path, seen.st_ctime_ns, seen.st_mtime_ns, seen.st_size, seen.st_ino)
