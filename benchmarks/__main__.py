@@ -6,7 +6,7 @@ import platform
 import subprocess
 import sys
 
-from benchmarks import action_start, command_line, engine_reports, engine_tasks, prompts, recall, whole_demo
+from benchmarks import action_start, command_line, engine_reports, engine_tasks, mcp_serving, prompts, recall, whole_demo
 from benchmarks.measuring import Row
 from benchmarks.table import markdown, plain
 
@@ -17,6 +17,7 @@ _MEASURES = {
     "prompts": prompts.rows,
     "command-line": command_line.rows,
     "action-start": action_start.rows,
+    "mcp": mcp_serving.rows,
     "demo": whole_demo.rows,
 }
 

@@ -28,8 +28,11 @@ async def next_or_question(
     """The next action; or, where the protocol wants it so, the question as a round of its own."""
     voice, asks = Voice(ctx), can_ask(ctx)
     answer = brought(ctx) if asks else None
+    standing = desk.asked_again(workspace, said) if answer is None else None
     if isinstance(answer, Given):
         found = await in_thread(partial(_went_on, desk, workspace, answer, voice))
+    elif standing is not None:
+        found = standing
     else:
         found = await in_thread(lambda: desk().next_action(workspace, said, client_name(ctx), voice, asks_itself=asks))
     if found.news:

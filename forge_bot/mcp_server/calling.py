@@ -1,7 +1,7 @@
 """Calls of the desk from the event loop: made beside it, and the desk itself only when it is first needed."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,6 +10,7 @@ from anyio.lowlevel import RunVar
 from mcp.server.mcpserver import Context
 
 if TYPE_CHECKING:
+    from forge_bot.mcp_server.acting import Next
     from forge_bot.mcp_server.desk import Desk
 
 Answer = TypeVar("Answer")
@@ -36,6 +37,10 @@ class LazyDesk:
 
                 self._desk = Desk(self.folders)
             return self._desk
+
+    def asked_again(self, workspace: str, given: Mapping[str, Any]) -> "Next | None":
+        """The outstanding action of a workspace, where nothing was said and nothing has happened; None also before the desk is made."""
+        return self._desk.asked_again(workspace, given) if self._desk is not None else None
 
     def close(self) -> None:
         """End the project commands that are running; none starts any more."""

@@ -21,7 +21,7 @@ from forge_bot.mcp_server.preferences import preferences
 from forge_bot.mcp_server.reporting import Told, report
 from forge_bot.mcp_server.roots import Roots
 from forge_bot.mcp_server.showing import beforehand
-from forge_bot.mcp_server.standing import Standing
+from forge_bot.mcp_server.standing import MOMENT, Standing
 from forge_bot.mcp_server.wire import (
     NeedsConfirmation,
     NeedsDiscussion,
@@ -37,18 +37,16 @@ from forge_bot.mcp_server.workshop import Workshop
 from forge_bot.runs.notices import Tell
 from forge_bot.runs.run import Run
 
-_NOTHING = Previous()
-
 
 class Desk:
     """Serves the runs of some folders to clients. Its functions may be called from several threads at once."""
 
-    def __init__(self, folders: Sequence[Path], environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, folders: Sequence[Path], environ: Mapping[str, str] = os.environ, moment: float = MOMENT) -> None:
         self.roots = Roots(folders)
         self.environ = environ
         self.turns = Turns()
         self.workshop = Workshop()
-        self.standing = Standing()
+        self.standing = Standing(moment)
         self.confirming = Confirming()
         self.looking = Looking(self.roots)
         self.managing = Managing(self.roots, self.turns, self.looking)
@@ -75,11 +73,13 @@ class Desk:
 
     # -- going on --------------------------------------------------------------------------------------------------
 
+    def asked_again(self, workspace: str, given: Mapping[str, Any]) -> Next | None:
+        """The outstanding action, where a call says nothing and nothing has happened since it came; in microseconds, so on any thread."""
+        return self.standing.again(workspace) if not any(given.values()) else None
+
     def next_action(self, workspace: str, given: Mapping[str, Any], client: str, tell: Tell, *, asks_itself: bool = False) -> Next:
         """`pipeline_next_action`: what was done is told, our own chores are done, and the next action comes back."""
         said = Previous.model_validate(given)
-        if said == _NOTHING and (standing := self.standing.again(workspace)) is not None:
-            return standing
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
             told = self._told(run, said) if said.complete or said.error else None

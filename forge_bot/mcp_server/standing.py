@@ -1,11 +1,13 @@
-"""A question that stands: asked for again, it is answered without git, as long as nothing that it rests on is another than it was.
+"""An action that stands: asked for again, it comes back without git, as long as nothing that it rests on is another than it was.
 
-Hosts ask again and again while a person thinks. What a question rests on are files: the record and the documents in the run's folder,
-the branch, and the configuration. They are told apart by what the file system says of them, as git's index does it; and as there
-(https://git-scm.com/docs/racy-git), a file that changed a moment ago proves nothing, because the next change may bear the same time.
+Hosts ask again and again while a person thinks or an agent works. What a question or a prompt rests on are files: the record and the
+documents in the run's folder, the branch, and the configuration. They are told apart by what the file system says of them, as git's
+index does it; and as there (https://git-scm.com/docs/racy-git), a file that changed a moment ago proves nothing, because the next
+change may bear the same time.
 """
 
 import os
+import threading
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,15 +16,15 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.run import Run
 from forge_bot.workspace import SPECS
 
-_MOMENT = 2_000_000_000
-"""Nanoseconds: the coarsest times that a file system in use keeps (FAT)."""
+MOMENT = 2.0
+"""Seconds: the coarsest times that a file system in use keeps (FAT)."""
 
-_KEPT = 100
+_MOST = 100
 
 Look = tuple[tuple[str, int, int, int, int], ...]
 
 
-class _Question(NamedTuple):
+class _Kept(NamedTuple):
     files: tuple[str, ...]
     folders: tuple[str, ...]
     look: Look
@@ -30,30 +32,36 @@ class _Question(NamedTuple):
 
 
 class Standing:
-    """The questions that were asked last."""
+    """The questions and prompts that were handed out last."""
 
-    def __init__(self) -> None:
-        self._questions: dict[str, _Question] = {}
+    def __init__(self, moment: float = MOMENT) -> None:
+        self._moment = moment
+        self._actions: dict[str, _Kept] = {}
+        self._noting = threading.Lock()
 
     def again(self, workspace: str) -> Next | None:
-        """The question of a workspace, if it was asked before and everything is as it was then."""
-        asked = self._questions.get(workspace)
+        """The action of a workspace, if it was handed out before and everything is as it was then."""
+        asked = self._actions.get(workspace)
         return asked.found if asked is not None and _look(asked.files, asked.folders) == asked.look else None
 
     def note(self, workspace: str, run: Run, found: Next) -> None:
-        """Remember what was handed out, if it is a question and rests on nothing that has just changed. The run is held."""
-        self._questions.pop(workspace, None)
-        if found.question is None:
+        """Remember what was handed out, if it is a question or a prompt and rests on nothing that has just changed. The run is held."""
+        with self._noting:
+            self._actions.pop(workspace, None)
+        if found.action.type not in {"checkpoint", "human_gate", "spawn_agent"}:
             return
-        files, folders = _files(run), (str(run.tree.path / SPECS / run.name), str(run.tree.path / ".forge" / "pipelines"))
+        root = run.tree.path
+        files = _files(run)
+        folders = tuple(str(folder) for folder in (root / SPECS / run.name, root / ".forge" / "pipelines", root / ".forge" / "prompts"))
         look = _look(files, folders)
         newest = max((max(changed, modified) for _, changed, modified, _, _ in look), default=0)
-        if now().timestamp() * 1e9 - newest < _MOMENT:
+        if now().timestamp() - newest / 1e9 < self._moment:
             return
-        while len(self._questions) >= _KEPT:
-            self._questions.pop(next(iter(self._questions)))
         action = found.action.model_copy(update={"report_result": None, "warning": ""})
-        self._questions[workspace] = _Question(files, folders, look, found._replace(action=action, news=False))
+        with self._noting:
+            while len(self._actions) >= _MOST:
+                self._actions.pop(next(iter(self._actions)), None)
+            self._actions[workspace] = _Kept(files, folders, look, found._replace(action=action, news=False))
 
 
 def _files(run: Run) -> tuple[str, ...]:

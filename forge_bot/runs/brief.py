@@ -3,9 +3,11 @@
 import re
 import shlex
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from posixpath import normpath
 from typing import assert_never
 
+from forge_bot.checkout import Repository
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.anew import CHECKS
 from forge_bot.engine.moves import PROCESS
@@ -95,8 +97,7 @@ class Briefing:
         )
 
     def _few_files(self) -> tuple[str, ...]:
-        names = [name for name in self.run.repository.list_files(self.run.state.base_commit) if not name.startswith(f"{SPECS}/")]
-        return tuple(names) if len(names) <= _FEW_FILES else ()
+        return _few_files(self.run.repository, self.run.state.base_commit)
 
     def output_file(self, action: SpawnAgent, task: TaskId | None) -> str:
         """The artifact the agent writes."""
@@ -278,3 +279,10 @@ def layer_three(profile: Profile, files: tuple[str, ...]) -> tuple[Line, ...]:
         ("Files", "\n".join(files)) if files else ("Layout", "\n".join(profile.layout)),
     )
     return tuple(Line(label=label, text=text) for label, text in facts if text)
+
+
+@lru_cache(maxsize=8)
+def _few_files(repository: Repository, commit: str) -> tuple[str, ...]:
+    """The files of a commit beside the records of runs; none of them if there are many. What an id names never changes."""
+    names = [name for name in repository.list_files(commit) if not name.startswith(f"{SPECS}/")]
+    return tuple(names) if len(names) <= _FEW_FILES else ()

@@ -113,14 +113,15 @@ class Run:
 
     # -- what happened while nobody held the run -------------------------------------------------------------------
 
-    def settle(self, *, theirs: bool = False) -> None:
+    def settle(self, committed: bytes, *, theirs: bool = False) -> None:
         """Bring disk, state and branch into agreement after a crash, or after a person edited artifacts by hand.
 
-        `theirs`: somebody else works in the tree while no process holds the run, so what is unfinished there stays.
+        `committed`: the reports in the branch's last commit. `theirs`: somebody else works in the tree while no process holds the
+        run, so what is unfinished there stays.
         """
-        self._commit_pending(theirs=theirs)
+        self._commit_pending(committed, theirs=theirs)
         self._note_hand_edits()
-        if self._outside() and not theirs:
+        if not theirs and self._outside():
             self.keep()
             saved = self.tree.rescue(f"{self.name}-{self.state.step}")
             self.notices.append(f"unfinished changes were put aside at {saved}")
@@ -128,11 +129,10 @@ class Run:
     def _outside(self) -> tuple[str, ...]:
         return tuple(change.path for change in self.tree.status() if not change.path.startswith(f"{self.workspace.relative}/"))
 
-    def _commit_pending(self, *, theirs: bool) -> None:
+    def _commit_pending(self, committed: bytes, *, theirs: bool) -> None:
         """Make the commit that a killed process did not come to: the same one, with the same files."""
         reports = self.workspace.reports()
-        done = committed_reports(self.repository, self.state.branch, self.workspace.relative).count(b"\n")
-        pending = [number for number in range(done, len(reports)) if not isinstance(reports[number], _RIDES_ALONG)]
+        pending = [number for number in range(committed.count(b"\n"), len(reports)) if not isinstance(reports[number], _RIDES_ALONG)]
         if not pending:
             return
         report = reports[pending[-1]]
@@ -211,10 +211,11 @@ def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: boo
     with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stopped_like_by_hand():
         tree, notices = _tree(repository, info, spots.tree)
         notices += _free(tree, spots.tree)
-        notices += Workspace(tree.path, info.name).mend(committed_reports(repository, info.branch, f"{SPECS}/{info.name}"))
+        committed = committed_reports(repository, info.branch, f"{SPECS}/{info.name}")
+        notices += Workspace(tree.path, info.name).mend(committed)
         run = Run(repository, tree, info.name, config)
         run.notices[:0] = notices
-        run.settle(theirs=theirs)
+        run.settle(committed, theirs=theirs)
         yield run
 
 

@@ -125,8 +125,15 @@ def _edit(root: Path, edit: Mapping[str, str]) -> None:
 @asynccontextmanager
 async def hosting(sample: Sample, **more: Any) -> AsyncGenerator[Host]:
     """A client of a server that serves the sample repository, over the protocol but in one process."""
-    async with Client(make_server(LazyDesk([sample.path])), **more) as client:
-        yield Host(client, sample.path)
+    async with hosting_in(sample.path, **more) as host:
+        yield host
+
+
+@asynccontextmanager
+async def hosting_in(path: Path, **more: Any) -> AsyncGenerator[Host]:
+    """The same for a repository at any place."""
+    async with Client(make_server(LazyDesk([path])), **more) as client:
+        yield Host(client, path)
 
 
 def two_tasks() -> dict[tuple[str, str, str], script.Answer]:
