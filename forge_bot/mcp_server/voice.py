@@ -2,12 +2,13 @@
 
 import contextlib
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.server.mcpserver import Context
 
-from forge_bot.runs.notices import CommandBegan, CommandEnded, Notice, PhaseBegan, Said
+if TYPE_CHECKING:
+    from forge_bot.runs.notices import Notice
 
 
 class Voice:
@@ -17,14 +18,17 @@ class Voice:
         self._ctx = ctx
         self._steps = count(1)
 
-    def __call__(self, notice: Notice) -> None:
+    def __call__(self, notice: "Notice") -> None:
         """Pass a notice on; a client that went away is no reason to stop."""
         if words := _words(notice):
             with contextlib.suppress(Exception):
                 anyio.from_thread.run(self._ctx.report_progress, float(next(self._steps)), None, words)
 
 
-def _words(notice: Notice) -> str:
+def _words(notice: "Notice") -> str:
+    # The engine stands behind these: by now it is here, and a server that starts has no need of it.
+    from forge_bot.runs.notices import CommandBegan, CommandEnded, PhaseBegan, Said
+
     match notice:
         case PhaseBegan():
             return notice.label
