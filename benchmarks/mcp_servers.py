@@ -1,7 +1,8 @@
-"""Two servers to compare with: `python -m benchmarks.mcp_servers loop` is written by hand, `sdk` is the bare SDK; both have one trivial tool."""
+"""Servers to compare with, over stdio: an SDK server with one trivial tool, and a loop written by hand that knows no SDK."""
 
 import json
 import sys
+from typing import Any
 
 
 def main(kind: str) -> None:
@@ -24,10 +25,10 @@ def main(kind: str) -> None:
 def _loop() -> None:
     """As little as answers the requests of the benchmark, in the older protocol."""
     tool = {"name": "trivial", "description": "Answer.", "inputSchema": {"type": "object", "properties": {"workspace": {"type": "string"}}}}
-    hello = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "loop", "version": "1"}}
+    hello: dict[str, Any] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "loop", "version": "1"}}
     for line in sys.stdin:
         asked = json.loads(line)
-        results = {
+        results: dict[str, dict[str, Any]] = {
             "initialize": hello,
             "tools/list": {"tools": [tool]},
             "tools/call": {"content": [{"type": "text", "text": asked.get("params", {}).get("arguments", {}).get("workspace", "")}]},
