@@ -13,6 +13,7 @@ HUMAN = (
 ANSWER = {"artifact_markdown": "Because days are counted from the first shift.\n"}
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_in_the_thread_and_the_run_stands_where_it_stood(stage: Stage) -> None:
     stage.model({("inquiry", "*", "*"): ANSWER})
     stage.label()
@@ -24,6 +25,7 @@ def test_a_question_is_answered_in_the_thread_and_the_run_stands_where_it_stood(
     assert stage.document("reports.jsonl").count('"type":"asked"') == 1
 
 
+@pytest.mark.slow
 def test_effort_notes_and_money_can_be_changed_from_the_thread(stage: Stage) -> None:
     stage.label()
     assert heard(stage.say("/effort L\n/continue +$5\n/effort XXL")).result == "mistyped"
@@ -37,6 +39,7 @@ def test_effort_notes_and_money_can_be_changed_from_the_thread(stage: Stage) -> 
     assert len(stage.said("reply occasion=cannot")) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.promise("bot-frozen")
 def test_a_refresh_makes_the_text_as_it_is_now_the_request(stage: Stage) -> None:
     stage.label()
@@ -49,6 +52,7 @@ def test_a_refresh_makes_the_text_as_it_is_now_the_request(stage: Stage) -> None
     assert stage.document("reports.jsonl").count('"type":"request_refreshed"') == 1
 
 
+@pytest.mark.slow
 def test_what_only_a_person_can_do_is_asked_for_and_done(stage: Stage) -> None:
     stage.model({("task-decomposer", "*", "*"): {"artifact_markdown": HUMAN}})
     stage.label()

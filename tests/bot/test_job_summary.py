@@ -4,6 +4,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.bot.stage import Stage, heard
 from tests.bot.test_troubles import children, hanging
 
@@ -13,6 +15,7 @@ def summary(stage: Stage) -> str:
     return (stage.folder / f"job-{stage.jobs}" / "summary").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_end_is_named_on_the_page_of_its_job_with_the_next_move(stage: Stage, tmp_path: Path) -> None:
     heard(stage.say("/forge", by="stranger"))
     assert "**refused**" in summary(stage)

@@ -65,9 +65,12 @@ TROUBLES = {
     ),
     "a provider that is down": (Says("overloaded", status=503, headers=(("retry-after", "0.01"),)), "model-down", 1, "overloaded"),
 }
+SAMPLE = ("a key that is refused", "a limit that lasts")
 
 
-@pytest.mark.parametrize("trouble", TROUBLES.values(), ids=TROUBLES.keys())
+@pytest.mark.parametrize(
+    "trouble", [pytest.param(each, id=name, marks=() if name in SAMPLE else pytest.mark.slow) for name, each in TROUBLES.items()]
+)
 def test_a_model_that_cannot_be_asked_is_said_once_and_the_run_stands_where_it_stood(
     stage: Stage, provider: Provider, trouble: tuple[Says, str, int, str]
 ) -> None:
@@ -90,6 +93,7 @@ def test_a_limit_that_passes_is_waited_for_and_nobody_is_told(stage: Stage, prov
     assert stage.said("reply") == []
 
 
+@pytest.mark.slow
 def test_a_question_that_cannot_be_asked_makes_the_job_red_and_leaves_what_is_open_open(stage: Stage) -> None:
     stage.label()
     digest = stage.state["gate"]["digest"]
@@ -134,6 +138,7 @@ def test_a_job_that_may_not_push_is_told_which_permission_it_lacks(stage: Stage)
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
+@pytest.mark.slow
 def test_workflow_files_that_the_token_cannot_push_after_all_are_named_in_github_s_words(stage: Stage) -> None:
     stage.environ["FORGE_BOT_PUSH_WORKFLOWS"] = "true"
     stage.model({("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)})
@@ -154,6 +159,7 @@ def test_workflow_files_that_the_token_cannot_push_after_all_are_named_in_github
 # -- the thread and the repository change while a job is on its way ---------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_command_whose_comment_is_deleted_after_it_was_read_counts_and_frightens_nobody(stage: Stage) -> None:
     stage.label()
     approval = stage.comment("/approve")
@@ -164,6 +170,7 @@ def test_a_command_whose_comment_is_deleted_after_it_was_read_counts_and_frighte
     assert stage.said("reply occasion=issue-gone") == []
 
 
+@pytest.mark.slow
 def test_a_command_whose_comment_is_deleted_before_it_was_read_does_not_count(stage: Stage) -> None:
     stage.label()
     approval = stage.comment("/approve")
@@ -189,6 +196,7 @@ def test_a_repository_that_gets_another_name_under_a_job_is_followed_and_that_is
 # -- a machine that is used again ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_commits_that_a_dead_job_left_on_its_machine_are_put_aside_and_never_pushed(stage: Stage, tmp_path: Path) -> None:
     state = tmp_path / "kept"
     stage.environ["XDG_STATE_HOME"] = str(state)

@@ -58,6 +58,7 @@ def test_two_jobs_at_once_are_one_run(stage: Stage) -> None:
     assert len(lines) == len(set(lines))
 
 
+@pytest.mark.slow
 def test_a_question_that_two_jobs_take_up_at_once_is_answered_once(stage: Stage) -> None:
     stage.model({("inquiry", "*", "*"): {"artifact_markdown": "Because of the first day.\n"}})
     stage.label()
@@ -143,6 +144,7 @@ def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_
     assert stage.pull.pull is not None
 
 
+@pytest.mark.slow
 @pytest.mark.promise("bot-doubted")
 def test_where_local_approvals_are_trusted_nobody_is_asked_again(stage: Stage, tmp_path: Path) -> None:
     stage.environ["FORGE_BOT_TRUST_LOCAL"] = "true"
