@@ -433,6 +433,13 @@ class Interrupted(RunError):
     hint = "Start it again and ask for the next action: it begins anew where the run stands."
 
 
+class PortTaken(SetupError):
+    """The port for MCP clients cannot be had on this machine."""
+
+    code = "MCP-013"
+    hint = "Name another one with --port, or end the program that has it."
+
+
 # -- what lies on disk --------------------------------------------------------------------------------------------
 
 

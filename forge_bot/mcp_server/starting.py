@@ -24,15 +24,16 @@ def serve_stdio(folders: Sequence[Path]) -> int:
 def serve_http(folders: Sequence[Path], port: int, environ: Mapping[str, str] = os.environ) -> int:
     """Serve many clients over HTTP on this machine until the process is told to stop. The token is told on stderr if none was set."""
     server = _made(folders)
-    from forge_bot.mcp_server.listening import LOOPBACK, PATH, listen
+    from forge_bot.mcp_server.listening import LOOPBACK, PATH, door, listen
 
+    opened = door(port)
     token = environ.get(TOKEN, "").strip()
     sys.stderr.write(f"forge-bot serves http://{LOOPBACK}:{port}{PATH}\n")
     if not token:
         token = secrets.token_urlsafe(32)
         sys.stderr.write(f"Send: Authorization: Bearer {token}\n")
     sys.stderr.flush()
-    listen(server, token, port)
+    listen(server, token, opened)
     return 0
 
 

@@ -4,11 +4,13 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2
 import pytest
@@ -30,14 +32,36 @@ LIST: dict[str, Any] = {
 HEADERS = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list", "Accept": "application/json, text/event-stream"}
 
 
+class Served(NamedTuple):
+    """A server and its process."""
+
+    url: str
+    process: asyncio.subprocess.Process
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def words(sample: Sample, port: int) -> tuple[str, ...]:
+    return ("-m", "forge_bot", "mcp", "--http", "--port", str(port), "--repo", str(sample.path))
+
+
 @asynccontextmanager
 async def served(sample: Sample) -> AsyncGenerator[str]:
     """The address of `forge-bot mcp --http` for the sample repository."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = ("-m", "forge_bot", "mcp", "--http", "--port", str(port), "--repo", str(sample.path))
-    process = await asyncio.create_subprocess_exec(sys.executable, *words, env={**os.environ, "FORGE_BOT_MCP_TOKEN": TOKEN})
+    async with process_of(sample) as found:
+        yield found.url
+
+
+@asynccontextmanager
+async def process_of(sample: Sample) -> AsyncGenerator[Served]:
+    """The same, with the process."""
+    port = free_port()
+    environ = {**os.environ, "FORGE_BOT_MCP_TOKEN": TOKEN}
+    process = await asyncio.create_subprocess_exec(sys.executable, *words(sample, port), env=environ)
     try:
         for _ in range(600):
             try:
@@ -47,9 +71,10 @@ async def served(sample: Sample) -> AsyncGenerator[str]:
             else:
                 writer.close()
                 break
-        yield f"http://127.0.0.1:{port}/mcp"
+        yield Served(f"http://127.0.0.1:{port}/mcp", process)
     finally:
-        process.terminate()
+        if process.returncode is None:
+            process.terminate()
         await process.wait()
 
 
@@ -62,19 +87,75 @@ async def over_http(sample: Sample, url: str, **more: Any) -> AsyncGenerator[Hos
         yield Host(client, sample.path)
 
 
+GUARDS: dict[str, tuple[int, dict[str, str | None]]] = {
+    "as it should be": (200, {}),
+    "from a page of its own": (200, {"Origin": "http://localhost:PORT"}),
+    "no token": (401, {"Authorization": None}),
+    "another token": (401, {"Authorization": "Bearer wrong"}),
+    "the token without its scheme": (401, {"Authorization": TOKEN}),
+    "a page elsewhere": (403, {"Origin": "https://evil.test"}),
+    "a page without an origin": (403, {"Origin": "null"}),
+    "a page of another program here": (403, {"Origin": "http://127.0.0.1:1"}),
+    "a name that was bound to this machine": (421, {"Host": "evil.test:PORT"}),
+    "another port's name": (421, {"Host": "127.0.0.1:1"}),
+    "a form": (400, {"Content-Type": "application/x-www-form-urlencoded"}),
+    "text, which needs no leave of a browser": (400, {"Content-Type": "text/plain"}),
+    "a client that wants a page": (406, {"Accept": "text/html"}),
+}
+
+
 @pytest.mark.promise("mcp-http", "cli-option-http", "cli-option-port")
 async def test_only_who_shows_the_token_from_this_machine_is_answered(sample: Sample) -> None:
     async with served(sample) as url, httpx2.AsyncClient() as http:
-        for changes, code in (
-            ({}, 401),
-            ({"Authorization": "Bearer wrong"}, 401),
-            ({"Authorization": f"Bearer {TOKEN}"}, 200),
-            ({"Authorization": f"Bearer {TOKEN}", "Origin": "https://evil.test"}, 403),
-            ({"Authorization": f"Bearer {TOKEN}", "Host": "evil.test"}, 421),
-        ):
-            answer = await http.post(url, json=LIST, headers={**HEADERS, **changes})
-            assert (answer.status_code, changes) == (code, changes)
+        port = url.rpartition(":")[2].partition("/")[0]
+        answered: dict[str, int] = {}
+        for what, (_, changes) in GUARDS.items():
+            headers = {**HEADERS, "Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **changes}
+            sent = {name: value.replace("PORT", port) for name, value in headers.items() if value is not None}
+            answer = await http.post(url, content=json.dumps(LIST), headers=sent)
+            answered[what] = answer.status_code
             assert TOKEN not in answer.text
+            assert "access-control-allow-origin" not in answer.headers
+        assert answered == {what: code for what, (code, _) in GUARDS.items()}
+        # A browser asks before it sends a token; it is told nothing.
+        asked = await http.options(url, headers={"Origin": "https://evil.test", "Access-Control-Request-Headers": "authorization"})
+        assert (asked.status_code, [name for name in asked.headers if name.startswith("access-control")]) == (401, [])
+        shown = {**HEADERS, "Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        assert (await http.post(url, content=b"x" * 5_000_000, headers=shown)).status_code == 413
+        assert (await http.post(url, content=b"{", headers=shown)).json()["error"]["code"] == -32700
+        assert (await http.post(url.replace("/mcp", "/"), json=LIST, headers=shown)).status_code == 404
+
+
+def test_a_port_that_is_taken_is_told_as_such(sample: Sample) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = subprocess.run([sys.executable, *words(sample, taken.getsockname()[1])], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "MCP-013" in done.stderr
+    assert "Bearer" not in done.stderr
+
+
+async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sample: Sample) -> None:
+    config = sample.path / ".forge" / "config.yml"
+    config.parent.mkdir()
+    config.write_text("commands:\n  test: [[sleep, '30101']]\n", encoding="utf-8")
+    sample.git("add", ".forge")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "slow tests")
+    began = asyncio.Event()
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        if "sleep 30101" in (message or ""):
+            began.set()
+
+    async with process_of(sample) as found, over_http(sample, found.url) as host:
+        await host.begin(TASK)
+        arguments = {"workspace": host.workspace}
+        call = asyncio.create_task(host.client.call_tool("pipeline_next_action", arguments, progress_callback=heard))
+        await asyncio.wait_for(began.wait(), 60)
+        found.process.send_signal(signal.SIGTERM)
+        await asyncio.wait_for(found.process.wait(), 60)
+        call.cancel()
+    record = (sample.path / host.workspace / "reports.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started"]
 
 
 @pytest.mark.promise("mcp-many", "cli-mcp-repo")

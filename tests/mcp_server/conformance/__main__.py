@@ -4,7 +4,6 @@ It is the product's own application, checks of Host, Origin and token included; 
 request on the way in. With fixtures it has the tools, resources and prompts that the suite looks for, beside its own.
 """
 
-import socket
 import sys
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.listening import LOOPBACK, application
+from forge_bot.mcp_server.listening import application, door
 from forge_bot.mcp_server.offering import make_server
 from tests.mcp_server.conformance.contents import add_contents
 from tests.mcp_server.conformance.dialogues import add_dialogues
@@ -40,13 +39,13 @@ def main(folder: Path, *, fixtures: bool) -> None:
         add_contents(server)
         add_dialogues(server)
         add_rounds(server)
-    with socket.create_server((LOOPBACK, 0)) as door:
-        port: int = door.getsockname()[1]
+    with door(0) as opened:
+        port: int = opened.getsockname()[1]
         config = uvicorn.Config(Shown(application(server, _TOKEN, port)), log_level="warning")
         # The door is open: who connects from now on is answered as soon as the application stands.
         sys.stdout.write(f"{port}\n")
         sys.stdout.flush()
-        uvicorn.Server(config).run(sockets=[door])
+        uvicorn.Server(config).run(sockets=[opened])
 
 
 if __name__ == "__main__":
