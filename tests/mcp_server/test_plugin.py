@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from pathlib import Path
 from typing import Any
 
 from forge_bot.errors import registry
@@ -18,7 +19,7 @@ def set_up_lines() -> dict[str, list[str]]:
     """The words of the documentation that tell each client of the server."""
     section = DOCS.read_text(encoding="utf-8").split("## Set up")[1].split("##")[0]
     rows = re.findall(r"^\| ([A-Z][^|]*) \| `(.*)` \|$", section, re.MULTILINE)
-    return {client: shlex.split(line) for client, line in rows}
+    return {client: [line] if line.startswith("{") else shlex.split(line) for client, line in rows}
 
 
 def test_every_hook_of_the_plugin_is_a_command_that_exists() -> None:
@@ -27,6 +28,33 @@ def test_every_hook_of_the_plugin_is_a_command_that_exists() -> None:
     assert [*dict.fromkeys(commands)] == ["forge-bot hook pre-tool", "forge-bot hook post-tool", "forge-bot hook stop"]
     server = json.loads((PLUGIN / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]["forge-bot"]
     assert server == {"command": "forge-bot", "args": ["mcp"]}
+
+
+def test_every_client_starts_the_same_command() -> None:
+    lines = set_up_lines()
+    assert len(lines) == 5
+    for client, (program, *words) in lines.items():
+        described = [json.loads(word) for word in (program, *words) if word.startswith("{")]
+        found = described[0].get("mcpServers", {}).get("forge-bot", described[0]) if described else None
+        told = (found["command"], *found["args"]) if found is not None else tuple(word for word in words[-2:] if word != "--")
+        assert told == ("forge-bot", "mcp"), client
+
+
+async def test_documentation_names_every_resource_and_prompt_and_no_other(tmp_path: Path) -> None:
+    server = make_server(LazyDesk([tmp_path]))
+    text = DOCS.read_text(encoding="utf-8")
+    told: set[str] = set()
+    for row in re.findall(r"^\| (`forge://.*?) \| ", text.split("## Resources")[1].split("## Prompts")[0], re.MULTILINE):
+        first, *others = re.findall(r"`([^`]+)`", row)
+        # What follows the first address stands in its last place, or is one of its own.
+        stem = first.rpartition("/")[0]
+        told |= {first, *(each if each.startswith("forge:") else f"{stem}/{each.lstrip('/')}" for each in others)}
+    assert told == {
+        *(each.uri_template for each in await server.list_resource_templates()),
+        *(each.uri for each in await server.list_resources()),
+    }
+    prompts = re.findall(r"`(forge/\w+)", text.split("## Prompts")[1].split("## Hooks")[0])
+    assert prompts == [prompt.name for prompt in await server.list_prompts()]
 
 
 async def test_documentation_and_skill_name_every_tool_and_no_other() -> None:
