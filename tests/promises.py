@@ -370,7 +370,7 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
         "Twelve, by `tools/list` at most 1,500 tokens.": ("mcp-tools",),
         "a status of some twenty tokens": ("mcp-orient",),
         "Arguments that do not exist are refused.": ("mcp-strict",),
-        "Each request shows the token as `Authorization: Bearer …`": ("mcp-http",),
+        "It listens on this machine only. Each request shows the token": ("mcp-http",),
         "calls for one run wait for each other, all others do not": ("mcp-many",),
         "Without a run, hooks stop nothing.": ("mcp-hooks",),
         "Who listens is told when a run goes on": ("mcp-listeners",),
