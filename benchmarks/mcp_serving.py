@@ -108,9 +108,9 @@ def _check_gate(ours: Client, place: str) -> None:
 
 
 def _prompts(folder: Path, said: str) -> Iterator[Row]:
-    """The action of an analyst, asked for again: the whole prompt is made anew. Own time is what is left without starting git."""
+    """The action of an analyst: the whole prompt is made anew; own time is what is left without starting git. At last, asked again."""
     place = asyncio.run(_begun(folder, gate=False))
-    desk = Desk([folder])
+    desk = Desk([folder], moment=0)
 
     def once() -> object:
         return desk.next_action(place, {}, "benchmark", lambda _notice: None)
@@ -124,6 +124,8 @@ def _prompts(folder: Path, said: str) -> Iterator[Row]:
     yield Row("next_action with a prompt", said, 15, whole)
     yield Row("… calls of git", said, 1, Figure(calls, calls, calls, ""))
     yield Row("… our own time", said, 15, Figure(busy.median - start, busy.low - start, busy.high - start))
+    assert desk.asked_again(place, {}) is not None
+    yield Row("… asked again, nothing changed", said, 15, measured(lambda: desk.asked_again(place, {}), 15, inner=20, clock=WALL))
 
 
 async def _begun(folder: Path, *, gate: bool) -> str:
