@@ -7,7 +7,7 @@ import traceback
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.cli.streams import silence
+from forge_bot.cli.streams import settle, silence
 from forge_bot.errors import ForgeError, MachineRefused
 
 FAILED = 1
@@ -22,6 +22,7 @@ def told(error: Exception) -> int:
         return unread()
     console = Console(stderr=True, soft_wrap=True)
     if isinstance(error, OSError):
+        settle()
         _trace(error, console)
         error = _refused(error)
     if isinstance(error, ForgeError):

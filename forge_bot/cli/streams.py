@@ -42,6 +42,14 @@ def flushed() -> None:
         raise NobodyReads from None
 
 
+def settle() -> None:
+    """Leave nothing on its way that cannot be written: the interpreter would fail over it once more when it ends, with a code of its own."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        silence()
+
+
 def silence() -> None:
     """Send what is still written to stdout nowhere."""
     with suppress(OSError, ValueError):

@@ -19,7 +19,9 @@ def program(
     sample: Sample, *words: str | bytes, streams: str = "", without: tuple[str, ...] = (), environ: Mapping[str, str] | None = None
 ) -> Said:
     """The program as a process of its own, under a shell that opens or closes its streams as `streams` says."""
-    environment = {name: value for name, value in os.environ.items() if name not in without} | dict(environ or {})
+    # Buffered, as it is for users: what is left in a buffer at the end is where it goes wrong.
+    kept = {name: value for name, value in os.environ.items() if name not in (*without, "PYTHONUNBUFFERED")}
+    environment = kept | dict(environ or {})
     command = ["bash", "-c", f'set -o pipefail; "$@" {streams}', "bash", sys.executable, "-m", "forge_bot", *words]
     done = subprocess.run(command, cwd=sample.path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
