@@ -43,7 +43,7 @@ def flushed() -> None:
 
 
 def settle() -> None:
-    """Leave nothing on its way that cannot be written: the interpreter would fail over it once more when it ends, with a code of its own."""
+    """Leave nothing on its way that cannot be written: when it ends, the interpreter would fail over it with a code of its own."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
