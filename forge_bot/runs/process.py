@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from types import FrameType
 
 from forge_bot.runs.clock import now
 
@@ -23,9 +24,16 @@ def stopped_like_by_hand() -> Generator[None]:
     """
     mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if mine:
-        signal.signal(signal.SIGTERM, lambda _number, _frame: signal.raise_signal(signal.SIGINT))
+        signal.signal(signal.SIGTERM, _like_by_hand)
     try:
         yield
     finally:
         if mine:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _like_by_hand(_number: int, _frame: FrameType | None) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # What a script starts in the background takes no Ctrl-C (POSIX, Shell Command Language 2.11); SIGTERM was meant all the same.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)

@@ -6,6 +6,7 @@ What a fork runs is `python -m forge_bot WORDS`, and it is a process like any ot
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import threading
@@ -67,6 +68,9 @@ def _become(order: dict[str, Any]) -> None:
     # For a shim that must know its parent: the name of the file that takes our process id.
     if note := order["environment"].pop("NURSERY_PID", None):
         Path(note).write_text(f"{os.getpid()}\n", encoding="ascii")
+    # As at a terminal, or as in the background of a script, however these tests were started.
+    background = order["environment"].pop("NURSERY_BACKGROUND", None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN if background else signal.default_int_handler)
     os.chdir(order["folder"])
     os.environ.clear()
     os.environ.update(order["environment"])

@@ -78,3 +78,14 @@ def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(wo
     config.unlink()
     assert world.forge("resume", *MODEL)[0] == 3, world.printed
     assert world.leftovers() == []
+
+
+def test_in_the_background_of_a_script_where_ctrl_c_is_ignored_sigterm_stops_all_the_same(short: Told) -> None:
+    world, _ = short
+    world.back("1")
+    world.play.fresh()
+    world.extra["NURSERY_BACKGROUND"] = "yes"
+    with world.play.silent(at=2):
+        stopped(world, SHORT[1].words, lambda _pid: world.play.wait_until_silent(), TERM)
+    world.extra.clear()
+    assert world.forge("resume", *MODEL)[0] == 0, world.printed
