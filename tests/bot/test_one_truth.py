@@ -180,6 +180,7 @@ def test_a_command_whose_comment_is_deleted_before_it_was_read_does_not_count(st
     assert stage.said("reply") == []
 
 
+@pytest.mark.slow
 def test_a_repository_that_gets_another_name_under_a_job_is_followed_and_that_is_said_once(stage: Stage) -> None:
     stage.label()
     stage.hub.faults.meanwhile(r"GET .*/issues/\d+$", lambda: stage.hub.rename(stage.repo, "renamed"))

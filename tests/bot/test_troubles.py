@@ -52,6 +52,7 @@ def test_a_rate_limit_of_github_stops_the_job_red_with_its_end_and_the_next_one_
     finishes(waiting)
 
 
+@pytest.mark.slow
 def test_a_comment_that_github_does_not_take_is_said_and_asked_again(stage: Stage) -> None:
     job = stage.label(then=lambda: stage.hub.faults.status(r"PATCH .*/comments/", 422, "Validation Failed"))
     assert "Validation Failed" in agree(stage, job, "not-taken", 1)
@@ -73,6 +74,7 @@ def test_a_branch_that_may_not_be_pushed_to_is_named_and_nothing_counts_that_is_
     finishes(waiting)
 
 
+@pytest.mark.slow
 def test_a_locked_issue_is_said_where_it_still_can_be(waiting: Stage) -> None:
     waiting.hub.faults.status(COMMENT, 403, "Unable to create comment because issue is locked.", times=99)
     job = heard(waiting.say("/reject Say more about the last day."))
@@ -101,6 +103,7 @@ def test_a_deleted_issue_is_left_alone(waiting: Stage) -> None:
     agree_without_comment(waiting, job, "**The issue is gone, or I may not see it any more.**", 5, tracked=False)
 
 
+@pytest.mark.slow
 def test_deleted_comments_are_written_anew_and_what_was_decided_stays(waiting: Stage) -> None:
     waiting.issue.comments.clear()
     assert heard(waiting.say("/forge status")).code == 0
@@ -115,6 +118,7 @@ def finishes_by_approval(stage: Stage) -> None:
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.slow
 def test_a_renamed_repository_is_found_under_its_new_name(waiting: Stage) -> None:
     comment = waiting.comment("/approve")
     job = waiting.delivered(comment, then=lambda: waiting.hub.rename(waiting.repo, "renamed"))
@@ -134,7 +138,9 @@ POINTS = {
 
 
 @pytest.mark.promise("bot-killed")
-@pytest.mark.parametrize("pattern", POINTS.values(), ids=POINTS.keys())
+@pytest.mark.parametrize(
+    "pattern", [pytest.param(each, id=name, marks=() if name == "while it pushes" else pytest.mark.slow) for name, each in POINTS.items()]
+)
 def test_a_job_that_is_killed_leaves_what_the_next_one_needs(stage: Stage, pattern: str) -> None:
     stage.label(then=lambda: killed_at(stage, pattern, skip=1 if "comments$" in pattern else 0))
     stage.hub.faults.waiting.clear()
@@ -155,6 +161,7 @@ def killed_at(stage: Stage, pattern: str, skip: int = 0) -> None:
     stage.hub.faults.meanwhile(pattern, kill, skip=skip)
 
 
+@pytest.mark.slow
 def test_an_answer_of_github_that_is_lost_leads_to_nothing_twice(waiting: Stage) -> None:
     waiting.hub.faults.lost(r"POST .*/pulls$", after=True)
     assert heard(waiting.say("/approve")).code != 0

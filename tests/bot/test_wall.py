@@ -33,6 +33,7 @@ def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_re
     assert [issue.pull.head for issue in stage.repo.issues.values() if issue.pull] == [stage.branch]
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_across_the_wall(stage: Parted) -> None:
     stage.model({("inquiry", "*", "*"): {"artifact_markdown": "Because of the first day."}})
     stage.label()
@@ -42,6 +43,7 @@ def test_a_question_is_answered_across_the_wall(stage: Parted) -> None:
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
+@pytest.mark.slow
 def test_a_question_that_could_not_be_asked_across_the_wall_is_no_answer_of_a_model(stage: Parted) -> None:
     stage.label()
     stage.environ["FORGE_BOT_MODEL"] = "anthropic:claude-sonnet-4-5"
@@ -52,6 +54,7 @@ def test_a_question_that_could_not_be_asked_across_the_wall_is_no_answer_of_a_mo
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
+@pytest.mark.slow
 @pytest.mark.promise("bot-killed")
 def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(stage: Parted) -> None:
     def lost(folder: Path) -> None:
@@ -83,6 +86,7 @@ def test_commits_that_a_worker_may_not_make_are_not_pushed_though_its_machine_sw
     assert "were not pushed" in "".join(stage.said("tracking"))
 
 
+@pytest.mark.slow
 def test_words_that_are_none_and_files_that_are_no_bundle_are_refused(stage: Parted) -> None:
     def broken(folder: Path) -> None:
         (folder / "commits.bundle").write_bytes(b"# v2 git bundle\nnothing of the kind")
@@ -98,6 +102,7 @@ def test_words_that_are_none_and_files_that_are_no_bundle_are_refused(stage: Par
     assert "analysis.md" not in " ".join(stage.files())
 
 
+@pytest.mark.slow
 def test_what_a_person_pushed_in_the_meantime_counts_and_the_work_is_done_again_from_there(stage: Parted) -> None:
     pushed: list[str] = []
 
