@@ -75,6 +75,15 @@ def test_warnings_come_before_everything_but_the_reason() -> None:
     assert body.index("Closes #42") < body.index("⚠️ A red test was accepted.") < body.index("### What was asked for")
 
 
+def test_names_that_stand_side_by_side_are_parted() -> None:
+    rows = (Requirement(text="x", files=("a.py", "b.py"), tests=("one", "two"), state="met"),)
+    many = RED.model_copy(update={"failures": tuple(f"t{number}" for number in range(12))})
+    body = pull_request(a_pull_request(requirements=rows, commands=(many,))).body
+    assert "| x | `a.py`, `b.py` | `one`, `two` | met |" in body
+    assert "complains about `t0`, `t1`" in body
+    assert "`t9` and 2 more.\n" in body
+
+
 def test_a_title_refers_to_nothing() -> None:
     assert pull_request(a_pull_request(title="Fixes #7\nCloses #8")).title == "Fixes 7 Closes 8"
 
