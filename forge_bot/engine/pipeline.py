@@ -156,6 +156,10 @@ class Pipeline(Frozen):
             raise ValueError("; ".join(problems))
         return self
 
+    def __hash__(self) -> int:
+        # Of its dictionaries nothing can be hashed; few pipelines share an id.
+        return hash(self.id)
+
     def phase(self, phase_id: PhaseId) -> AnyPhase:
         """The phase of that id; KeyError if there is none."""
         for phase in self.phases:

@@ -52,7 +52,7 @@ class Standing:
             return
         root = run.tree.path
         files = _files(run)
-        folders = tuple(str(folder) for folder in (root / SPECS / run.name, root / ".forge" / "pipelines", root / ".forge" / "prompts"))
+        folders = (f"{root}/{SPECS}/{run.name}", f"{root}/.forge/pipelines", f"{root}/.forge/prompts")
         look = _look(files, folders)
         newest = max((max(changed, modified) for _, changed, modified, _, _ in look), default=0)
         if now().timestamp() - newest / 1e9 < self._moment:
@@ -67,8 +67,8 @@ class Standing:
 def _files(run: Run) -> tuple[str, ...]:
     """Where the branch, its commit and the configuration stand."""
     root, common = run.tree.path, run.repository.common_dir
-    refs = (common / "refs" / "heads" / run.state.branch, common / "packed-refs", common / "reftable" / "tables.list")
-    return tuple(str(path) for path in (_own_git(root) / "HEAD", *refs, root / ".forge" / "config.yml"))
+    refs = (f"{common}/refs/heads/{run.state.branch}", f"{common}/packed-refs", f"{common}/reftable/tables.list")
+    return (f"{_own_git(root)}/HEAD", *refs, f"{root}/.forge/config.yml")
 
 
 def _own_git(root: Path) -> Path:

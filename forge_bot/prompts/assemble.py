@@ -111,8 +111,13 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     def frame(contents: Contents) -> int:
         return len(system) + len(user(contents, texts=False))
 
-    contents = fitted(whole, characters(token_budget), frame)
-    written = user(contents, texts=True)
+    room = characters(token_budget)
+    contents, written = whole, ""
+    if sum(len(each.whole) for each in whole.shown) <= room:
+        written = user(whole, texts=True)
+    if not written or len(system) + len(written) > room:
+        contents = fitted(whole, room, frame)
+        written = user(contents, texts=True)
     return Prompt(
         system=system,
         user=written,

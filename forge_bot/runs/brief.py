@@ -125,7 +125,8 @@ class Briefing:
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
         shown = [self.artifact(name) for name in names]
-        now = self.run.repository.commit_id(at)
+        looks_at_code = task is not None or "analysis.md" in names or phase.changes != "none"
+        now = self.run.repository.commit_id(at) if looks_at_code else at
         if task is not None and action.phase == self.run.pipeline.implementation.id:
             shown += self._files(now, task.spec.files, _FILE_SHOWN)
         elif task is None and "analysis.md" in names:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -176,18 +177,31 @@ def _reader(repository: Repository, branch: str, tree: Path | None) -> tuple[Rea
 
 def _started(raw: bytes | None) -> RunStarted | None:
     line, end, _ = (raw or b"").partition(b"\n")
+    return _first(line) if end else None
+
+
+# The same bytes say the same: a server is asked about the same run again and again.
+@lru_cache(maxsize=64)
+def _first(line: bytes) -> RunStarted | None:
     try:
-        report = REPORT.validate_json(line) if end else None
+        report = REPORT.validate_json(line)
     except ValidationError:
         return None
     return report if isinstance(report, RunStarted) else None
 
 
+@lru_cache(maxsize=64)
+def _state(raw: bytes) -> State | None:
+    try:
+        return State.model_validate_json(raw)
+    except ValidationError:
+        return None
+
+
 def _info(started: RunStarted, tree: Path | None, raw: bytes | None) -> RunInfo:
     plain = RunInfo(name=started.run, branch=started.branch, title=started.title, tree=tree, updated_at=started.at)
-    try:
-        state = State.model_validate_json(raw or b"")
-    except ValidationError:
+    state = _state(raw or b"")
+    if state is None:
         return plain
     return plain.model_copy(
         update={

@@ -1,6 +1,7 @@
 """Where a run keeps what does not belong into git."""
 
 import hashlib
+from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.checkout import Repository
@@ -28,8 +29,13 @@ class Places(Frozen):
 
 def places(repository: Repository, run: str) -> Places:
     """The places of a run: under the user's state folder, apart from those of other repositories; the lock beside git's data."""
-    mark = hashlib.sha256(str(repository.common_dir).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    home = state_home() / f"{run}-{mark}"
+    return _places(repository.common_dir, state_home(), run)
+
+
+@lru_cache(maxsize=64)
+def _places(common: Path, state: Path, run: str) -> Places:
+    mark = hashlib.sha256(str(common).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    home = state / f"{run}-{mark}"
     return Places(
         home=home,
         tree=home / "tree",
@@ -37,6 +43,6 @@ def places(repository: Repository, run: str) -> Places:
         environment=home / "environment",
         journal=home / "journal.jsonl",
         touched=home / "touched.json",
-        lock=repository.common_dir / "forge-bot" / f"{run}.lock",
-        git=repository.common_dir,
+        lock=common / "forge-bot" / f"{run}.lock",
+        git=common,
     )

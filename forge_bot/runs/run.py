@@ -234,7 +234,7 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
 def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
     """Take away locks of dead git processes, in a tree that nobody but the run works in."""
     # Where the user works too, a lock may be held by an editor that waits for them.
-    gone = tree.unlock() if tree.path.resolve() == ours.resolve() else ()
+    gone = tree.unlock() if ours.exists() and tree.path.samefile(ours) else ()
     return (f"locks that a killed git had left were taken away: {', '.join(gone)}",) if gone else ()
 
 

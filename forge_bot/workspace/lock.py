@@ -6,8 +6,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from forge_bot.errors import RunBusy
-from forge_bot.workspace.files import write_whole
+from forge_bot.errors import RunBusy, WriteFailed
 
 
 @contextmanager
@@ -24,11 +23,19 @@ def held(path: Path, what: str, by: str = "") -> Generator[None]:
     except Timeout as error:
         raise RunBusy(f"Another process is working on {what}{_said(holder)}.") from error
     try:
-        write_whole(holder, by)
+        _say(holder, by)
         yield
     finally:
         holder.unlink(missing_ok=True)
         lock.release()
+
+
+def _say(holder: Path, by: str) -> None:
+    # Nobody needs it after a crash, so nothing waits for the disk.
+    try:
+        holder.write_text(by, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise WriteFailed(f"{holder.name} could not be written: {error.strerror or error}.") from error
 
 
 def _said(holder: Path) -> str:

@@ -1,6 +1,7 @@
 """A run's folder: reports.jsonl is the truth, state.json its fold, the rest are artifacts."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -40,42 +41,21 @@ class Workspace:
 
     def reports(self) -> tuple[Report, ...]:
         """All reports in order. A last line without its end, left by a crash, was never recorded: the next one takes its place."""
-        path = self.path / REPORTS
-        if not path.is_file():
-            raise ReportsDamaged(f"{self.relative}/{REPORTS} is missing.")
-        *lines, _torn = path.read_bytes().split(b"\n")
-        reports: list[Report] = []
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                reports.append(REPORT.validate_json(line))
-            except ValidationError as error:
-                raise _unreadable(f"{self.relative}/{REPORTS}", number, line, error) from error
-        return tuple(reports)
+        return _reports(self._recorded(), f"{self.relative}/{REPORTS}")
 
     def load(self, pipeline: Pipeline) -> Loaded:
         """The state, folded from the reports; says so when state.json was broken, missing or behind."""
-        try:
-            state = fold(pipeline, self.reports())
-        except (ReportRejected, RunEnded) as error:
-            raise ReportsDamaged(f"{self.relative}/{REPORTS} contradicts itself: {error.message}") from error
-        why = self._stale(state)
-        if why:
-            self.save(state)
-        return Loaded(state=state, refolded=why)
-
-    def _stale(self, state: State) -> str:
         path = self.path / STATE
+        loaded = _loaded(pipeline, self._recorded(), path.read_bytes() if path.is_file() else None, self.relative)
+        if loaded.refolded:
+            self.save(loaded.state)
+        return loaded
+
+    def _recorded(self) -> bytes:
+        path = self.path / REPORTS
         if not path.is_file():
-            return f"{STATE} was missing and has been made anew from {REPORTS}"
-        text = path.read_text(encoding="utf-8", errors="replace")
-        _refuse_other_schema(text, self.relative)
-        try:
-            seen = State.model_validate_json(text)
-        except ValidationError:
-            return f"{STATE} was broken and has been made anew from {REPORTS}"
-        return "" if seen == state else f"{STATE} was behind and has been made anew from {REPORTS}"
+            raise ReportsDamaged(f"{self.relative}/{REPORTS} is missing.")
+        return path.read_bytes()
 
     def record(self, report: Report, state: State) -> None:
         """Make a report part of the truth; the fold follows."""
@@ -122,6 +102,44 @@ class Workspace:
         """An artifact's bytes, or None."""
         path = inside(self.path, artifact)
         return path.read_bytes() if path.is_file() else None
+
+
+# The same bytes say the same: a server that is asked again and again about a run reads them each time, and folds them once.
+
+
+@lru_cache(maxsize=8)
+def _reports(raw: bytes, name: str) -> tuple[Report, ...]:
+    *lines, _torn = raw.split(b"\n")
+    reports: list[Report] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            reports.append(REPORT.validate_json(line))
+        except ValidationError as error:
+            raise _unreadable(name, number, line, error) from error
+    return tuple(reports)
+
+
+@lru_cache(maxsize=8)
+def _loaded(pipeline: Pipeline, raw: bytes, state: bytes | None, where: str) -> Loaded:
+    try:
+        folded = fold(pipeline, _reports(raw, f"{where}/{REPORTS}"))
+    except (ReportRejected, RunEnded) as error:
+        raise ReportsDamaged(f"{where}/{REPORTS} contradicts itself: {error.message}") from error
+    return Loaded(state=folded, refolded=_stale(state, folded, where))
+
+
+def _stale(raw: bytes | None, state: State, where: str) -> str:
+    if raw is None:
+        return f"{STATE} was missing and has been made anew from {REPORTS}"
+    text = raw.decode("utf-8", "replace")
+    _refuse_other_schema(text, where)
+    try:
+        seen = State.model_validate_json(text)
+    except ValidationError:
+        return f"{STATE} was broken and has been made anew from {REPORTS}"
+    return "" if seen == state else f"{STATE} was behind and has been made anew from {REPORTS}"
 
 
 def _whole(data: bytes) -> bytes:
