@@ -12,7 +12,7 @@ from forge_bot.mcp_server.telling import sendable
 
 _CHANNELS = "Beside answers come in _meta: hints, resource_links, annotations, ui, error. No tool is hidden."
 _START = (
-    "The project's context is loaded above; forge_orient has nothing to add to it.\n"
+    "The project's context is loaded below; forge_orient has nothing to add to it. Where it did not arrive: forge://project/{root}/context.\n"
     "Contract of this session: response_tier=L0, policy_mode=enforced. forge-bot decides what comes next, makes the commits and runs the "
     "project's commands; an approval is the person's word, and only the person's.\n"
     f"{_CHANNELS}\n"
@@ -36,9 +36,10 @@ def add_contracts(server: ForgeServer, desk: LazyDesk) -> None:
         """The contract of a session in a project, with the project's context; without a path in the first that is served."""
         root, text, pipeline = await _asked(desk, project_path)
         context = TextResourceContents(uri=f"forge://project/{root}/context", mime_type=MARKDOWN, text=text)
+        # The words come first: there are clients, Gemini CLI among them, that take the first message and only if it is text.
         return [
+            UserMessage(_START.format(root=root, pipeline=pipeline)),
             UserMessage(EmbeddedResource(type="resource", resource=context)),
-            UserMessage(_START.format(pipeline=pipeline)),
             UserMessage(ResourceLink(type="resource_link", uri=f"forge://pipeline/{pipeline}", name=pipeline)),
         ]
 

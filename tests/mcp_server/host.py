@@ -136,6 +136,17 @@ async def hosting_in(path: Path, **more: Any) -> AsyncGenerator[Host]:
         yield Host(client, path)
 
 
+async def tools_of_ours() -> dict[str, Json]:
+    """What a model must be told of each tool, by name."""
+    return {tool.name: shape(tool.input_schema) for tool in await make_server(LazyDesk([])).list_tools()}
+
+
+def shape(parameters: Json) -> Json:
+    """Which arguments there are, of what type and with which values, and which are needed."""
+    known = {name: (each["type"], each.get("enum", [])) for name, each in parameters["properties"].items()}
+    return {"arguments": known, "required": parameters.get("required", [])}
+
+
 def two_tasks() -> dict[tuple[str, str, str], script.Answer]:
     """Two tasks side by side: the change, and its test."""
     text = (

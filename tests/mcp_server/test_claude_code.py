@@ -1,60 +1,31 @@
 """Claude Code as the host, with a home of its own and no key: it connects, takes the prompt, and its hooks stop what they should."""
 
-import os
-import platform
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from forge_bot.resources import templates
 from tests.fakes.sample import Sample
+from tests.mcp_server.at_home import AtHome, machine
 from tests.mcp_server.host import hosting
-from tests.mcp_server.messages_api import Block, Provider, provider, says, uses
+from tests.mcp_server.messages_api import provider, says, uses
 from tests.mcp_server.programs import programs
+from tests.mcp_server.scripted import Block, Provider
 from tests.mcp_server.test_plugin import set_up_lines
 
 TASK = "Nobody is on call before the start"
 PLUGIN = templates() / "plugin"
 
 
-class Claude:
+class Claude(AtHome):
     """The program in the sample repository."""
 
     def __init__(self, sample: Sample, home: Path) -> None:
-        self.sample = sample
-        self.home = home
-        home.mkdir()
-        kinds = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
-        kind = f"{'darwin' if sys.platform == 'darwin' else 'linux'}-{kinds[platform.machine().lower()]}"
         # npm's own script would put the program elsewhere; no script of a package is run here.
-        self.program = programs("claude-code").modules / "@anthropic-ai" / f"claude-code-{kind}" / "claude"
-
-    def __call__(self, *words: str, **more: str) -> str:
-        """What it says; its exit code says little."""
-        environ = {
-            "HOME": str(self.home),
-            # `forge-bot` is what stands beside this Python.
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"],
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_TELEMETRY": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            **more,
-        }
-        done = subprocess.run(
-            [self.program, *words],
-            env=environ,
-            cwd=self.sample.path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=180,
-        )
-        return f"{done.stdout}\n{done.stderr}"
+        program = programs("claude-code").modules / "@anthropic-ai" / f"claude-code-{machine()}" / "claude"
+        quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1"}
+        super().__init__(sample, home, program, **quiet)
 
     def session(self, asked: Provider, prompt: str, *words: str) -> str:
         """A session without a terminal, in which a scripted model answers; servers are connected before it begins."""

@@ -76,9 +76,9 @@ def test_the_typescript_sdk_calls_tools_and_reads_what_is_offered(sample: Sample
     assert begun["structuredContent"]["source_type"] == "text"
     assert json.loads(begun["content"][0]["text"]) == begun["structuredContent"]
     assert (wrong["isError"], wrong["_meta"]["error"]["source_tool"]) == (True, "state_resume_info")
-    embedded, contract, link = (message["content"] for message in start["messages"])
+    contract, embedded, link = (message["content"] for message in start["messages"])
     assert embedded["resource"]["text"] == context["contents"][0]["text"]
-    assert "The project's context is loaded above" in contract["text"]
+    assert "The project's context is loaded below" in contract["text"]
     assert link["uri"] == "forge://pipeline/develop"
     assert known["completion"]["values"] == [str(sample.path)]
 
@@ -119,5 +119,5 @@ def test_the_inspector_lists_calls_and_reads(sample: Sample, tmp_path: Path, era
     refused = inspected("--method", "tools/call", "--tool-name", "run_list", "--tool-arg", "bogus=1", code=5)
     assert "There is no argument bogus" in refused["content"][0]["text"]
     start = inspected("--method", "prompts/get", "--prompt-name", "forge/start", "--prompt-args", f"project_path={sample.path}")
-    assert "context is loaded" in start["messages"][1]["content"]["text"]
+    assert "context is loaded" in start["messages"][0]["content"]["text"]
     assert "## Commands" in inspected("--method", "resources/read", "--uri", "forge://project/rota/context")["contents"][0]["text"]

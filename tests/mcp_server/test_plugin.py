@@ -30,14 +30,15 @@ def test_every_hook_of_the_plugin_is_a_command_that_exists() -> None:
     assert server == {"command": "forge-bot", "args": ["mcp"]}
 
 
-def test_every_client_starts_the_same_command() -> None:
+def test_every_client_starts_the_same_command_and_editors_name_the_folder_that_is_open() -> None:
     lines = set_up_lines()
     assert len(lines) == 5
+    editors = {"VS Code", "Cursor, and others with a file"}
     for client, (program, *words) in lines.items():
         described = [json.loads(word) for word in (program, *words) if word.startswith("{")]
         found = described[0].get("mcpServers", {}).get("forge-bot", described[0]) if described else None
         told = (found["command"], *found["args"]) if found is not None else tuple(word for word in words[-2:] if word != "--")
-        assert told == ("forge-bot", "mcp"), client
+        assert told == ("forge-bot", "mcp", *(("--repo", "${workspaceFolder}") if client in editors else ())), client
 
 
 async def test_documentation_names_every_resource_and_prompt_and_no_other(tmp_path: Path) -> None:

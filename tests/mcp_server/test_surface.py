@@ -111,12 +111,13 @@ async def test_the_start_prompt_brings_the_context_and_a_contract_without_steps(
     async with hosting(sample) as host:
         start = await host.client.get_prompt("forge/start", {"project_path": str(sample.path)})
         first, second = start.messages[0].content, start.messages[1].content
-        assert isinstance(first, EmbeddedResource)
-        assert first.resource.uri == "forge://project/rota/context"
-        assert isinstance(second, TextContent)
+        assert isinstance(first, TextContent)
         for part in ("response_tier=L0", "policy_mode=", "resource_links", "forge://pipeline/develop", "hidden"):
-            assert part in second.text
-        assert "1." not in second.text
+            assert part in first.text
+        assert "1." not in first.text
+        assert isinstance(second, EmbeddedResource)
+        assert second.resource.uri == "forge://project/rota/context"
+        assert second.resource.uri in first.text
         with pytest.raises(MCPError, match="MCP-002"):
             await host.client.get_prompt("forge/start", {"project_path": "/etc"})
         # Where only one project is served nobody has to say which.
