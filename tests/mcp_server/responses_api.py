@@ -24,8 +24,8 @@ def provider(*answers: Block) -> AbstractContextManager[Provider]:
 
 def offered(question: Block, namespace: str) -> dict[str, Block]:
     """The parameters of the tools in a namespace of a question, by name."""
-    tools = next(group["tools"] for group in question["tools"] if group.get("name") == namespace)
-    return {tool["name"]: tool["parameters"] for tool in tools}
+    groups = [group["tools"] for group in question["tools"] if group.get("name") == namespace]
+    return {tool["name"]: tool["parameters"] for tools in groups for tool in tools}
 
 
 def _stream(item: Block) -> str:
