@@ -32,6 +32,16 @@ def unpushed(folder: Path, remote: str) -> bool:
     return theirs is None or git(folder, "merge-base", "--is-ancestor", here.commit, theirs, ok=(0, 1)).code != 0
 
 
+def contains(folder: Path, commit: str, other: str) -> bool:
+    """Whether a commit is the other one or came after it; False also if one of them is not there."""
+    return git(folder, "merge-base", "--is-ancestor", other, commit, ok=(0, 1, 128)).code == 0
+
+
+def at_a_remote(folder: Path, branch: str, commit: str) -> bool:
+    """Whether the branch of that name at any remote had the commit when it was last heard of."""
+    return git(folder, "for-each-ref", "--count=1", f"--contains={commit}", f"refs/remotes/*/{branch}").line != ""
+
+
 def take_over(folder: Path, branch: str, remote: str) -> None:
     """Make a local branch of one that only the remote has, or move one that is wholly contained in the remote's; else leave it."""
     theirs = ref_target(folder, f"refs/remotes/{remote}/{branch}")

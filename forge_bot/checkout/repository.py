@@ -77,6 +77,14 @@ class Repository:
         there = naming.ref_target(self.root, f"refs/remotes/{remote}/{branch}")
         return there is not None and there == naming.ref_target(self.root, naming.HEADS + branch)
 
+    def at_a_remote(self, branch: str, commit: str) -> bool:
+        """Whether a remote's branch of that name had the commit when it was last spoken to."""
+        return remote_branches.at_a_remote(self.root, branch, commit)
+
+    def contains(self, commit: str, other: str) -> bool:
+        """Whether a commit is the other one or came after it; False also if one of the two is not there. Both by their full ids."""
+        return remote_branches.contains(self.root, commit, other)
+
     def remote_url(self, name: str = "origin") -> str | None:
         """Address of a remote, without credentials. None when there is no such remote."""
         return pushing.remote_url(self.root, name)

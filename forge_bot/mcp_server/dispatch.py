@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from forge_bot.checkout import blob_id
 from forge_bot.engine import Action, SpawnAgent, WriteFile
 from forge_bot.engine.values import Frozen
-from forge_bot.errors import ForeignCommits, OutOfBounds
+from forge_bot.errors import OutOfBounds
 from forge_bot.runs.places import Places
 from forge_bot.runs.run import Run
 from forge_bot.workspace import write_whole
@@ -21,7 +21,6 @@ class Dispatch(Frozen):
     """The tree when an action was handed out for the first time."""
 
     action_id: str
-    head: str
     dirty: dict[str, str]
     outputs: dict[str, str]
     refused: int = 0
@@ -51,7 +50,6 @@ def dispatched(run: Run, action: Action) -> Dispatch:
         return known
     fresh = Dispatch(
         action_id=action.action_id,
-        head=run.tree.head().commit,
         dirty=_dirty(run) if known is not None else {},
         outputs={name: _blob(run, name) for name in outputs_of(action)} if known is not None else _committed(run, action),
     )
@@ -66,7 +64,7 @@ def note(run: Run, dispatch: Dispatch) -> None:
 
 def begun_here(spots: Places) -> None:
     """Note that a run began on this machine, in a clean tree: what is dirty at its first action is not its agent's."""
-    write_whole(spots.home / _FILE, Dispatch(action_id="", head="", dirty={}, outputs={}).model_dump_json())
+    write_whole(spots.home / _FILE, Dispatch(action_id="", dirty={}, outputs={}).model_dump_json())
 
 
 def is_visible(run: Run, dispatch: Dispatch, name: str) -> bool:
@@ -81,19 +79,10 @@ def touched(run: Run, dispatch: Dispatch) -> tuple[str, ...]:
     return tuple(path for path, blob in now.items() if dispatch.dirty.get(path) != blob)
 
 
-def check_bounds(run: Run, dispatch: Dispatch, changed: tuple[str, ...], *, implementing: bool) -> None:
-    """Refuse what no agent may do: commit by itself, or change the code in a phase that only writes a document."""
+def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> None:
+    """Refuse what no agent may do: change the code in a phase that only writes a document."""
     if implementing:
         _check_names(changed)
-        since = run.tree.commits(dispatch.head)
-        own = [commit for commit in since if any(key == "Forge-Run" for key, _ in commit.trailers)]
-        foreign = [commit.id[:7] for commit in since if commit not in own]
-        if foreign:
-            back = own[0].id if own else dispatch.head
-            raise ForeignCommits(
-                f"The branch has commits that the run did not make: {', '.join(foreign[:_SHOWN])}.",
-                hint=f"git reset --soft {back[:12]} keeps their changes; then report again: the run commits by itself.",
-            )
         return
     tracked = {change.path for change in run.tree.status() if change.kind != "untracked"}
     wrong = [path for path in changed if path in tracked]

@@ -109,7 +109,7 @@ def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> Told | None:
         raise NothingVisible(f"{action.action_id} asks for {missing}, which is not there or is what it was before.")
     changed = touched(run, dispatch)
     implementing = action.phase == run.pipeline.implementation.id
-    check_bounds(run, dispatch, changed, implementing=implementing)
+    check_bounds(run, changed, implementing=implementing)
     texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
     shares = _shared_out(run, there, changed, texts) if implementing else {}
     usages = dict(zip(there, _usages(said, len(there)), strict=True))

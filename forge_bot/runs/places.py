@@ -19,6 +19,7 @@ class Places(Frozen):
     journal: Path
     touched: Path
     lock: Path
+    trail: Path
     git: Path
 
     @property
@@ -44,5 +45,6 @@ def _places(common: Path, state: Path, run: str) -> Places:
         journal=home / "journal.jsonl",
         touched=home / "touched.json",
         lock=common / "forge-bot" / f"{run}.lock",
+        trail=common / "forge-bot" / f"{run}.trail",
         git=common,
     )

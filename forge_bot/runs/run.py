@@ -1,7 +1,7 @@
 """A run that is open: its tree, its workspace, its state, and how reports become commits."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -13,11 +13,14 @@ from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.pipeline import AgentPhase
 from forge_bot.engine.reports import AgentFailed, ArtifactChanged, ArtifactWritten, GateShown, Prepared, RunStarted
 from forge_bot.engine.values import Frozen, Inspection
+from forge_bot.errors import ForgeError
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_text import ACTION, subject, trailers
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.places import Places, places
 from forge_bot.runs.process import stopped_like_by_hand, this_process
+from forge_bot.runs.strangers import admitted
+from forge_bot.runs.trail import Left, Trail, own_record
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.workspace import SPECS, Request, Workspace, held, read_request, told_when_full, write_whole
 from forge_bot.workspace.store import REPORTS, STATE
@@ -47,6 +50,7 @@ class Run:
         self.places: Places = places(repository, name)
         self.workspace = Workspace(tree.path, name)
         self.notices: list[str] = []
+        self.trail = Trail(self.places.trail)
         self._riding = False
         first = self.workspace.reports()[0]
         pipeline = first.pipeline if isinstance(first, RunStarted) else config.pipeline
@@ -83,6 +87,7 @@ class Run:
     def record(self, report: Report, state: State, paths: tuple[str, ...] = ()) -> None:
         """Make an advanced state the run's own: on disk first, then in a commit of the workspace and the given paths."""
         before = self.state
+        self.trail.begin()
         if paths:
             write_whole(self.places.touched, _Touched(key=report.key, paths=paths).model_dump_json())
         self.workspace.record(report, state)
@@ -93,11 +98,13 @@ class Run:
 
     def keep(self) -> None:
         """Commit what was told and rides along with nothing yet: somebody may go on with the branch elsewhere."""
+        self.trail.begin()
         self.tree.commit("forge-bot: keep the record", [("Forge-Run", self.name)], (self.workspace.relative,))
 
     def keep_record(self) -> None:
         """Commit reports that wait for the next commit to take them along: whoever works in the tree should find it clean."""
         if self._riding:
+            self.trail.begin()
             record = (f"{self.workspace.relative}/{REPORTS}", f"{self.workspace.relative}/{STATE}")
             self.tree.commit("forge-bot: keep the record", [("Forge-Run", self.name)], record)
             self._riding = False
@@ -108,8 +115,18 @@ class Run:
         return next((commit.id for commit in commits if (ACTION, action.action_id) not in commit.trailers), self.state.base_commit)
 
     def _commit(self, report: Report, before: State, paths: tuple[str, ...]) -> None:
+        self.trail.begin()
         text, said = subject(report, before, self.pipeline), trailers(report, before, self.pipeline)
         self.tree.commit(text, said, (self.workspace.relative, *paths), when=report.at.isoformat())
+
+    def let_go(self, stands: str) -> None:
+        """Note how the run is left. `stands`: where its branch stood when the run was taken up."""
+        if not self.trail.begun and self.trail.left is not None and self.trail.left.head == stands:
+            return
+        # What cannot be noted counts as unfinished, so that nobody is accused of it.
+        with suppress(ForgeError, OSError):
+            head = self.repository.commit_id(f"refs/heads/{self.state.branch}")
+            self.trail.leave(head, (self.workspace.path / REPORTS).read_bytes())
 
     # -- what happened while nobody held the run -------------------------------------------------------------------
 
@@ -196,27 +213,32 @@ class Run:
         self.notices.append(f"{name} was changed by hand; the question is asked anew for this version")
 
 
-def committed_reports(repository: Repository, branch: str, workspace: str) -> bytes:
-    """The reports in the last commit of a branch; empty before the first."""
-    return repository.read(f"refs/heads/{branch}", f"{workspace}/reports.jsonl") or b""
-
-
 @contextmanager
 def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: bool = False) -> Generator[Run]:
     """The run, locked for this process and settled. A work tree that is gone is made anew from the branch.
 
-    With `theirs`, unfinished work in the tree is left where it is: the agents are not this process's.
+    With `theirs`, unfinished work in the tree is left where it is: the agents are not this process's. What they committed by
+    themselves is refused, with ForeignCommits, and what they added to the record is taken away.
     """
     spots = places(repository, info.name)
     with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stopped_like_by_hand():
         tree, notices = _tree(repository, info, spots.tree)
         notices += _free(tree, spots.tree)
-        committed = committed_reports(repository, info.branch, f"{SPECS}/{info.name}")
-        notices += Workspace(tree.path, info.name).mend(committed)
+        stands = repository.commit_id(f"refs/heads/{info.branch}")
+        committed = repository.read(stands, f"{SPECS}/{info.name}/{REPORTS}") or b""
+        left = Trail(spots.trail).at_rest if theirs else None
+        workspace = Workspace(tree.path, info.name)
+        notices += workspace.mend(committed)
+        notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
         run = Run(repository, tree, info.name, config)
+        if left is not None and left.head != stands:
+            notices += admitted(repository, tree, info.name, run.action, left.head)
         run.notices[:0] = notices
-        run.settle(committed, theirs=theirs)
-        yield run
+        try:
+            run.settle(committed, theirs=theirs)
+            yield run
+        finally:
+            run.let_go(stands)
 
 
 def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tuple[str, ...]]:
@@ -229,6 +251,16 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
     aside = repository.put_aside(place)
     notices = (f"a work tree of a repository that is gone was put aside at {aside}",) if aside is not None else ()
     return repository.add_worktree(place, info.branch, None), notices
+
+
+def _without_strangers_lines(workspace: Workspace, committed: bytes, left: Left) -> tuple[str, ...]:
+    path = workspace.path / REPORTS
+    there = path.read_bytes() if path.is_file() else b""
+    own = own_record(left, there, committed)
+    if own == there:
+        return ()
+    write_whole(path, own)
+    return (f"lines that no process of forge-bot wrote were taken away from {REPORTS}",)
 
 
 def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
