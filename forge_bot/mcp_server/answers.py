@@ -9,12 +9,13 @@ from forge_bot.engine.values import Frozen
 
 
 class Orientation(Frozen):
-    """Where things stand; `context_link` has the rest."""
+    """Where things stand; `context_link` has the rest, and `other_contexts` that of further served folders."""
 
     runs: int
     waiting: int
     next: str
     context_link: str
+    other_contexts: tuple[str, ...] = ()
     tier: Literal["L0", "L1", "L2"] = "L0"
     branch: str = ""
     under_way: tuple[dict[str, JsonValue], ...] = ()

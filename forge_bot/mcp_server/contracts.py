@@ -22,7 +22,7 @@ _START = (
 _AUDIT = (
     "Contract of this session: response_tier=L1, policy_mode=read-only. Nothing is begun, answered, sent back or ended.\n"
     f"{_CHANNELS}\n"
-    "What is audited are the runs of the served folders: whether each decision was a person's and for which version (state, decisions), "
+    "What is audited are the runs of {project}: whether each decision was a person's and for which version (state, decisions), "
     "whether reviews found what later failed, whether the verification rests on commands that ran.\n"
     "State and log of a run are the record; its documents are claims. The phases and what each must contain: forge://pipeline/{pipeline}."
 )
@@ -44,22 +44,22 @@ def add_contracts(server: ForgeServer, desk: LazyDesk) -> None:
         ]
 
     @server.prompt(name="forge/audit", title="Audit runs of forge-bot")
-    async def audit() -> list[Message]:
-        """The contract of a session that only looks."""
-        root, _, pipeline = await _asked(desk, "")
+    async def audit(project_path: str = "") -> list[Message]:
+        """The contract of a session that only looks at a project's runs; without a path at those of the first that is served."""
+        root, _, pipeline = await _asked(desk, project_path)
         return [
-            UserMessage(_AUDIT.format(pipeline=pipeline)),
+            UserMessage(_AUDIT.format(project=root, pipeline=pipeline)),
             UserMessage(ResourceLink(type="resource_link", uri=f"forge://project/{root}/runs", name="runs")),
             UserMessage(ResourceLink(type="resource_link", uri=f"forge://pipeline/{pipeline}", name=pipeline)),
         ]
 
 
 async def _asked(desk: LazyDesk, path: str) -> tuple[str, str, str]:
-    """Id, context and pipeline of a served project. Raises an error of the protocol, since prompts know no other."""
+    """Id, context and pipeline address of a served project. Raises an error of the protocol, since prompts know no other."""
 
     def read() -> tuple[str, str, str]:
         root = desk().roots.root(path)
-        return root.id, sendable(desk().looking.context(root.id)), root.config.pipeline
+        return root.id, sendable(desk().looking.context(root.id)), desk().looking.pipeline_of(root)
 
     try:
         return await in_thread(read)

@@ -1,15 +1,16 @@
 """The tools as plain functions: what each call reads, does and answers, without a word of protocol."""
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer
-from forge_bot.errors import AskedElsewhere, WrongAction
+from forge_bot.errors import AskedElsewhere, NotServed, UnknownRun, WrongAction
 from forge_bot.mcp_server.acting import Next, next_for_client
 from forge_bot.mcp_server.answering import given_to_client, passed_on
 from forge_bot.mcp_server.arriving import arrived
@@ -19,7 +20,7 @@ from forge_bot.mcp_server.managing import Managing
 from forge_bot.mcp_server.opening import Turns, client_run
 from forge_bot.mcp_server.preferences import preferences
 from forge_bot.mcp_server.reporting import Told, report
-from forge_bot.mcp_server.roots import Roots
+from forge_bot.mcp_server.roots import Root, Roots
 from forge_bot.mcp_server.showing import beforehand
 from forge_bot.mcp_server.standing import MOMENT, Standing
 from forge_bot.mcp_server.wire import (
@@ -36,6 +37,9 @@ from forge_bot.mcp_server.wire import (
 from forge_bot.mcp_server.workshop import Workshop
 from forge_bot.runs.notices import Tell
 from forge_bot.runs.run import Run
+from forge_bot.workspace import SPECS
+
+Begun = TypeVar("Begun", bound=NewRun | Resumed | Ready)
 
 
 class Desk:
@@ -55,17 +59,26 @@ class Desk:
 
     def init(self, arguments: str, current_branch: str, project: str = "") -> NewRun | Resumed | Refused:
         """`pipeline_init`."""
-        root = self.roots.root(project)
+        root = self._meant(arguments, project)
         found = arrived(root, arguments, current_branch, preferences(root.repository), self.environ)
-        if isinstance(found, Refused) or root is self.roots.all[0]:
-            return found
-        # A workspace without its folder lies in the first one that is served.
-        return found.model_copy(update={"workspace": f"{root.path}/{found.workspace}"})
+        return found if isinstance(found, Refused) else self._placed(root, found)
+
+    def _meant(self, arguments: str, project: str) -> Root:
+        """The root that is named, else that of the run whose workspace the words are, else the default one."""
+        if not project and f"{SPECS}/" in arguments:
+            with contextlib.suppress(UnknownRun, NotServed):
+                return self.looking.run(arguments).root
+        return self.roots.root(project)
+
+    def _placed(self, root: Root, found: Begun) -> Begun:
+        return found.model_copy(update={"workspace": self.roots.workspace(root, found.workspace.removeprefix(f"{SPECS}/"))})
 
     def init_with_context(self, given: Mapping[str, Any]) -> NeedsConfirmation | NeedsDiscussion | Ready:
         """`pipeline_init_with_context`, with its arguments by name. Raises ValidationError for those that do not fit."""
         call = Call.model_validate(given)
-        return self.confirming.answer(self.roots.around(call.workspace), call)
+        root = self.roots.around(call.workspace)
+        answer = self.confirming.answer(root, call)
+        return self._placed(root, answer) if isinstance(answer, Ready) else answer
 
     def beforehand(self, answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str, JsonValue]:
         """What goes along with an answer of `init_with_context` in `_meta`."""

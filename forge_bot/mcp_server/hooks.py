@@ -13,14 +13,12 @@ from typing import Literal, TextIO
 
 from pydantic import JsonValue, TypeAdapter
 
-from forge_bot.checkout import Repository
 from forge_bot.engine import next_action
 from forge_bot.engine.actions import Action, SpawnAgent
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, ReportsDamaged
 from forge_bot.mcp_server.shell_words import git_calls
-from forge_bot.runs.find import RunInfo, run_in
-from forge_bot.runs.reading import Reading, reading
-from forge_bot.settings import load_config
+from forge_bot.mcp_server.under_way import has_runs, under_way
+from forge_bot.runs.reading import Reading
 from forge_bot.workspace import SPECS
 
 BLOCK = 2
@@ -40,16 +38,18 @@ Event = Literal["pre-tool", "post-tool", "stop"]
 
 def answer_hook(event: Event, said: TextIO | None = None) -> int:
     """The exit code for what a host asks: 0 goes on, 2 stops it, with the reason on stderr."""
-    here = Path(os.environ.get(_PROJECT) or ".")
+    folders = [Path(os.environ.get(_PROJECT) or ".")]
     try:
         payload = _PAYLOAD.validate_json((said or sys.stdin).read() or "{}")
-        found = _under_way(Path(str(payload.get("cwd") or here)))
+        folders.append(Path(str(payload.get("cwd") or folders[0])))
+        found = under_way(folders[-1])
         if found is None:
             return 0
         reason = _stopped(found, event, payload)
     except Exception as error:  # noqa: BLE001 - any other exit code than 2 lets the call go on, so whatever went wrong closes the door
         # Only where there is a run that could be harmed.
-        reason = f"forge-bot could not look at this call: {_short(error)}" if event == "pre-tool" and _top(here) is not None else ""
+        harmful = event == "pre-tool" and (isinstance(error, ReportsDamaged) or any(map(has_runs, folders)))
+        reason = f"forge-bot could not look at this call: {_short(error)}" if harmful else ""
     if not reason:
         return 0
     sys.stderr.write(f"{reason}\n")
@@ -58,25 +58,6 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
 
 def _short(error: Exception) -> str:
     return f"{error.message} {error.advice}" if isinstance(error, ForgeError) else type(error).__name__
-
-
-def _top(folder: Path) -> Path | None:
-    """The folder with runs that this one lies in."""
-    here = folder.resolve()
-    return next((each for each in (here, *here.parents) if any((each / SPECS).glob("*/reports.jsonl"))), None)
-
-
-def _under_way(folder: Path) -> Reading | None:
-    """The run of the checked-out branch, if it is not over."""
-    if _top(folder) is None:
-        return None
-    repository = Repository.find(folder)
-    branch = repository.head().branch
-    specs = repository.root / SPECS
-    names = sorted((path.name for path in specs.iterdir()), reverse=True) if specs.is_dir() else []
-    every = (run_in(repository.root, name) for name in names)
-    info: RunInfo | None = next((info for info in every if info is not None and info.branch == branch and not info.ended), None)
-    return reading(repository, info, load_config(repository.text_here)) if info is not None else None
 
 
 def _stopped(found: Reading, event: Event, payload: Mapping[str, JsonValue]) -> str:

@@ -5,18 +5,17 @@ from typing import Any
 
 from pydantic import JsonValue, TypeAdapter
 
-from forge_bot.engine import Pipeline, State
+from forge_bot.engine import State
 from forge_bot.engine.progress import rows
 from forge_bot.errors import UnknownArtifact, UnknownRun, registry
-from forge_bot.mcp_server.roots import Root, Roots
+from forge_bot.mcp_server.pipelines import address, pipeline_at, pipelines
+from forge_bot.mcp_server.roots import Root, Roots, Spot, in_several
 from forge_bot.mcp_server.wire import WireAction
 from forge_bot.prompts.untrusted import clean
-from forge_bot.resources import templates
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.project import profile_at
 from forge_bot.runs.reading import Reading, raw_file, reading
-from forge_bot.settings import load_pipeline
-from forge_bot.workspace import SPECS, read_request
+from forge_bot.workspace import read_request
 
 TIERS: dict[str, str] = {
     "surface": "what a client sees: tools, resources, prompts",
@@ -39,18 +38,25 @@ class Looking:
 
     # -- runs ------------------------------------------------------------------------------------------------------
 
-    def run(self, name: str) -> tuple[Root, RunInfo]:
-        """The run of that name in any served folder. Raises UnknownRun."""
-        for root in self.roots.all:
-            for info in root.runs():
-                if info.name == name:
-                    return root, info
-        raise UnknownRun(f"There is no run {name!r} in the served folders.", hint="forge://project/{id}/runs lists those there are.")
+    def run(self, workspace: str, project: str = "") -> Spot:
+        """The run of that name or workspace, in a project or any served folder; one on a branch only if none is checked out.
 
-    def reading(self, name: str) -> Reading:
+        Raises UnknownRun, NotServed, AmbiguousRun.
+        """
+        wanted = self.roots.wanted(project)
+        roots, name = self.roots.named(workspace)
+        found = [spot for spot in self.roots.runs([root for root in roots if root in wanted]) if spot.info.name == name]
+        if not found:
+            raise UnknownRun(f"There is no run {name!r} in the served folders.", hint="forge://project/{id}/runs lists those there are.")
+        here = [spot for spot in found if spot.here]
+        if len(here) > 1:
+            raise in_several(workspace)
+        return (here or found)[0]
+
+    def reading(self, workspace: str, project: str = "") -> Reading:
         """The run, folded from its reports."""
-        root, info = self.run(name)
-        return reading(root.repository, info, root.config)
+        spot = self.run(workspace, project)
+        return reading(spot.root.repository, spot.info, spot.root.config)
 
     def state(self, name: str) -> JsonValue:
         """state.json as it would be written now."""
@@ -75,8 +81,8 @@ class Looking:
 
     def request(self, name: str) -> str:
         """The request as an agent may read it."""
-        root, info = self.run(name)
-        raw = raw_file(root.repository, info, "request.md") or b""
+        spot = self.run(name)
+        raw = raw_file(spot.root.repository, spot.info, "request.md") or b""
         request = read_request(raw.decode("utf-8", "replace"))
         text = request.text if request.source.type == "text" else clean(request.text).text
         return f"# {request.title}\n\n{text}\n"
@@ -90,7 +96,12 @@ class Looking:
 
     def runs(self, project: str) -> JsonValue:
         """The runs of a repository, newest first."""
-        return [run_line(info) for info in self.roots.root(project).runs()]
+        root = self.roots.root(project)
+        return [self.line(Spot(root, info)) for info in root.runs()]
+
+    def line(self, spot: Spot) -> dict[str, JsonValue]:
+        """A run as a list shows it."""
+        return _line(spot.info, self.roots.workspace(spot.root, spot.info.name))
 
     def context(self, project: str) -> str:
         """Where the repository and its runs stand, for the beginning of a session."""
@@ -102,7 +113,9 @@ class Looking:
         ]
         languages = ", ".join(f"{language.name} ({language.percent}%)" for language in profile.languages)
         known = [
-            f"- {SPECS}/{info.name}: {info.title} ({_where(info)}, {info.branch})" for info in root.runs()[:_RUNS_SHOWN] if not info.ended
+            f"- {self.roots.workspace(root, info.name)}: {info.title} ({_where(info)}, {info.branch})"
+            for info in root.runs()[:_RUNS_SHOWN]
+            if not info.ended
         ]
         parts = [
             f"# {root.id}",
@@ -121,33 +134,32 @@ class Looking:
             )
             alive = [info for info in root.runs() if not info.ended][:_RUNS_SHOWN]
             found += [(f"forge://run/{info.name}/state", info.name, info.title, "application/json") for info in alive]
-        return (*found, *((f"forge://pipeline/{name}", name, "a pipeline as data", "application/json") for name in self.pipelines()))
+        found += [(f"forge://pipeline/{name}", name, "a pipeline as data", "application/json") for name in self.pipelines()]
+        # Several folders may have the same run.
+        return tuple({entry[0]: entry for entry in found}.values())
 
     # -- schemas and the server ------------------------------------------------------------------------------------
 
     def pipeline(self, name: str) -> JsonValue:
         """A pipeline's descriptor."""
-        return self._pipeline(name).model_dump(mode="json", exclude_defaults=True)
+        return pipeline_at(self.roots, name).model_dump(mode="json", exclude_defaults=True)
 
-    def _pipeline(self, name: str) -> Pipeline:
-        return load_pipeline(name, self.roots.root().repository.text_here)
+    def pipeline_of(self, root: Root) -> str:
+        """What the address ends in of the pipeline a root's runs are made of."""
+        return address(self.roots, root, root.config.pipeline)
 
     def pipelines(self) -> tuple[str, ...]:
-        """Names of the pipelines runs can be made of."""
-        folder = self.roots.root().path / ".forge" / "pipelines"
-        own = [path.stem for path in folder.glob("*.yaml")] if folder.is_dir() else []
-        shipped = [path.stem for path in (templates() / "pipelines").glob("*.yaml")]
-        return tuple(sorted({*shipped, *own}))
+        """What the addresses of the pipelines end in that runs can be made of."""
+        return pipelines(self.roots)
 
     def roots_served(self) -> JsonValue:
         """The served folders, in the form of the protocol's roots."""
         return {"roots": [{"uri": root.path.as_uri(), "name": root.id} for root in self.roots.all]}
 
 
-def run_line(info: RunInfo) -> dict[str, JsonValue]:
-    """A run as a list shows it."""
+def _line(info: RunInfo, workspace: str) -> dict[str, JsonValue]:
     return {
-        "workspace": f"{SPECS}/{info.name}",
+        "workspace": workspace,
         "title": info.title,
         "branch": info.branch,
         "phase": info.phase,

@@ -16,7 +16,7 @@ from forge_bot.errors import BadArguments, UnknownArtifact
 from forge_bot.knowledge import History
 from forge_bot.mcp_server.answering import VIA
 from forge_bot.mcp_server.answers import Controlled, Findings, Kept, Numbers, Orientation, ResumeInfo, RunList, Validation
-from forge_bot.mcp_server.looking import Looking, run_line
+from forge_bot.mcp_server.looking import Looking
 from forge_bot.mcp_server.opening import Turns, client_run
 from forge_bot.mcp_server.preferences import Preferences, preferences, set_preferences
 from forge_bot.mcp_server.roots import Root, Roots
@@ -48,34 +48,39 @@ class Managing:
     # -- where things stand ----------------------------------------------------------------------------------------
 
     def orient(self, tier: Literal["L0", "L1", "L2"], project: str) -> Orientation:
-        """A status of a few words; L1 names the runs under way, L2 brings the whole context along."""
-        root = self.roots.root(project)
-        alive = [info for info in root.runs() if not info.ended]
-        waiting = [info for info in alive if info.waiting]
-        link = f"forge://project/{root.id}/context"
-        following = "pipeline_init" if not alive else "pipeline_next_action"
-        short = Orientation(runs=len(alive), waiting=len(waiting), next=following, context_link=link, tier=tier)
+        """A status of a few words, of one project or of all; L1 names the runs under way, L2 brings the whole context along."""
+        roots = self.roots.wanted(project)
+        alive = [spot for spot in self.roots.runs(roots) if not spot.info.ended]
+        link, *others = (f"forge://project/{root.id}/context" for root in roots)
+        short = Orientation(
+            runs=len(alive),
+            waiting=sum(spot.info.waiting for spot in alive),
+            next="pipeline_next_action" if alive else "pipeline_init",
+            context_link=link,
+            other_contexts=tuple(others),
+            tier=tier,
+        )
         if tier == "L0":
             return short
-        more: dict[str, Any] = {"branch": root.repository.head().branch, "under_way": tuple(run_line(info) for info in alive)}
+        more: dict[str, Any] = {"branch": _branch(roots[0]), "under_way": tuple(self.looking.line(spot) for spot in alive)}
         if tier == "L2":
-            more["context"] = self.looking.context(root.id)
+            more["context"] = "\n".join(self.looking.context(root.id) for root in roots)
         return short.model_copy(update=more)
 
     def resume_info(self, workspace: str) -> ResumeInfo:
         """Where a run stands; one on a branch that is not checked out is named with the way to it."""
-        name = workspace.strip().rstrip("/").rpartition("/")[2]
-        root, info = self.looking.run(name)
+        spot = self.looking.run(workspace)
+        root, info = spot.root, spot.info
         found = reading(root.repository, info, root.config)
         # Before its first commit a run lies in the work tree, and its branch may be nowhere.
         unborn = run_in(root.path, info.name) is not None and not root.repository.branch_exists(info.branch)
         here = _branch(root) == info.branch or unborn
-        return _resume_info(found, here=here)
+        return _resume_info(found, self.roots.workspace(root, info.name), here=here)
 
     def run_list(self, *, ended: bool) -> RunList:
         """The runs of all served folders, with those that are over if wanted."""
-        found = (info for root in self.roots.all for info in root.runs() if ended or not info.ended)
-        return RunList(runs=tuple(run_line(info) for info in found))
+        found = self.roots.runs(self.roots.all)
+        return RunList(runs=tuple(self.looking.line(spot) for spot in found if ended or not spot.info.ended))
 
     def control(self, workspace: str, operation: Operation, phase: str, notes: str, client: str) -> Controlled:
         """End a run, or send it back to a phase that it has reached. Raises BadOption, NothingToRetry, RunEnded."""
@@ -90,7 +95,7 @@ class Managing:
                 run.tell(RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=notes, by=by, via=VIA))
             state = run.state
             return Controlled(
-                workspace=run.workspace.relative,
+                workspace=self.roots.workspace(spot.root, run.name),
                 operation=operation,
                 current_phase=state.current_phase,
                 status=state.current_phase_status.value,
@@ -99,19 +104,19 @@ class Managing:
 
     # -- what earlier runs teach -----------------------------------------------------------------------------------
 
-    def history(self, query: str, about: About, limit: int) -> Findings:
-        """Earlier runs like a text, what reviewers kept finding, or where runs got stuck."""
-        root = self.roots.root()
+    def history(self, query: str, about: About, limit: int, project: str) -> Findings:
+        """A project's earlier runs like a text, what reviewers kept finding there, or where runs got stuck. Raises NotServed."""
+        root = self.roots.root(project)
         past = history_at(root.repository, root.repository.head().commit)
         count = min(max(limit, 1), _MOST)
         return Findings(results=_taught(past, query, about, count), runs=len(root.runs()))
 
-    def analytics(self, kind: Kind, workspace: str, effort: str) -> Numbers:
-        """What a run took, what one of an effort will probably take here, or all runs together."""
+    def analytics(self, kind: Kind, workspace: str, effort: str, project: str) -> Numbers:
+        """What a run took, what one of an effort will probably take in a project, or all its runs together. Raises NotServed."""
         if kind == "summary":
-            name = workspace.strip().rstrip("/").rpartition("/")[2]
-            return Numbers(about=name, numbers=_summary(self.looking.reading(name).state))
-        root = self.roots.root()
+            state = self.looking.reading(workspace, project).state
+            return Numbers(about=state.run, numbers=_summary(state))
+        root = self.roots.root(project)
         if kind == "estimate":
             return Numbers(about=effort, numbers=_estimated(root, effort))
         return Numbers(about=root.id, numbers=_repository(root))
@@ -128,9 +133,9 @@ class Managing:
             raise UnknownArtifact(f"There is no {name} in {SPECS}/{spot.info.name}.", hint="Write it there first.")
         return _validated(found, name, text)
 
-    def preferences(self, wanted: Mapping[str, Any] | None) -> Kept:
-        """What is kept for new runs; replaced by `wanted` if that is given."""
-        repository = self.roots.root().repository
+    def preferences(self, wanted: Mapping[str, Any] | None, project: str) -> Kept:
+        """What is kept for new runs of a project; replaced by `wanted` if that is given. Raises NotServed."""
+        repository = self.roots.root(project).repository
         if wanted is not None:
             set_preferences(repository, Preferences.model_validate(wanted))
         return Kept(preferences=preferences(repository).model_dump(mode="json", exclude_defaults=True))
@@ -140,14 +145,14 @@ def _branch(root: Root) -> str:
     return root.repository.head().branch
 
 
-def _resume_info(found: Reading, *, here: bool) -> ResumeInfo:
+def _resume_info(found: Reading, workspace: str, *, here: bool) -> ResumeInfo:
     from forge_bot.engine import next_action
 
     state = found.state
     action = next_action(found.pipeline, state)
     go = "call pipeline_next_action" if here else f"git switch {state.branch}, then call pipeline_next_action"
     return ResumeInfo(
-        workspace=f"{SPECS}/{state.run}",
+        workspace=workspace,
         spec_name=state.run.partition("-")[2],
         current_phase=state.current_phase,
         current_phase_status=state.current_phase_status.value,

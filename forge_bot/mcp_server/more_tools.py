@@ -22,7 +22,9 @@ def add_looking(server: ForgeServer, desk: LazyDesk) -> None:
     async def forge_orient(response_tier: Literal["L0", "L1", "L2"] = "L0", project: str = "") -> CallToolResult:
         """Status in a few words; context_link has the rest."""
         found = await in_thread(lambda: desk().managing.orient(response_tier, project))
-        return answered(found, sparse=True, meta={"hints": {"next": found.next}, "resource_links": [found.context_link]})
+        return answered(
+            found, sparse=True, meta={"hints": {"next": found.next}, "resource_links": [found.context_link, *found.other_contexts]}
+        )
 
     @server.tool(annotations=READS, structured_output=False)
     async def state_resume_info(workspace: str) -> CallToolResult:
@@ -39,14 +41,18 @@ def add_looking(server: ForgeServer, desk: LazyDesk) -> None:
         return answered(found, meta={"resource_links": [link for run in found.runs for link in links_of(str(run["workspace"]))[:1]]})
 
     @server.tool(annotations=READS, structured_output=False)
-    async def history_search(query: str, about: Literal["runs", "patterns", "friction"] = "runs", limit: int = 5) -> CallToolResult:
+    async def history_search(
+        query: str, about: Literal["runs", "patterns", "friction"] = "runs", limit: int = 5, project: str = ""
+    ) -> CallToolResult:
         """Past runs like a text, what reviews kept finding, or where runs got stuck."""
-        return answered(await in_thread(lambda: desk().managing.history(query, about, limit)))
+        return answered(await in_thread(lambda: desk().managing.history(query, about, limit, project)))
 
     @server.tool(annotations=READS, structured_output=False)
-    async def analytics(kind: Literal["summary", "estimate", "repository"], workspace: str = "", effort: str = "M") -> CallToolResult:
+    async def analytics(
+        kind: Literal["summary", "estimate", "repository"], workspace: str = "", effort: str = "M", project: str = ""
+    ) -> CallToolResult:
         """What a run took, what one of an effort will probably take, or all runs together."""
-        return answered(await in_thread(lambda: desk().managing.analytics(kind, workspace, effort)))
+        return answered(await in_thread(lambda: desk().managing.analytics(kind, workspace, effort, project)))
 
     @server.tool(annotations=READS, structured_output=False)
     async def validate_artifact(workspace: str, artifact: str) -> CallToolResult:
@@ -70,6 +76,6 @@ def add_steering(server: ForgeServer, desk: LazyDesk) -> None:
         return answered(found, meta={"hints": {"next": found.instruction}, "resource_links": [*links_of(workspace)]})
 
     @server.tool(annotations=WRITES, structured_output=False)
-    async def preferences(set: Object | None = None) -> CallToolResult:  # noqa: A002 - what hosts write
+    async def preferences(set: Object | None = None, project: str = "") -> CallToolResult:  # noqa: A002 - what hosts write
         """Defaults for new runs; set replaces them: auto, nopr, debug, discuss, effort."""
-        return answered(await in_thread(lambda: desk().managing.preferences(set)))
+        return answered(await in_thread(lambda: desk().managing.preferences(set, project)))

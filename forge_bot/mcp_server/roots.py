@@ -49,6 +49,11 @@ class Spot:
     info: RunInfo
 
     @property
+    def here(self) -> bool:
+        """Whether the run lies in the very work tree that is served, and not on a branch only or in another work tree."""
+        return self.info.tree is not None and self.info.tree.resolve() == self.root.path
+
+    @property
     def key(self) -> str:
         """What tells this run from all others that are served."""
         return f"{self.root.path}\0{self.info.name}"
@@ -80,26 +85,45 @@ class Roots:
                 return root
         raise NotServed(f"{wanted} is not served here.")
 
+    def wanted(self, project: str) -> tuple[Root, ...]:
+        """The root of that id or path alone; all for an empty name. Raises NotServed."""
+        return (self.root(project),) if project else self.all
+
+    def workspace(self, root: Root, name: str) -> str:
+        """What names a run's folder to a client: in the default root the path within, elsewhere the absolute one."""
+        relative = f"{SPECS}/{name}"
+        return relative if root is self.all[0] else f"{root.path}/{relative}"
+
+    def runs(self, roots: Sequence[Root]) -> tuple[Spot, ...]:
+        """The runs of some roots, newest first. Where several are work trees of one repository, each run once: where it is checked out."""
+        found: dict[tuple[Path, str], Spot] = {}
+        for root in roots:
+            for info in root.runs():
+                spot, key = Spot(root, info), (root.repository.common_dir, info.name)
+                if key not in found or spot.here:
+                    found[key] = spot
+        return tuple(sorted(found.values(), key=lambda spot: spot.info.updated_at, reverse=True))
+
     def around(self, workspace: str) -> Root:
         """The root in which a workspace lies or is to lie: that of an absolute path, else the first. Raises NotServed."""
-        return self._named(workspace)[0][0]
+        return self.named(workspace)[0][0]
 
     def spot(self, workspace: str) -> Spot:
         """The run in a workspace, `.specs/NAME` or an absolute path. Raises NotServed, UnknownWorkspace, AmbiguousRun, WrongBranch."""
-        roots, name = self._named(workspace)
+        roots, name = self.named(workspace)
         found = [Spot(root, info) for root in roots if (info := run_in(root.path, name)) is not None]
         if len(found) > 1:
-            raise AmbiguousRun(f"{workspace} exists in several served folders.", hint="Give its absolute path.")
+            raise in_several(workspace)
         if found:
             return found[0]
         for root in roots:
             if elsewhere := next((info for info in runs(root.repository) if info.name == name), None):
                 raise _on_its_branch(root, elsewhere)
-        known = tuple(f"{SPECS}/{info.name}" for root in roots for info in root.runs()[:5])
+        known = tuple(self.workspace(root, info.name) for root in roots for info in root.runs()[:5])
         raise UnknownWorkspace(f"There is no run in {workspace or 'an empty path'}.", details=known)
 
-    def _named(self, workspace: str) -> tuple[tuple[Root, ...], str]:
-        """The roots a workspace may lie in, and its name."""
+    def named(self, workspace: str) -> tuple[tuple[Root, ...], str]:
+        """The roots a workspace may lie in, and its name. Raises NotServed."""
         plain = workspace.strip().replace("\\", "/").rstrip("/")
         if plain.startswith("/"):
             folder, _, name = plain.rpartition("/")
@@ -111,6 +135,11 @@ class Roots:
         if _NAME.fullmatch(name) is None or name in {".", ".."}:
             raise NotServed(f"{workspace!r} is no folder directly under {SPECS}.")
         return roots, name
+
+
+def in_several(workspace: str) -> AmbiguousRun:
+    """The error for a run that is checked out in more than one served folder."""
+    return AmbiguousRun(f"{workspace} exists in several served folders.", hint="Give the absolute path of its workspace to a tool.")
 
 
 def _on_its_branch(root: Root, info: RunInfo) -> WrongBranch:
