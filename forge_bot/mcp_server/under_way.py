@@ -35,11 +35,11 @@ def under_way(folder: Path) -> Reading | None:
     if not _around(folder):
         return None
     repository = Repository.find(folder)
-    places = _places(repository.root)
-    known = [info for place in places if (info := _info(repository.root, place)) is not None and not info.ended]
+    seen = {place: _info(repository.root, place) for place in _places(repository.root)}
+    known = [info for info in seen.values() if info is not None and not info.ended]
     if known and (found := _read(repository, known)) is not None:
         return found
-    if lost := next((place for place in places if _is_lost(repository, place)), None):
+    if lost := next((place for place, info in seen.items() if info is None and _is_lost(repository, place)), None):
         raise _unreadable(lost)
     return None
 
@@ -55,7 +55,9 @@ def _places(root: Path) -> list[Path]:
     try:
         return sorted(specs.iterdir(), reverse=True) if specs.is_dir() else []
     except OSError as error:
-        raise ReportsDamaged(f"The folder {SPECS} cannot be read.", hint=f"Let the person see to it in a terminal: ls -ld {specs}") from error
+        raise ReportsDamaged(
+            f"The folder {SPECS} cannot be read.", hint=f"Let the person see to it in a terminal: ls -ld {specs}"
+        ) from error
 
 
 def _info(root: Path, place: Path) -> RunInfo | None:
@@ -85,8 +87,8 @@ def _is_lost(repository: Repository, place: Path) -> bool:
     reports = place / REPORTS
     if os.path.lexists(reports):
         return not _begins(reports)
-    # Other programs keep a state.json under this name too.
-    return os.path.lexists(place / STATE) and (state is not None or repository.read("HEAD", f"{SPECS}/{place.name}/{REPORTS}") is not None)
+    # Without reports a state.json that is none of ours may be another program's.
+    return state is not None
 
 
 def _state(place: Path) -> State | None:

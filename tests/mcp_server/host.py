@@ -40,6 +40,7 @@ class Host:
     path: Path
     answers: Mapping[tuple[str, str, str], script.Answer] = field(default_factory=script.usual)
     workspace: str = ""
+    project: str = ""
     asked: list[Json] = field(default_factory=list[Json])
     visits: Counter[str] = field(default_factory=Counter[str])
 
@@ -56,7 +57,7 @@ class Host:
 
     async def begin(self, task: str, effort: str = "S", *, git: bool = True, **confirmation: Any) -> Json:
         """From words to a run that has begun, on its branch."""
-        arrived = await self.call("pipeline_init", arguments=task)
+        arrived = await self.call("pipeline_init", arguments=task, project=self.project)
         handed = {"workspace": arrived["workspace"], "flags": arrived["flags"], "task_text": arrived["core_text"]}
         needs = await self.call("pipeline_init_with_context", **handed)
         assert "needs_user_confirmation" in needs
