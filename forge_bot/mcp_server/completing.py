@@ -29,7 +29,7 @@ def _known(desk: LazyDesk, address: str, argument: str, given: dict[str, str]) -
     looking = desk().looking
     match argument:
         case "run":
-            return [info.name for root in desk().roots.all for info in root.runs()]
+            return list(dict.fromkeys(spot.info.name for spot in desk().roots.runs(desk().roots.all)))
         case "name":
             return ["request.md", *(name for name in looking.reading(given.get("run", "")).state.artifacts if name != "request.md")]
         case "id":

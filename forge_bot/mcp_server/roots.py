@@ -1,5 +1,6 @@
 """The folders this server serves, and the run that a workspace names in one of them."""
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,8 +81,10 @@ class Roots:
         """The root of that id or path; the first one for an empty name. Raises NotServed."""
         if not wanted:
             return self.all[0]
+        # Git tells the real path of a work tree; whoever names it may know another that leads there.
+        place = Path(os.path.realpath(wanted)) if "\0" not in wanted else None
         for root in self.all:
-            if wanted == root.id or Path(wanted).absolute() == root.path:
+            if wanted == root.id or place == root.path:
                 return root
         raise NotServed(f"{wanted} is not served here.")
 

@@ -109,6 +109,15 @@ async def test_a_project_that_is_not_served_is_refused_everywhere_alike(sample: 
     assert (caught.value.error["code"], caught.value.error["source_tool"]) == ("MCP-002", tool)
 
 
+async def test_a_project_is_found_by_every_path_that_leads_to_it(sample: Sample, second: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(second)
+    async with both(sample, second) as host:
+        for path in ("link", "second/", "rota/../second"):
+            assert (await host.call("forge_orient", project=f"{tmp_path}/{path}"))["context_link"] == "forge://project/second/context"
+        with pytest.raises(Refusal, match="MCP-002"):
+            await host.call("forge_orient", project=f"{second}\0")
+
+
 async def test_an_audit_is_of_the_project_that_is_named(sample: Sample, second: Path) -> None:
     async with both(sample, second) as host:
         assert await links(host, "forge/audit") == ["forge://project/rota/runs", "forge://pipeline/develop"]
@@ -188,8 +197,12 @@ async def test_runs_of_one_name_in_two_folders_are_never_mistaken_for_each_other
         for tool, word in {"state_resume_info": "workspace", "pipeline_next_action": "workspace", "pipeline_init": "arguments"}.items():
             with pytest.raises(Refusal, match="REQUEST-005"):
                 await host.call(tool, **{word: first.workspace})
+        run = Path(host.workspace).name
         with pytest.raises(MCPError, match="REQUEST-005"):
-            await host.client.read_resource(f"forge://run/{Path(host.workspace).name}/state")
+            await host.client.read_resource(f"forge://run/{run}/state")
+        assert await completed(host, "forge://run/{run}/state", "run", "") == [run]
+        uris = [resource.uri for resource in (await host.client.list_resources()).resources]
+        assert len(uris) == len({*uris})
 
 
 async def test_work_trees_of_one_repository_show_a_run_once_where_it_is_checked_out(sample: Sample, tmp_path: Path) -> None:
