@@ -53,7 +53,7 @@ class Desk:
         self.standing = Standing(moment)
         self.confirming = Confirming()
         self.looking = Looking(self.roots)
-        self.managing = Managing(self.roots, self.turns, self.looking)
+        self.managing = Managing(self.roots, self.turns, self.workshop, self.looking)
 
     # -- beginning -------------------------------------------------------------------------------------------------
 

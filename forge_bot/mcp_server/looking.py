@@ -92,7 +92,7 @@ class Looking:
     def profile(self, project: str) -> JsonValue:
         """Languages, commands, conventions and layout at the commit that is checked out."""
         root = self.roots.root(project)
-        return profile_at(root.repository, root.repository.head().commit, root.config).model_dump(mode="json")
+        return profile_at(root.repository, root.repository.commit_id("HEAD"), root.config).model_dump(mode="json")
 
     def runs(self, project: str) -> JsonValue:
         """The runs of a repository, newest first."""
@@ -106,8 +106,8 @@ class Looking:
     def context(self, project: str) -> str:
         """Where the repository and its runs stand, for the beginning of a session."""
         root = self.roots.root(project)
-        head = root.repository.head()
-        profile = profile_at(root.repository, head.commit, root.config)
+        branch = root.branch
+        profile = profile_at(root.repository, root.repository.commit_id("HEAD"), root.config)
         commands = [
             f"- {kind}: `{' '.join(command.argv)}`" for kind in ("build", "test", "lint") for command in getattr(profile.commands, kind)
         ]
@@ -119,7 +119,7 @@ class Looking:
         ]
         parts = [
             f"# {root.id}",
-            f"Branch `{head.branch}`. {languages}",
+            f"{f'Branch `{branch}`' if branch else 'No branch is checked out'}. {languages}",
             "## Commands\n\n" + ("\n".join(commands) or "None was found."),
             "## Runs under way\n\n" + ("\n".join(known) or "None. pipeline_init begins one."),
         ]

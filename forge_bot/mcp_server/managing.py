@@ -20,6 +20,7 @@ from forge_bot.mcp_server.looking import Looking
 from forge_bot.mcp_server.opening import Turns, client_run
 from forge_bot.mcp_server.preferences import Preferences, preferences, set_preferences
 from forge_bot.mcp_server.roots import Root, Roots
+from forge_bot.mcp_server.workshop import Workshop
 from forge_bot.runs.clock import now
 from forge_bot.runs.estimate import estimate
 from forge_bot.runs.find import run_in
@@ -40,9 +41,10 @@ _MOST = 50
 class Managing:
     """Everything a client may do with runs beside working them off."""
 
-    def __init__(self, roots: Roots, turns: Turns, looking: Looking) -> None:
+    def __init__(self, roots: Roots, turns: Turns, workshop: Workshop, looking: Looking) -> None:
         self.roots = roots
         self.turns = turns
+        self.workshop = workshop
         self.looking = looking
 
     # -- where things stand ----------------------------------------------------------------------------------------
@@ -62,7 +64,7 @@ class Managing:
         )
         if tier == "L0":
             return short
-        more: dict[str, Any] = {"branch": _branch(roots[0]), "under_way": tuple(self.looking.line(spot) for spot in alive)}
+        more: dict[str, Any] = {"branch": roots[0].branch, "under_way": tuple(self.looking.line(spot) for spot in alive)}
         if tier == "L2":
             more["context"] = "\n".join(self.looking.context(root.id) for root in roots)
         return short.model_copy(update=more)
@@ -74,7 +76,7 @@ class Managing:
         found = reading(root.repository, info, root.config)
         # Before its first commit a run lies in the work tree, and its branch may be nowhere.
         unborn = run_in(root.path, info.name) is not None and not root.repository.branch_exists(info.branch)
-        here = _branch(root) == info.branch or unborn
+        here = root.branch == info.branch or unborn
         return _resume_info(found, self.roots.workspace(root, info.name), here=here)
 
     def run_list(self, *, ended: bool) -> RunList:
@@ -86,7 +88,9 @@ class Managing:
         """End a run, or send it back to a phase that it has reached. Raises BadOption, NothingToRetry, RunEnded."""
         spot = self.roots.spot(workspace)
         by, notes = f"{client or 'an MCP client'}, unverified", notes.replace("\0", "")
-        with client_run(spot, self.turns) as run:
+        if operation == "abandon":
+            self.workshop.call_off(spot)
+        with client_run(spot, self.turns, ending=operation == "abandon") as run:
             if operation == "abandon":
                 run.tell(answer(run, Reply(answer=Answer.ABANDON, notes=notes), VIA, by=by))
             else:
@@ -107,7 +111,7 @@ class Managing:
     def history(self, query: str, about: About, limit: int, project: str) -> Findings:
         """A project's earlier runs like a text, what reviewers kept finding there, or where runs got stuck. Raises NotServed."""
         root = self.roots.root(project)
-        past = history_at(root.repository, root.repository.head().commit)
+        past = history_at(root.repository, root.repository.commit_id("HEAD"))
         count = min(max(limit, 1), _MOST)
         return Findings(results=_taught(past, query, about, count), runs=len(root.runs()))
 
@@ -139,10 +143,6 @@ class Managing:
         if wanted is not None:
             set_preferences(repository, Preferences.model_validate(wanted))
         return Kept(preferences=preferences(repository).model_dump(mode="json", exclude_defaults=True))
-
-
-def _branch(root: Root) -> str:
-    return root.repository.head().branch
 
 
 def _resume_info(found: Reading, workspace: str, *, here: bool) -> ResumeInfo:
@@ -218,12 +218,12 @@ def _estimated(root: Root, effort: str) -> dict[str, JsonValue]:
     config = root.config
     pipeline = load_pipeline(config.pipeline, root.repository.text_here)
     models = {tier: config.model_for(tier) for tier in Tier}
-    return estimate(root.repository, root.repository.head().commit, pipeline, wanted, models).model_dump(mode="json")
+    return estimate(root.repository, root.repository.commit_id("HEAD"), pipeline, wanted, models).model_dump(mode="json")
 
 
 def _repository(root: Root) -> dict[str, JsonValue]:
     known = root.runs()
-    past = history_at(root.repository, root.repository.head().commit)
+    past = history_at(root.repository, root.repository.commit_id("HEAD"))
     efforts: dict[str, JsonValue] = {}
     for info in known:
         efforts[info.effort] = sum(other.effort == info.effort for other in known)

@@ -36,14 +36,16 @@ class Turns:
 
 
 @contextmanager
-def client_run(spot: Spot, turns: Turns) -> Generator[Run]:
+def client_run(spot: Spot, turns: Turns, *, ending: bool = False) -> Generator[Run]:
     """The run, held for one call. Raises WrongBranch, RunBusy when another process keeps it, and what opening raises.
+
+    With `ending` it does not matter what else was committed.
 
     What goes wrong while it is held comes out as AtNode, with the error as its cause.
     """
     with turns.turn(spot.key), ExitStack() as stack:
         _on_branch(spot)
-        run = _held(spot, stack)
+        run = _held(spot, stack, ending=ending)
         try:
             yield run
         except ForgeError as error:
@@ -58,12 +60,12 @@ def _placed(run: Run) -> AtNode:
     return AtNode(action.phase if several else action.output_file, action.input_files)
 
 
-def _held(spot: Spot, stack: ExitStack) -> Run:
+def _held(spot: Spot, stack: ExitStack, *, ending: bool) -> Run:
     config = spot.root.config
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            return stack.enter_context(opened(spot.root.repository, spot.info, config, theirs=True))
+            return stack.enter_context(opened(spot.root.repository, spot.info, config, theirs=True, ending=ending))
         except RunBusy:
             if time.monotonic() > until:
                 raise

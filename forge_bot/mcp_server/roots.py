@@ -2,12 +2,13 @@
 
 import os
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.checkout import Repository
-from forge_bot.errors import AmbiguousRun, NotServed, UnknownWorkspace, WrongBranch
+from forge_bot.errors import AmbiguousRun, DetachedHead, NotServed, UnknownWorkspace, WrongBranch
 from forge_bot.runs.find import RunInfo, run_in, runs
 from forge_bot.settings import Config, load_config
 from forge_bot.workspace import SPECS
@@ -31,6 +32,14 @@ class Root:
     def config(self) -> Config:
         """The configuration as it stands in the work tree."""
         return load_config(self.repository.text_here)
+
+    @property
+    def branch(self) -> str:
+        """The branch that is checked out; empty where none is, as in many jobs of CI. Raises NoCommits."""
+        try:
+            return self.repository.head().branch
+        except DetachedHead:
+            return ""
 
     def runs(self) -> tuple[RunInfo, ...]:
         """The runs of the repository, newest first; one whose branch is not made yet is among them."""
@@ -66,25 +75,25 @@ class Roots:
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = tuple(folders)
         self._roots: tuple[Root, ...] | None = None
+        self._looking = threading.Lock()
 
     @property
     def all(self) -> tuple[Root, ...]:
         """The served repositories, the default one first. Raises NotARepository for a folder that is none."""
-        if self._roots is None:
-            found = dict.fromkeys(Repository.find(folder) for folder in self._folders)
-            names = [repository.root.name for repository in found]
-            ids = [name if names.count(name) == 1 else f"{name}-{number}" for number, name in enumerate(names, 1)]
-            self._roots = tuple(Root(name, repository) for name, repository in zip(ids, found, strict=True))
-        return self._roots
+        with self._looking:
+            if self._roots is None:
+                found = dict.fromkeys(Repository.find(folder) for folder in self._folders)
+                names = [repository.root.name for repository in found]
+                ids = [name if names.count(name) == 1 else f"{name}-{number}" for number, name in enumerate(names, 1)]
+                self._roots = tuple(Root(name, repository) for name, repository in zip(ids, found, strict=True))
+            return self._roots
 
     def root(self, wanted: str = "") -> Root:
         """The root of that id or path; the first one for an empty name. Raises NotServed."""
         if not wanted:
             return self.all[0]
-        # Git tells the real path of a work tree; whoever names it may know another that leads there.
-        place = Path(os.path.realpath(wanted)) if "\0" not in wanted else None
         for root in self.all:
-            if wanted == root.id or place == root.path:
+            if wanted == root.id or root.path == _real(wanted):
                 return root
         raise NotServed(f"{wanted} is not served here.")
 
@@ -120,7 +129,11 @@ class Roots:
         if found:
             return found[0]
         for root in roots:
-            if elsewhere := next((info for info in runs(root.repository) if info.name == name), None):
+            elsewhere = next((info for info in runs(root.repository) if info.name == name), None)
+            if elsewhere is not None and Spot(root, elsewhere).here:
+                # Its folder was deleted, its branch is checked out: opening it brings back what is committed.
+                return Spot(root, elsewhere)
+            if elsewhere is not None:
                 raise _on_its_branch(root, elsewhere)
         known = tuple(self.workspace(root, info.name) for root in roots for info in root.runs()[:5])
         raise UnknownWorkspace(f"There is no run in {workspace or 'an empty path'}.", details=known)
@@ -130,7 +143,8 @@ class Roots:
         plain = workspace.strip().replace("\\", "/").rstrip("/")
         if plain.startswith("/"):
             folder, _, name = plain.rpartition("/")
-            roots = tuple(root for root in self.all if folder == f"{root.path}/{SPECS}")
+            above, _, specs = folder.rpartition("/")
+            roots = tuple(root for root in self.all if specs == SPECS and root.path == _real(above))
             if not roots:
                 raise NotServed(f"{workspace} is not in a folder that is served here.")
         else:
@@ -138,6 +152,11 @@ class Roots:
         if _NAME.fullmatch(name) is None or name in {".", ".."}:
             raise NotServed(f"{workspace!r} is no folder directly under {SPECS}.")
         return roots, name
+
+
+def _real(path: str) -> Path | None:
+    """The path that git tells of a work tree; whoever names it may know another that leads there."""
+    return Path(os.path.realpath(path)) if "\0" not in path else None
 
 
 def in_several(workspace: str) -> AmbiguousRun:

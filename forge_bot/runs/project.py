@@ -71,6 +71,11 @@ class Project:
         self._called_off.set()
 
     @property
+    def called_off(self) -> bool:
+        """Whether somebody ended the commands: what they returned then says nothing about the project."""
+        return self._called_off.is_set()
+
+    @property
     def backend(self) -> BackendName:
         """How commands are locked in; raises NoSandbox where nothing works and nobody switched it off."""
         if self._backend is None:

@@ -214,11 +214,11 @@ class Run:
 
 
 @contextmanager
-def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: bool = False) -> Generator[Run]:
+def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: bool = False, ending: bool = False) -> Generator[Run]:
     """The run, locked for this process and settled. A work tree that is gone is made anew from the branch.
 
     With `theirs`, unfinished work in the tree is left where it is: the agents are not this process's. What they committed by
-    themselves is refused, with ForeignCommits, and what they added to the record is taken away.
+    themselves is refused, with ForeignCommits, unless the run is to be ended; what they added to the record is taken away.
     """
     spots = places(repository, info.name)
     with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stopped_like_by_hand():
@@ -231,7 +231,7 @@ def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: boo
         notices += workspace.mend(committed)
         notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
         run = Run(repository, tree, info.name, config)
-        if left is not None and left.head != stands:
+        if left is not None and left.head != stands and not ending:
             notices += admitted(repository, tree, info.name, run.action, left.head)
         run.notices[:0] = notices
         try:

@@ -1,0 +1,94 @@
+"""A run is found by every path that leads to it, where its folder is gone, and where no branch is checked out; and it can be ended."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+from forge_bot.mcp_server.calling import LazyDesk
+from forge_bot.mcp_server.offering import make_server
+from tests.fakes.sample import Sample
+from tests.mcp_server.host import Host, Refusal, hosting
+
+TASK = "Nobody is on call before the start"
+
+
+async def test_a_workspace_may_be_spelled_through_a_link(sample: Sample, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(sample.path)
+    async with Client(make_server(LazyDesk([tmp_path / "link"]))) as client:
+        host = Host(client, sample.path)
+        await host.begin(TASK)
+        action = await host.next()
+        host.workspace = f"{tmp_path}/link/{host.workspace}"
+        assert (await host.next())["action_id"] == action["action_id"]
+        host.workspace = f"{tmp_path}/{host.workspace.rpartition('/')[2]}"
+        with pytest.raises(Refusal, match="not in a folder that is served"):
+            await host.next()
+
+
+async def test_many_first_calls_at_once_name_workspaces_alike(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        calls = (host.call("pipeline_init", arguments=f"Task number {number}") for number in range(8))
+        found = await asyncio.gather(*calls)
+    assert {one["workspace"].rpartition("/")[0] for one in found} == {".specs"}
+
+
+async def test_a_run_whose_folder_was_deleted_gets_it_back(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK, "M")
+        asked = await host.drive(await host.next())
+        folder = sample.path / host.workspace
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        shutil.rmtree(folder)
+        again = await host.next()
+        assert (again["type"], again["digest"]) == ("checkpoint", asked["digest"])
+        assert "design.md" in again["warning"]
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+        assert host.git("status", "--porcelain") == ""
+
+
+async def test_where_no_branch_is_checked_out_the_runs_branch_is_named(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        ready = await host.begin(TASK)
+        await host.next()
+        host.git("checkout", "-q", "--detach")
+        info = await host.call("state_resume_info", workspace=host.workspace)
+        assert (info["checkedOut"], info["instruction"]) == (False, f"git switch {ready['branch']}, then call pipeline_next_action")
+        assert (await host.call("forge_orient", response_tier="L2"))["branch"] == ""
+        assert (await host.call("history_search", query="anything"))["results"] == []
+
+
+async def test_who_abandons_a_run_does_not_wait_for_its_commands(sample: Sample) -> None:
+    config = sample.path / ".forge" / "config.yml"
+    config.parent.mkdir()
+    config.write_text("commands:\n  test: [[sleep, '30102']]\n", encoding="utf-8")
+    sample.git("add", ".forge")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "slow tests")
+    begun = asyncio.Event()
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        if "sleep 30102" in (message or ""):
+            begun.set()
+
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        call = host.client.call_tool("pipeline_next_action", {"workspace": host.workspace}, progress_callback=heard)
+        working = asyncio.create_task(call)
+        await begun.wait()
+        ended = await host.call("run_control", workspace=host.workspace, operation="abandon")
+        assert ended["status"] == "abandoned"
+        said = await working
+        assert said.is_error
+        assert (await host.next())["type"] == "done"
+
+
+async def test_a_run_can_be_abandoned_whatever_was_committed_beside_it(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        await host.next()
+        host.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "mine")
+        with pytest.raises(Refusal, match="git reset --soft"):
+            await host.next()
+        assert (await host.call("run_control", workspace=host.workspace, operation="abandon"))["status"] == "abandoned"
