@@ -337,7 +337,7 @@ def mcp(
     from forge_bot.mcp_server.starting import serve_http, serve_stdio
 
     folders = tuple(repo or (HERE,))
-    return serve_http(folders, port) if http else serve_stdio(folders)
+    return serve_http(folders, port) if http else serve_stdio(folders, named=bool(repo))
 
 
 @app.command(hidden=True)

@@ -22,10 +22,14 @@ _LIMIT: RunVar[anyio.CapacityLimiter] = RunVar("_LIMIT")
 
 
 class LazyDesk:
-    """The desk for some folders, made at its first call: the engine behind it takes as long to import as the protocol."""
+    """The desk for some folders, made at its first call: the engine behind it takes as long to import as the protocol.
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    Folders that nobody `named` give way to those that the client has open, if they are no repositories.
+    """
+
+    def __init__(self, folders: Sequence[Path], *, named: bool = True) -> None:
         self.folders = tuple(folders)
+        self.named = named
         self._desk: Desk | None = None
         self._making = threading.Lock()
 
@@ -35,7 +39,7 @@ class LazyDesk:
             if self._desk is None:
                 from forge_bot.mcp_server.desk import Desk
 
-                self._desk = Desk(self.folders)
+                self._desk = Desk(self.folders, named=self.named)
             return self._desk
 
     def asked_again(self, workspace: str, given: Mapping[str, Any]) -> "Next | None":

@@ -45,8 +45,10 @@ Begun = TypeVar("Begun", bound=NewRun | Resumed | Ready)
 class Desk:
     """Serves the runs of some folders to clients. Its functions may be called from several threads at once."""
 
-    def __init__(self, folders: Sequence[Path], environ: Mapping[str, str] = os.environ, moment: float = MOMENT) -> None:
-        self.roots = Roots(folders)
+    def __init__(
+        self, folders: Sequence[Path], environ: Mapping[str, str] = os.environ, moment: float = MOMENT, *, named: bool = True
+    ) -> None:
+        self.roots = Roots(folders, named=named)
         self.environ = environ
         self.turns = Turns()
         self.workshop = Workshop()
@@ -57,9 +59,10 @@ class Desk:
 
     # -- beginning -------------------------------------------------------------------------------------------------
 
-    def init(self, arguments: str, current_branch: str, project: str = "") -> NewRun | Resumed | Refused:
-        """`pipeline_init`."""
-        root = self._meant(arguments, project)
+    def init(self, arguments: str, current_branch: str, project: str = "", opened: Sequence[Path] = ()) -> NewRun | Resumed | Refused:
+        """`pipeline_init`; `opened` are the folders that the client has open, where that was asked."""
+        self.roots.welcome(opened)
+        root = self._meant(arguments, project or self.roots.open_one(opened))
         found = arrived(root, arguments, current_branch, preferences(root.repository), self.environ)
         return found if isinstance(found, Refused) else self._placed(root, found)
 

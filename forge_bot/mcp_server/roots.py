@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.checkout import Repository
-from forge_bot.errors import AmbiguousRun, DetachedHead, NotServed, UnknownWorkspace, WrongBranch
+from forge_bot.errors import AmbiguousRun, DetachedHead, ForgeError, NotServed, UnknownWorkspace, WrongBranch
 from forge_bot.runs.find import RunInfo, run_in, runs
 from forge_bot.settings import Config, load_config
 from forge_bot.workspace import SPECS
@@ -72,8 +72,9 @@ class Spot:
 class Roots:
     """All served folders. A folder is looked at when it is first needed, so that the server is there at once."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    def __init__(self, folders: Sequence[Path], *, named: bool = True) -> None:
         self._folders = tuple(folders)
+        self._named = named
         self._roots: tuple[Root, ...] | None = None
         self._looking = threading.Lock()
 
@@ -87,6 +88,33 @@ class Roots:
                 ids = [name if names.count(name) == 1 else f"{name}-{number}" for number, name in enumerate(names, 1)]
                 self._roots = tuple(Root(name, repository) for name, repository in zip(ids, found, strict=True))
             return self._roots
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it matters which folders the client has open: several are served, or nobody named one and none is found here."""
+        return len(self._folders) > 1 or self._lost
+
+    @property
+    def _lost(self) -> bool:
+        """Whether nobody named a folder, and the one we were started in is no repository: editors start their servers anywhere."""
+        if self._named:
+            return False
+        try:
+            return not self.all
+        except ForgeError:
+            return True
+
+    def welcome(self, opened: Sequence[Path]) -> None:
+        """Serve the repositories that the client has open, where nobody named a folder and none is found here."""
+        guests = [folder for folder in opened if _is_repository(folder)]
+        if guests and self._lost:
+            with self._looking:
+                self._folders, self._roots = tuple(guests), None
+
+    def open_one(self, opened: Sequence[Path]) -> str:
+        """The first served folder that the client has open, as a project; empty for the default one."""
+        places = [Path(os.path.realpath(folder)) for folder in opened]
+        return next((str(root.path) for place in places for root in self.all if place.is_relative_to(root.path)), "")
 
     def root(self, wanted: str = "") -> Root:
         """The root of that id or path; the first one for an empty name. Raises NotServed."""
@@ -157,6 +185,13 @@ class Roots:
 def _real(path: str) -> Path | None:
     """The path that git tells of a work tree; whoever names it may know another that leads there."""
     return Path(os.path.realpath(path)) if "\0" not in path else None
+
+
+def _is_repository(folder: Path) -> bool:
+    try:
+        return bool(Repository.find(folder))
+    except ForgeError:
+        return False
 
 
 def in_several(workspace: str) -> AmbiguousRun:

@@ -15,9 +15,9 @@ DEBUG = "FORGE_BOT_DEBUG"
 TOKEN = "FORGE_BOT_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
 
 
-def serve_stdio(folders: Sequence[Path]) -> int:
-    """Serve one client over stdin and stdout until it goes away."""
-    _made(folders).run("stdio")
+def serve_stdio(folders: Sequence[Path], *, named: bool = True) -> int:
+    """Serve one client over stdin and stdout until it goes away. Folders that nobody `named` may give way to those it has open."""
+    _made(folders, named=named).run("stdio")
     return 0
 
 
@@ -37,13 +37,13 @@ def serve_http(folders: Sequence[Path], port: int, environ: Mapping[str, str] = 
     return 0
 
 
-def _made(folders: Sequence[Path]) -> "ForgeServer":
+def _made(folders: Sequence[Path], *, named: bool = True) -> "ForgeServer":
     # Importing makes many objects that all stay: looking through them for garbage takes a tenth of the start.
     gc.disable()
     from forge_bot.mcp_server.calling import LazyDesk
     from forge_bot.mcp_server.offering import make_server
 
-    server = make_server(LazyDesk([folder.absolute() for folder in folders]), debug=DEBUG in os.environ)
+    server = make_server(LazyDesk([folder.absolute() for folder in folders], named=named), debug=DEBUG in os.environ)
     gc.freeze()
     gc.enable()
     return server

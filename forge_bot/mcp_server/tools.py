@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import Context
-from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp.server.mcpserver import Context, Resolve
+from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, ToolAnnotations
 from pydantic import Field, JsonValue
 
 from forge_bot.mcp_server.asking import next_or_question
@@ -12,6 +12,7 @@ from forge_bot.mcp_server.calling import LazyDesk, in_thread
 from forge_bot.mcp_server.changes import announce
 from forge_bot.mcp_server.serving import ForgeServer
 from forge_bot.mcp_server.telling import answered, artifact_of, links_of
+from forge_bot.mcp_server.windows import folders, windows
 
 Object = dict[str, Any]
 """Any object. A narrower type would stand in the schema as a definition that says nothing, which costs tokens and confuses hosts."""
@@ -24,9 +25,11 @@ def add_beginning(server: ForgeServer, desk: LazyDesk) -> None:
     """The two tools before a run begins."""
 
     @server.tool(annotations=READS, structured_output=False)
-    async def pipeline_init(arguments: str, current_branch: str = "", project: str = "") -> CallToolResult:
+    async def pipeline_init(
+        arguments: str, opened: Annotated[ListRootsResult, Resolve(windows(desk))], current_branch: str = "", project: str = ""
+    ) -> CallToolResult:
         """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug --discuss --effort=S|M|L."""
-        found = await in_thread(lambda: desk().init(arguments, current_branch, project))
+        found = await in_thread(lambda: desk().init(arguments, current_branch, project, folders(opened)))
         known = getattr(found, "resume_mode", "") and getattr(found, "workspace", "")
         return answered(found, meta={"resource_links": [*links_of(known)]} if known else None)
 
