@@ -13,6 +13,8 @@ from forge_bot.resources import templates
 from tests.fakes.sample import Said, Sample
 
 if TYPE_CHECKING:
+    from tests.bot.kept import Kept
+    from tests.bot.stage import Stage
     from tests.fakes.github import FakeGitHub
 
 
@@ -25,6 +27,29 @@ def github(tmp_path: Path) -> "Iterator[FakeGitHub]":
     with FakeGitHub(tmp_path / "github") as hub:
         yield hub
     assert hub.findings == []
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Kept]":
+    """A run in a thread that a label has led to its first question, once for all tests that begin there."""
+    from tests.bot.kept import Kept
+    from tests.bot.stage import Stage
+    from tests.fakes.github import FakeGitHub
+
+    folder = tmp_path_factory.mktemp("kept")
+    with FakeGitHub(folder / "github") as hub:
+        stage = Stage(hub, folder / "jobs", folder / "script.jsonl")
+        began = stage.label()
+        assert (began.result, began.code, hub.findings) == ("proceed", 0, []), began.log
+        yield Kept(stage, began)
+
+
+@pytest.fixture
+def waiting(kept: "Kept", tmp_path: Path) -> "Iterator[Stage]":
+    """A run in a thread that has asked its first question."""
+    stage = kept.again(tmp_path)
+    yield stage
+    assert stage.hub.findings == []
 
 
 @pytest.fixture

@@ -190,11 +190,10 @@ class Stage:
 
     def files(self) -> dict[str, str]:
         """Names and texts on the run's branch, the record by the names of its files."""
-        names = self.repo.bare.git("ls-tree", "-r", "--name-only", self.branch).splitlines()
-        return {name: self.repo.bare.git("show", f"{self.branch}:{name}") for name in names}
+        return self.repo.bare.texts(self.branch)
 
     def document(self, name: str) -> str:
-        return next(text for path, text in self.files().items() if path.startswith(".specs/") and path.endswith(f"/{name}"))
+        return next(iter(self.repo.bare.texts(self.branch, f".specs/*/{name}").values()))
 
     @property
     def pull(self) -> Issue:

@@ -94,20 +94,19 @@ def test_a_limit_that_passes_is_waited_for_and_nobody_is_told(stage: Stage, prov
 
 
 @pytest.mark.slow
-def test_a_question_that_cannot_be_asked_makes_the_job_red_and_leaves_what_is_open_open(stage: Stage) -> None:
-    stage.label()
-    digest = stage.state["gate"]["digest"]
+def test_a_question_that_cannot_be_asked_makes_the_job_red_and_leaves_what_is_open_open(waiting: Stage) -> None:
+    digest = waiting.state["gate"]["digest"]
     with Provider(first=Says("no", status=401)) as server:
-        stage.environ |= {"OPENAI_BASE_URL": f"{server.url}/v1", "FORGE_BOT_MODEL": "openai-chat:gpt-x"}
-        said = agree(stage, heard(stage.say("/ask Why are days counted?")), "key-refused", 5)
+        waiting.environ |= {"OPENAI_BASE_URL": f"{server.url}/v1", "FORGE_BOT_MODEL": "openai-chat:gpt-x"}
+        said = agree(waiting, heard(waiting.say("/ask Why are days counted?")), "key-refused", 5)
     # The word for another try is not a retry: that would have the design done again.
     assert "`/forge ask …`" in said
     assert "retry" not in said
-    assert "Your turn" in stage.said("tracking")[0]
-    assert stage.state["gate"]["digest"] == digest
-    stage.model({("inquiry", "*", "*"): ANSWER})
-    assert heard(stage.say("/ask Why are days counted?")).code == 0
-    assert len(stage.said("reply occasion=answer")) == 1
+    assert "Your turn" in waiting.said("tracking")[0]
+    assert waiting.state["gate"]["digest"] == digest
+    waiting.model({("inquiry", "*", "*"): ANSWER})
+    assert heard(waiting.say("/ask Why are days counted?")).code == 0
+    assert len(waiting.said("reply occasion=answer")) == 1
 
 
 # -- settings ------------------------------------------------------------------------------------------------------
@@ -139,59 +138,55 @@ def test_a_job_that_may_not_push_is_told_which_permission_it_lacks(stage: Stage)
 
 
 @pytest.mark.slow
-def test_workflow_files_that_the_token_cannot_push_after_all_are_named_in_github_s_words(stage: Stage) -> None:
-    stage.environ["FORGE_BOT_PUSH_WORKFLOWS"] = "true"
-    stage.model({("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)})
-    stage.label()
-    stage.say("/approve")
-    before = stage.repo.bare.head(stage.branch)
-    said = agree(stage, heard(stage.say("/approve")), "workflow-push-refused", 1)
+def test_workflow_files_that_the_token_cannot_push_after_all_are_named_in_github_s_words(waiting: Stage) -> None:
+    waiting.environ["FORGE_BOT_PUSH_WORKFLOWS"] = "true"
+    waiting.model({("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)})
+    waiting.say("/approve")
+    before = waiting.repo.bare.head(waiting.branch)
+    said = agree(waiting, heard(waiting.say("/approve")), "workflow-push-refused", 1)
     assert ".github/workflows/ci.yml" in said
     assert "git -c" not in said
-    assert stage.repo.bare.head(stage.branch) != ""
-    assert ".github/workflows/ci.yml" not in stage.files()
-    del stage.environ["FORGE_BOT_PUSH_WORKFLOWS"]
-    assert stage.repo.bare.head(stage.branch) != before or stage.state["gate"]["reason"] == "protected_paths"
-    assert heard(stage.say("/forge retry")).code == 0
-    assert "held-1.patch" in stage.said("reply occasion=workflow-files")[0]
+    assert waiting.repo.bare.head(waiting.branch) != ""
+    assert ".github/workflows/ci.yml" not in waiting.files()
+    del waiting.environ["FORGE_BOT_PUSH_WORKFLOWS"]
+    assert waiting.repo.bare.head(waiting.branch) != before or waiting.state["gate"]["reason"] == "protected_paths"
+    assert heard(waiting.say("/forge retry")).code == 0
+    assert "held-1.patch" in waiting.said("reply occasion=workflow-files")[0]
 
 
 # -- the thread and the repository change while a job is on its way ---------------------------------------------------
 
 
 @pytest.mark.slow
-def test_a_command_whose_comment_is_deleted_after_it_was_read_counts_and_frightens_nobody(stage: Stage) -> None:
-    stage.label()
-    approval = stage.comment("/approve")
-    stage.hub.faults.meanwhile(r"POST .*/issues/comments/.*/reactions", lambda: stage.issue.comments.remove(approval), skip=1)
-    job = stage.delivered(approval)
+def test_a_command_whose_comment_is_deleted_after_it_was_read_counts_and_frightens_nobody(waiting: Stage) -> None:
+    approval = waiting.comment("/approve")
+    waiting.hub.faults.meanwhile(r"POST .*/issues/comments/.*/reactions", lambda: waiting.issue.comments.remove(approval), skip=1)
+    job = waiting.delivered(approval)
     assert job.code == 0, job.log
-    assert [decision["by"] for decision in stage.state["decisions"]][:1] == ["maint"]
-    assert stage.said("reply occasion=issue-gone") == []
+    assert [decision["by"] for decision in waiting.state["decisions"]][:1] == ["maint"]
+    assert waiting.said("reply occasion=issue-gone") == []
 
 
 @pytest.mark.slow
-def test_a_command_whose_comment_is_deleted_before_it_was_read_does_not_count(stage: Stage) -> None:
-    stage.label()
-    approval = stage.comment("/approve")
-    job = stage.delivered(approval, then=lambda: stage.issue.comments.remove(approval))
+def test_a_command_whose_comment_is_deleted_before_it_was_read_does_not_count(waiting: Stage) -> None:
+    approval = waiting.comment("/approve")
+    job = waiting.delivered(approval, then=lambda: waiting.issue.comments.remove(approval))
     assert job.code == 0, job.log
-    assert stage.state["currentPhaseStatus"] == "awaiting_human"
-    assert stage.said("reply") == []
+    assert waiting.state["currentPhaseStatus"] == "awaiting_human"
+    assert waiting.said("reply") == []
 
 
 @pytest.mark.slow
-def test_a_repository_that_gets_another_name_under_a_job_is_followed_and_that_is_said_once(stage: Stage) -> None:
-    stage.label()
-    stage.hub.faults.meanwhile(r"GET .*/issues/\d+$", lambda: stage.hub.rename(stage.repo, "renamed"))
-    job = heard(stage.say("/approve"))
+def test_a_repository_that_gets_another_name_under_a_job_is_followed_and_that_is_said_once(waiting: Stage) -> None:
+    waiting.hub.faults.meanwhile(r"GET .*/issues/\d+$", lambda: waiting.hub.rename(waiting.repo, "renamed"))
+    job = heard(waiting.say("/approve"))
     assert job.code == 0, job.log
-    assert stage.state["currentPhaseStatus"] == "completed"
-    said = stage.said("reply occasion=repository-renamed")
+    assert waiting.state["currentPhaseStatus"] == "completed"
+    said = waiting.said("reply occasion=repository-renamed")
     assert len(said) == 1
     assert "renamed` now" in said[0]
-    assert heard(stage.say("/forge status")).code == 0
-    assert len(stage.said("reply occasion=repository-renamed")) == 1
+    assert heard(waiting.say("/forge status")).code == 0
+    assert len(waiting.said("reply occasion=repository-renamed")) == 1
 
 
 # -- a machine that is used again ------------------------------------------------------------------------------------

@@ -36,47 +36,43 @@ def ended(job: "subprocess.Popen[str]") -> str:
 @pytest.mark.promise("bot-same-event", "bot-lost-event")
 @pytest.mark.slow
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3)))[::2], ids=str)
-def test_deliveries_in_any_order_and_twice_end_in_the_same_state(stage: Stage, order: tuple[int, ...]) -> None:
-    stage.label()
-    comments = [stage.comment("/forge status"), stage.comment("/approve"), stage.comment("Nice work so far.")]
+def test_deliveries_in_any_order_and_twice_end_in_the_same_state(waiting: Stage, order: tuple[int, ...]) -> None:
+    comments = [waiting.comment("/forge status"), waiting.comment("/approve"), waiting.comment("Nice work so far.")]
     for number in (*order, order[0]):
-        assert stage.delivered(comments[number]).code == 0
-    settled(stage)
-    assert len(stage.said("reply occasion=status")) == 1
+        assert waiting.delivered(comments[number]).code == 0
+    settled(waiting)
+    assert len(waiting.said("reply occasion=status")) == 1
 
 
 @pytest.mark.promise("bot-at-once")
-def test_two_jobs_at_once_are_one_run(stage: Stage) -> None:
-    stage.label()
-    comments = [stage.comment("/approve"), stage.comment("/forge status")]
-    jobs = [stage.begun(comment) for comment in comments]
+def test_two_jobs_at_once_are_one_run(waiting: Stage) -> None:
+    comments = [waiting.comment("/approve"), waiting.comment("/forge status")]
+    jobs = [waiting.begun(comment) for comment in comments]
     all_ended(jobs)
-    settled(stage)
+    settled(waiting)
     # Words that change nothing may be said by both, as docs/github-action.md says.
-    assert 1 <= len(stage.said("reply occasion=status")) <= len(jobs)
-    lines = stage.document("reports.jsonl").splitlines()
+    assert 1 <= len(waiting.said("reply occasion=status")) <= len(jobs)
+    lines = waiting.document("reports.jsonl").splitlines()
     assert len(lines) == len(set(lines))
 
 
 @pytest.mark.slow
-def test_a_question_that_two_jobs_take_up_at_once_is_answered_once(stage: Stage) -> None:
-    stage.model({("inquiry", "*", "*"): {"artifact_markdown": "Because of the first day.\n"}})
-    stage.label()
-    comments = [stage.comment("/ask Why?"), stage.comment("/forge cost")]
-    jobs = [stage.begun(comment) for comment in comments]
+def test_a_question_that_two_jobs_take_up_at_once_is_answered_once(waiting: Stage) -> None:
+    waiting.model({("inquiry", "*", "*"): {"artifact_markdown": "Because of the first day.\n"}})
+    comments = [waiting.comment("/ask Why?"), waiting.comment("/forge cost")]
+    jobs = [waiting.begun(comment) for comment in comments]
     all_ended(jobs)
-    assert len(stage.said("reply occasion=answer")) == 1
-    assert stage.document("reports.jsonl").count('"type":"asked"') == 1
-    assert stage.state["currentPhaseStatus"] == "awaiting_human"
-    assert len(stage.said("checkpoint")) == 1
+    assert len(waiting.said("reply occasion=answer")) == 1
+    assert waiting.document("reports.jsonl").count('"type":"asked"') == 1
+    assert waiting.state["currentPhaseStatus"] == "awaiting_human"
+    assert len(waiting.said("checkpoint")) == 1
 
 
 @pytest.mark.slow
-def test_approvals_of_two_people_at_once_one_of_them_delivered_twice_are_one(stage: Stage) -> None:
-    stage.label()
-    first, second = stage.comment("/approve"), stage.comment("/approve", by="boss")
-    all_ended([stage.begun(first), stage.begun(second, "boss"), stage.begun(first)])
-    settled(stage)
+def test_approvals_of_two_people_at_once_one_of_them_delivered_twice_are_one(waiting: Stage) -> None:
+    first, second = waiting.comment("/approve"), waiting.comment("/approve", by="boss")
+    all_ended([waiting.begun(first), waiting.begun(second, "boss"), waiting.begun(first)])
+    settled(waiting)
 
 
 @pytest.mark.slow
@@ -126,31 +122,29 @@ class Laptop:
 
 
 @pytest.mark.promise("bot-doubted")
-def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_about_again(stage: Stage, tmp_path: Path) -> None:
-    stage.label()
-    laptop = Laptop(stage, tmp_path)
+def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_about_again(waiting: Stage, tmp_path: Path) -> None:
+    laptop = Laptop(waiting, tmp_path)
     assert laptop.forge("approve", "--until", "final-verification") in {0, 3}
     laptop.push()
-    assert stage.state["decisions"][0]["via"] == "terminal"
+    assert waiting.state["decisions"][0]["via"] == "terminal"
 
-    woken = heard(stage.say("/forge status"))
+    woken = heard(waiting.say("/forge status"))
     assert woken.code == 0, woken.log
-    assert stage.state["gate"]["reason"] == "unverified_approval"
-    assert [issue for issue in stage.repo.issues.values() if issue.pull] == []
-    assert "terminal" in stage.said("checkpoint")[-1]
+    assert waiting.state["gate"]["reason"] == "unverified_approval"
+    assert [issue for issue in waiting.repo.issues.values() if issue.pull] == []
+    assert "terminal" in waiting.said("checkpoint")[-1]
 
-    assert heard(stage.say("/approve")).code == 0
-    assert stage.state["currentPhaseStatus"] == "completed"
-    assert stage.pull.pull is not None
+    assert heard(waiting.say("/approve")).code == 0
+    assert waiting.state["currentPhaseStatus"] == "completed"
+    assert waiting.pull.pull is not None
 
 
 @pytest.mark.slow
 @pytest.mark.promise("bot-doubted")
-def test_where_local_approvals_are_trusted_nobody_is_asked_again(stage: Stage, tmp_path: Path) -> None:
-    stage.environ["FORGE_BOT_TRUST_LOCAL"] = "true"
-    stage.label()
-    laptop = Laptop(stage, tmp_path)
+def test_where_local_approvals_are_trusted_nobody_is_asked_again(waiting: Stage, tmp_path: Path) -> None:
+    waiting.environ["FORGE_BOT_TRUST_LOCAL"] = "true"
+    laptop = Laptop(waiting, tmp_path)
     assert laptop.forge("approve", "--until", "final-verification") in {0, 3}
     laptop.push()
-    assert heard(stage.say("/forge status")).code == 0
-    assert stage.state["currentPhaseStatus"] == "completed"
+    assert heard(waiting.say("/forge status")).code == 0
+    assert waiting.state["currentPhaseStatus"] == "completed"

@@ -22,13 +22,6 @@ COMMENT = r"POST .*/issues/\d+/comments$"
 LINKS = Links(repository="https://github.com/octo/rota", commit="0" * 40, workspace=".specs/x")
 
 
-@pytest.fixture
-def waiting(stage: Stage) -> Stage:
-    """A run that has asked its first question."""
-    stage.label()
-    return stage
-
-
 def finishes(stage: Stage) -> None:
     """Whatever happened before: the run goes on to its end, with one decision, one question and one pull request."""
     last = heard(stage.say("/forge status"))
@@ -206,15 +199,14 @@ def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(waiting: Sta
 
 
 @pytest.mark.promise("bot-label-off")
-def test_a_label_that_is_taken_off_stops_the_run_after_its_step(stage: Stage) -> None:
-    stage.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
-    stage.label()
-    stage.hub.faults.meanwhile(r"PATCH .*/comments/", stage.issue.labels.clear, skip=1)
-    job = heard(stage.say("/approve"))
-    agree_without_comment(stage, job, "**Somebody took the label `forge` off.**", 0)
-    assert stage.said("reply") == []
-    assert stage.state["currentPhaseStatus"] == "in_progress"
-    finishes(stage)
+def test_a_label_that_is_taken_off_stops_the_run_after_its_step(waiting: Stage) -> None:
+    waiting.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
+    waiting.hub.faults.meanwhile(r"PATCH .*/comments/", waiting.issue.labels.clear, skip=1)
+    job = heard(waiting.say("/approve"))
+    agree_without_comment(waiting, job, "**Somebody took the label `forge` off.**", 0)
+    assert waiting.said("reply") == []
+    assert waiting.state["currentPhaseStatus"] == "in_progress"
+    finishes(waiting)
 
 
 def slow() -> float:

@@ -45,37 +45,35 @@ def test_a_project_command_reads_no_secret_from_environment_processes_or_files(s
     assert "Spy.test_nothing_here_is_worth_stealing) ... ok" in said, said
 
 
-def test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once(stage: Stage) -> None:
-    stage.label()
-    before = (stage.state["gate"]["digest"], stage.state["step"])
-    for body in [*stage.said("checkpoint"), *stage.said("tracking")]:
-        stage.comment(body, by="stranger")
+def test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once(waiting: Stage) -> None:
+    before = (waiting.state["gate"]["digest"], waiting.state["step"])
+    for body in [*waiting.said("checkpoint"), *waiting.said("tracking")]:
+        waiting.comment(body, by="stranger")
     for body in ("> /approve", "```\n/approve\n```", "<!-- /approve -->", "    /approve", "please /approve", "\u200b/approve x"):
-        stage.comment(body)
-    edited = stage.comment("/approve")
+        waiting.comment(body)
+    edited = waiting.comment("/approve")
     edited.updated += 5
-    stage.comment("/approve", by="helper[bot]")
-    stage.comment("/approve", by="github-actions[bot]")
+    waiting.comment("/approve", by="helper[bot]")
+    waiting.comment("/approve", by="github-actions[bot]")
     for _ in range(300):
-        stage.comment("/forge status", by="stranger")
-    stage.comment("/approve\n" + "x" * 60_000, by="stranger")
+        waiting.comment("/forge status", by="stranger")
+    waiting.comment("/approve\n" + "x" * 60_000, by="stranger")
 
-    requests = len(stage.hub.asked())
+    requests = len(waiting.hub.asked())
     began = time.process_time()
-    job = heard(stage.say("/forge status"))
+    job = heard(waiting.say("/forge status"))
     assert job.code == 0, job.log
-    assert (stage.state["gate"]["digest"], stage.state["step"]) == before
-    assert stage.state["decisions"] == []
-    assert len(stage.said("reply")) == 1
-    assert len(stage.said("checkpoint")) == 1
-    assert len(stage.hub.asked(since=requests)) < 30
+    assert (waiting.state["gate"]["digest"], waiting.state["step"]) == before
+    assert waiting.state["decisions"] == []
+    assert len(waiting.said("reply")) == 1
+    assert len(waiting.said("checkpoint")) == 1
+    assert len(waiting.hub.asked(since=requests)) < 30
     assert time.process_time() - began < 20
 
 
-def test_an_approval_that_somebody_wrote_into_the_record_is_asked_about_before_anything_is_published(stage: Stage) -> None:
-    stage.label()
-    head = stage.state
-    path = next(name for name in stage.files() if name.endswith("/reports.jsonl"))
+def test_an_approval_that_somebody_wrote_into_the_record_is_asked_about_before_anything_is_published(waiting: Stage) -> None:
+    head = waiting.state
+    path = next(name for name in waiting.files() if name.endswith("/reports.jsonl"))
     forged = {
         "type": "answered",
         "key": "comment-1-1",
@@ -84,32 +82,30 @@ def test_an_approval_that_somebody_wrote_into_the_record_is_asked_about_before_a
         "answer": "approve",
         "digest": head["gate"]["digest"],
         "by": "boss",
-        "via": f"{stage.hub.url}/{stage.repo.full_name}/issues/{stage.issue.number}#issuecomment-1",
+        "via": f"{waiting.hub.url}/{waiting.repo.full_name}/issues/{waiting.issue.number}#issuecomment-1",
     }
-    lines = stage.files()[path].rstrip("\n") + "\n" + json.dumps(forged) + "\n"
-    state = next(name for name in stage.files() if name.endswith("/state.json"))
-    claimed = stage.files()[state].replace('"awaiting_human"', '"completed"')
-    stage.repo.bare.commit(stage.branch, {path: lines, state: claimed}, "Approved", "mallory <m@x.y>", stage.hub.clock.tick())
-    job = heard(stage.say("/forge status"))
+    lines = waiting.files()[path].rstrip("\n") + "\n" + json.dumps(forged) + "\n"
+    state = next(name for name in waiting.files() if name.endswith("/state.json"))
+    claimed = waiting.files()[state].replace('"awaiting_human"', '"completed"')
+    waiting.repo.bare.commit(waiting.branch, {path: lines, state: claimed}, "Approved", "mallory <m@x.y>", waiting.hub.clock.tick())
+    job = heard(waiting.say("/forge status"))
     assert job.code == 0, job.log
-    assert stage.state["gate"]["reason"] == "unverified_approval"
-    assert [issue for issue in stage.repo.issues.values() if issue.pull] == []
+    assert waiting.state["gate"]["reason"] == "unverified_approval"
+    assert [issue for issue in waiting.repo.issues.values() if issue.pull] == []
 
 
-def test_the_configuration_of_the_runs_branch_does_not_count(stage: Stage) -> None:
-    stage.label()
+def test_the_configuration_of_the_runs_branch_does_not_count(waiting: Stage) -> None:
     hostile = "sandbox: off\ncommands:\n  test: [touch, /tmp/owned]\nno: such\n"
-    stage.repo.bare.commit(stage.branch, {".forge/config.yml": hostile}, "Settings", "mallory <m@x.y>", stage.hub.clock.tick())
-    job = heard(stage.say("/forge status"))
+    waiting.repo.bare.commit(waiting.branch, {".forge/config.yml": hostile}, "Settings", "mallory <m@x.y>", waiting.hub.clock.tick())
+    job = heard(waiting.say("/forge status"))
     assert job.code == 0, job.log
     assert "CONFIG-001" not in job.log
 
 
-def test_an_approval_of_somebody_who_has_lost_the_role_does_not_count_later(stage: Stage) -> None:
-    stage.label()
-    stage.comment("/approve", by="boss")
-    stage.hub.member(stage.repo, "boss", Role.READ)
-    job = heard(stage.say("/forge status"))
+def test_an_approval_of_somebody_who_has_lost_the_role_does_not_count_later(waiting: Stage) -> None:
+    waiting.comment("/approve", by="boss")
+    waiting.hub.member(waiting.repo, "boss", Role.READ)
+    job = heard(waiting.say("/forge status"))
     assert job.code == 0, job.log
-    assert stage.state["currentPhaseStatus"] == "awaiting_human"
-    assert stage.state["decisions"] == []
+    assert waiting.state["currentPhaseStatus"] == "awaiting_human"
+    assert waiting.state["decisions"] == []

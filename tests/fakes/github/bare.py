@@ -4,7 +4,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 ZERO = "0" * 40
 _ENVIRONMENT = {
@@ -136,6 +136,19 @@ class BareRepository:
     def blob(self, sha: str) -> bytes:
         """The bytes of a file."""
         return self._run("cat-file", "blob", sha).stdout
+
+    def texts(self, ref: str, pattern: str = "") -> dict[str, str]:
+        """Names and texts of the files in a commit, or of those that the pattern names, with one process for all of them."""
+        entries = [entry for entry in self._tree("-r", ref) if entry.type == "blob"]
+        wanted = [entry for entry in entries if not pattern or PurePosixPath(entry.path).match(pattern)]
+        out = self._run("cat-file", "--batch", given="".join(f"{entry.sha}\n" for entry in wanted).encode()).stdout
+        found: dict[str, str] = {}
+        for entry in wanted:
+            # `<oid> SP <type> SP <size> LF <contents> LF` for each (git-cat-file(1)).
+            out = out.partition(b"\n")[2]
+            found[entry.path] = out[: entry.size].decode(errors="replace")
+            out = out[entry.size + 1 :]
+        return found
 
     def read(self, ref: str, path: str) -> str | None:
         """A file's text at a branch or commit; None when it is not there."""
