@@ -205,7 +205,10 @@ def _repository(around: Surroundings) -> Repository:
     cloned = clone_repository(f"{around.url}.git", state_home() / "repositories" / around.repository)
     default = cloned.default_branch() or "main"
     tip = cloned.commit_id(f"refs/remotes/origin/{default}")
-    return Repository.find(cloned.detached_tree(state_home() / "default-branch" / around.repository, tip).path)
+    found = Repository.find(cloned.detached_tree(state_home() / "default-branch" / around.repository, tip).path)
+    # A workflow has named a user for git before us, or it has not: for this job that is settled, and no commit has to ask.
+    os.environ.update(found.signature())
+    return found
 
 
 class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`

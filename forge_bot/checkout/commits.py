@@ -10,6 +10,7 @@ from pathlib import Path
 from forge_bot.checkout.git import LONG, git
 from forge_bot.checkout.heads import head
 from forge_bot.checkout.naming import commit_id
+from forge_bot.errors import GitFailed
 
 Trailers = tuple[tuple[str, str], ...]
 
@@ -29,6 +30,9 @@ _LOG_FORM = (
     "--format=tformat:%H%x00%s%x00%B",
 )
 _BETWEEN = re.compile(r"\n[ \t]*\n")
+
+_nameless: set[Path] = set()
+"""Work trees in which git has refused to commit because it knows no name or address of the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def commit(
     if not names:
         return None
     dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {}
-    _record(folder, text, None if paths is None else names, {**identity(folder), **dates})
+    _signed(folder, text, None if paths is None else names, dates)
     return head(folder).commit
 
 
@@ -123,16 +127,31 @@ def _present(folder: Path, path: str) -> bool:
     return place.is_symlink() or place.exists()
 
 
+def _signed(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> None:
+    """Make the commit in the user's name. Who that is git is asked only where it has once refused to make up a name itself."""
+    ours = identity(folder) if folder in _nameless else {}
+    try:
+        _record(folder, text, names, {**ours, **env})
+    except GitFailed:
+        ours = {} if folder in _nameless else identity(folder)
+        if not ours:
+            raise
+        _nameless.add(folder)
+        _record(folder, text, names, {**ours, **env})
+
+
 def _record(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> None:
+    # useConfigOnly, as in `identity`: a user without a name there gets ours, and not that of the machine.
+    settings = ("-c", "i18n.commitEncoding=UTF-8", "-c", "user.useConfigOnly=true")
     options = ("--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-")
     if names is None:
-        git(folder, "-c", "i18n.commitEncoding=UTF-8", "commit", *options, stdin=_bytes(text), env=env, seconds=LONG)
+        git(folder, *settings, "commit", *options, stdin=_bytes(text), env=env, seconds=LONG)
         return
     with tempfile.NamedTemporaryFile(prefix="forge-bot-") as listing:
         listing.write(names)
         listing.flush()
         only = ("--only", f"--pathspec-from-file={listing.name}", "--pathspec-file-nul")
-        git(folder, "-c", "i18n.commitEncoding=UTF-8", "commit", *options, *only, stdin=_bytes(text), env=env, seconds=LONG)
+        git(folder, *settings, "commit", *options, *only, stdin=_bytes(text), env=env, seconds=LONG)
 
 
 def _message(message: str, trailers: Sequence[tuple[str, str]]) -> str:

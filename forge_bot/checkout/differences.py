@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.checkout.git import git
@@ -26,9 +27,14 @@ def changed(folder: Path, base: str, other: str) -> tuple[str, ...]:
 
 def modes(folder: Path, base: str, other: str) -> dict[str, str]:
     """The mode of each file that differs, in `other` (git-diff-tree(1), "Raw output format"); 000000 for one that is not there."""
-    trees = (tree_id(folder, base), tree_id(folder, other))
-    fields = git(folder, *_PLAIN, "--raw", "--no-renames", "-z", *trees, "--").names
-    return {name: facts.split(" ")[1] for facts, name in zip(fields[0::2], fields[1::2], strict=True)}
+    return dict(_modes(folder, tree_id(folder, base), tree_id(folder, other)))
+
+
+@lru_cache(maxsize=32)
+def _modes(folder: Path, base: str, other: str) -> tuple[tuple[str, str], ...]:
+    """In what two trees differ never changes, so git is asked once for those that are in use."""
+    fields = git(folder, *_PLAIN, "--raw", "--no-renames", "-z", base, other, "--").names
+    return tuple((name, facts.split(" ")[1]) for facts, name in zip(fields[0::2], fields[1::2], strict=True))
 
 
 def between(

@@ -49,10 +49,21 @@ def _places_of_git(folder: Path) -> set[Path | None]:
 
 def _locks(folder: Path) -> Iterator[Path]:
     """The lock files that a commit takes (git-commit(1): index, HEAD, the branch), and its index for named files."""
-    own = folder / git(folder, "rev-parse", "--git-dir").line
+    own, common, ref = _places_of_locks(folder)
     yield own / "index.lock"
     yield own / "HEAD.lock"
     yield from own.glob("next-index-*.lock")
-    ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
     if ref:
-        yield folder / git(folder, "rev-parse", "--git-common-dir").line / f"{ref}.lock"
+        yield common / f"{ref}.lock"
+
+
+def _places_of_locks(folder: Path) -> tuple[Path, Path, str]:
+    """The tree's own folder in git's, git's folder, and the full ref that is checked out; empty without a branch."""
+    asked = ("--git-dir", "--git-common-dir", "--symbolic-full-name", "HEAD")
+    match git(folder, "rev-parse", *asked, ok=(0, 128)).line.split("\n"):
+        case [own, common, ref] if ref.startswith("refs/"):
+            return folder / own, folder / common, ref
+        case _:
+            # No commit yet, no branch, or a line end in a name.
+            ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
+            return folder / git(folder, "rev-parse", "--git-dir").line, folder / git(folder, "rev-parse", "--git-common-dir").line, ref

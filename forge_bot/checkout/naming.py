@@ -1,7 +1,6 @@
 """Names from outside, checked before git sees them: branches become full refs, revisions become object ids."""
 
 import re
-from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.checkout.git import git
@@ -10,6 +9,10 @@ from forge_bot.errors import BadOption, GitFailed
 HEADS = "refs/heads/"
 
 _FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_MOST_KNOWN = 4_096
+
+_known: dict[tuple[Path, str], tuple[str, str]] = {}
+"""Commit and tree behind full ids, by folder."""
 
 
 def branch_ref(folder: Path, name: str) -> str:
@@ -37,18 +40,37 @@ def ref_target(folder: Path, ref: str) -> str | None:
 
 def commit_id(folder: Path, revision: str) -> str:
     """Id of the commit that a branch, tag, id or expression names. Raises GitFailed when it names none."""
-    return _of_id(folder, revision, "commit") if _FULL_ID.fullmatch(revision) else _resolved(folder, revision, "commit")
+    found = _behind(folder, revision)
+    return found[0] if found is not None else _resolved(folder, revision, "commit")
 
 
 def tree_id(folder: Path, revision: str) -> str:
     """Id of the folder tree behind a revision. Raises GitFailed when it names none."""
-    return _of_id(folder, revision, "tree") if _FULL_ID.fullmatch(revision) else _resolved(folder, revision, "tree")
+    found = _behind(folder, revision)
+    return found[1] if found is not None else _resolved(folder, revision, "tree")
 
 
-@lru_cache(maxsize=256)
-def _of_id(folder: Path, oid: str, kind: str) -> str:
-    """What a full id names never changes, so git is asked once."""
-    return _resolved(folder, oid, kind)
+def is_full_id(text: str) -> bool:
+    """Whether this is written like the whole id of an object."""
+    return _FULL_ID.fullmatch(text) is not None
+
+
+def _behind(folder: Path, revision: str) -> tuple[str, str] | None:
+    """Commit and tree behind a full id; None for any other revision, and for an id that leads to no commit.
+
+    What an id names never changes, so git is asked once, and for both: whoever asks for the one will ask for the other.
+    """
+    known = _known.get((folder, revision))
+    if known is None and is_full_id(revision):
+        match git(folder, "rev-parse", f"{revision}^{{commit}}", f"{revision}^{{tree}}", ok=(0, 128)).line.split("\n"):
+            case [commit, tree] if is_full_id(commit) and is_full_id(tree):
+                known = (commit, tree)
+            case _:
+                return None
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[folder, revision] = known
+    return known
 
 
 def _resolved(folder: Path, revision: str, kind: str) -> str:

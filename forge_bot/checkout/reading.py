@@ -1,7 +1,8 @@
 """Files as they stand in a commit: their names and bytes, whatever lies in the work tree."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+import os
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from posixpath import commonpath
@@ -37,16 +38,46 @@ def read(folder: Path, ref: str, path: str) -> bytes | None:
 @lru_cache(maxsize=32)
 def _read(folder: Path, tree: str, path: str) -> bytes | None:
     """What a tree holds never changes, so git is asked once for the files that are in use."""
-    return read_many(folder, tree, (path,)).get(path)
+    return _many(folder, tree, (path,)).get(path)
 
 
 def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes]:
-    """Bytes of those of the files that are there at `ref`, as `read` gives them, with two calls of git however many they are.
+    """Bytes of those of the files that are there at `ref`, as `read` gives them, with few calls of git however many they are.
 
     All of it is held in memory. Raises GitFailed when `ref` names nothing.
     """
-    tree = tree_id(folder, ref)
+    return _many(folder, tree_id(folder, ref), paths)
+
+
+def _many(folder: Path, tree: str, paths: Collection[str]) -> dict[str, bytes]:
     wanted = {path: plain for path in paths if (plain := _plain(path))}
+    found = _by_name(folder, tree, [plain for plain in wanted.values() if "\n" not in plain])
+    here = {path: found[plain] for path, plain in wanted.items() if plain in found}
+    return here | _listed_first(folder, tree, {path: plain for path, plain in wanted.items() if path not in here})
+
+
+def _by_name(folder: Path, tree: str, names: Sequence[str]) -> dict[str, bytes]:
+    """Contents of those of the names at which files are, from one process: `<oid> SP blob SP <size> LF <contents> LF` each.
+
+    Where there is none the answer is `<name> SP missing LF`, whether the name or the object is what is missing (git-cat-file(1)).
+    """
+    asked = b"".join(b"%s:%s\n" % (tree.encode(), os.fsencode(name)) for name in names)
+    out = git(folder, "cat-file", "--batch", stdin=asked, seconds=LONG).out if names else b""
+    found: dict[str, bytes] = {}
+    start = 0
+    for name in names:
+        end = out.index(b"\n", start)
+        size, _, kind = (part.decode(errors="replace") for part in out[start:end].rpartition(b" ")[::-1])
+        start = end + 1
+        if size.isdecimal():
+            if kind.endswith(" blob"):
+                found[name] = out[start : start + int(size)]
+            start += int(size) + 1
+    return found
+
+
+def _listed_first(folder: Path, tree: str, wanted: Mapping[str, str]) -> dict[str, bytes]:
+    """The same for any names, with a look at what is there at all, so that a missing object is told from a missing file."""
     if not wanted:
         return {}
     # Many names do not fit on a command line: what they have in common is listed whole.
@@ -59,9 +90,14 @@ def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes
 
 def entries(folder: Path, ref: str, under: str) -> dict[str, str]:
     """What lies directly in the folder `under` at `ref`: names with their object ids. Equal ids mean equal contents."""
-    listing = git(folder, "ls-tree", "-z", "--full-tree", tree_id(folder, ref), "--", f"{PurePosixPath(under)}/")
-    rows = (row.partition("\t") for row in listing.names)
-    return {PurePosixPath(name).name: about.split(" ")[2] for about, _, name in rows}
+    return dict(_inside(folder, tree_id(folder, ref), f"{PurePosixPath(under)}/"))
+
+
+@lru_cache(maxsize=32)
+def _inside(folder: Path, tree: str, under: str) -> tuple[tuple[str, str], ...]:
+    """What a tree holds never changes, so git is asked once for the folders that are in use."""
+    rows = (row.partition("\t") for row in git(folder, "ls-tree", "-z", "--full-tree", tree, "--", under).names)
+    return tuple((PurePosixPath(name).name, about.split(" ")[2]) for about, _, name in rows)
 
 
 def sizes(folder: Path, ref: str, paths: Collection[str]) -> dict[str, int]:

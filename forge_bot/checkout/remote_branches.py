@@ -29,7 +29,9 @@ def unpushed(folder: Path, remote: str) -> bool:
     """Whether the checked out branch has commits that the remote's did not have when it was last heard of."""
     here = head(folder)
     theirs = ref_target(folder, f"refs/remotes/{remote}/{here.branch}")
-    return theirs is None or git(folder, "merge-base", "--is-ancestor", here.commit, theirs, ok=(0, 1)).code != 0
+    if theirs is None or theirs == here.commit:
+        return theirs is None
+    return git(folder, "merge-base", "--is-ancestor", here.commit, theirs, ok=(0, 1)).code != 0
 
 
 def contains(folder: Path, commit: str, other: str) -> bool:

@@ -29,12 +29,12 @@ class Repository:
         """The repository around a folder or file. Raises NotARepository, also for a bare one, and GitMissing."""
         start = path.parent if path.is_file() else path
         _check_version(start)
-        answer = _look(start, path)
-        if answer != "true":
-            what = "a bare repository, without" if _ask(start, "--is-bare-repository") == "true" else "git's own folder, not"
-            raise NotARepository(f"{path} is {what} a work tree.", hint="Clone it, or name a folder with its files by --repo PATH.")
-        common = Path(start, _ask(start, "--git-common-dir"))
-        return Repository(Path(_ask(start, "--show-toplevel")).resolve(), common.resolve())
+        asked = ("--is-inside-work-tree", "--git-common-dir", "--show-toplevel")
+        match git(start, "rev-parse", *asked, upwards=True, ok=(0, 128)).line.split("\n"):
+            case ["true", common_dir, top]:
+                return Repository(Path(top).resolve(), Path(start, common_dir).resolve())
+            case _:
+                return _find_with_care(start, path)
 
     def head(self) -> heads.Head:
         """Branch and newest commit of the work tree. Raises DetachedHead or NoCommits."""
@@ -104,6 +104,10 @@ class Repository:
     def tag_elsewhere(self, address: str, tag: str) -> str | None:
         """The commit of a tag in another repository; None if there is none, or nobody answers."""
         return remote_branches.tag_commit(self.root, address, tag)
+
+    def signature(self) -> dict[str, str]:
+        """Environment in which forge-bot commits as itself; empty where the user has said a name and an address."""
+        return commits.identity(self.root)
 
     def identity(self) -> str | None:
         """Name and address that git knows for the user, None when commits would be forge-bot's own."""
@@ -200,6 +204,15 @@ class Repository:
             file.parent.mkdir(exist_ok=True)
             with file.open("ab") as end:
                 end.write((b"" if not text or text.endswith(b"\n") else b"\n") + line + b"\n")
+
+
+def _find_with_care(start: Path, path: Path) -> Repository:
+    """The same with one question after the other: for folders with line ends in their names, and to say what is wrong."""
+    if _look(start, path) != "true":
+        what = "a bare repository, without" if _ask(start, "--is-bare-repository") == "true" else "git's own folder, not"
+        raise NotARepository(f"{path} is {what} a work tree.", hint="Clone it, or name a folder with its files by --repo PATH.")
+    common = Path(start, _ask(start, "--git-common-dir"))
+    return Repository(Path(_ask(start, "--show-toplevel")).resolve(), common.resolve())
 
 
 def _ask(folder: Path, question: str) -> str:

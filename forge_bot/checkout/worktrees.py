@@ -49,10 +49,10 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
     """
     path, ref = path.absolute(), branch_ref(root, branch)
     start = None if base is None else commit_id(root, base)
-    _clear_leftovers(root, path, branch, start)
+    known = _clear_leftovers(root, path, branch, start)
     if start is not None and ref_target(root, ref) is not None:
         raise BranchExists(f"The branch {branch} exists already.")
-    if start is None and any(info.branch == branch and _same(info.path, path) for info in listed(root)):
+    if start is None and any(info.branch == branch and _same(info.path, path) for info in known):
         return Tree(path.resolve())
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise GitFailed(f"{path} is not empty, so no work tree can be made there.", hint="Move it away if you do not need it.")
@@ -126,14 +126,18 @@ def _info(path: Path, rest: str) -> WorktreeInfo:
     )
 
 
-def _clear_leftovers(root: Path, path: Path, branch: str, start: str | None) -> None:
-    """Forget registrations in the way: half made at this path, or without a folder and at this path or on this branch."""
+def _clear_leftovers(root: Path, path: Path, branch: str, start: str | None) -> list[WorktreeInfo]:
+    """Forget registrations in the way: half made at this path, or without a folder and at this path or on this branch; the others."""
+    left: list[WorktreeInfo] = []
     for info in listed(root):
         here = _same(info.path, path)
         if here and info.lock_reason == _INITIALIZING and info.branch in {None, branch}:
             _undo(root, path, HEADS + branch, start)
         elif info.prunable and (here or info.branch == branch):
             git(root, "worktree", "remove", "--force", "--", str(info.path))
+        else:
+            left.append(info)
+    return left
 
 
 def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:
