@@ -140,6 +140,8 @@ class Project:
 
     def _all(self, name: CommandName, commands: tuple[Command, ...], *, stop_at_failure: bool = False) -> tuple[CommandResult, ...]:
         results: list[CommandResult] = []
+        if not commands:
+            return ()
         try:
             for command in commands:
                 result, _ = self._one(name, command.argv)

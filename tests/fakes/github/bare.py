@@ -61,6 +61,7 @@ class BareRepository:
         path.mkdir(parents=True)
         self._run("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
         self._run("config", "http.receivepack", "true")
+        self._run("config", "receive.autogc", "false")
 
     def _run(self, *words: str, given: bytes | None = None, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
@@ -180,9 +181,12 @@ class BareRepository:
         words = {"A": "added", "D": "removed", "M": "modified", "T": "changed"}
         found: list[Change] = []
         raw = self.git("diff", "--raw", "--no-abbrev", "--no-renames", "-z", f"{base}...{head}").split("\0")
-        for meta, path in zip(raw[::2], raw[1::2], strict=False):
+        parts = ("\n" + self.git("diff", "--no-renames", f"{base}...{head}")).split("\ndiff --git ")[1:]
+        if len(parts) != len(raw) // 2:
+            # A file that became a link has two parts; all others have one, in the same order.
+            parts = [self.git("diff", "--no-renames", f"{base}...{head}", "--", path) for path in raw[1::2]]
+        for meta, path, patch in zip(raw[::2], raw[1::2], parts, strict=False):
             _, _, old, new, letter = meta.split()
-            patch = self.git("diff", "--no-renames", f"{base}...{head}", "--", path)
             lines = patch[patch.find("\n@@") + 1 :].splitlines() if "\n@@" in patch else []
             plus, minus = (sum(line.startswith(sign) for line in lines) for sign in "+-")
             found.append(Change(path, words[letter[0]], old if letter[0] == "D" else new, plus, minus, "\n".join(lines)))
