@@ -41,7 +41,19 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Kept]":
         stage = Stage(hub, folder / "jobs", folder / "script.jsonl")
         began = stage.label()
         assert (began.result, began.code, hub.findings) == ("proceed", 0, []), began.log
-        yield Kept(stage, began)
+        yield Kept(stage, (began,))
+
+
+@pytest.fixture(scope="session")
+def over(kept: "Kept", tmp_path_factory: pytest.TempPathFactory) -> "Kept":
+    """The same run after its approval: its pull request is open. Tests that use it go to one worker, by their group `over`."""
+    from tests.bot.kept import Kept
+    from tests.bot.stage import heard
+
+    stage = kept.again(tmp_path_factory.mktemp("over"))
+    done = heard(stage.say("/approve"))
+    assert (done.code, stage.hub.findings) == (0, []), done.log
+    return Kept(stage, (*kept.jobs, done))
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Names from outside, checked before git sees them: branches become full refs, revisions become object ids."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.checkout.git import git
@@ -27,8 +28,9 @@ def is_branch_name(folder: Path, name: str) -> bool:
     return name != "HEAD" and not name.startswith("-") and is_ref(folder, HEADS + name)
 
 
+@lru_cache(maxsize=256)
 def is_ref(folder: Path, ref: str) -> bool:
-    """Whether the full ref (it begins with refs/) is well formed."""
+    """Whether the full ref (it begins with refs/) is well formed; nothing but its letters decides that."""
     return "\0" not in ref and git(folder, "check-ref-format", ref, ok=(0, 1)).code == 0
 
 

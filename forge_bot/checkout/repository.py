@@ -46,7 +46,7 @@ class Repository:
         if answer.code == 0 and answer.line.startswith(_ORIGIN_HEAD):
             return answer.line.removeprefix(_ORIGIN_HEAD)
         wished = git(self.root, "config", "--get", "init.defaultBranch", ok=(0, 1)).line
-        return next((name for name in (wished, "main", "master") if self.branch_exists(name)), None)
+        return next((name for name in (wished, "main", "master") if name and self.branch_exists(name)), None)
 
     def branches(self) -> tuple[str, ...]:
         """Names of the local branches, in git's order of refs."""

@@ -1,4 +1,4 @@
-"""A stage that is set once and brought back as it was: tests that begin at the same question share the job that led there."""
+"""A stage that is set once and brought back as it was: tests that begin at the same point share the jobs that led there."""
 
 import shutil
 from copy import copy, deepcopy
@@ -15,17 +15,17 @@ _WORLD = ("clock", "users", "tokens", "repositories", "actions", "nobody", "_ids
 
 @dataclass
 class Kept:
-    """A stage as it stood after `began`, the one job so far. No process that speaks to its GitHub may outlive a test."""
+    """A stage as it stood after some jobs. No process that speaks to its GitHub may outlive a test."""
 
     stage: Stage
-    began: Job
+    jobs: tuple[Job, ...]
     _world: dict[str, Any] = field(init=False)
     _code: Path = field(init=False)
 
     def __post_init__(self) -> None:
         hub = self.stage.hub
         self._world = deepcopy({name: vars(hub)[name] for name in _WORLD})
-        self._code = hub.folder.with_name("code-kept")
+        self._code = hub.folder.with_name(f"after-{len(self.jobs)}")
         shutil.copytree(hub.folder, self._code, symlinks=True)
 
     def again(self, folder: Path) -> Stage:

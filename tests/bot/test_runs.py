@@ -1,5 +1,7 @@
 """Whole runs in the issue thread: the gate, the supervisor and the worker as processes, git over HTTP, a scripted model."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.bot.kept import Kept
@@ -7,14 +9,14 @@ from tests.bot.stage import SECRET, Stage, heard
 
 
 @pytest.mark.promise("bot-thread", "cli-work")
-def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(stage: Stage) -> None:
-    began = stage.label()
-    assert (began.result, began.code) == ("proceed", 0), began.log
+@pytest.mark.xdist_group("over")
+def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(kept: Kept, over: Kept, tmp_path: Path) -> None:
+    stage = kept.again(tmp_path)
+    assert [(job.result, job.code) for job in over.jobs] == [("proceed", 0)] * 2
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
-    done = heard(stage.say("/approve"))
-    assert done.code == 0, done.log
+    stage = over.again(tmp_path)
     assert stage.state["currentPhaseStatus"] == "completed"
     pull = next(issue for issue in stage.repo.issues.values() if issue.pull is not None)
     assert pull.pull is not None
@@ -28,11 +30,13 @@ def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
 
 
 @pytest.mark.promise("bot-nothing-in-public")
-def test_neither_token_nor_key_is_in_anything_that_can_be_read(kept: Kept, waiting: Stage) -> None:
-    log = kept.began.log + heard(waiting.say("/approve")).log
-    tokens = list(waiting.hub.tokens)
-    assert len(tokens) == waiting.jobs
-    everything = "\n".join([log, *waiting.files().values(), *(issue.body or "" for issue in waiting.repo.issues.values()), *waiting.said()])
+@pytest.mark.xdist_group("over")
+def test_neither_token_nor_key_is_in_anything_that_can_be_read(over: Kept, tmp_path: Path) -> None:
+    stage = over.again(tmp_path)
+    log = "".join(job.log for job in over.jobs)
+    tokens = list(stage.hub.tokens)
+    assert len(tokens) == stage.jobs == len(over.jobs)
+    everything = "\n".join([log, *stage.files().values(), *(issue.body or "" for issue in stage.repo.issues.values()), *stage.said()])
     assert not [secret for secret in (*tokens, SECRET) if secret in everything]
 
 
