@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from forge_bot.runs.clock import now
 from tests.bot.stage import Job, Stage
 from tests.fakes.github.faults import Faults
 
@@ -29,13 +30,14 @@ class Kept:
         shutil.copytree(hub.folder, self._code, symlinks=True)
 
     def again(self, folder: Path) -> Stage:
-        """The same stage at the same moment, whatever was done on it since; jobs from now on have their machines in `folder`."""
+        """The same stage, whatever was done on it since, now; jobs from now on have their machines in `folder`."""
         hub = self.stage.hub
         shutil.rmtree(hub.folder)
         shutil.copytree(self._code, hub.folder, symlinks=True)
         with hub.lock:
             vars(hub).update(deepcopy(self._world))
             hub.faults, hub.findings = Faults(), []
+            hub.clock.seconds = max(hub.clock.seconds, int(now().timestamp()))
         stage = copy(self.stage)
         stage.folder, stage.scripts, stage.environ = folder / "jobs", folder / "script.jsonl", {}
         stage.repo = hub.repositories[self.stage.repo.id]
