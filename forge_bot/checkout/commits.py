@@ -128,7 +128,7 @@ def _present(folder: Path, path: str) -> bool:
 
 
 def _signed(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> None:
-    """Make the commit in the user's name. Who that is git is asked only where it has once refused to make up a name itself."""
+    """Make the commit in the user's name; git is asked for it only where it has once refused to commit without one."""
     ours = identity(folder) if folder in _nameless else {}
     try:
         _record(folder, text, names, {**ours, **env})

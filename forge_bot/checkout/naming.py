@@ -13,7 +13,7 @@ _FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MOST_KNOWN = 4_096
 
 _known: dict[tuple[Path, str], tuple[str, str]] = {}
-"""Commit and tree behind full ids, by folder."""
+"""Commit and tree behind full ids, by folder; no commit behind the id of a tree."""
 
 
 def branch_ref(folder: Path, name: str) -> str:
@@ -43,13 +43,16 @@ def ref_target(folder: Path, ref: str) -> str | None:
 def commit_id(folder: Path, revision: str) -> str:
     """Id of the commit that a branch, tag, id or expression names. Raises GitFailed when it names none."""
     found = _behind(folder, revision)
-    return found[0] if found is not None else _resolved(folder, revision, "commit")
+    return (found is not None and found[0]) or _resolved(folder, revision, "commit")
 
 
 def tree_id(folder: Path, revision: str) -> str:
     """Id of the folder tree behind a revision. Raises GitFailed when it names none."""
     found = _behind(folder, revision)
-    return found[1] if found is not None else _resolved(folder, revision, "tree")
+    if found is None:
+        found = ("", _resolved(folder, revision, "tree"))
+        _remember(folder, revision, found)
+    return found[1]
 
 
 def is_full_id(text: str) -> bool:
@@ -67,12 +70,18 @@ def _behind(folder: Path, revision: str) -> tuple[str, str] | None:
         match git(folder, "rev-parse", f"{revision}^{{commit}}", f"{revision}^{{tree}}", ok=(0, 128)).line.split("\n"):
             case [commit, tree] if is_full_id(commit) and is_full_id(tree):
                 known = (commit, tree)
+                _remember(folder, revision, known)
             case _:
-                return None
+                pass
+    return known
+
+
+def _remember(folder: Path, revision: str, found: tuple[str, str]) -> None:
+    """Keep what a full id names; what any other name stands for may change."""
+    if is_full_id(revision):
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        _known[folder, revision] = known
-    return known
+        _known[folder, revision] = found
 
 
 def _resolved(folder: Path, revision: str, kind: str) -> str:

@@ -14,7 +14,7 @@ TaskId = NewType("TaskId", str)
 class Frozen(BaseModel):
     """A value: it cannot change, and it has no field that its class does not name."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Recorded(Frozen):
