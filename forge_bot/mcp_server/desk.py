@@ -18,9 +18,10 @@ from forge_bot.mcp_server.confirming import Call, Confirming
 from forge_bot.mcp_server.looking import Looking
 from forge_bot.mcp_server.managing import Managing
 from forge_bot.mcp_server.opening import Turns, client_run
+from forge_bot.mcp_server.placing import placed
 from forge_bot.mcp_server.preferences import preferences
 from forge_bot.mcp_server.reporting import Told, report
-from forge_bot.mcp_server.roots import Root, Roots
+from forge_bot.mcp_server.roots import Root, Roots, Spot
 from forge_bot.mcp_server.showing import beforehand
 from forge_bot.mcp_server.standing import MOMENT, Standing
 from forge_bot.mcp_server.wire import (
@@ -103,7 +104,7 @@ class Desk:
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
                     raise AskedElsewhere("This client asks its person by itself, so an answer that the model passes on does not count.")
                 passed_on(run, said.user_response, said.digest, said.action_id, client)
-            found = next_for_client(run, spot, self.workshop, tell)
+            found = self._next(run, spot, tell)
             self.standing.note(workspace, run, found)
             return _with_result(found, told, said, tuple(run.notices))
 
@@ -114,7 +115,11 @@ class Desk:
             if run.action.action_id != action_id:
                 raise WrongAction(f"The answer is for {action_id}, but {run.action.action_id} is outstanding.")
             given_to_client(run, Answer(answer), notes, digest or None)
-            return _with_result(next_for_client(run, spot, self.workshop, tell), None, Previous(), tuple(run.notices))
+            return _with_result(self._next(run, spot, tell), None, Previous(), tuple(run.notices))
+
+    def _next(self, run: Run, spot: Spot, tell: Tell) -> Next:
+        found = next_for_client(run, spot, self.workshop, tell)
+        return found if spot.root is self.roots.all[0] else placed(found, spot.root.path)
 
     def report_result(self, workspace: str, phase: str, given: Mapping[str, Any]) -> PhaseReport:
         """`pipeline_report_result`: what was done is told, and the run stands at the next action."""

@@ -1,6 +1,8 @@
 """A server of several folders: each can be asked about, by its path, and what lists things lists those of all."""
 
 import json
+import os
+import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -249,3 +251,42 @@ async def test_a_newer_client_hears_of_runs_in_every_folder(sample: Sample, seco
             async for change in changes:
                 assert type(change).__name__ == "ResourceUpdated"
                 break
+
+
+def run_at(folder: Path, commands: list[str], tools: Path) -> str:
+    """What a host's command says, run in a folder."""
+    environ = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(commands, cwd=folder, env=environ, capture_output=True, text=True, check=True).stdout
+
+
+async def test_an_action_in_another_folder_leads_there_wherever_its_host_stands(sample: Sample, second: Path, tmp_path: Path) -> None:
+    origin, tools = tmp_path / "origin.git", tmp_path / "tools"
+    sample.git("init", "-q", "--bare", str(origin))
+    tools.mkdir()
+    (tools / "gh").write_text('#!/bin/sh\npwd >"$0.where"\necho https://github.com/o/r/pull/7\n', encoding="utf-8")
+    (tools / "gh").chmod(0o755)
+    async with both(sample, second) as host:
+        host.git("remote", "set-url", "origin", str(origin))
+        await host.begin(TASK)
+        action = await host.next()
+        done: list[str] = []
+        while action["type"] != "done":
+            if action["type"] == "checkpoint":
+                action = await host.next(user_response="approve")
+                continue
+            if action["type"] == "exec":
+                said = run_at(sample.path, action["commands"], tools)
+                action = await host.next(action_id=action["action_id"], previous_action_complete=True, previous_output=said)
+                continue
+            if action["type"] == "spawn_agent":
+                assert f"The repository is in {second}." in action["prompt"]
+            else:
+                assert action["path"].startswith(f"{second}/.specs/")
+            done.append(action["type"])
+            host.perform(action)
+            action = await host.next(action_id=action["action_id"], previous_action_complete=True)
+        assert set(done) == {"spawn_agent", "write_file"}
+        assert (tools / "gh.where").read_text(encoding="utf-8").strip() == str(second)
+        branch = host.git("branch", "--show-current")
+        host.git("merge-base", "--is-ancestor", f"origin/{branch}", "HEAD")
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
