@@ -11,6 +11,8 @@ from forge_bot.engine.values import Effort, Frozen
 from forge_bot.errors import ReportsDamaged
 
 _FENCE = "---"
+_ORIGIN = "source_"
+"""How the keys of the source begin; older files have them under `source`."""
 
 
 class Request(Frozen):
@@ -37,7 +39,8 @@ _FRONT: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
 def render_request(request: Request) -> str:
     """The file: YAML front matter, then the title and the text."""
-    front = request.model_dump(mode="json", exclude={"text"})
+    front = {f"{_ORIGIN}{name}": value for name, value in request.source.model_dump(mode="json").items()}
+    front |= request.model_dump(mode="json", exclude={"text", "source"})
     head = yaml.safe_dump({**front, "request_hash": request.hash}, allow_unicode=True, sort_keys=False, width=1000)
     return f"{_FENCE}\n{head}{_FENCE}\n\n# {request.title}\n\n{request.text.rstrip()}\n"
 
@@ -61,5 +64,8 @@ def _parsed(text: str) -> tuple[Request, object]:
         raise ValueError("no front matter")
     known = _FRONT.validate_python(yaml.safe_load(front))
     stated = known.pop("request_hash", "")
+    origin = {name.removeprefix(_ORIGIN): known.pop(name) for name in tuple(known) if name.startswith(_ORIGIN)}
+    if origin:
+        known["source"] = origin
     _, _, told = body.removeprefix("\n").partition("\n\n")
     return _REQUEST.validate_python({**known, "text": told.rstrip("\n")}), stated

@@ -187,8 +187,7 @@ async def test_the_confirmation_begins_the_run(sample: Sample) -> None:
     assert ready["workspace"].endswith("-42-fix-auth-timeout")
     assert (ready["effort"], ready["flow_template"], ready["skipped_phases"]) == ("M", "standard", ["phase-4b", "checkpoint-b"])
     assert (ready["branch"], ready["create_branch"]) == ("fix/42-fix-auth-timeout", True)
-    assert ready["request_md_content"].startswith("---\n")
-    assert "type: github_issue" in ready["request_md_content"]
+    assert ready["request_md_content"].startswith("---\nsource_type: github_issue\n")
     assert sample.git("status", "--porcelain", "-uall").splitlines()[0].startswith("?? .specs/")
 
 
