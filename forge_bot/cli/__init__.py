@@ -1,5 +1,6 @@
 """The command line: the one place where parts are put together."""
 
+import signal
 import sys
 
 
@@ -9,4 +10,7 @@ def main() -> None:
     from forge_bot.cli.streams import prepare_streams
 
     prepare_streams()
-    sys.exit(run())
+    code = run()
+    # Nothing is left that could be stopped: who presses Ctrl-C twice is told the same as who presses it once.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)

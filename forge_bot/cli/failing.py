@@ -9,6 +9,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.cli.streams import settle, silence
 from forge_bot.errors import ForgeError, MachineRefused
+from forge_bot.runs.process import undisturbed
 
 FAILED = 1
 USAGE = 2
@@ -46,7 +47,8 @@ def told(error: Exception) -> int:
 def interrupted() -> int:
     """Tell that a person stopped it."""
     console = Console(stderr=True)
-    console.print("\n[bold]Stopped.[/] Nothing that was answered is lost: [bold]forge-bot resume[/] goes on.")
+    with undisturbed():
+        console.print("\n[bold]Stopped.[/] Nothing that was answered is lost: [bold]forge-bot resume[/] goes on.")
     return FAILED
 
 

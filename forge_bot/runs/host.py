@@ -56,7 +56,8 @@ class LocalHost:
         """Perform until a person is asked, the line is reached or nothing is left; the action that is not this host's to do."""
         try:
             _, action = await drive(self.run.pipeline, self.run.state, up_to(self._perform, line), self._record)
-        except asyncio.CancelledError:
+        except BaseException:
+            # A second Ctrl-C comes as itself, and not as a cancellation; a command that goes on would keep the process waiting.
             self.project.call_off()
             raise
         return action

@@ -32,6 +32,18 @@ def stopped_like_by_hand() -> Generator[None]:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+@contextmanager
+def undisturbed() -> Generator[None]:
+    """Let no Ctrl-C in while somebody is told that it was heard. Signals can be taken in the main thread only."""
+    mine = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if mine else None
+    try:
+        yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGINT, before)
+
+
 def _like_by_hand(_number: int, _frame: FrameType | None) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # What a script starts in the background takes no Ctrl-C (POSIX, Shell Command Language 2.11); SIGTERM was meant all the same.
