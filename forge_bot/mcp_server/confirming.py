@@ -4,8 +4,10 @@ from forge_bot.checkout import Tree
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Flags
 from forge_bot.engine.values import Effort, Frozen
-from forge_bot.errors import BadArguments, DirtyTree, ForgeError
+from forge_bot.errors import BadArguments, BadOption, DirtyTree, ForgeError
 from forge_bot.mcp_server.dispatch import begun_here
+from forge_bot.mcp_server.opening import Turns
+from forge_bot.mcp_server.repeating import begun_before, check_alone
 from forge_bot.mcp_server.roots import Root
 from forge_bot.mcp_server.sources import Origin
 from forge_bot.mcp_server.tickets import Ticket, ticket_of, told_origin
@@ -21,12 +23,12 @@ from forge_bot.mcp_server.wire import (
     Ready,
     SkippedPhase,
 )
-from forge_bot.runs.places import places
 from forge_bot.runs.project import check_testable, profile_at
+from forge_bot.runs.reading import raw_file
 from forge_bot.runs.session import person
 from forge_bot.runs.start import QUESTIONS, Beginning, Plan, begin, plan_for
 from forge_bot.settings import load_pipeline
-from forge_bot.workspace import SPECS, Workspace
+from forge_bot.workspace import SPECS
 
 _ANSWERS = "## Discussion Answers"
 _MAIN = {"", "main", "master"}
@@ -60,6 +62,7 @@ class Confirming:
 
     def __init__(self) -> None:
         self._told: dict[tuple[str, str], _Told] = {}
+        self._turns = Turns()
 
     def answer(self, root: Root, call: Call) -> NeedsConfirmation | NeedsDiscussion | Ready:
         """What this call leads to. Raises BadArguments for answers and a confirmation together, and what beginning raises."""
@@ -71,7 +74,9 @@ class Confirming:
         told = self._remembered(root, call)
         pipeline = load_pipeline(root.config.pipeline, root.repository.text_here)
         if call.user_confirmation is not None:
-            return _begun(root, pipeline, told, call.user_confirmation)
+            # One after the other: a call that comes again while the first is still at work is to find its run.
+            with self._turns.turn(str(root.path)):
+                return _begun(root, pipeline, told, call.user_confirmation)
         ticket = ticket_of(told.text, told.origin, told.context, told.flags.effort_override)
         discussing = told.flags.discuss and not told.flags.auto and told.origin.type == "text"
         if discussing and _ANSWERS not in told.text:
@@ -138,30 +143,35 @@ def _branch(root: Root) -> str:
 
 
 def _begun(root: Root, pipeline: Pipeline, told: _Told, chosen: Confirmation) -> Ready:
+    beginning = _beginning(root, told, chosen)
+    info = begun_before(root, beginning)
+    if info is None:
+        _check_tree(root, beginning.plan)
+        check_testable(profile_at(root.repository, root.repository.head().commit, root.config), root.config)
+        info = begin(root.repository, beginning, pipeline, theirs=True, note=begun_here)
+    effort = beginning.plan.effort
+    return Ready(
+        workspace=f"{SPECS}/{info.name}",
+        effort=effort,
+        flow_template=pipeline.flows[effort],
+        skipped_phases=pipeline.skipped(effort, auto=told.flags.auto),
+        request_md_content=(raw_file(root.repository, info, "request.md") or b"").decode("utf-8", "replace"),
+        branch=info.branch,
+        create_branch=not root.repository.branch_exists(info.branch),
+    )
+
+
+def _beginning(root: Root, told: _Told, chosen: Confirmation) -> Beginning:
     enriched = chosen.enriched_request_body.strip()
     text = enriched if enriched and told.origin.type == "text" else told.text
     ticket = ticket_of(text, told.origin, told.context, chosen.effort)
-    plan = _planned(root, ticket, chosen, told)
-    _check_clean(root)
-    check_testable(profile_at(root.repository, root.repository.head().commit, root.config), root.config)
     flags = told.flags
-    beginning = Beginning(
+    return Beginning(
         draft=ticket.draft,
-        plan=plan,
+        plan=_planned(root, ticket, chosen, told),
         flags=Flags(auto=flags.auto, skip_pr=flags.skip_pr, debug=flags.debug, discuss=flags.discuss),
         budget=root.config.budget,
         by=person(),
-    )
-    info = begin(root.repository, beginning, pipeline, theirs=True)
-    begun_here(places(root.repository, info.name))
-    return Ready(
-        workspace=f"{SPECS}/{info.name}",
-        effort=plan.effort,
-        flow_template=pipeline.flows[plan.effort],
-        skipped_phases=pipeline.skipped(plan.effort, auto=flags.auto),
-        request_md_content=Workspace(root.path, info.name).read("request.md"),
-        branch=info.branch,
-        create_branch=not plan.here,
     )
 
 
@@ -176,11 +186,21 @@ def _planned(root: Root, ticket: Ticket, chosen: Confirmation, told: _Told) -> P
         branch=None,
         here=chosen.use_current_branch,
         kind=ticket.kind,
+        theirs=True,
     )
     return plan.model_copy(update={"effort_reason": reason})
 
 
-def _check_clean(root: Root) -> None:
+def _check_tree(root: Root, plan: Plan) -> None:
+    """Refuse what would spoil a run in this tree. Raises NoCommits, DetachedHead, NotReady, BadOption, BranchExists, DirtyTree."""
+    branch = root.repository.head().branch
+    if plan.here and branch == root.repository.default_branch():
+        raise BadOption(
+            f"use_current_branch would write to {branch}.",
+            hint="Leave use_current_branch out, and a branch is made; or git switch -c NAME first, and confirm again.",
+        )
+    if plan.here:
+        check_alone(root, branch)
     dirty = [change.path for change in Tree(root.path).status() if not change.path.startswith(f"{SPECS}/")]
     if dirty:
         raise DirtyTree(

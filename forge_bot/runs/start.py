@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from uuid import uuid4
@@ -13,12 +14,14 @@ from forge_bot.engine import Pipeline, start
 from forge_bot.engine.effort import BranchType, EffortGuess, branch_type, guess_effort
 from forge_bot.engine.reports import Flags, RunStarted, Source
 from forge_bot.engine.values import Effort, Frozen
-from forge_bot.errors import BadOption, BranchExists, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
+from forge_bot.errors import BadOption, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.runs.clock import now
 from forge_bot.runs.find import RunInfo
-from forge_bot.runs.places import places
+from forge_bot.runs.free_names import check_free, free_branch, free_run
+from forge_bot.runs.places import Places, places
 from forge_bot.runs.process import this_process
-from forge_bot.workspace import Request, Workspace, branch_name, held, render_request, slug, told_when_full, workspace_name
+from forge_bot.runs.whole import whole_or_gone
+from forge_bot.workspace import SPECS, Request, Workspace, branch_name, held, render_request, slug, told_when_full, workspace_name
 
 LONGEST_TASK = 100_000
 """Characters of a request. What is longer belongs into a file of the repository."""
@@ -136,9 +139,11 @@ def plan_for(
     branch: str | None,
     here: bool,
     kind: BranchType | None = None,
+    theirs: bool = False,
 ) -> Plan:
     """The plan a draft leads to by itself; `kind` is that of its branch where something else than its words tells it.
 
+    With `theirs` the tree is that of somebody who has been told already what is in the way of a run in it.
     Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits.
     """
     guess: EffortGuess = guess_effort(flag=effort, labels=draft.labels, story_points=None, text=f"{draft.title}\n{draft.text}")
@@ -147,46 +152,43 @@ def plan_for(
         if branch is not None:
             raise BadOption("--here works on the branch that is checked out; --branch names another one.")
         head = repository.head()
-        if head.branch == repository.default_branch():
-            raise BadOption(f"--here would write to {head.branch}.", hint="git switch -c NAME first, or leave --here away.")
-        if not Tree(repository.root).is_clean():
-            raise DirtyTree("The work tree has uncommitted changes.")
+        if not theirs:
+            _check_here(repository, head)
         return Plan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=head.branch, here=True)
     sort = kind or branch_type(f"{draft.title}\n{draft.text}")
-    chosen = branch or _free(repository, branch_name(sort, draft.source.id, short))
-    if branch is not None and repository.branch_exists(branch):
-        raise BranchExists(f"The branch {branch} exists already.")
+    if branch is not None:
+        check_free(repository, branch)
+    chosen = branch or free_branch(repository, branch_name(sort, draft.source.id, short))
     return Plan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=chosen)
 
 
-def _free(repository: Repository, wanted: str) -> str:
-    names = (wanted, *(f"{wanted}-{number}" for number in range(2, 1000)))
-    return next(name for name in names if not repository.branch_exists(name))
+def _check_here(repository: Repository, head: Head) -> None:
+    if head.branch == repository.default_branch():
+        raise BadOption(f"--here would write to {head.branch}.", hint="git switch -c NAME first, or leave --here away.")
+    if not Tree(repository.root).is_clean():
+        raise DirtyTree("The work tree has uncommitted changes.")
 
 
-def begin(repository: Repository, beginning: Beginning, pipeline: Pipeline, *, theirs: bool = False) -> RunInfo:
+def begin(
+    repository: Repository, beginning: Beginning, pipeline: Pipeline, *, theirs: bool = False, note: Callable[[Places], None] | None = None
+) -> RunInfo:
     """Make the work tree, write the frozen request and the first report, and commit them on the run's branch.
 
     With `theirs` the run lives in the tree that somebody else works in, who may have to make the branch first: nothing is
-    committed here, the first opening of the run does it.
+    committed here, the first opening of the run does it, and if anything fails nothing is left. `note` writes, before the run
+    is there, what is to lie beside it.
     """
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
     head = beginning.base or repository.head()
-    name = _free_name(repository, workspace_name(stamp.date(), draft.source.id, plan.slug))
+    name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug))
     spots = places(repository, name)
-    with told_when_full(spots.written), held(spots.lock, f"the run {name}", this_process()):
+    made = (repository.root / SPECS / name, spots.home) if theirs else ()
+    with told_when_full(spots.written), held(spots.lock, f"the run {name}", this_process()), whole_or_gone(made):
+        if note is not None:
+            note(spots)
         tree = Tree(repository.root) if plan.here or theirs else repository.add_worktree(spots.tree, plan.branch, head.commit)
-        text = draft.text if not beginning.answers else f"{draft.text}\n\n## Answers to questions\n\n{beginning.answers}"
-        request = Request(
-            title=draft.title,
-            text=text,
-            source=draft.source,
-            labels=draft.labels,
-            effort=plan.effort,
-            effort_reason=plan.effort_reason,
-            requested_by=beginning.by,
-        )
+        request = request_of(beginning)
         workspace = Workspace(tree.path, name)
         raw = workspace.write("request.md", render_request(request))
         base = head.branch
@@ -199,9 +201,18 @@ def begin(repository: Repository, beginning: Beginning, pipeline: Pipeline, *, t
     return RunInfo(name=name, branch=plan.branch, title=draft.title, tree=tree.path, effort=plan.effort.value, updated_at=stamp)
 
 
-def _free_name(repository: Repository, wanted: str) -> str:
-    names = (wanted, *(f"{wanted}-{number}" for number in range(2, 1000)))
-    return next(name for name in names if not places(repository, name).home.exists() and not (repository.root / ".specs" / name).exists())
+def request_of(beginning: Beginning) -> Request:
+    """The request as it will be frozen."""
+    draft, plan = beginning.draft, beginning.plan
+    return Request(
+        title=draft.title,
+        text=draft.text if not beginning.answers else f"{draft.text}\n\n## Answers to questions\n\n{beginning.answers}",
+        source=draft.source,
+        labels=draft.labels,
+        effort=plan.effort,
+        effort_reason=plan.effort_reason,
+        requested_by=beginning.by,
+    )
 
 
 def _first(
