@@ -29,6 +29,7 @@ _LOG_FORM = (
     "--encoding=UTF-8",
     "--format=tformat:%H%x00%s%x00%B",
 )
+_SPARSE = "outside of your sparse-checkout definition"
 _BETWEEN = re.compile(r"\n[ \t]*\n")
 
 _nameless: set[Path] = set()
@@ -110,8 +111,19 @@ def _staged(folder: Path, before: str, paths: Sequence[str] | None) -> bytes:
     clean = [posixpath.normpath(path) if path else path for path in paths]
     addable = _addable(folder, clean)
     if addable:
-        git(folder, "add", "--all", "--force", "--", *addable, seconds=LONG)
+        _add(folder, addable)
     return git(folder, *_INDEX_NAMES, before, "--", *clean).out if clean else b""
+
+
+def _add(folder: Path, paths: list[str]) -> None:
+    """Put named paths into the index, also those that a sparse checkout leaves out: they lie here all the same."""
+    try:
+        git(folder, "add", "--all", "--force", "--", *paths, seconds=LONG)
+    except GitFailed as error:
+        # Only git 2.34 and newer refuses them, and only those know the option.
+        if _SPARSE not in error.message:
+            raise
+        git(folder, "add", "--all", "--force", "--sparse", "--", *paths, seconds=LONG)
 
 
 def _addable(folder: Path, paths: list[str]) -> list[str]:

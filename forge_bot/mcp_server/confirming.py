@@ -1,10 +1,11 @@
 """`pipeline_init_with_context`: effort guessed, questions asked, and with the person's choice the run begins."""
 
 from forge_bot.checkout import Tree
+from forge_bot.checkout.operations import under_way
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Flags
 from forge_bot.engine.values import Effort, Frozen
-from forge_bot.errors import BadArguments, BadOption, DirtyTree, ForgeError
+from forge_bot.errors import BadArguments, BadOption, DirtyTree, ForgeError, NotReady
 from forge_bot.mcp_server.dispatch import begun_here
 from forge_bot.mcp_server.opening import Turns
 from forge_bot.mcp_server.repeating import begun_before, check_alone
@@ -194,6 +195,8 @@ def _planned(root: Root, ticket: Ticket, chosen: Confirmation, told: _Told) -> P
 def _check_tree(root: Root, plan: Plan) -> None:
     """Refuse what would spoil a run in this tree. Raises NoCommits, DetachedHead, NotReady, BadOption, BranchExists, DirtyTree."""
     branch = root.repository.head().branch
+    if (operation := under_way(root.path)) is not None:
+        raise NotReady(f"A {operation.name} is under way in {root.path}; commits of a run would get into it.", hint=operation.way_out)
     if plan.here and branch == root.repository.default_branch():
         raise BadOption(
             f"use_current_branch would write to {branch}.",

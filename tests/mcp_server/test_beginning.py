@@ -1,6 +1,7 @@
 """How runs begin: once each, on a branch that can be made, from a tree that can carry them, with the words that were meant."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,98 @@ async def test_a_run_that_cannot_begin_leaves_nothing(sample: Sample, tmp_path: 
         assert (await host.call("run_list"))["runs"] == []
         ready = await host.call(BEGIN, **confirmed())
         assert not ready["workspace"].endswith("-2")
+
+
+# -- from a tree that can carry it --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", [("rota", "tests"), ("--no-cone", "/*.toml", "/rota/", "/tests/")])
+async def test_a_sparse_checkout_carries_a_run(sample: Sample, rules: tuple[str, ...]) -> None:
+    (sample.path / "docs").mkdir()
+    (sample.path / "docs" / "big.md").write_text("big\n", encoding="utf-8")
+    sample.git("add", "docs")
+    sample.git("commit", "-qm", "docs")
+    sample.git("sparse-checkout", "set", *rules)
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        action = await host.drive(await host.next(), "implementer")
+        assert action["type"] == "checkpoint"
+        write = await host.next(user_response="approve", digest=action["digest"])
+        done = await host.drive(write)
+        assert done["type"] == "done"
+        assert host.git("status", "--porcelain") == ""
+        assert f"{host.workspace}/reports.jsonl" in host.git("ls-files", host.workspace).splitlines()
+        changed = host.git("diff", "--name-only", "main", "HEAD", "--", ":!.specs").splitlines()
+        assert changed == ["rota/schedule.py", "tests/test_before.py"]
+    assert not (sample.path / "docs").exists()
+
+
+@pytest.mark.parametrize(("there", "made"), [("feature", "feature-"), ("fix", "feature/"), ("feature/{}/more", "feature/{}-2")])
+async def test_a_branch_that_stands_in_the_way_gives_the_runs_another_name(sample: Sample, there: str, made: str) -> None:
+    slug = "nobody-is-on-call-before-the-start"
+    sample.git("branch", there.format(slug))
+    async with hosting(sample) as host:
+        ready = await host.begin(TASK, git=False)
+        assert ready["branch"].startswith(made.format(slug))
+        assert (await host.next())["phase"] == "phase-1"
+        assert host.git("branch", "--show-current") == ready["branch"]
+
+
+async def test_a_branch_that_only_the_remote_has_counts_too(sample: Sample) -> None:
+    sample.git("update-ref", "refs/remotes/origin/feature", "HEAD")
+    async with hosting(sample) as host:
+        assert (await host.begin(TASK, git=False))["branch"].startswith("feature-nobody")
+
+
+def merging(sample: Sample) -> None:
+    """A merge with nothing left to commit but itself."""
+    side(sample)
+    sample.git("merge", "-q", "--no-commit", "-s", "ours", "side")
+
+
+def side(sample: Sample) -> None:
+    """A branch that has a commit of its own, and one on main."""
+    for branch in ("side", "main"):
+        sample.git("switch", "-q", *(() if branch == "main" else ("-c",)), branch)
+        (sample.path / "README.md").write_text(f"{branch}\n", encoding="utf-8")
+        sample.git("commit", "-qam", branch)
+
+
+def conflict(sample: Sample) -> None:
+    """A merge that two versions of a file stopped."""
+    side(sample)
+    assert sample.git_code("merge", "side") == 1
+
+
+def rebasing(sample: Sample) -> None:
+    """A rebase that two versions of a file stopped."""
+    side(sample)
+    sample.git("switch", "-q", "side")
+    assert sample.git_code("rebase", "main") == 1
+
+
+def unborn(sample: Sample) -> None:
+    """A repository with files and without a commit."""
+    sample.git("update-ref", "-d", "HEAD")
+    sample.git("rm", "-rq", "--cached", ".")
+
+
+@pytest.mark.parametrize(
+    ("prepared", "way_out"),
+    [
+        (merging, "git merge --continue"),
+        (conflict, "git merge --abort"),
+        (rebasing, "git rebase --abort"),
+        (unborn, "git add -A && git commit"),
+    ],
+)
+async def test_a_tree_in_the_middle_of_something_is_refused_with_the_way_out_of_that(
+    sample: Sample, prepared: Callable[[Sample], None], way_out: str
+) -> None:
+    prepared(sample)
+    async with hosting(sample) as host:
+        with pytest.raises(Refusal) as caught:
+            await host.call(BEGIN, **confirmed())
+    assert way_out in str(caught.value)
+    assert "stash" not in str(caught.value)
+    assert folders(sample) == []
