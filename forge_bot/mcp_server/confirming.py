@@ -11,7 +11,7 @@ from forge_bot.mcp_server.opening import Turns
 from forge_bot.mcp_server.repeating import begun_before, check_alone
 from forge_bot.mcp_server.roots import Root
 from forge_bot.mcp_server.sources import Origin
-from forge_bot.mcp_server.tickets import Ticket, ticket_of, told_origin
+from forge_bot.mcp_server.tickets import Ticket, edited, proposed, ticket_of, told_origin
 from forge_bot.mcp_server.wire import (
     Confirmation,
     Discussion,
@@ -88,9 +88,7 @@ class Confirming:
         key = (str(root.path), call.workspace)
         before = self._told.get(key, _Told())
         context = call.external_context or before.context
-        text = call.task_text or before.text
-        if call.discussion_answers.strip():
-            text = f"{text.strip()}\n\n{_ANSWERS}\n\n{call.discussion_answers.strip()}"
+        text = _text(call, before.text)
         given = told_origin(call.source_url, call.source_id, call.task_text, call.external_context)
         origin = given if given.type != "text" else before.origin
         flags = call.flags if "flags" in call.model_fields_set else before.flags
@@ -99,6 +97,17 @@ class Confirming:
             self._told.pop(next(iter(self._told)))
         self._told[key] = told
         return told
+
+
+def _text(call: Call, before: str) -> str:
+    """The words of the task: those of this call, or of an earlier one, with the answers that a discussion gave."""
+    given, answers = call.task_text.strip(), call.discussion_answers.strip()
+    if answers:
+        asked = (given or before).partition(f"\n\n{_ANSWERS}\n\n")[0]
+        return f"{asked.strip()}\n\n{_ANSWERS}\n\n{answers}"
+    # A host says the task with each call, and only at the first it means that the discussion begins anew.
+    discussed = call.user_confirmation is not None and _ANSWERS in before and before.startswith(given)
+    return before if discussed or not given else call.task_text
 
 
 _PLEASE = "Please put these questions to the person, and pass the answers on as discussion_answers."
@@ -122,15 +131,11 @@ def _proposal(root: Root, pipeline: Pipeline, ticket: Ticket, told: _Told) -> Pr
         effort_options=options,
         current_branch=branch,
         is_main_branch=branch in _MAIN or branch == root.repository.default_branch(),
-        enriched_request_body=_body(ticket),
+        enriched_request_body=proposed(ticket.draft),
         message=f'Detected effort="{guess.effort}" ({guess.reason}). Ask the person once: effort S, M or L; a new branch or the current '
-        "one; the short name of the workspace. Then call again with user_confirmation.",
+        "one; the short name of the workspace. Then call again with user_confirmation: effort, use_current_branch, workspace_slug, and "
+        "enriched_request_body, as it stands here or as the person edited it.",
     )
-
-
-def _body(ticket: Ticket) -> str:
-    draft = ticket.draft
-    return draft.text if draft.text.startswith(draft.title) or draft.source.type == "text" else f"{draft.title}\n\n{draft.text}".strip()
 
 
 def _branch(root: Root) -> str:
@@ -164,8 +169,10 @@ def _begun(root: Root, pipeline: Pipeline, told: _Told, chosen: Confirmation) ->
 
 def _beginning(root: Root, told: _Told, chosen: Confirmation) -> Beginning:
     enriched = chosen.enriched_request_body.strip()
-    text = enriched if enriched and told.origin.type == "text" else told.text
-    ticket = ticket_of(text, told.origin, told.context, chosen.effort)
+    if told.origin.type == "text":
+        ticket = ticket_of(enriched or told.text, told.origin, told.context, chosen.effort)
+    else:
+        ticket = edited(ticket_of(told.text, told.origin, told.context, chosen.effort), enriched)
     flags = told.flags
     return Beginning(
         draft=ticket.draft,

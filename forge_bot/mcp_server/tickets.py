@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from forge_bot.engine.effort import BranchType, EffortGuess, guess_effort
 from forge_bot.engine.values import Effort, Frozen
-from forge_bot.errors import BadArguments, ContextMissing
+from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
 from forge_bot.mcp_server.sources import Origin, fetch_needed, origin_of
 from forge_bot.mcp_server.wire import ExternalContext, SourceType
 from forge_bot.runs.start import Draft, draft_from, draft_of
@@ -24,6 +24,14 @@ _KINDS: Mapping[str, BranchType] = {
 }
 
 
+_TRACKERS = {"github": "GitHub", "jira": "Jira", "linear": "Linear"}
+_EXPECTED = tuple(
+    f"{name}: {', '.join(field for field in ExternalContext.model_fields if field.startswith(f'{start}_'))}"
+    for start, name in _TRACKERS.items()
+)
+_SAY = "Say in task_text what is to be done; for an issue, pass source_url and external_context."
+
+
 class Ticket(Frozen):
     """A draft, and what its tracker says about size and kind."""
 
@@ -34,8 +42,10 @@ class Ticket(Frozen):
 
 def ticket_of(text: str, origin: Origin, context: ExternalContext | None, flag: Effort | None) -> Ticket:
     """The ticket for words, or for an issue that was read. Raises ContextMissing, EmptyTask, TaskTooLarge."""
+    if origin.type == "text" and context is not None and not text.strip():
+        raise ContextMissing("external_context has none of the fields that are read, and there is no task_text.", details=_EXPECTED)
     if origin.type == "text":
-        draft, kind, points = draft_of(text, token=None, api_url=None), "", None
+        draft, kind, points = _of_words(text), "", None
     else:
         if context is None:
             raise _missing(origin)
@@ -45,6 +55,29 @@ def ticket_of(text: str, origin: Origin, context: ExternalContext | None, flag: 
         draft = draft_from(title, body, origin.source, labels)
     effort = _effort(flag.value if flag is not None else None, draft, kind, points)
     return Ticket(draft=draft, effort=effort, kind=_kind((kind, *draft.labels)))
+
+
+def _of_words(text: str) -> Draft:
+    try:
+        return draft_of(text, token=None, api_url=None)
+    except EmptyTask as error:
+        raise EmptyTask(error.message, hint=_SAY) from error
+
+
+def proposed(draft: Draft) -> str:
+    """The request in one text, as a person is shown it before a run begins."""
+    whole = draft.source.type == "text" or draft.text.startswith(draft.title)
+    return draft.text if whole else f"{draft.title}\n\n{draft.text}".strip()
+
+
+def edited(ticket: Ticket, body: str) -> Ticket:
+    """The ticket of an issue with what a person made of the proposed text; its title stays. Raises TaskTooLarge."""
+    words, draft = body.replace("\r\n", "\n").strip(), ticket.draft
+    if words in {"", proposed(draft).strip()}:
+        return ticket
+    first, _, rest = words.partition("\n")
+    text = rest if first.strip() == draft.title else words
+    return ticket.model_copy(update={"draft": draft_from(draft.title, text, draft.source, draft.labels)})
 
 
 def told_origin(source_url: str, source_id: str, text: str, context: ExternalContext | None) -> Origin:

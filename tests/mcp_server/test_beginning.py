@@ -194,3 +194,75 @@ async def test_a_tree_in_the_middle_of_something_is_refused_with_the_way_out_of_
     assert way_out in str(caught.value)
     assert "stash" not in str(caught.value)
     assert folders(sample) == []
+
+
+async def test_a_run_is_not_put_on_the_main_branch_and_the_argument_is_named(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        with pytest.raises(Refusal, match=r"use_current_branch would write to main\.\nLeave use_current_branch out") as caught:
+            await host.call(BEGIN, **confirmed(use_current_branch=True))
+        assert "--" not in str(caught.value)
+        host.git("switch", "-q", "-c", "work")
+        (sample.path / "README.md").write_text("mine\n", encoding="utf-8")
+        with pytest.raises(Refusal, match="git stash -u") as caught:
+            await host.call(BEGIN, **confirmed(use_current_branch=True))
+        assert "--here" not in str(caught.value)
+    assert folders(sample) == []
+
+
+# -- with the words that were meant -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("again", [{}, {"task_text": TASK}])
+async def test_the_answers_of_a_discussion_stay_whether_the_task_is_said_again_or_not(sample: Sample, again: Json) -> None:
+    flags = {"discuss": True}
+    async with hosting(sample) as host:
+        await host.call(BEGIN, workspace=".specs/x", task_text=TASK, flags=flags)
+        for answers in ("Nobody at all", "Nobody may be called by mistake"):
+            needs = await host.call(BEGIN, workspace=".specs/x", flags=flags, discussion_answers=answers, **again)
+        body = needs["needs_user_confirmation"]["enriched_request_body"]
+        assert body == f"{TASK}\n\n## Discussion Answers\n\nNobody may be called by mistake"
+        ready = await host.call(BEGIN, workspace=".specs/x", flags=flags, user_confirmation={"effort": "S"}, **again)
+    assert "Nobody may be called by mistake" in ready["request_md_content"]
+
+
+async def test_a_task_that_is_another_one_gets_no_answers_of_the_first(sample: Sample) -> None:
+    flags = {"discuss": True}
+    async with hosting(sample) as host:
+        await host.call(BEGIN, workspace=".specs/x", task_text=TASK, flags=flags, discussion_answers="Nobody by mistake")
+        assert "needs_discussion" in await host.call(BEGIN, workspace=".specs/x", task_text=TASK, flags=flags)
+        await host.call(BEGIN, workspace=".specs/x", task_text=TASK, flags=flags, discussion_answers="Nobody by mistake")
+        ready = await host.call(BEGIN, **confirmed("Another task altogether"), flags=flags)
+    assert "Nobody" not in ready["request_md_content"]
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (None, "abc"),
+        ("Fix auth timeout\n\nabc", "abc"),
+        ("Fix auth timeout\n\nabc, but not for admins", "abc, but not for admins"),
+        ("Only for admins", "Only for admins"),
+    ],
+)
+async def test_what_a_person_made_of_an_issue_is_what_the_run_is_about(sample: Sample, body: str | None, text: str) -> None:
+    context = {"github_title": "Fix auth timeout", "github_body": "abc", "github_labels": ["bug"]}
+    handed: Json = {"workspace": ".specs/x", "source_url": ISSUE, "external_context": context}
+    async with hosting(sample) as host:
+        needs = (await host.call(BEGIN, **handed))["needs_user_confirmation"]
+        assert "enriched_request_body" in needs["message"]
+        chosen = {"effort": "S"} if body is None else {"effort": "S", "enriched_request_body": body}
+        ready = await host.call(BEGIN, **handed, user_confirmation=chosen)
+    front, _, request = ready["request_md_content"].removeprefix("---\n").partition("---\n")
+    assert f"url: {ISSUE}" in front
+    assert request == f"\n# Fix auth timeout\n\n{text}\n"
+    assert ready["branch"] == "fix/42-fix-auth-timeout"
+
+
+async def test_fields_by_other_names_are_answered_with_those_that_are_read(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        with pytest.raises(Refusal, match=r"GitHub: github_labels, github_title, github_body\n- Jira: jira_.*\n- Linear: ") as caught:
+            await host.call(BEGIN, workspace=".specs/x", external_context={"title": "Fix auth timeout", "body": "abc"})
+        assert caught.value.error["code"] == "MCP-010"
+        with pytest.raises(Refusal, match="task_text") as caught:
+            await host.call(BEGIN, workspace=".specs/x")
+        assert "forge-bot run" not in str(caught.value)
