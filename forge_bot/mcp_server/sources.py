@@ -19,6 +19,7 @@ HOSTS = "FORGE_BOT_GITHUB_HOSTS"
 
 _SHORTEST = 3
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
+_FOLDER = re.compile(rf"(?:\./|(?:~|[A-Za-z]:)?/(?:[^\n]*/)?)?{re.escape(SPECS)}/(?P<name>[^/\s]*)(?:/\S*)?")
 _JIRA = re.compile(
     r"https://(?P<host>[a-z0-9][a-z0-9-]{0,62}\.atlassian\.net)/browse/(?P<id>[A-Z][A-Z0-9_]{0,30}-[1-9]\d{0,9})/?(?:[?#]\S*)?", re.ASCII
 )
@@ -45,7 +46,7 @@ class Origin(Frozen):
 def origin_of(text: str, environ: Mapping[str, str] = os.environ) -> Origin:
     """What the whole input is."""
     plain = text.strip()
-    if f"{SPECS}/" in plain.replace("\\", "/"):
+    if run_named(plain):
         return Origin(type="workspace")
     if _URL.fullmatch(plain) is not None:
         return _of_url(plain, github_hosts(environ))
@@ -54,6 +55,12 @@ def origin_of(text: str, environ: Mapping[str, str] = os.environ) -> Origin:
             problem=f"input too short: minimum {_SHORTEST} characters required" if plain else "input is empty: say what is to be done"
         )
     return Origin()
+
+
+def run_named(text: str) -> str:
+    """The name in `.specs/NAME`, which may be a whole path; empty unless the text is nothing else. `.` if no name is there."""
+    match = _FOLDER.fullmatch(text.strip().replace("\\", "/"))
+    return "" if match is None else match["name"] or "."
 
 
 def github_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -266,3 +266,61 @@ async def test_fields_by_other_names_are_answered_with_those_that_are_read(sampl
         with pytest.raises(Refusal, match="task_text") as caught:
             await host.call(BEGIN, workspace=".specs/x")
         assert "forge-bot run" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "said"),
+    [
+        ("Make --auto the default of the CLI", "Make --auto the default of the CLI", {}),
+        ("Document the --effort option", "Document the --effort option", {}),
+        ("Say what --effort=XL means in the manual", "Say what --effort=XL means in the manual", {}),
+        ("Rename the option to --verbose", "Rename the option to --verbose", {}),
+        ("Add an option called --effort", "Add an option called --effort", {}),
+        ("Explain when to use --effort here", "Explain when to use --effort here", {}),
+        ("--auto --effort L Fix --debug output --nopr", "Fix --debug output", {"auto": True, "skip_pr": True, "effort_override": "L"}),
+        ("Fix the output --effort s --debug", "Fix the output", {"debug": True, "effort_override": "S"}),
+        ("first line\n    indented  code\n--debug", "first line\n    indented  code", {"debug": True}),
+        ("--auto -- --debug prints nothing, unlike --nopr", "--debug prints nothing, unlike --nopr", {"auto": True}),
+        ("Fix the .specs/ ignore rule in our README", "Fix the .specs/ ignore rule in our README", {}),
+        (".specs/ should not be listed", ".specs/ should not be listed", {}),
+        ("/forge ignores .specs/x", "/forge ignores .specs/x", {}),
+    ],
+)
+async def test_flags_stand_before_or_behind_the_task_and_all_else_is_its_text(
+    sample: Sample, arguments: str, text: str, said: dict[str, object]
+) -> None:
+    nothing = {"auto": False, "skip_pr": False, "debug": False, "discuss": False, "effort_override": None, "current_branch": "main"}
+    async with hosting(sample) as host:
+        found = await host.call("pipeline_init", arguments=arguments)
+    assert (found["source_type"], found["core_text"], found["flags"]) == ("text", text, {**nothing, **said})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--verbose should say more", "unknown flag --verbose"),
+        ("--auto=yes Fix the output", "unknown flag --auto=yes"),
+        ("--effort XS Fix the output", "effort 'XS' does not exist"),
+        ("Fix the output --effort xl", "effort 'xl' does not exist"),
+        ("--effort", "effort '' does not exist"),
+        (".specs/no-such-run --auto", "holds no run"),
+        (".specs/", "holds no run"),
+    ],
+)
+async def test_a_flag_that_does_not_exist_is_told(sample: Sample, arguments: str, words: str) -> None:
+    async with hosting(sample) as host:
+        assert words in (await host.call("pipeline_init", arguments=arguments))["errors"][0]
+
+
+async def test_a_runs_folder_is_resumed_whatever_flags_and_path_stand_around_it(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        workspace = (await host.begin(TASK))["workspace"]
+        for text in (
+            f"--auto {workspace}",
+            f"{workspace} --debug",
+            f"./{workspace}/",
+            str(sample.path / workspace),
+            f"{workspace}/design.md",
+        ):
+            assert (await host.call("pipeline_init", arguments=text))["workspace"] == workspace
+        assert "errors" not in await host.call("pipeline_init", arguments=f"Look into {workspace}")
