@@ -5,6 +5,7 @@ import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 
+from forge_bot.checkout.operations import under_way
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import ForgeError, RunBusy, WrongBranch
@@ -78,11 +79,13 @@ def _on_branch(spot: Spot) -> None:
     head = repository.head()
     if head.branch == info.branch:
         return
+    said = f"The run is on {info.branch}, but {head.branch} is checked out in {spot.root.path}."
+    if repository.branch_exists(info.branch):
+        raise WrongBranch(said, hint=f"git switch {info.branch}, then call again.")
     first = Workspace(spot.root.path, info.name).reports()[0]
-    if not repository.branch_exists(info.branch) and isinstance(first, RunStarted) and head.commit == first.base_commit:
-        repository.start_branch(info.branch)
-        return
-    raise WrongBranch(
-        f"The run is on {info.branch}, but {head.branch} is checked out in {spot.root.path}.",
-        hint=f"git switch {info.branch}, then call again.",
-    )
+    base = first.base_commit if isinstance(first, RunStarted) else head.commit
+    if (operation := under_way(spot.root.path)) is not None:
+        raise WrongBranch(f"{said} A {operation.name} is under way, so the branch cannot be made.", hint=operation.way_out)
+    if head.commit != base:
+        raise WrongBranch(said, hint=f"It begins at another commit: git switch -c {info.branch} {base[:12]}, then call again.")
+    repository.start_branch(info.branch)

@@ -196,6 +196,27 @@ async def test_a_tree_in_the_middle_of_something_is_refused_with_the_way_out_of_
     assert folders(sample) == []
 
 
+async def test_a_branch_that_cannot_be_made_where_the_tree_stands_now_comes_with_the_command_that_can(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        ready = await host.begin(TASK, git=False)
+        side(sample)
+        with pytest.raises(Refusal, match=rf"git switch -c {ready['branch']} [0-9a-f]{{12}}, then call again") as caught:
+            await host.next()
+        host.git(*str(caught.value).partition("commit: git ")[2].partition(", then")[0].split())
+        assert (await host.next())["phase"] == "phase-1"
+
+
+async def test_a_merge_that_came_before_the_branch_is_told_as_such(sample: Sample) -> None:
+    side(sample)
+    async with hosting(sample) as host:
+        await host.begin(TASK, git=False)
+        sample.git("merge", "-q", "--no-commit", "-s", "ours", "side")
+        with pytest.raises(Refusal, match=r"A merge is under way.*\n.*git merge --abort"):
+            await host.next()
+        sample.git("merge", "--abort")
+        assert (await host.next())["phase"] == "phase-1"
+
+
 async def test_a_run_is_not_put_on_the_main_branch_and_the_argument_is_named(sample: Sample) -> None:
     async with hosting(sample) as host:
         with pytest.raises(Refusal, match=r"use_current_branch would write to main\.\nLeave use_current_branch out") as caught:
