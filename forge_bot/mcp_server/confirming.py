@@ -5,7 +5,7 @@ from forge_bot.checkout.operations import under_way
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Flags
 from forge_bot.engine.values import Effort, Frozen
-from forge_bot.errors import BadArguments, BadOption, DirtyTree, ForgeError, NotReady
+from forge_bot.errors import BadArguments, BadOption, DirtyTree, ForgeError, NoStateHome, NotReady, WriteFailed
 from forge_bot.mcp_server.dispatch import begun_here
 from forge_bot.mcp_server.opening import Turns
 from forge_bot.mcp_server.repeating import begun_before, check_alone
@@ -24,6 +24,7 @@ from forge_bot.mcp_server.wire import (
     Ready,
     SkippedPhase,
 )
+from forge_bot.runs.places import Places
 from forge_bot.runs.project import check_testable, profile_at
 from forge_bot.runs.reading import raw_file
 from forge_bot.runs.session import person
@@ -154,7 +155,7 @@ def _begun(root: Root, pipeline: Pipeline, told: _Told, chosen: Confirmation) ->
     if info is None:
         _check_tree(root, beginning.plan)
         check_testable(profile_at(root.repository, root.repository.head().commit, root.config), root.config)
-        info = begin(root.repository, beginning, pipeline, theirs=True, note=begun_here)
+        info = begin(root.repository, beginning, pipeline, theirs=True, note=_note)
     effort = beginning.plan.effort
     return Ready(
         workspace=f"{SPECS}/{info.name}",
@@ -165,6 +166,14 @@ def _begun(root: Root, pipeline: Pipeline, told: _Told, chosen: Confirmation) ->
         branch=info.branch,
         create_branch=not root.repository.branch_exists(info.branch),
     )
+
+
+def _note(spots: Places) -> None:
+    """What lies beside the run. Raises NoStateHome, before anything of the run is there."""
+    try:
+        begun_here(spots)
+    except WriteFailed as error:
+        raise NoStateHome(f"{spots.home} cannot be written to. {error.message}") from error
 
 
 def _beginning(root: Root, told: _Told, chosen: Confirmation) -> Beginning:
