@@ -23,7 +23,7 @@ class Guarded:
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._token = f"Bearer {token}".encode()
+        self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer 401. There are no other connections than requests."""
@@ -39,7 +39,11 @@ class Guarded:
 
     def _shown(self, scope: Scope) -> bool:
         shown = [value for name, value in scope["headers"] if name == b"authorization"]
-        return len(shown) == 1 and hmac.compare_digest(shown[0], self._token)
+        if len(shown) != 1:
+            return False
+        # The scheme is written in any case (RFC 9110, section 11.1), the token is not.
+        scheme, _, token = shown[0].partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(b" "), self._token)
 
 
 class _Server(uvicorn.Server):

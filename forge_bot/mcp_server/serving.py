@@ -1,12 +1,15 @@
 """The server object: tools listed small and in order, calls checked before they run, errors told with their structure."""
 
 import json
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mcp import MCPError
-from mcp.server import MCPServer
-from mcp.server.mcpserver import Context
+from mcp.server import MCPServer, NotificationOptions
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import Context, RequestStateSecurity
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.models import InitializationOptions
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -29,6 +32,9 @@ from forge_bot.mcp_server.telling import UNEXPECTED, broken, refused, sendable
 
 Kind = TypeVar("Kind", bound=BaseException)
 
+LONGEST_THOUGHT = 7 * 24 * 3600.0
+"""Seconds that a person may take over a question that is a round of its own. An answer counts for the version that was shown anyway."""
+
 MOST_CHARACTERS = 400_000
 """Of all arguments of one call together."""
 
@@ -37,7 +43,8 @@ class ForgeServer(MCPServer[Any]):
     """An MCP server whose answers a model can repair its calls from."""
 
     def __init__(self, desk: LazyDesk, *, version: str, instructions: str, debug: bool = False) -> None:
-        super().__init__("forge-bot", version=version, instructions=instructions, log_level="CRITICAL")
+        seal = RequestStateSecurity.ephemeral(ttl=LONGEST_THOUGHT)
+        super().__init__("forge-bot", version=version, instructions=instructions, log_level="CRITICAL", request_state_security=seal)
         self.debug = debug
         self.desk = desk
         self.listeners = Listeners()
@@ -46,6 +53,8 @@ class ForgeServer(MCPServer[Any]):
         low = self._lowlevel_server
         low.add_request_handler("resources/subscribe", SubscribeRequestParams, self.listeners.subscribe)
         low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self.listeners.unsubscribe)
+        # Nor does it let a server over HTTP say to clients of the older protocol that it tells of changes.
+        low.create_initialization_options = _telling_of_changes(low)
 
     async def list_resources(self) -> list[Resource]:
         """What always is there, and what there is now: the served repositories and their runs under way."""
@@ -107,6 +116,17 @@ class ForgeServer(MCPServer[Any]):
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
         await Pipes(self._lowlevel_server, self.desk.close).serve()
+
+
+def _telling_of_changes(server: Server[Any]) -> Callable[..., InitializationOptions]:
+    """What makes the greeting of a server, with the notifications of changes in it unless it is told otherwise."""
+    plain = server.create_initialization_options
+
+    def made(notification_options: NotificationOptions | None = None, *more: Any, **named: Any) -> InitializationOptions:
+        told = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+        return plain(notification_options or told, *more, **named)
+
+    return made
 
 
 def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:

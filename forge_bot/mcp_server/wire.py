@@ -253,13 +253,22 @@ class DoneAction(_WireAction):
 WireAction = SpawnAgentAction | CheckpointAction | ExecAction | WriteFileAction | HumanGateAction | DoneAction
 
 
+MOST_COUNTED = 10**12
+"""Tokens and milliseconds of one action; more is no count, but its report is one all the same."""
+
+LONGEST_MODEL = 200
+
+Count = Annotated[int, Field(ge=0), AfterValidator(lambda number: min(number, MOST_COUNTED))]
+"""A number that ends up in sums of the record."""
+
+
 class Previous(Frozen):
     """What the host says about the action before, and the person's answer."""
 
     complete: bool = False
-    tokens: int = Field(default=0, ge=0)
-    duration_ms: int = Field(default=0, ge=0)
-    model: Words = ""
+    tokens: Count = 0
+    duration_ms: Count = 0
+    model: Annotated[Words, AfterValidator(lambda name: name[:LONGEST_MODEL])] = ""
     setup_only: bool = False
     error: Words = ""
     output: Words = ""

@@ -90,9 +90,11 @@ async def over_http(sample: Sample, url: str, **more: Any) -> AsyncGenerator[Hos
 GUARDS: dict[str, tuple[int, dict[str, str | None]]] = {
     "as it should be": (200, {}),
     "from a page of its own": (200, {"Origin": "http://localhost:PORT"}),
+    "with the scheme in another case": (200, {"Authorization": f"bearer {TOKEN}"}),
     "no token": (401, {"Authorization": None}),
     "another token": (401, {"Authorization": "Bearer wrong"}),
     "the token without its scheme": (401, {"Authorization": TOKEN}),
+    "the token in another case": (401, {"Authorization": f"Bearer {TOKEN.upper()}"}),
     "a page elsewhere": (403, {"Origin": "https://evil.test"}),
     "a page without an origin": (403, {"Origin": "null"}),
     "a page of another program here": (403, {"Origin": "http://127.0.0.1:1"}),
@@ -174,6 +176,15 @@ async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else
         assert sum(answer["report_result"] is not None for answer in answers) == 1
         with pytest.raises(Refusal, match="MCP-002"):
             await other.call("pipeline_next_action", workspace="/etc/.specs/x")
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_over_http_too_both_eras_hear_that_changes_are_told(sample: Sample, mode: str) -> None:
+    async with served(sample) as url, over_http(sample, url, mode=mode) as host:
+        able = host.client.server_capabilities
+        assert able is not None
+        assert able.resources is not None
+        assert (able.resources.subscribe, able.resources.list_changed) == (True, True)
 
 
 async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(sample: Sample) -> None:
