@@ -196,6 +196,10 @@ def _told(run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warn
 
 
 def _file_written(run: Run, action: WriteFile, said: Previous) -> Told | None:
+    if said.error:
+        if not said.action_id:
+            raise ActionUnnamed("A failure leaves nothing to see.")
+        return _not_done(run, action, said.error)
     raw = run.workspace.read_bytes(action.path)
     if raw is None or raw.decode("utf-8", "replace").strip() != action.content.strip():
         if not said.action_id:
@@ -206,6 +210,12 @@ def _file_written(run: Run, action: WriteFile, said: Previous) -> Told | None:
     return Told(updated=True, artifacts=(action.path,), hint="setup_continue", message=f"{label}: {action.path}")
 
 
+def _not_done(run: Run, action: WriteFile | Exec, error: str) -> Told:
+    """Tell that the client could not do it; a person decides whether it is tried again."""
+    run.tell(ActionFailed(key=action.action_id, at=now(), action_id=action.action_id, message=error[:_LONGEST_WORDS]))
+    return Told(updated=True, hint="revision_required", message=f"{run.pipeline.phase(action.phase).label}: failed")
+
+
 def _executed(run: Run, action: Exec, said: Previous) -> Told | None:
     if action.operation in {"prepare", "verify", "apply-held"}:
         # Our own process does these, whatever a client claims.
@@ -214,8 +224,7 @@ def _executed(run: Run, action: Exec, said: Previous) -> Told | None:
         raise ActionUnnamed(f"Whether {action.action_id} was done cannot be seen from here.")
     label = run.pipeline.phase(action.phase).label
     if said.error:
-        run.tell(ActionFailed(key=action.action_id, at=now(), action_id=action.action_id, message=said.error[:_LONGEST_WORDS]))
-        return Told(updated=True, hint="revision_required", message=f"{label}: failed")
+        return _not_done(run, action, said.error)
     if said.action_id.endswith(PUSH) or action.operation == "final-commit":
         if not run.repository.pushed(run.state.branch):
             raise NothingVisible(f"{run.state.branch} is not at its remote as it is here.")
