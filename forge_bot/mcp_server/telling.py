@@ -9,6 +9,7 @@ from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel, JsonValue
 
 from forge_bot.errors import ForgeError
+from forge_bot.mcp_server.advice import for_clients
 
 _ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
 """Keys that stand only where they say something."""
@@ -61,7 +62,7 @@ def _plain(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str] = (), debug: bool = False) -> CallToolResult:
     """The result that says no: what is wrong, where, and the way out."""
-    text = "\n".join((f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), error.advice))
+    text = "\n".join((f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), for_clients(error.advice)))
     body: dict[str, JsonValue] = {
         "code": error.code,
         "domain": error.domain,
@@ -70,7 +71,7 @@ def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str
         "dependency_ids": list(reads),
         "source_tool": tool,
         "check_class": type(error).__name__,
-        "context": {"details": list(error.details), "hint": error.advice} if debug else {},
+        "context": {"details": list(error.details), "hint": for_clients(error.advice)} if debug else {},
     }
     return CallToolResult(is_error=True, content=[TextContent(type="text", text=sendable(text))], _meta=_sendable({"error": body}))
 
