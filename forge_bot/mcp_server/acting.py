@@ -1,5 +1,6 @@
 """From what the engine asks for to what a client does: our own chores are done on the way, the rest goes over the wire."""
 
+import re
 from typing import NamedTuple, assert_never
 from uuid import uuid4
 
@@ -42,13 +43,20 @@ _HINTS = {
 }
 
 
+_NUMBERED = re.compile(r"phase-(\d+[a-z]?)")
+
+
 class Next(NamedTuple):
-    """The next action for a client, and the question if it is one. Without `news` nothing happened since it was asked for last."""
+    """The next action for a client, and the question if it is one.
+
+    Without `news` nothing happened since it was asked for last; `cut` names documents that the question shows only the beginning of.
+    """
 
     action: WireAction
     run: str
     question: Question | None = None
     news: bool = True
+    cut: tuple[str, ...] = ()
 
     @property
     def component(self) -> dict[str, JsonValue]:
@@ -126,7 +134,7 @@ def _handed_out(run: Run, shop: Workshop, action: SpawnAgent | WriteFile | Check
             return Next(_spawn(run, shop, action), run.name)
         case WriteFile():
             dispatched(run, action)
-            label = run.pipeline.phase(action.phase).label
+            label = _titled(run, action.phase)
             path = f"{run.workspace.relative}/{action.path}"
             name = action.action_id
             return Next(
@@ -150,8 +158,6 @@ def _last(run: Run) -> str:
 def _spawn(run: Run, shop: Workshop, action: SpawnAgent) -> SpawnAgentAction:
     tasks = action.parallel_task_ids
     several = tasks is not None and len(tasks) > 1
-    label = run.pipeline.phase(action.phase).label
-    number = run.pipeline.position(action.phase)
     about = f" (task {', '.join(tasks)})" if tasks else ""
     again = f", round {action.round}" if action.round > 1 else ""
     return SpawnAgentAction(
@@ -163,8 +169,15 @@ def _spawn(run: Run, shop: Workshop, action: SpawnAgent) -> SpawnAgentAction:
         input_files=action.input_files,
         output_file=action.output_file,
         parallel_task_ids=tasks if several else None,
-        display_message=f"Phase {number}: {label}{about}{again}",
+        display_message=f"{_titled(run, action.phase)}{about}{again}",
     )
+
+
+def _titled(run: Run, phase: PhaseId) -> str:
+    """A phase as people read it, with its number where its id has one: `Phase 3b: Design Review`."""
+    label = run.pipeline.phase(phase).label
+    numbered = _NUMBERED.fullmatch(phase)
+    return f"Phase {numbered[1]}: {label}" if numbered is not None else label
 
 
 def _exec(run: Run, action: Exec, taken: Step) -> ExecAction:
@@ -177,7 +190,7 @@ def _asked(run: Run, action: Checkpoint | HumanGate) -> Next:
     asked = question(run)
     if asked is None:
         raise ForgeError("An open gate asks nothing.")
-    text = presented(asked, run.workspace.relative)
+    text, cut = presented(asked, run.name, run.workspace.relative)
     if isinstance(action, HumanGate):
         gate = HumanGateAction(
             action_id=action.action_id,
@@ -198,7 +211,7 @@ def _asked(run: Run, action: Checkpoint | HumanGate) -> Next:
         digest=action.digest,
         display_message=asked.title,
     )
-    return Next(checkpoint, run.name, asked)
+    return Next(checkpoint, run.name, asked, cut=cut)
 
 
 def shown(run: Run, action: Checkpoint, via: str) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from forge_bot.engine import Checkpoint, HumanGate
+from forge_bot.engine.pipeline import AgentPhase
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.engine.values import Finding, Frozen
 from forge_bot.runs.run import Run
@@ -67,7 +68,6 @@ _WHAT = {
     Reason.BUDGET: ("The budget is used up.", "allow as much again and go on"),
     Reason.AGENT_FAILED: ("The agent ended without an answer.", ""),
     Reason.SETUP_FAILED: ("The project's setup failed, before any model was asked.", "go on without it"),
-    Reason.ACTION_FAILED: ("Something could not be done.", "leave it out and go on"),
     Reason.UNVERIFIED_APPROVAL: (
         "This was approved where it cannot be checked who did it.",
         "approve it here, so that the pull request can be opened",
@@ -82,7 +82,7 @@ def question(run: Run) -> Question | None:
         case Checkpoint() as asked:
             return _checkpoint(run, asked)
         case HumanGate() as asked:
-            return _to_do(asked)
+            return _to_do(run, asked)
         case _:
             return None
 
@@ -90,12 +90,8 @@ def question(run: Run) -> Question | None:
 def _checkpoint(run: Run, asked: Checkpoint) -> Question:
     documents = tuple(Document(name=file.name, text=run.workspace.read(file.name)[:_TEXT_SHOWN], blob=file.blob) for file in asked.files)
     label = run.pipeline.phase(asked.name).label
-    if asked.reason is None:
-        what = "Approve what is shown below, or say what should be different."
-        approve = "go on with exactly this version"
-    else:
-        what, approve = _WHAT[asked.reason]
-    effects = {"approve": approve, "reject": "do it once more, with your notes and all its rounds anew"}
+    what, approve, reject = _meaning(run, asked)
+    effects = {"approve": approve, "reject": reject}
     decision = tuple(line for line in (f"{run.state.title} ({run.state.branch})", what, asked.subject) if line)
     return Question(
         title=label,
@@ -104,7 +100,7 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
             decision=decision,
             digest=asked.digest,
             risks=asked.risks,
-            findings=asked.findings,
+            findings=asked.findings or _reviewed(run, asked),
             documents=documents,
             difference=difference(run, asked),
         ),
@@ -112,14 +108,35 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
     )
 
 
+def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
+    """What is decided, and what yes and no do."""
+    reject = "do it once more, with your notes and all its rounds anew"
+    if asked.reason is None:
+        return "Approve what is shown below, or say what should be different.", "go on with exactly this version", reject
+    if asked.reason is Reason.ACTION_FAILED:
+        step = run.pipeline.phase(asked.resume_at)
+        without = f" without {step.writes}" if isinstance(step, AgentPhase) else ""
+        return f"“{step.label}” could not be done.", f"leave it out and go on{without}", f"try “{step.label}” once more"
+    return (*_WHAT[asked.reason], reject)
+
+
+def _reviewed(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
+    """What reviews among the shown files found."""
+    records = (run.state.artifacts.get(file.name) for file in asked.files)
+    return tuple(finding for record in records if record is not None for finding in record.findings)
+
+
 _ABANDON = Choice(answer="abandon", effect="end the run; the branch stays")
 
 
-def _to_do(asked: HumanGate) -> Question:
+def _to_do(run: Run, asked: HumanGate) -> Question:
+    task = run.state.task(asked.task)
+    where = f"Task {asked.task} of {run.state.title} ({run.state.branch})"
+    done_when = tuple(f"Done when: {each}" for each in task.spec.acceptance) if task is not None else ()
     effects = {"done": "you did it: tasks that depend on it go on", "skip": "go on without it", "abandon": _ABANDON.effect}
     return Question(
         title="Something only a person can do",
-        data=QuestionData(gate=asked.phase, decision=(asked.title,), digest=""),
+        data=QuestionData(gate=asked.phase, decision=(asked.title, where, *done_when), digest=""),
         actions=tuple(Choice(answer=option, effect=effects[option]) for option in asked.options),
     )
 
