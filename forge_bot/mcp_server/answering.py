@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from forge_bot.engine import Checkpoint, HumanGate
-from forge_bot.engine.reports import Answer
+from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import ActionUnnamed, AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Reply, answer, person
@@ -25,6 +25,7 @@ _WORDS = {
 _FORM = re.compile(r"\s*/?(?P<word>[a-z]+)(?:\s*[:,.–—-]+\s*|\s+|\s*\Z)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _DIGEST = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
 _LONGEST_NOTES = 20_000
+_SHORTEST_DIGEST = 7
 
 
 class Spoken(NamedTuple):
@@ -56,14 +57,57 @@ def read_answer(text: str, digest: str) -> Spoken:
 _HINT = "Pass exactly what the person chose: approve, or reject and what should be different; at human gates done or skip; or abandon."
 
 
-def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> None:
-    """Record an answer that the model passed on. Raises NoGateOpen, WrongAction, AnswerNotOffered, NotesRequired, StaleApproval."""
+def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> str:
+    """Record an answer that the model passed on; a warning if it is one that counted before.
+
+    Raises NoGateOpen, WrongAction, AnswerNotOffered, NotesRequired, StaleApproval.
+    """
     action = run.action
-    if not isinstance(action, Checkpoint | HumanGate):
-        raise NoGateOpen("Nothing is asked now, so there is nothing to answer.")
     spoken = read_answer(text, digest)
+    open_ = isinstance(action, Checkpoint | HumanGate)
+    if (before := _answer_to(run, action_id, spoken.digest or "" if not open_ else "")) is not None:
+        return _again(run, before, spoken.reply, spoken.digest)
+    if not isinstance(action, Checkpoint | HumanGate):
+        raise NoGateOpen("Nothing is asked now, so there is nothing to answer.", hint=_NOTHING_ASKED)
     _check_name(action, action_id)
     run.tell(answer(run, spoken.reply, VIA, spoken.digest, by=f"{client or 'an MCP client'}, unverified"))
+    return ""
+
+
+_NOTHING_ASKED = "Call pipeline_next_action without user_response; state_resume_info says where the run stands."
+
+
+def is_answered(run: Run, action_id: str) -> bool:
+    """Whether the action was a question, and an answer to it counted."""
+    return _answer_to(run, action_id, "") is not None
+
+
+def _answer_to(run: Run, action_id: str, digest: str) -> Answered | None:
+    """The answer that counted for an action; or without its name, the last one, if that was for a version of that digest."""
+    if action_id == run.action.action_id or not (action_id or len(digest) >= _SHORTEST_DIGEST):
+        return None
+    given = [report for report in run.workspace.reports() if isinstance(report, Answered)]
+    if action_id:
+        return next((report for report in given if report.action_id == action_id), None)
+    last = given[-1] if given else None
+    return last if last is not None and _digest_of(run, last).startswith(digest.lower()) else None
+
+
+def _again(run: Run, before: Answered, reply: Reply, digest: str | None) -> str:
+    """The warning that the same answer came once more. Raises NoGateOpen for another one."""
+    counted = f"{before.action_id} was answered with {before.answer.value} by {before.by} via {before.via}"
+    other_notes = before.answer is Answer.REJECT and before.notes.strip() != reply.notes.strip()
+    if before.answer is not reply.answer or other_notes or not _digest_of(run, before).startswith((digest or "").lower()):
+        raise NoGateOpen(f"{counted}, and that counted; what came now is another answer, and changes nothing.", hint=_COUNTED)
+    return f"{counted}; the same answer once more changes nothing, and what is outstanding is below"
+
+
+_COUNTED = "Ask for the next action. To have a phase done again: run_control with operation retry, the phase, and notes."
+
+
+def _digest_of(run: Run, answered: Answered) -> str:
+    """The whole digest of the version an answer counted for."""
+    return next((each.digest for each in run.state.decisions if (each.at, each.gate) == (answered.at, answered.gate)), "")
 
 
 def _check_name(action: Checkpoint | HumanGate, action_id: str) -> None:
@@ -73,7 +117,20 @@ def _check_name(action: Checkpoint | HumanGate, action_id: str) -> None:
         raise ActionUnnamed(f"An answer at a human gate names it: {action.action_id}.")
 
 
-def given_to_client(run: Run, said: Answer, notes: str, digest: str | None) -> None:
-    """Record an answer that the client asked its person for. Raises like `passed_on`."""
-    named = digest if said is Answer.APPROVE else None
-    run.tell(answer(run, Reply(answer=said, notes=notes[:_LONGEST_NOTES]), VIA_CLIENT, named, by=person()))
+def given_to_client(run: Run, action_id: str, reply: Reply, digest: str, *, cut: bool) -> str:
+    """Record an answer that the client asked its person for, to the question it was put for; the warning as `passed_on`.
+
+    Raises like it, and WrongAction if something else is outstanding. `cut`: only the beginning of a document was shown.
+    """
+    reply = reply.model_copy(update={"notes": reply.notes[:_LONGEST_NOTES]})
+    named = digest if reply.answer is Answer.APPROVE and digest else None
+    if run.action.action_id != action_id:
+        if (before := _answer_to(run, action_id, "")) is not None:
+            return _again(run, before, reply, named)
+        raise WrongAction(f"The answer is for {action_id}, but {run.action.action_id} is outstanding.")
+    via = f"{VIA_CLIENT}{_CUT}" if cut else VIA_CLIENT
+    run.tell(answer(run, reply, via, named, by=person()))
+    return ""
+
+
+_CUT = ", documents cut"

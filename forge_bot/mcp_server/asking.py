@@ -9,17 +9,21 @@ from pydantic import JsonValue
 
 from forge_bot.mcp_server.calling import LazyDesk, client_name, in_thread
 from forge_bot.mcp_server.changes import Listeners, announce
-from forge_bot.mcp_server.eliciting import Given, Put, Silent, ask, brought, can_ask
+from forge_bot.mcp_server.eliciting import Given, Put, Silent, Wordless, ask, brought, can_ask
 from forge_bot.mcp_server.telling import answered
 from forge_bot.mcp_server.voice import Voice
+from forge_bot.mcp_server.wire import ReportResult
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.acting import Next
 
-_LONGEST_FORM = 4_000
-"""Characters of a question in a form; the documents lie in the work tree."""
+_MOST_KEPT = 60_000
+"""Characters of a report's result that go along with a question; a call comes back with them, and takes 4 MiB at the most."""
 
-_NOBODY = "Nobody has answered yet ({why}). The run waits; call again to ask again, or answer at a terminal: forge-bot approve."
+_NOBODY = (
+    "Nobody has answered yet ({why}). The run waits: call pipeline_next_action again to ask again. A terminal takes the answer too: "
+    "forge-bot approve."
+)
 
 
 async def next_or_question(
@@ -27,42 +31,65 @@ async def next_or_question(
 ) -> CallToolResult | InputRequiredResult:
     """The next action; or, where the protocol wants it so, the question as a round of its own."""
     voice, asks = Voice(ctx), can_ask(ctx)
-    answer = brought(ctx) if asks else None
-    standing = desk.asked_again(workspace, said) if answer is None else None
+    earlier = brought(ctx) if asks else None
+    answer = earlier.answer if earlier is not None else None
     if isinstance(answer, Given):
         found = await in_thread(partial(_went_on, desk, workspace, answer, voice))
-    elif standing is not None:
-        found = standing
     else:
-        found = await in_thread(lambda: desk().next_action(workspace, said, client_name(ctx), voice, asks_itself=asks))
+        # The arguments come again with each round of a call; what they report was recorded in the first.
+        found = await _asked_for(ctx, desk, workspace, said if earlier is None else {}, voice)
+    result = found.action.report_result
+    if earlier is not None and earlier.kept:
+        result = ReportResult.model_validate_json(earlier.kept)
     if found.news:
         await announce(ctx, listeners, workspace)
     while asks and found.question is not None and not isinstance(answer, Silent):
-        told = await ask(ctx, _put(found))
+        told = await ask(ctx, _put(found, answer.times if isinstance(answer, Wordless) else 1, result))
         if isinstance(told, InputRequiredResult):
             return told
         answer = told
         if isinstance(told, Given):
             found = await in_thread(partial(_went_on, desk, workspace, told, voice))
             await announce(ctx, listeners, workspace)
-    return _result(found, answer.why if isinstance(answer, Silent) else "")
+    return _result(found, result, answer.why if isinstance(answer, Silent) else "")
+
+
+async def _asked_for(ctx: Context[Any, Any], desk: LazyDesk, workspace: str, said: dict[str, Any], voice: Voice) -> "Next":
+    standing = desk.asked_again(workspace, said)
+    if standing is not None:
+        return standing
+    return await in_thread(lambda: desk().next_action(workspace, said, client_name(ctx), voice, asks_itself=can_ask(ctx)))
 
 
 def _went_on(desk: LazyDesk, workspace: str, told: Given, voice: Voice) -> "Next":
-    return desk().person_said(workspace, *told, voice)
+    return desk().person_said(workspace, *told[:4], voice, cut=told.cut)
 
 
-def _put(found: "Next") -> Put:
+def _put(found: "Next", times: int, result: ReportResult | None) -> Put:
     body = found.action.model_dump()
     options = tuple(dict.fromkeys((*body["options"], "abandon")))
-    text: str = body["present_to_user"]
-    if len(text) > _LONGEST_FORM:
-        text = f"{text[:_LONGEST_FORM]}\n\n[… the documents go on in the work tree]"
-    return Put(found.action.action_id, str(body.get("digest", "")), text, options)
+    kept = _kept(result) if result is not None else ""
+    return Put(found.action.action_id, str(body.get("digest", "")), body["present_to_user"], options, bool(found.cut), times, kept)
 
 
-def _result(found: "Next", silence: str) -> CallToolResult:
-    action = found.action
+def _kept(result: ReportResult) -> str:
+    """The result as JSON, with as many of its findings as have room."""
+    most = len(result.findings)
+    while len(text := _shortened(result, most).model_dump_json()) > _MOST_KEPT and most:
+        most //= 2
+    return text
+
+
+def _shortened(result: ReportResult, most: int) -> ReportResult:
+    left = len(result.findings) - most
+    if not left:
+        return result
+    warning = "; ".join(filter(None, (result.warning, f"{left} more findings stand in the review's document")))
+    return result.model_copy(update={"findings": result.findings[:most], "warning": warning})
+
+
+def _result(found: "Next", result: ReportResult | None, silence: str) -> CallToolResult:
+    action = found.action.model_copy(update={"report_result": result})
     if silence and found.question is not None:
         warning = "; ".join(filter(None, (action.warning, _NOBODY.format(why=silence))))
         action = action.model_copy(update={"warning": warning})

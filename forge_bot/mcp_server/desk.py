@@ -12,7 +12,7 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import AskedElsewhere, NotServed, UnknownRun, WrongAction
 from forge_bot.mcp_server.acting import Next, next_for_client
-from forge_bot.mcp_server.answering import given_to_client, passed_on
+from forge_bot.mcp_server.answering import given_to_client, is_answered, passed_on
 from forge_bot.mcp_server.arriving import arrived
 from forge_bot.mcp_server.confirming import Call, Confirming
 from forge_bot.mcp_server.looking import Looking
@@ -38,6 +38,7 @@ from forge_bot.mcp_server.wire import (
 from forge_bot.mcp_server.workshop import Workshop
 from forge_bot.runs.notices import Tell
 from forge_bot.runs.run import Run
+from forge_bot.runs.session import Reply
 from forge_bot.workspace import SPECS
 
 Begun = TypeVar("Begun", bound=NewRun | Resumed | Ready)
@@ -100,22 +101,21 @@ class Desk:
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
             told = self._told(run, said) if said.complete or said.error else None
+            warning = ""
             if said.user_response.strip():
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
                     raise AskedElsewhere("This client asks its person by itself, so an answer that the model passes on does not count.")
-                passed_on(run, said.user_response, said.digest, said.action_id, client)
+                warning = passed_on(run, said.user_response, said.digest, said.action_id, client)
             found = self._next(run, spot, tell)
             self.standing.note(workspace, run, found)
-            return _with_result(found, told, said, tuple(run.notices))
+            return _with_result(found, told, said, (*run.notices, *filter(None, (warning,))))
 
-    def person_said(self, workspace: str, action_id: str, digest: str, answer: str, notes: str, tell: Tell) -> Next:
+    def person_said(self, workspace: str, action_id: str, digest: str, answer: str, notes: str, tell: Tell, *, cut: bool) -> Next:
         """The next action after an answer that the client asked its person for; it counts for the question that was put."""
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
-            if run.action.action_id != action_id:
-                raise WrongAction(f"The answer is for {action_id}, but {run.action.action_id} is outstanding.")
-            given_to_client(run, Answer(answer), notes, digest or None)
-            return _with_result(self._next(run, spot, tell), None, Previous(), tuple(run.notices))
+            warning = given_to_client(run, action_id, Reply(answer=Answer(answer), notes=notes), digest, cut=cut)
+            return _with_result(self._next(run, spot, tell), None, Previous(), (*run.notices, *filter(None, (warning,))))
 
     def _next(self, run: Run, spot: Spot, tell: Tell) -> Next:
         found = next_for_client(run, spot, self.workshop, tell)
@@ -131,11 +131,13 @@ class Desk:
                 if phase in run.state.completed_phases:
                     return PhaseReport(state_updated=False, warning=f"{phase} is complete already; {action.action_id} is outstanding")
                 raise WrongAction(f"{phase} was reported, but {action.action_id} is outstanding.")
-            told = report(run, said)
+            told = self._told(run, said)
             return _phase_report(told)
 
     def _told(self, run: Run, said: Previous) -> Told | None:
         if isinstance(run.action, Checkpoint | HumanGate) and not said.action_id:
+            return None
+        if said.action_id and is_answered(run, said.action_id):
             return None
         return report(run, said)
 
@@ -152,7 +154,7 @@ def _with_result(found: Next, told: Told | None, said: Previous, notices: tuple[
             warning=told.warning,
             display_message=told.message,
         )
-    elif said.complete:
+    elif said.complete and not said.user_response.strip():
         warnings.append("nothing new was there to record; what is outstanding is below")
     return found._replace(action=found.action.model_copy(update={"report_result": result, "warning": "; ".join(warnings)}))
 

@@ -14,29 +14,51 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 _KEY = "forge_gate"
 _LONGEST_NOTES = 20_000
 
+_MOST_TIMES = 3
+"""How often one question is put in a call, when it is sent back without the notes that this takes."""
+
+_WANTED = "**A reject needs notes: say what should be different. Nothing was recorded so far.**\n\n"
+
 
 class Put(NamedTuple):
-    """A question ready to be put: what it is about, and which answers it takes."""
+    """A question ready to be put: what it is about, and which answers it takes. `kept` is for the answer's round, as JSON."""
 
     action_id: str
     digest: str
     message: str
     options: tuple[str, ...]
+    cut: bool = False
+    times: int = 1
+    kept: str = ""
 
 
 class Given(NamedTuple):
-    """What the client's person answered, to which question."""
+    """What the client's person answered, to which question; `cut` if they were shown only the beginning of a document."""
 
     action_id: str
     digest: str
     answer: str
     notes: str
+    cut: bool
+
+
+class Wordless(NamedTuple):
+    """A reject without notes, so the question is to be put again: for the how manieth time."""
+
+    times: int
 
 
 class Silent(NamedTuple):
     """Nobody answered; why."""
 
     why: str
+
+
+class Earlier(NamedTuple):
+    """What the round before kept, and the answer that comes with this one; None if none does."""
+
+    kept: str
+    answer: Given | Wordless | Silent | None
 
 
 def can_ask(ctx: Context[Any, Any]) -> bool:
@@ -48,24 +70,36 @@ def can_ask(ctx: Context[Any, Any]) -> bool:
     return able.elicitation.form is not None or able.elicitation.url is None
 
 
-def brought(ctx: Context[Any, Any]) -> Given | Silent | None:
-    """The answer that comes with this call, where the question was a round of its own; None if none does."""
-    answer = (ctx.input_responses or {}).get(_KEY)
-    if answer is None or ctx.request_state is None:
+def brought(ctx: Context[Any, Any]) -> Earlier | None:
+    """What comes with a call whose question was a round of its own; None for any other call."""
+    # The SDK seals the state, and binds it to the tool and its arguments: whatever opens was written below.
+    if ctx.request_state is None:
         return None
-    state = json.loads(ctx.request_state)
-    put = Put(str(state["action_id"]), str(state["digest"]), "", tuple(state["options"]))
-    return _read(put, answer) if isinstance(answer, ElicitResult) else Silent("the client answered in another form")
+    state: dict[str, Any] = json.loads(ctx.request_state)
+    put = Put(
+        action_id=state["action_id"],
+        digest=state["digest"],
+        message="",
+        options=tuple(state["options"]),
+        cut=state["cut"],
+        times=state["times"],
+        kept=state["kept"],
+    )
+    answer = (ctx.input_responses or {}).get(_KEY)
+    if answer is None:
+        return Earlier(put.kept, None)
+    return Earlier(put.kept, _read(put, answer) if isinstance(answer, ElicitResult) else Silent("the client answered in another form"))
 
 
-async def ask(ctx: Context[Any, Any], put: Put) -> Given | Silent | InputRequiredResult:
+async def ask(ctx: Context[Any, Any], put: Put) -> Given | Wordless | Silent | InputRequiredResult:
     """Put the question. An InputRequiredResult is to be returned from the tool as it is; the answer comes with the next call."""
+    message = f"{_WANTED}{put.message}" if put.times > 1 else put.message
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        request = ElicitRequest(params=ElicitRequestFormParams(message=put.message, requested_schema=_schema(put)))
-        state = json.dumps({"action_id": put.action_id, "digest": put.digest, "options": put.options})
-        return InputRequiredResult(input_requests={_KEY: request}, request_state=state)
+        request = ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=_schema(put)))
+        state = {name: value for name, value in put._asdict().items() if name != "message"}
+        return InputRequiredResult(input_requests={_KEY: request}, request_state=json.dumps(state))
     try:
-        answer = await ctx.session.elicit_form(put.message, _schema(put), ctx.request_id)
+        answer = await ctx.session.elicit_form(message, _schema(put), ctx.request_id)
     except MCPError as error:
         return Silent(f"the client could not ask: {error.message[:200]}")
     return _read(put, answer)
@@ -77,11 +111,14 @@ def _schema(put: Put) -> dict[str, Any]:
     return {"type": "object", "properties": {"answer": answer, "notes": notes}, "required": ["answer"]}
 
 
-def _read(put: Put, result: ElicitResult) -> Given | Silent:
+def _read(put: Put, result: ElicitResult) -> Given | Wordless | Silent:
     if result.action != "accept":
         return Silent(f"the question was answered with {result.action}, which is neither a yes nor a no")
     content = result.content or {}
-    answer, notes = content.get("answer"), content.get("notes", "")
+    answer, told = content.get("answer"), content.get("notes", "")
     if not isinstance(answer, str) or answer not in put.options:
         return Silent("the form came back without one of the offered answers")
-    return Given(put.action_id, put.digest, answer, notes if isinstance(notes, str) else "")
+    notes = told.replace("\0", "") if isinstance(told, str) else ""
+    if answer == "reject" and not notes.strip():
+        return Wordless(put.times + 1) if put.times < _MOST_TIMES else Silent("it was sent back without saying what should be different")
+    return Given(put.action_id, put.digest, answer, notes, put.cut)

@@ -1,0 +1,200 @@
+"""What a person is shown when they are asked: what counts first, then the documents, and nothing that hides or swallows the rest."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+from mcp.types import ElicitResult
+
+from tests.fakes import script
+from tests.fakes.sample import Sample
+from tests.mcp_server.host import Host, Json, hosting
+from tests.mcp_server.test_gates import Person, says
+
+TASK = "Nobody is on call before the start"
+FINDING = "It drops a table without asking"
+GATE = (
+    "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\n"
+    "Acceptance criteria:\n- [ ] AC-1: it is on its main branch\n"
+)
+
+
+def design(*, words: int = 1, end: str = "") -> script.Answer:
+    """A design of so many words, with an end of its own."""
+    text = str(script.document(*script.HEADINGS["architect"], body="true " * words)["artifact_markdown"])
+    return {"artifact_markdown": f"{text}\n{end}"}
+
+
+def answers(drafted: script.Answer) -> dict[tuple[str, str, str], script.Answer]:
+    noted = script.review("APPROVE_WITH_NOTES", f"[MAJOR] {FINDING}")
+    return {**script.usual(), ("architect", "*", "*"): drafted, ("design-reviewer", "*", "*"): noted}
+
+
+async def to_design_gate(host: Host, drafted: script.Answer) -> Json:
+    """The question on a design and its review; or what comes after it, where it is answered on the way."""
+    host.answers = answers(drafted)
+    await host.begin(TASK, "M")
+    review = await host.drive(await host.next(), "design-reviewer")
+    host.perform(review)
+    return await host.next(previous_action_complete=True, action_id=review["action_id"])
+
+
+def decisions(host: Host) -> list[Json]:
+    return json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))["decisions"]
+
+
+def in_order(text: str, parts: Sequence[str]) -> bool:
+    places = [text.find(part) for part in parts]
+    return places == sorted(places) and -1 not in places
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document_is_cut(sample: Sample, mode: str) -> None:
+    person = Person(says("approve"))
+    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
+        await to_design_gate(host, design(words=5_000, end="THE-VERY-END\n"))
+        (given,) = decisions(host)
+        run = host.workspace.removeprefix(".specs/")
+    message: str = person.seen[0].message
+    place = f"{host.workspace}/design.md"
+    assert len(message) < 25_000
+    assert in_order(
+        message, ["## Human Reviews Design", f"Version: `{given['digest'][:12]}`", "- `approve`: go on", FINDING, f"### {place}"]
+    )
+    assert "THE-VERY-END" not in message
+    assert message.index("Not all of it is shown here") < message.index(FINDING)
+    assert "cut here after " in message
+    assert f"the whole of it is {place} in the work tree, or forge://run/{run}/artifact/design.md" in message
+    # The review is short, and stands there whole, after the document that had to be cut.
+    assert message.rindex("### ") > message.index("cut here")
+    assert given["via"] == "mcp-elicitation, documents cut"
+
+
+async def test_a_document_that_has_room_is_not_cut(sample: Sample) -> None:
+    person = Person(says("approve"))
+    async with hosting(sample, elicitation_callback=person) as host:
+        await to_design_gate(host, design(words=500, end="THE-VERY-END\n"))
+        assert decisions(host)[0]["via"] == "mcp-elicitation"
+    assert "THE-VERY-END" in person.seen[0].message
+    assert "cut here" not in person.seen[0].message
+
+
+@pytest.mark.parametrize(
+    "end", ["```python\nunclosed = 1\n", "<!-- unclosed\n", "<details>\n\n- one\n", "> ~~~\n> quoted\n", "- ```\n  in a list\n"]
+)
+async def test_a_document_that_ends_open_swallows_nothing_and_its_headings_stand_below_ours(sample: Sample, end: str) -> None:
+    async with hosting(sample) as host:
+        gate = await to_design_gate(host, design(end=f"Setext\n======\n\n{end}"))
+    tokens = MarkdownIt("commonmark").parse(gate["present_to_user"])
+    headings = [(token.tag, tokens[place + 1].content) for place, token in enumerate(tokens) if token.type == "heading_open"]
+    assert [words for tag, words in headings if tag == "h3"] == [f"{host.workspace}/design.md", f"{host.workspace}/review-design.md"]
+    assert [tag for tag, _ in headings if tag in {"h1", "h2"}] == ["h2"]
+    assert end.splitlines()[-1].strip("> ") in gate["present_to_user"]
+
+
+async def test_what_rendering_would_hide_is_shown_as_code(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        gate = await to_design_gate(host, design(end="A plan <!-- drop the users table --> that is fine.\n"))
+    shown = [token.content for token in MarkdownIt("commonmark").parse(gate["present_to_user"]) if token.type == "fence"]
+    assert any("<!-- drop the users table -->" in text for text in shown)
+
+
+async def test_what_only_a_person_can_do_is_shown_with_its_task_and_when_it_is_done(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        host.answers = {**script.usual(), ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{GATE}"}}
+        ready = await host.begin(TASK, "M")
+        await host.drive(await host.next())
+        gate = await host.drive(await host.next(user_response="approve"))
+    shown = gate["present_to_user"]
+    assert "Merge the other pull request" in shown
+    assert f"Task 2 of {TASK} ({ready['branch']})" in shown
+    assert "Done when: AC-1: it is on its main branch" in shown
+    for answer in ("done", "skip", "abandon"):
+        assert f"- `{answer}`: " in shown
+
+
+async def test_a_step_that_failed_is_named_with_what_a_yes_and_a_no_do(sample: Sample) -> None:
+    sample.git("remote", "add", "origin", str(sample.path))
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        await host.drive(await host.next())
+        push = await host.drive(await host.next(user_response="approve"))
+        asked = await host.next(previous_error="gh: not logged in", action_id=push["action_id"])
+        shown = asked["present_to_user"]
+        assert "“PR Creation” could not be done." in shown
+        assert "gh: not logged in" in shown
+        assert "- `reject`: try “PR Creation” once more" in shown
+        assert "- `approve`: leave it out and go on" in shown
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_form_that_is_sent_back_without_notes_comes_again_and_says_why(sample: Sample, mode: str) -> None:
+    person = Person(says("reject"), says("reject", "  "), says("reject", "keep the old name"))
+    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
+        action = await to_design_gate(host, design())
+        assert action["agent"] == "architect"
+        assert "> keep the old name" in action["prompt"]
+        assert [(each["answer"], each["notes"]) for each in decisions(host)] == [("reject", "keep the old name")]
+    assert ["needs notes" in params.message for params in person.seen] == [False, True, True]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_form_that_is_never_given_notes_is_no_answer(sample: Sample, mode: str) -> None:
+    person = Person(*[says("reject")] * 5)
+    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
+        gate = await to_design_gate(host, design())
+        assert gate["type"] == "checkpoint"
+        assert "without saying what should be different" in gate["warning"]
+        assert decisions(host) == []
+    assert len(person.seen) == 3
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("answer", [says("approve"), ElicitResult(action="decline")])
+async def test_what_a_review_said_comes_also_where_the_question_after_it_is_asked_in_the_same_call(
+    sample: Sample, mode: str, answer: ElicitResult
+) -> None:
+    async with hosting(sample, mode=mode, elicitation_callback=Person(answer)) as host:
+        action = await to_design_gate(host, design())
+    assert action["type"] == ("checkpoint" if answer.action == "decline" else "spawn_agent")
+    assert action["report_result"] == {
+        "next_action_hint": "proceed",
+        "verdict_parsed": "APPROVE_WITH_NOTES",
+        "findings": [{"severity": "MAJOR", "description": FINDING}],
+        "warning": "",
+        "display_message": "Design Review: APPROVE_WITH_NOTES",
+    }
+    assert "nothing new" not in action["warning"]
+
+
+async def test_a_review_with_more_findings_than_a_round_carries_says_how_many_are_left_out(sample: Sample) -> None:
+    many = [f"[MINOR] number {number} {'very ' * 100}long" for number in range(300)]
+    async with hosting(sample, elicitation_callback=Person(says("approve"))) as host:
+        host.answers = answers(design())
+        host.answers = {**host.answers, ("design-reviewer", "*", "*"): script.review("APPROVE_WITH_NOTES", *many)}
+        await host.begin(TASK, "M")
+        review = await host.drive(await host.next(), "design-reviewer")
+        host.perform(review)
+        action = await host.next(previous_action_complete=True, action_id=review["action_id"])
+    told: Any = action["report_result"]
+    assert 0 < len(told["findings"]) < 300
+    assert f"{300 - len(told['findings'])} more findings" in told["warning"]
+
+
+async def test_phases_are_numbered_as_their_ids_are(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        action = await host.next() if await host.begin(TASK, "M") else {}
+        seen: dict[str, str] = {}
+        while action["type"] in {"spawn_agent", "write_file", "checkpoint"}:
+            seen.setdefault(action["phase"], action["display_message"])
+            if action["type"] == "checkpoint":
+                action = await host.next(user_response="approve")
+                continue
+            host.perform(action)
+            action = await host.next(previous_action_complete=True, action_id=action["action_id"])
+    assert seen["phase-1"] == "Phase 1: Situation Analysis"
+    assert seen["phase-3b"] == "Phase 3b: Design Review"
+    assert seen["phase-6"].startswith("Phase 6: Code Review")
+    assert seen["final-summary"] == "Final Summary"
