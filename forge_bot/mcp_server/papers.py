@@ -27,7 +27,8 @@ def settled(markdown: str) -> str:
     if mark := open_fence(text):
         text = f"{text}\n{mark}"
     tokens = _parsed(f"{text}{_AFTER}")
-    if not tokens or tokens[-1].type != "html_block" or tokens[-1].level or any(_hides(token) for token in tokens[:-1]):
+    # What comes after must be read as a part of its own, of the page itself.
+    if not tokens or tokens[-1].content.strip() != _AFTER.strip() or tokens[-1].level or any(_hides(token) for token in tokens[:-1]):
         return escape.fenced(markdown)
     return _lowered(text, tokens)
 
