@@ -12,10 +12,10 @@ from forge_bot.mcp_server.changes import Listeners, announce
 from forge_bot.mcp_server.eliciting import Given, Put, Silent, Wordless, ask, brought, can_ask
 from forge_bot.mcp_server.telling import answered
 from forge_bot.mcp_server.voice import Voice
-from forge_bot.mcp_server.wire import ReportResult
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.acting import Next
+    from forge_bot.mcp_server.wire import ReportResult
 
 _MOST_KEPT = 60_000
 """Characters of a report's result that go along with a question; a call comes back with them, and takes 4 MiB at the most."""
@@ -40,7 +40,7 @@ async def next_or_question(
         found = await _asked_for(ctx, desk, workspace, said if earlier is None else {}, voice)
     result = found.action.report_result
     if earlier is not None and earlier.kept:
-        result = ReportResult.model_validate_json(earlier.kept)
+        result = _read(earlier.kept)
     if found.news:
         await announce(ctx, listeners, workspace)
     while asks and found.question is not None and not isinstance(answer, Silent):
@@ -65,14 +65,14 @@ def _went_on(desk: LazyDesk, workspace: str, told: Given, voice: Voice) -> "Next
     return desk().person_said(workspace, *told[:4], voice, cut=told.cut)
 
 
-def _put(found: "Next", times: int, result: ReportResult | None) -> Put:
+def _put(found: "Next", times: int, result: "ReportResult | None") -> Put:
     body = found.action.model_dump()
     options = tuple(dict.fromkeys((*body["options"], "abandon")))
     kept = _kept(result) if result is not None else ""
     return Put(found.action.action_id, str(body.get("digest", "")), body["present_to_user"], options, bool(found.cut), times, kept)
 
 
-def _kept(result: ReportResult) -> str:
+def _kept(result: "ReportResult") -> str:
     """The result as JSON, with as many of its findings as have room."""
     most = len(result.findings)
     while len(text := _shortened(result, most).model_dump_json()) > _MOST_KEPT and most:
@@ -80,7 +80,13 @@ def _kept(result: ReportResult) -> str:
     return text
 
 
-def _shortened(result: ReportResult, most: int) -> ReportResult:
+def _read(kept: str) -> "ReportResult":
+    from forge_bot.mcp_server.wire import ReportResult  # the engine stands behind it, which a list of tools does not wait for
+
+    return ReportResult.model_validate_json(kept)
+
+
+def _shortened(result: "ReportResult", most: int) -> "ReportResult":
     left = len(result.findings) - most
     if not left:
         return result
@@ -88,7 +94,7 @@ def _shortened(result: ReportResult, most: int) -> ReportResult:
     return result.model_copy(update={"findings": result.findings[:most], "warning": warning})
 
 
-def _result(found: "Next", result: ReportResult | None, silence: str) -> CallToolResult:
+def _result(found: "Next", result: "ReportResult | None", silence: str) -> CallToolResult:
     action = found.action.model_copy(update={"report_result": result})
     if silence and found.question is not None:
         warning = "; ".join(filter(None, (action.warning, _NOBODY.format(why=silence))))
