@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from forge_bot.mcp_server.acting import Next
-from forge_bot.mcp_server.wire import ExecAction, SpawnAgentAction, WireAction, WriteFileAction
+from forge_bot.mcp_server.wire import CheckpointAction, ExecAction, HumanGateAction, SpawnAgentAction, WireAction, WriteFileAction
 
 _THERE = "The repository is in {root}. All paths below count from that folder, and commands run in it.\n\n{prompt}"
 _IN_FOLDER = 'cd "$0" && exec "$@"'
@@ -25,5 +25,7 @@ def _placed(action: WireAction, root: Path) -> WireAction:
         case ExecAction():
             # As arguments of the shell and not in its script: nothing in them can end a word.
             return action.model_copy(update={"commands": ("sh", "-c", _IN_FOLDER, str(root), *action.commands)})
+        case CheckpointAction() | HumanGateAction():
+            return action.model_copy(update={"present_to_user": f"In the repository `{root}`:\n\n{action.present_to_user}"})
         case _:
             return action

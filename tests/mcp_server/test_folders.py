@@ -290,3 +290,11 @@ async def test_an_action_in_another_folder_leads_there_wherever_its_host_stands(
         branch = host.git("branch", "--show-current")
         host.git("merge-base", "--is-ancestor", f"origin/{branch}", "HEAD")
     assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+async def test_a_question_in_another_folder_names_it(sample: Sample, second: Path) -> None:
+    async with both(sample, second) as host:
+        await host.begin(TASK, "M")
+        asked = await host.drive(await host.next())
+        assert asked["type"] == "checkpoint"
+        assert asked["present_to_user"].startswith(f"In the repository `{second}`:")
