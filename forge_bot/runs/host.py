@@ -57,7 +57,7 @@ class LocalHost:
         try:
             _, action = await drive(self.run.pipeline, self.run.state, up_to(self._perform, line), self._record)
         except BaseException:
-            # A second Ctrl-C comes as itself, and not as a cancellation; a command that goes on would keep the process waiting.
+            # Also where a signal comes as itself and not as a cancellation: a command that goes on would keep the process waiting.
             self.project.call_off()
             raise
         return action

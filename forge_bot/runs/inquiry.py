@@ -29,6 +29,7 @@ from forge_bot.runs.brief import Briefing, layer_three
 from forge_bot.runs.clock import now
 from forge_bot.runs.menu import shown
 from forge_bot.runs.notices import PhaseBegan, PhaseEnded, PromptSent, Said, Tell, Thinking
+from forge_bot.runs.process import until_stopped
 from forge_bot.runs.run import Run
 
 AGENT = "inquiry"
@@ -78,7 +79,7 @@ def inquire(
     text = _checked(question)
     desk = _HelpDesk(run, profile, templates, tell, asked)
     tell(PhaseBegan(phase=desk.place, label=_LABEL, agent=AGENT))
-    finished = asyncio.run(desk.answered(text, models[Tier.STANDARD], environ))
+    finished = until_stopped(desk.answered(text, models[Tier.STANDARD], environ))
     answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
     if finished.usage.calls or finished.usage.cost:
         stamp, name = now(), key or desk.name

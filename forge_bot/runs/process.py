@@ -1,14 +1,22 @@
 """This process: how it names itself to others, and how it stops when it is asked to."""
 
+import asyncio
 import os
 import platform
 import signal
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any, TypeVar
 
 from forge_bot.runs.clock import now
+
+Done = TypeVar("Done")
+
+_PATIENCE = 5.0
+"""Seconds that work which was told to stop may take for it before another Ctrl-C is taken as meant."""
 
 
 def this_process() -> str:
@@ -30,6 +38,67 @@ def stopped_like_by_hand() -> Generator[None]:
     finally:
         if mine:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def until_stopped(work: Coroutine[Any, Any, Done]) -> Done:
+    """What the work comes to, on an event loop of its own. Raises KeyboardInterrupt once it has ended because it was stopped.
+
+    The first signal cancels the work. Others that come while it ends are not raised where they strike: in the midst of the loop's own
+    doings that can cost a task its turn, and the end is waited for in vain. After a few seconds one gets out all the same.
+    """
+    ending = _Ending()
+    with asyncio.Runner() as runner, ending.instead_of_raising():
+        try:
+            result = runner.run(ending.watched(work, runner.get_loop()))
+        except asyncio.CancelledError:
+            if ending.since is None:
+                raise
+            raise KeyboardInterrupt from None
+    if ending.since is not None:
+        raise KeyboardInterrupt
+    return result
+
+
+class _Ending:
+    """Whether work was told to stop, and since when (monotonic seconds)."""
+
+    def __init__(self) -> None:
+        self.since: float | None = None
+        self._stop: Callable[[], object] = _nothing
+
+    async def watched(self, work: Coroutine[Any, Any, Done], loop: asyncio.AbstractEventLoop) -> Done:
+        task = asyncio.current_task()
+        if task is not None:
+            self._stop = lambda: loop.call_soon_threadsafe(task.cancel)
+        if self.since is not None:
+            self._stop()
+        return await work
+
+    @contextmanager
+    def instead_of_raising(self) -> Generator[None]:
+        """Heed the signals that would raise KeyboardInterrupt."""
+        raising = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: _like_by_hand}
+        main = threading.current_thread() is threading.main_thread()
+        taken = [(number, handler) for number, handler in raising.items() if main and signal.getsignal(number) is handler]
+        for number, _ in taken:
+            signal.signal(number, self._heed)
+        try:
+            yield
+        finally:
+            for number, handler in taken:
+                signal.signal(number, handler)
+
+    def _heed(self, _number: int, _frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self.since is not None and now - self.since > _PATIENCE:
+            raise KeyboardInterrupt
+        if self.since is None:
+            self.since = now
+            self._stop()
+
+
+def _nothing() -> None:
+    """Before the work has begun there is nothing to stop."""
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """One invocation: a run is opened, goes on, asks, and ends with one outcome."""
 
-import asyncio
 import getpass
 import os
 from collections.abc import Callable, Mapping
@@ -24,6 +23,7 @@ from forge_bot.runs.inquiry import AGENT, inquire
 from forge_bot.runs.notices import Explained, Said, Stopped, Tell
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phases import Beyond, beyond, nothing_is_beyond, phase_named
+from forge_bot.runs.process import until_stopped
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.run import Run, opened
 from forge_bot.settings import Config
@@ -186,7 +186,7 @@ class Session:
         )
         templates = prompts_for(self.repository.root, run.pipeline)
         host = LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push)
-        return asyncio.run(host.go_on(line))
+        return until_stopped(host.go_on(line))
 
     def _shown(self, run: Run, action: Checkpoint) -> None:
         shown = run.state.gate.shown if run.state.gate is not None else ()

@@ -64,7 +64,7 @@ def test_stopped_while_the_model_is_asked_a_run_goes_on_where_it_was(short: Told
     assert world.play.asked.total() == parts[1].asked.total() + 1
 
 
-@pytest.mark.parametrize("signals", [pytest.param(TERM, id="sigterm"), pytest.param(TWICE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("signals", [pytest.param(TERM, id="sigterm"), pytest.param(TWICE, id="ctrl-c twice")])
 def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(world: World, signals: tuple[signal.Signals, ...]) -> None:
     config = world.path / ".forge" / "config.yml"
     config.parent.mkdir()
