@@ -47,7 +47,7 @@ def until_stopped(work: Coroutine[Any, Any, Done]) -> Done:
     doings that can cost a task its turn, and the end is waited for in vain. After a few seconds one gets out all the same.
     """
     ending = _Ending()
-    with asyncio.Runner() as runner, ending.instead_of_raising():
+    with ending.instead_of_raising(), asyncio.Runner() as runner:
         try:
             result = runner.run(ending.watched(work, runner.get_loop()))
         except asyncio.CancelledError:
