@@ -94,7 +94,7 @@ async def test_a_way_out_is_named_as_the_client_can_take_it(sample: Sample) -> N
         with pytest.raises(Refusal, match=r'user_response="reject: …"') as caught:
             await host.next(user_response="reject")
         assert "forge-bot" not in str(caught.value)
-        with pytest.raises(Refusal, match=r"pipeline_init\(arguments=") as caught:
+        with pytest.raises(Refusal, match="Say in task_text") as caught:
             await host.call("pipeline_init_with_context", workspace=".specs/x", task_text="  ", user_confirmation={"effort": "S"})
         assert "forge-bot run" not in str(caught.value)
 

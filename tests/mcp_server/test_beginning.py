@@ -109,6 +109,7 @@ async def test_a_sparse_checkout_carries_a_run(sample: Sample, rules: tuple[str,
     (sample.path / "docs").mkdir()
     (sample.path / "docs" / "big.md").write_text("big\n", encoding="utf-8")
     sample.git("add", "docs")
+    known(sample)
     sample.git("commit", "-qm", "docs")
     sample.git("sparse-checkout", "set", *rules)
     async with hosting(sample) as host:
@@ -142,6 +143,12 @@ async def test_a_branch_that_only_the_remote_has_counts_too(sample: Sample) -> N
         assert (await host.begin(TASK, git=False))["branch"].startswith("feature-nobody")
 
 
+def known(sample: Sample) -> None:
+    """Git has been told who works here; merges and rebases want to know it."""
+    sample.git("config", "user.name", "Ann")
+    sample.git("config", "user.email", "ann@example.org")
+
+
 def merging(sample: Sample) -> None:
     """A merge with nothing left to commit but itself."""
     side(sample)
@@ -150,6 +157,7 @@ def merging(sample: Sample) -> None:
 
 def side(sample: Sample) -> None:
     """A branch that has a commit of its own, and one on main."""
+    known(sample)
     for branch in ("side", "main"):
         sample.git("switch", "-q", *(() if branch == "main" else ("-c",)), branch)
         (sample.path / "README.md").write_text(f"{branch}\n", encoding="utf-8")
