@@ -218,7 +218,9 @@ def _estimated(root: Root, effort: str) -> dict[str, JsonValue]:
     config = root.config
     pipeline = load_pipeline(config.pipeline, root.repository.text_here)
     models = {tier: config.model_for(tier) for tier in Tier}
-    return estimate(root.repository, root.repository.commit_id("HEAD"), pipeline, wanted, models).model_dump(mode="json")
+    found = estimate(root.repository, root.repository.commit_id("HEAD"), pipeline, wanted, models)
+    # The keys of the other numbers, and not those of the run's own files.
+    return found.model_dump(mode="json", by_alias=False)
 
 
 def _repository(root: Root) -> dict[str, JsonValue]:

@@ -76,7 +76,9 @@ async def test_history_and_numbers_are_those_of_the_project_that_is_named(sample
         there = await host.call("analytics", kind="repository", project=str(second))
         assert (here["about"], here["numbers"]["most_common_findings"], there["about"]) == ("rota", [], "second")
         assert there["numbers"]["most_common_findings"]
-        usual = (await host.call("analytics", kind="estimate", effort="L"))["numbers"]["tokens"]["p50"]
+        numbers = (await host.call("analytics", kind="estimate", effort="L"))["numbers"]
+        assert not [name for name in numbers if name != name.lower()]
+        usual = numbers["tokens"]["p50"]
         shorter = (await host.call("analytics", kind="estimate", effort="L", project=str(second)))["numbers"]["tokens"]["p50"]
         assert shorter < usual
 
