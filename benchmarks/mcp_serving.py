@@ -117,7 +117,7 @@ def _prompts(folder: Path, said: str) -> Iterator[Row]:
 
     first = timed(once)
     calls = len(started_by(once))
-    start = measured(lambda: git(folder, "version"), 15, inner=calls, clock=PROCESSOR).median * calls
+    start = measured(lambda: git(folder, "version"), 15, inner=calls, clock=PROCESSOR).median * calls if calls else 0.0
     whole = measured(once, 15, clock=WALL)
     busy = measured(once, 15, clock=PROCESSOR)
     yield Row("next_action with a prompt, the first in a process", said, 1, summed_up([first]))

@@ -103,7 +103,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
         # Typed by the one who asks: `Vec<String>` in it is no tag that somebody hides behind.
         question=_quoted(material.question),
     )
-    system = _tidy(environment.render(f"{material.agent}.md.j2", _layer_one(material)))
+    system = _tidy(environment.render_once(f"{material.agent}.md.j2", _layer_one(material)))
 
     def user(contents: Contents, *, texts: bool) -> str:
         return _tidy(environment.render(MESSAGE, _message(material, contents, said, texts=texts)))

@@ -20,6 +20,10 @@ _FAILURES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError,
 """What a template can raise while it is rendered; Jinja lets Python's own errors through."""
 
 
+_KEPT = 32
+"""Texts that are kept: more than there are agents in a pipeline."""
+
+
 class Environment:
     """Templates of one folder, rendered with plain data in a sandbox.
 
@@ -37,6 +41,7 @@ class Environment:
     ) -> None:
         self._folder = resources.templates() / folder
         self._overrides = dict(overrides or {})
+        self._made: dict[tuple[str, Frozen], str] = {}
         self._jinja = BoundedEnvironment(filters or {}, loader=FunctionLoader(self._find), keep_trailing_newline=True, finalize=finalize)
 
     @property
@@ -59,6 +64,16 @@ class Environment:
                 return self._jinja.get_template(name).render(data)
             except _FAILURES as error:
                 raise BadTemplate(_sentence(name, error)) from error
+
+    def render_once(self, name: str, facts: Frozen) -> str:
+        """The same as `render`, for facts that come again and again: a text that was made is kept."""
+        key = (name, facts)
+        if key not in self._made:
+            text = self.render(name, facts)
+            while len(self._made) >= _KEPT:
+                self._made.pop(next(iter(self._made)))
+            self._made[key] = text
+        return self._made[key]
 
     def check(self, agents: Collection[str]) -> None:
         """Say at the start, before any money is spent, what would fail later.

@@ -42,16 +42,17 @@ _TOUCHED: TypeAdapter[_Touched] = TypeAdapter(_Touched)
 class Run:
     """One run, held by this process. Use `opened`."""
 
-    def __init__(self, repository: Repository, tree: Tree, name: str, config: Config) -> None:
+    def __init__(self, repository: Repository, tree: Tree, workspace: Workspace, config: Config, trail: Trail) -> None:
         self.repository = repository
         self.tree = tree
-        self.name = name
+        self.name = workspace.name
         self.config = config
-        self.places: Places = places(repository, name)
-        self.workspace = Workspace(tree.path, name)
+        self.places: Places = places(repository, workspace.name)
+        self.workspace = workspace
         self.notices: list[str] = []
-        self.trail = Trail(self.places.trail)
+        self.trail = trail
         self._riding = False
+        self._decided: tuple[State, Action] | None = None
         first = self.workspace.reports()[0]
         pipeline = first.pipeline if isinstance(first, RunStarted) else config.pipeline
         self.pipeline: Pipeline = load_pipeline(pipeline, repository.text_here)
@@ -68,7 +69,9 @@ class Run:
     @property
     def action(self) -> Action:
         """What the run asks for now."""
-        return next_action(self.pipeline, self.state)
+        if self._decided is None or self._decided[0] is not self.state:
+            self._decided = (self.state, next_action(self.pipeline, self.state))
+        return self._decided[1]
 
     def now(self) -> datetime:
         """The time for a new report: the clock's, but never before the last report, should the clock have been set back."""
@@ -224,13 +227,14 @@ def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: boo
     with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stopped_like_by_hand():
         tree, notices = _tree(repository, info, spots.tree)
         notices += _free(tree, spots.tree)
-        stands = repository.commit_id(f"refs/heads/{info.branch}")
+        stands = _stands(repository, tree, info.branch)
         committed = repository.read(stands, f"{SPECS}/{info.name}/{REPORTS}") or b""
-        left = Trail(spots.trail).at_rest if theirs else None
+        trail = Trail(spots.trail)
+        left = trail.at_rest if theirs else None
         workspace = Workspace(tree.path, info.name)
         notices += workspace.mend(committed)
         notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
-        run = Run(repository, tree, info.name, config)
+        run = Run(repository, tree, workspace, config, trail)
         if left is not None and left.head != stands and not ending:
             notices += admitted(repository, tree, info.name, run.action, left.head)
         run.notices[:0] = notices
@@ -251,6 +255,15 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
     aside = repository.put_aside(place)
     notices = (f"a work tree of a repository that is gone was put aside at {aside}",) if aside is not None else ()
     return repository.add_worktree(place, info.branch, None), notices
+
+
+def _stands(repository: Repository, tree: Tree, branch: str) -> str:
+    """The newest commit of the branch, which the tree shows nearly always."""
+    with suppress(ForgeError):
+        here = tree.head()
+        if here.branch == branch:
+            return here.commit
+    return repository.commit_id(f"refs/heads/{branch}")
 
 
 def _without_strangers_lines(workspace: Workspace, committed: bytes, left: Left) -> tuple[str, ...]:

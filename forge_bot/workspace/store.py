@@ -1,6 +1,7 @@
 """A run's folder: reports.jsonl is the truth, state.json its fold, the rest are artifacts."""
 
 import re
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
@@ -71,8 +72,9 @@ class Workspace:
 
         Reports are only ever added, so those on disk are never fewer than those in the last commit.
         """
-        for file in self.path.glob(LEFTOVER) if self.path.is_dir() else ():
-            file.unlink(missing_ok=True)
+        for file in self.path.iterdir() if self.path.is_dir() else ():
+            if fnmatchcase(file.name, LEFTOVER):
+                file.unlink(missing_ok=True)
         path = self.path / REPORTS
         there = path.read_bytes() if path.is_file() else b""
         whole, committed = _whole(there), _whole(committed)

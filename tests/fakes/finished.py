@@ -19,8 +19,9 @@ from forge_bot.runs.menu import shown
 from forge_bot.runs.project import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import prompts_for
+from forge_bot.runs.trail import Trail
 from forge_bot.settings import Config
-from forge_bot.workspace import SPECS
+from forge_bot.workspace import SPECS, Workspace
 from tests.fakes.made_up import MadeUp, workspace
 
 _TURNS = (6, 8)
@@ -85,7 +86,7 @@ def committed(run: Finished, files: dict[str, str]) -> str:
 
 def _opened(repository: Repository, tree: Path, name: str, base: str) -> Finished:
     config = Config()
-    run = Run(repository, Tree(tree), name, config)
+    run = Run(repository, Tree(tree), Workspace(tree, name), config, Trail(repository.common_dir / "trail"))
     context = Context(tree, base=base, past_runs=lambda _query: "", run_tests=None, lint_check=None)
     capabilities = [shown(entry) for entry in context.catalogue()]
     briefing = Briefing(run, profile_at(repository, base, config), prompts_for(repository.root, run.pipeline), capabilities)

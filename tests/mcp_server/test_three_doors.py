@@ -95,7 +95,7 @@ DELIVERY = {
 }
 """Keys of the state, wherever they stand, that say how a run was led and delivered; and why they differ."""
 
-REQUEST_APART = {"source", "requested_by", "effort_reason", "request_hash"}
+REQUEST_APART = {"source_type", "source_id", "source_url", "source_author", "requested_by", "effort_reason", "request_hash"}
 """The same, in the front matter of request.md."""
 
 PUBLISHING = {"pr-creation", "post-to-source", "final-commit"}
