@@ -5,11 +5,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Class:
-    """One class: what is tried, the tests that show what comes of it, and what no test without GitHub can show."""
+    """One class: what is tried, the tests that show what comes of it, and what no test without GitHub can show.
+
+    `red_at` is the last commit at which the tests of a class failed: an attack that had got through.
+    """
 
     name: str
     shown: tuple[str, ...] = ()
     not_shown: str = ""
+    red_at: str = ""
 
 
 _ACTION = "lies in the files of the action and the workflows, which linters look at: zizmor and actionlint, with no finding allowed"
