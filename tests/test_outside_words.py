@@ -27,6 +27,7 @@ from forge_bot.mcp_server.calling import LazyDesk
 from forge_bot.mcp_server.offering import make_server
 from forge_bot.runs.outcome import Outcome
 from forge_bot.settings import Config
+from tests.promises import PROMISES
 
 ROOT = Path(__file__).parents[1]
 LISTED = ROOT / "tests" / "fixtures" / "outside_words.json"
@@ -66,6 +67,7 @@ async def words() -> Words:
         "keys of reports.jsonl": keys(REPORT.json_schema()),
         "keys of state.json": keys(State.model_json_schema(by_alias=True)),
         "keys of actions": keys(TypeAdapter[Any](Action).json_schema()),
+        "promises": PROMISES,
         "answers": (each.value for each in Answer),
         "reasons of checkpoint-c": (each.value for each in Reason),
         "commands in comments": (word for form in FORMS for word in (form.name, *form.also) if word),
