@@ -171,7 +171,7 @@ def _footnote(state: StateBlock, start_line: int, end_line: int, silent: bool) -
     if silent:
         return True
     token = state.push("footnote_open", "li", 1)
-    token.meta = {"label": footnote_key(label), "start": start}
+    token.meta = {"label": footnote_key(label), "written": label, "start": start}
     _read_footnote(state, start_line, end_line, close + 2)
     token.map = [start_line, state.line]
     state.push("footnote_close", "li", -1)

@@ -17,9 +17,10 @@ from markdown_it.rules_inline import StateInline, autolink, backtick, entity, es
 from markdown_it.token import Token
 
 from forge_bot.prompts.blocks import footnote_key, reader
+from forge_bot.prompts.formulas import Formulas, hidden_in_formula
 from forge_bot.prompts.invisible import hides
-from forge_bot.prompts.links import LONGEST_LABEL, Bracket, Target, alt, is_plain_word, label_end, spaced_address
-from forge_bot.prompts.removals import RemovalKind, Span
+from forge_bot.prompts.links import LONGEST_LABEL, Bracket, Target, alt, is_blank, is_plain_word, label_end, spaced_address
+from forge_bot.prompts.removals import RemovalKind, Span, cut
 
 _DECLARATIONS = (
     ("<!--", None),
@@ -39,6 +40,7 @@ class Inlines:
     rendered: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     labels: set[str] = field(default_factory=set[str])
     footnotes: set[str] = field(default_factory=set[str])
+    notes: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
 
 
 def read_inlines(source: str, labels: Collection[str], footnotes: Collection[str]) -> Inlines:
@@ -53,6 +55,8 @@ class _Scan:
         self._labels = labels
         self._footnotes = footnotes
         self._brackets: list[Bracket] = []
+        self._formulas = Formulas(source)
+        self._formula_end = 0
         self._dead_below = 0  # links may not hold links: openers below this index can only become images
         self._read = Inlines()
 
@@ -73,11 +77,23 @@ class _Scan:
                     found = self._entity(start)
                 case "[" | "!" | "]":
                     found = self._bracket(start)
+                case "$":
+                    found = self._dollar(start)
                 case _:
                     found = False
             if not found:
                 state.pos = start + 1
         return self._read
+
+    def _dollar(self, start: int) -> bool:
+        """Note what a formula hides. Its text is read as Markdown all the same: GitHub may not take it for a formula."""
+        if start >= self._formula_end and (found := self._formulas.at(start)):
+            unseen = hidden_in_formula(self._source, found.start, found.end)
+            # Two dollars without anything between them would be the beginning of another formula.
+            empty = unseen and not cut(self._source[: found.end], unseen)[0][found.start :].strip()
+            self._read.hidden += [Span(start, found.after, RemovalKind.FORMULA)] if empty else unseen
+            self._formula_end = found.after
+        return False
 
     def _code(self, start: int) -> bool:
         tokens = len(self._state.tokens)
@@ -159,7 +175,7 @@ class _Scan:
             return
         self._dead_below = len(self._brackets)
         read.rendered += [(opener.at, '<a href="">'), (target.end, "</a>")]
-        if not self._source[opener.inside : at].strip():
+        if is_blank(self._source[opener.inside : at]):
             read.hidden.append(Span(opener.at, target.end, RemovalKind.EMPTY_LINK))
 
     def _inline_target(self, at: int) -> Target | None:
@@ -198,6 +214,7 @@ class _Scan:
             key = footnote_key(self._source[opener.at + 2 : at])
             if key in self._footnotes:
                 self._read.footnotes.add(key)
+                self._read.notes.append((opener.at, at + 1, self._source[opener.at + 2 : at]))
 
     def _past_space(self, at: int) -> int:
         while at < len(self._source) and self._source[at] in " \t\n":

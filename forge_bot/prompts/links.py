@@ -1,12 +1,19 @@
 """Links and images in the making: an open bracket, what may follow its closing one, and which unseen labels may stay."""
 
+import html
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from forge_bot.prompts.characters import is_suspect
 from forge_bot.prompts.removals import RemovalKind, Span
 
 LONGEST_LABEL = 999  # CommonMark: a link label has at most 999 characters between its brackets
 LONGEST_HIDDEN_WORD = 30  # a label or language that is not shown stays when it is one word up to this length
+MOST_HIDDEN_PARTS = 3  # and made of no more words than these, joined by hyphens or the like
+
+_PARTS = re.compile(r"[^\W_]+")
+_TAGS = re.compile(r"<[^<>]*>")
 
 
 @dataclass
@@ -34,7 +41,13 @@ class Target(NamedTuple):
 
 def is_plain_word(label: str) -> bool:
     """True for one short word: a label or language like this stays although it is not shown."""
-    return len(label) <= LONGEST_HIDDEN_WORD and label.split() == [label]
+    return len(label) <= LONGEST_HIDDEN_WORD and label.split() == [label] and len(_PARTS.findall(label)) <= MOST_HIDDEN_PARTS
+
+
+def is_blank(shown: str) -> bool:
+    """Return whether the text of a link shows nothing: blanks, unseen characters and tags alone, also written as entities."""
+    words = html.unescape(_TAGS.sub("", shown) if "<img" not in shown.lower() else shown)
+    return all(char.isspace() or is_suspect(char) for char in words)
 
 
 def label_end(source: str, at: int) -> int:

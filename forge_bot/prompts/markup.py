@@ -9,6 +9,7 @@ from markdown_it.helpers import parseLinkDestination
 from markdown_it.token import Token
 
 from forge_bot.prompts.blocks import Blocks, Definition
+from forge_bot.prompts.formulas import drawing_comments, hidden_in_formula
 from forge_bot.prompts.inlines import Inlines, read_inlines
 from forge_bot.prompts.links import is_plain_word, label_end, spaced_address
 from forge_bot.prompts.page import FRAMES, Page
@@ -110,6 +111,9 @@ class _Maker:
         self._used_notes |= inlines.footnotes
         for start, end, kind in inlines.hidden:
             self._hide(places[start], places[end - 1] + 1, kind)
+        for start, end, label in inlines.notes:
+            if not is_plain_word(label):
+                self._hide(places[start], places[end - 1] + 1, RemovalKind.FOOTNOTE_LABEL)
         self.code += [Code(places[start], places[end - 1] + 1, text[start:end]) for start, end in inlines.code]
         self._lay_inlines(text, places, inlines)
         self.page.end_block()
@@ -145,11 +149,24 @@ class _Maker:
         self.code.append(Code(start, self._stretch(token)[1], token.content))
         if not info:
             return
+        self._add_drawing(token, info.split(maxsplit=1)[0].casefold())
         start = self._blocks.text.find(info, self._stretch(token)[0] + len(token.markup))
         language = info.split(maxsplit=1)[0]
         kept = len(language) if is_plain_word(language) and all(char.isalnum() or char in "+#.-_,:{}" for char in language) else 0
         if len(info) > kept:
             self._hide(start + kept, start + len(info), RemovalKind.FENCE_INFO)
+
+    def _add_drawing(self, token: Token, language: str) -> None:
+        """Hide what GitHub leaves undrawn of a formula or diagram in a code block."""
+        if language not in {"math", "mermaid"}:
+            return
+        text, places = self._lines(token)
+        start, end = text.find("\n") + 1, len(text)
+        if start and text.rpartition("\n")[2].strip().startswith(token.markup):
+            end = text.rfind("\n")
+        found = hidden_in_formula(text, start, end) if language == "math" else drawing_comments(text, start, end)
+        for first, stop, kind in found if 0 < start < end else ():
+            self._hide(places[first], places[stop - 1] + 1, kind)
 
     def _hide_surplus(self) -> None:
         """Cells beyond the header's columns are not shown."""
@@ -189,6 +206,8 @@ class _Maker:
             if label in seen or label not in self._used_notes:
                 length = len(self._blocks.text[start : self._stretch(token)[1]].rstrip())
                 spans.append(Span(start, start + length, RemovalKind.FOOTNOTE))
+            elif not is_plain_word(token.meta["written"]):
+                spans.append(Span(start, start + len("[^]:") + len(token.meta["written"]), RemovalKind.FOOTNOTE_LABEL))
             seen.add(label)
         return spans
 

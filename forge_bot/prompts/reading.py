@@ -2,7 +2,8 @@
 
 To leave out a comment can turn the lines after it into something else: `<!-- x --><br>` is HTML up to the end of the line, `<br>` up
 to the next blank line, with the code block that follows. Code is shown letter by letter and is not to be read as anything else.
-So where code would be lost, the empty shells of the comments stay.
+And what stands on both sides of a comment can become a comment of its own: `<<!-- x -->!-- seen -->` shows `<!-- seen -->`.
+So where something that is seen would be lost, the empty shells of the comments stay.
 """
 
 from collections.abc import Iterable
@@ -41,11 +42,26 @@ def shorten(reading: Reading) -> tuple[Reading, dict[RemovalKind, int]]:
     """The text without its hidden parts, read again, and what was left out. Without any, or nothing but shells: the same text."""
     shorter, tally = cut(reading.text, reading.hidden)
     after = read(shorter)
-    if _keeps_code(reading, after):
+    joined = _joins_comment(reading, after)
+    if not joined and _keeps_code(reading, after):
         return after, tally
     in_shells, shell_tally = cut(reading.text, [_without_shell(reading.text, span) for span in reading.hidden])
     kept = read(in_shells)
-    return (kept, shell_tally) if _keeps_code(reading, kept) else (after, tally)
+    return (kept, shell_tally) if joined or _keeps_code(reading, kept) else (after, tally)
+
+
+def _joins_comment(before: Reading, after: Reading) -> bool:
+    """Return whether the cuts of comments brought the two halves of a `<!--` together that were seen apart."""
+    cuts: set[int] = set()
+    gone = reached = 0
+    for start, end, kind in sorted(before.hidden):
+        if end > reached:
+            if kind == RemovalKind.HTML_COMMENT and start >= reached:
+                cuts.add(start - gone)
+            gone += end - max(start, reached)
+            reached = end
+    comments = (span for span in after.hidden if span.kind == RemovalKind.HTML_COMMENT)
+    return any(not cuts.isdisjoint(range(start + 1, start + len(_OPENING))) for start, _, _ in comments)
 
 
 def _keeps_code(before: Reading, after: Reading) -> bool:

@@ -25,6 +25,9 @@ class RemovalKind(StrEnum):
     EMPTY_LINK = "empty_link"
     LINK_REFERENCE_DEFINITION = "link_reference_definition"
     FOOTNOTE = "footnote"
+    FOOTNOTE_LABEL = "footnote_label"
+    FORMULA = "formula"
+    DIAGRAM_COMMENT = "diagram_comment"
     FENCE_INFO = "fence_info"
     TABLE_CELL = "table_cell"
     INVISIBLE_CHARACTER = "invisible_character"
@@ -50,6 +53,9 @@ _IN_WORDS: Mapping[RemovalKind, tuple[str, str]] = {
     RemovalKind.EMPTY_LINK: ("link without text", "links without text"),
     RemovalKind.LINK_REFERENCE_DEFINITION: ("unused link definition", "unused link definitions"),
     RemovalKind.FOOTNOTE: ("unused footnote", "unused footnotes"),
+    RemovalKind.FOOTNOTE_LABEL: ("long footnote label", "long footnote labels"),
+    RemovalKind.FORMULA: ("hidden part of a formula", "hidden parts of formulas"),
+    RemovalKind.DIAGRAM_COMMENT: ("comment in a diagram", "comments in diagrams"),
     RemovalKind.FENCE_INFO: ("remark on a code fence", "remarks on code fences"),
     RemovalKind.TABLE_CELL: ("table row's surplus cells", "table rows' surplus cells"),
     RemovalKind.INVISIBLE_CHARACTER: ("invisible character", "invisible characters"),
@@ -85,11 +91,14 @@ def removals_of(tally: Mapping[RemovalKind, int]) -> tuple[Removal, ...]:
 
 def sentence(removals: Iterable[Removal]) -> str:
     """One sentence for people that says what was removed, or "" when nothing was."""
+    listed = counted(removals)
+    return f"Removed before the model read it: {listed}." if listed else ""
+
+
+def counted(removals: Iterable[Removal]) -> str:
+    """Return how many of what, as a list in words; "" when there is nothing."""
     parts = [f"{removal.count:,} {_IN_WORDS[removal.kind][removal.count != 1]}" for removal in removals]
-    if not parts:
-        return ""
-    listed = ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0]
-    return f"Removed before the model read it: {listed}."
+    return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)
 
 
 def cut(text: str, spans: Iterable[Span]) -> tuple[str, Counter[RemovalKind]]:

@@ -4,8 +4,9 @@ The measure is what GitHub shows of a comment, and in doubt what a browser shows
 reading it as Markdown and as HTML and are cut out; nothing is ever put in or rewritten, except that line ends become newlines.
 A cut can bring new markup together, so the text is read again until nothing is found: cleaning a cleaned text changes nothing.
 
-Not removed, though unseen: addresses of links and images, one-word link labels and languages of code blocks, whatever a diagram
-or formula in a code block leaves undrawn.
+Not removed, though unseen: addresses of links and images; link labels, footnote labels and languages of code blocks of one
+short word; properties in a map or model that a code block draws. Not removed, because a person sees them who looks: what stands
+far to the right in code, and what a `<details>` holds.
 """
 
 from collections import Counter
