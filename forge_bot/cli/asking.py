@@ -12,6 +12,7 @@ from rich.syntax import Syntax
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer
+from forge_bot.prompts.escape import revealed
 from forge_bot.runs.asking import Document, Question
 from forge_bot.runs.session import Asker, Reply, Wonder
 
@@ -74,11 +75,13 @@ def _document(document: Document, console: Console) -> None:
     console.print(Rule(escape(document.name), align="left", style="dim"))
     if not console.is_terminal:
         # A log or a pipe gets the text itself: what is rendered for a width would be cut or broken elsewhere.
-        console.print(document.text.rstrip(), markup=False, highlight=False, soft_wrap=True)
+        console.print(revealed(document.text).rstrip(), markup=False, highlight=False, soft_wrap=True)
+    elif document.hidden:
+        console.print(Syntax(revealed(document.text), "markdown", background_color="default", word_wrap=True), soft_wrap=False)
     elif document.name.endswith(".md"):
         console.print(Padding(Markdown(document.text, hyperlinks=False), (0, 2)), soft_wrap=False)
     else:
-        console.print(Syntax(document.text, "diff", background_color="default", word_wrap=True), soft_wrap=False)
+        console.print(Syntax(revealed(document.text), "diff", background_color="default", word_wrap=True), soft_wrap=False)
 
 
 def _answered(question: Question, console: Console, ask: Callable[[str], str]) -> Reply | Wonder | None:

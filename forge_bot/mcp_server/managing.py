@@ -7,7 +7,6 @@ from uuid import uuid4
 from pydantic import JsonValue
 
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase
 from forge_bot.engine.reports import Answer, RetryAsked
 from forge_bot.engine.state import State, TaskState
@@ -24,6 +23,7 @@ from forge_bot.mcp_server.workshop import Workshop
 from forge_bot.runs.clock import now
 from forge_bot.runs.estimate import estimate
 from forge_bot.runs.find import run_in
+from forge_bot.runs.landing import Contract
 from forge_bot.runs.past import history_at
 from forge_bot.runs.phases import check_documents, phase_named
 from forge_bot.runs.reading import Reading, reading
@@ -247,7 +247,8 @@ def _validated(found: Reading, name: str, text: str) -> Validation:
 
         _, headings = agent_and_headings(phase, found.state)
         verdicts = phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else ()
-        seen = inspect(text, headings=headings, verdicts=verdicts, tasks=isinstance(phase, AgentPhase) and phase.tasks)
+        contract = Contract(headings=headings, verdicts=verdicts, tasks=isinstance(phase, AgentPhase) and phase.tasks)
+        seen = contract.inspect(text)
         unreadable = seen.verdict is not None and seen.verdict.value == "UNREADABLE"
         return Validation(
             artifact=name,

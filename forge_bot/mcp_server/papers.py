@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from forge_bot.prompts import escape
 from forge_bot.prompts.live import open_fence
+from forge_bot.prompts.untrusted import what_is_hidden
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -23,6 +24,8 @@ def settled(markdown: str) -> str:
 
     What would be hidden when it is rendered, or would hide what follows, is shown as code from beginning to end.
     """
+    if what_is_hidden(markdown):
+        return escape.as_written(markdown)
     text = markdown.replace("\r\n", "\n").strip("\n")
     if mark := open_fence(text):
         text = f"{text}\n{mark}"
@@ -35,7 +38,7 @@ def settled(markdown: str) -> str:
 
 def patch(text: str) -> str:
     """A difference as code."""
-    return escape.fenced(text, "diff")
+    return escape.as_written(text, "diff")
 
 
 def beginning(text: str, longest: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel, JsonValue
 
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ArtifactUnfit, ForgeError
 from forge_bot.mcp_server.advice import for_clients
 
 _ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
@@ -73,7 +73,10 @@ def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str
         "check_class": type(error).__name__,
         "context": {"details": list(error.details), "hint": for_clients(error.advice)} if debug else {},
     }
-    return CallToolResult(is_error=True, content=[TextContent(type="text", text=sendable(text))], _meta=_sendable({"error": body}))
+    meta: dict[str, JsonValue] = {"error": body}
+    if isinstance(error, ArtifactUnfit):
+        meta["hints"] = {"next": "revision_required"}
+    return CallToolResult(is_error=True, content=[TextContent(type="text", text=sendable(text))], _meta=_sendable(meta))
 
 
 def broken(error: BaseException, tool: str, *, debug: bool = False) -> CallToolResult:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from forge_bot.prompts.addresses import inert_address, points_at_thread
+from forge_bot.prompts.invisible import invisible_spans
 from forge_bot.prompts.live import live, live_line, open_fence
 from forge_bot.prompts.reading import read
 from forge_bot.prompts.untrusted import Cleaned, clean, clean_plain
@@ -104,6 +105,21 @@ def fenced(text: str, language: str = "") -> str:
     shown = clean_plain(text).text
     ticks = "`" * max(3, _longest_ticks(shown) + 1)
     return f"{ticks}{language}\n{shown.rstrip()}\n{ticks}"
+
+
+def revealed(text: str) -> str:
+    """Return the text with every character that is not seen written as its code, such as `⟨U+200B⟩`."""
+    parts: list[str] = []
+    reached = 0
+    for start, end, _ in sorted(invisible_spans(text)):
+        parts += [text[reached:start], "".join(f"⟨U+{ord(char):04X}⟩" for char in text[start:end])]
+        reached = end
+    return "".join([*parts, text[reached:]])
+
+
+def as_written(text: str, language: str = "markdown") -> str:
+    """Return a document as a block of code in which all of it is seen: comments, addresses and characters without a look."""
+    return fenced(revealed(text.replace("\r\n", "\n")), language)
 
 
 def heading(text: str, longest: int = 200) -> str:

@@ -10,21 +10,23 @@ far to the right in code, and what a `<details>` holds.
 """
 
 from collections import Counter
+from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
 
 from forge_bot.prompts.fence import fence
 from forge_bot.prompts.invisible import invisible_spans
 from forge_bot.prompts.reading import read, shorten
-from forge_bot.prompts.removals import Removal, RemovalKind, cut, removals_of, sentence
+from forge_bot.prompts.removals import Removal, RemovalKind, counted, cut, removals_of, sentence
 
-__all__ = ["LONGEST_TEXT", "Cleaned", "Removal", "RemovalKind", "clean", "clean_plain", "fence", "sentence"]
+__all__ = ["LONGEST_TEXT", "Cleaned", "Removal", "RemovalKind", "clean", "clean_plain", "fence", "sentence", "what_is_hidden"]
 
 # GitHub takes 65,536 characters for an issue or a comment.
 LONGEST_TEXT = 200_000
 # How much text may be read for one cleaning, all rounds together: a bound on time. Markup that needs more rounds was made to.
 _MOST_READ = 600_000
 _MOST_ROUNDS = 50
+_MOST_LINES = 5
 
 
 class Cleaned(BaseModel):
@@ -64,6 +66,22 @@ def clean_plain(text: str) -> Cleaned:
     """`text` without unseen characters. For what is shown as it stands: titles, file names, labels, branches. Never raises."""
     seen, tally = _without_unseen(_newlines(text))
     return Cleaned(text=seen, removals=removals_of(tally))
+
+
+# A document is looked at when it is written, when it is asked about and when it is shown.
+@lru_cache(maxsize=64)
+def what_is_hidden(markdown: str) -> str:
+    """Return what a document holds that its reader does not see, with the lines, in words; "" when all of it is seen.
+
+    A byte order mark at the beginning, which editors write, hides nothing.
+    """
+    text = _newlines(markdown.removeprefix("\ufeff"))[:LONGEST_TEXT]
+    found = counted(clean(text).removals)
+    if not found:
+        return ""
+    lines = sorted({text.count("\n", 0, span.start) + 1 for span in read(text).hidden})
+    named = ", ".join(str(line) for line in lines[:_MOST_LINES]) + (" …" if len(lines) > _MOST_LINES else "")
+    return f"{found} (line{'s' if len(lines) > 1 else ''} {named})"
 
 
 def _newlines(text: str) -> str:

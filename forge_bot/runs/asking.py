@@ -1,18 +1,22 @@
 """The open question as data: what is decided, what it is bound to, and what each answer does. Faces render it."""
 
+from collections.abc import Iterator
 from difflib import unified_diff
 from typing import Literal
 
 from pydantic import ValidationError
 
 from forge_bot.engine import Checkpoint, HumanGate
+from forge_bot.engine.artifacts import MOST_CHARACTERS
 from forge_bot.engine.pipeline import AgentPhase
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.engine.values import Finding, Frozen
+from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.run import Run
 from forge_bot.workspace.store import STATE
 
-_TEXT_SHOWN = 60_000
+_TEXT_SHOWN = MOST_CHARACTERS
+_HIDDEN = "{name} holds text that is not shown where Markdown is rendered, and later agents read it: {what}."
 _LINES_COMPARED = 5_000
 
 
@@ -29,6 +33,11 @@ class Document(Frozen):
     name: str
     text: str
     blob: str
+
+    @property
+    def hidden(self) -> str:
+        """What of its text is not shown when it is rendered, in words; "" for a patch, which is shown as code."""
+        return what_is_hidden(self.text) if self.name.endswith(".md") else ""
 
 
 class QuestionData(Frozen):
@@ -88,7 +97,7 @@ def question(run: Run) -> Question | None:
 
 
 def _checkpoint(run: Run, asked: Checkpoint) -> Question:
-    documents = tuple(Document(name=file.name, text=run.workspace.read(file.name)[:_TEXT_SHOWN], blob=file.blob) for file in asked.files)
+    documents = tuple(Document(name=file.name, text=_text(run, file.name), blob=file.blob) for file in asked.files)
     label = run.pipeline.phase(asked.name).label
     what, approve, reject = _meaning(run, asked)
     effects = {"approve": approve, "reject": reject}
@@ -99,13 +108,33 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
             gate=asked.name,
             decision=decision,
             digest=asked.digest,
-            risks=asked.risks,
+            risks=(*asked.risks, *_hidden(run, documents)),
             findings=asked.findings or _reviewed(run, asked),
             documents=documents,
             difference=difference(run, asked),
         ),
         actions=(*(Choice(answer=option, effect=effects[option]) for option in asked.options), _ABANDON),
     )
+
+
+def _hidden(run: Run, documents: tuple[Document, ...]) -> Iterator[str]:
+    """Yield a risk for each document of the run with text that is not shown, whether the question shows it or not."""
+    for each in documents:
+        if each.hidden:
+            yield f"{_HIDDEN.format(name=each.name, what=each.hidden)} It is shown as it is written."
+    shown = {each.name for each in documents}
+    for name in run.state.artifacts:
+        raw = run.workspace.read_bytes(name) if name.endswith(".md") and name not in shown else None
+        if raw is not None and (unseen := what_is_hidden(raw.decode("utf-8", "replace"))):
+            yield f"{_HIDDEN.format(name=name, what=unseen)} Read {run.workspace.relative}/{name} as plain text."
+
+
+def _text(run: Run, name: str) -> str:
+    """Return a document as it is asked about: all of it, or a beginning that says so."""
+    text = run.workspace.read(name)
+    if len(text) <= _TEXT_SHOWN:
+        return text
+    return f"{text[:_TEXT_SHOWN]}\n\n[… {len(text) - _TEXT_SHOWN:,} more characters: {run.workspace.relative}/{name} has them]\n"
 
 
 def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:

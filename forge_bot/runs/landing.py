@@ -11,13 +11,16 @@ from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.decide import held_name
 from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, TaskReviewPhase, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten
-from forge_bot.engine.values import Frozen, Inspection, TaskId, Usage, Verdict
+from forge_bot.engine.values import Frozen, Inspection, Problem, TaskId, Usage, Verdict
 from forge_bot.errors import PathEscapes
+from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.clock import now
 from forge_bot.runs.risks import design_risks
 from forge_bot.runs.run import Run
 from forge_bot.runs.verification_report import composed
 from forge_bot.workspace import inside, write_whole
+
+_HIDDEN = "it holds what a reader is not shown: {what}; take it out, or put it into backticks or a code block so that it is seen"
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Files by name as they are to be; None for those that go."""
@@ -31,8 +34,16 @@ class Contract(Frozen):
     tasks: bool = False
 
     def inspect(self, text: str) -> Inspection:
-        """What can be read off the artifact, and what is wrong with it."""
-        return inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
+        """What can be read off the artifact, and what is wrong with it.
+
+        Text that is not shown is wrong: a later model would read what nobody who approves has seen.
+        """
+        found = inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
+        unseen = what_is_hidden(text) if not any(problem.fatal for problem in found.problems) else ""
+        if not unseen:
+            return found
+        problem = Problem(place="", message=_HIDDEN.format(what=unseen), fatal=False)
+        return found.model_copy(update={"problems": (*found.problems, problem)})
 
     def complaints(self, text: str) -> tuple[str, ...]:
         """Why the artifact has to go back to whoever wrote it; empty if it can be taken."""

@@ -14,6 +14,7 @@ from forge_bot.engine.pipeline import AgentPhase
 from forge_bot.engine.reports import AgentFailed, ArtifactChanged, ArtifactWritten, GateShown, Prepared, RunStarted
 from forge_bot.engine.values import Frozen, Inspection
 from forge_bot.errors import ForgeError
+from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_text import ACTION, subject, trailers
 from forge_bot.runs.find import RunInfo
@@ -214,6 +215,8 @@ class Run:
         )
         self.tell(report)
         self.notices.append(f"{name} was changed by hand; the question is asked anew for this version")
+        if unseen := what_is_hidden(text):
+            self.notices.append(f"{name} now holds what a reader is not shown: {unseen}; the question shows it as it is written")
 
 
 @contextmanager

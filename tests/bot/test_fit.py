@@ -84,9 +84,10 @@ def test_an_empty_document_says_that_it_is_empty() -> None:
     assert "This file is empty." in folded(papers([Paper(name="a.md", text=" \n")])(5_000))[0]
 
 
-def test_hidden_text_in_a_document_is_said_below_it() -> None:
+def test_a_document_with_hidden_text_is_shown_as_it_is_written() -> None:
     said = papers([Paper(name="a.md", text="Words.\n\n<!-- hidden -->\n")])(5_000)
-    assert "hidden spot is left out" in shown(said)
+    assert "since GitHub would not show all of it: 1 HTML comment (line 3)" in shown(said)
+    assert "<!-- hidden -->" in shown(said)
     assert "<!--" not in said
 
 

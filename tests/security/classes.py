@@ -204,4 +204,28 @@ CLASSES: dict[str, Class] = {
         "Approval out of tiredness",
         ("tests/bot/test_checkpoint.py::test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_documents",),
     ),
+    "S39": Class(
+        "Approval of text that nobody was shown",
+        (
+            "tests/security/test_hidden_documents.py::test_a_design_that_hides_text_goes_back_and_then_before_a_person_who_sees_it",
+            "tests/security/test_hidden_documents.py::test_an_author_who_takes_the_hidden_text_out_is_asked_once_more_and_nobody_else",
+            "tests/security/test_hidden_documents.py::test_over_mcp_a_document_that_hides_text_is_to_be_revised",
+            "tests/security/test_hidden_documents.py::test_what_a_person_hides_in_an_approved_document_is_shown_over_mcp",
+            "tests/security/test_hidden_documents.py::test_what_a_person_hides_in_a_document_that_waits_is_said_and_shown",
+            "tests/security/test_hidden_documents.py::test_what_somebody_hides_in_a_document_that_the_question_does_not_show_is_said",
+            "tests/security/test_hidden_documents.py::test_a_comment_with_a_question_shows_a_document_that_hides_text_as_it_is_written",
+        ),
+        "addresses of links, labels of one short word and what stands far to the right in code can be seen, by who looks for it",
+        red_at="7997ad5",
+    ),
+    "S47": Class(
+        "Hidden text in formulas, footnotes and links",
+        (
+            "tests/prompts/test_untrusted.py::test_hidden_text_does_not_reach_the_model",
+            "tests/prompts/test_untrusted.py::test_what_is_seen_stays_letter_by_letter",
+            "tests/prompts/test_untrusted.py::test_formulas_that_only_hide_go_whole_and_words_between_them_stay",
+        ),
+        "how GitHub itself draws formulas: colours near the page's own in the dark theme are not looked for",
+        red_at="7997ad5",
+    ),
 }

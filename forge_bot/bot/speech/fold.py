@@ -8,7 +8,7 @@ from pydantic import Field
 from forge_bot.bot.speech.fit import Flexible, shares, size
 from forge_bot.engine.values import Frozen
 from forge_bot.prompts import escape
-from forge_bot.prompts.untrusted import clean_plain
+from forge_bot.prompts.untrusted import clean_plain, what_is_hidden
 
 _SMALLEST = 400
 """Room below which a document is not begun: a link says more than three lines."""
@@ -76,11 +76,10 @@ def _body(paper: Paper, kept: str) -> tuple[str, str]:
     if not kept.strip():
         return "", "_This file is empty._"
     if paper.language:
-        return "", escape.fenced(kept, paper.language)
-    quiet = escape.document(kept)
-    hidden = sum(removal.count for removal in quiet.removals)
-    spots = f"{hidden:,} hidden spot{'s are' if hidden > 1 else ' is'}"
-    return f"{spots} left out here, such as comments that GitHub does not show." if hidden else "", quiet.text
+        return "", escape.as_written(kept, paper.language)
+    if unseen := what_is_hidden(paper.text):
+        return f"Shown as it is written, since GitHub would not show all of it: {unseen}.", escape.as_written(kept)
+    return "", escape.document(kept).text
 
 
 def _beginning(text: str, length: int) -> tuple[str, int]:
@@ -108,4 +107,6 @@ def _pointer(paper: Paper) -> str:
 
 
 def _link(paper: Paper) -> str:
-    return f"[{escape.plain(paper.name)}]({paper.url})"
+    # GitHub renders a document unless it is asked for its text.
+    plain = "?plain=1" if not paper.language and what_is_hidden(paper.text) else ""
+    return f"[{escape.plain(paper.name)}]({paper.url}{plain})"
