@@ -14,6 +14,7 @@ from forge_bot.knowledge.words import one_line, words
 # A request says what it is about at its beginning; what follows are logs and stack traces.
 _CHARACTERS_READ = 2_000
 _SUMMARY_SHOWN = 200
+_FEWEST_SHARED = 2
 
 
 class History:
@@ -36,11 +37,11 @@ class History:
         return tuple(found[:limit])
 
     def patterns(self, text: str, files: Sequence[str], limit: int = 8) -> tuple[Pattern, ...]:
-        """What reviewers keep finding, the most frequent and newest first; what concerns the text or files counts for more."""
+        """What people and reviewers said that concerns a text or files, people first, then the most frequent and newest."""
         return tuple(pattern(theme) for theme in self._findings.about(_asked(text), files, limit))
 
     def friction(self, text: str, limit: int = 5) -> tuple[str, ...]:
-        """Where runs got stuck, the most frequent and newest first; what concerns the text counts for more."""
+        """Where runs got stuck that concerns a text, the most frequent and newest first."""
         return tuple(theme.text for theme in self._friction.about(_asked(text), (), limit))
 
     def recall(
@@ -48,10 +49,21 @@ class History:
     ) -> Recall:
         """All of it for one task, or the parts that are wanted. `files` are those the task is about, as far as they are known."""
         return Recall(
-            similar=self._similar([*_asked(text), *words(" ".join(files))], exclude=exclude) if similar else (),
+            similar=self._alike([*_asked(text), *words(" ".join(files))], exclude) if similar else (),
             patterns=self.patterns(text, files) if patterns else (),
             friction=self.friction(text) if friction else (),
         )
+
+    def _alike(self, asked: Sequence[str], exclude: str) -> tuple[Similar, ...]:
+        """Return the runs most like a question without those that share but one word with it, as runs about anything do."""
+        wanted = set(asked)
+        fewest = min(_FEWEST_SHARED, len(wanted))
+        found = self._similar(asked, exclude=exclude)
+        return tuple(each for each in found if len(wanted.intersection(_words_of(self._by_name[each.name]))) >= fewest)
+
+    @cached_property
+    def _by_name(self) -> dict[str, PastRun]:
+        return {run.name: run for run in self._runs}
 
     @cached_property
     def _ranking(self) -> Ranking:

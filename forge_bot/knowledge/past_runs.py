@@ -13,18 +13,19 @@ from forge_bot.knowledge.foreign import items, json_object, string, strings, tab
 from forge_bot.knowledge.friction import read_friction
 from forge_bot.knowledge.words import one_line
 
-REQUEST, STATE, SUMMARY = "request.md", "state.json", "summary.md"
+REQUEST, STATE, SUMMARY, REPORTS = "request.md", "state.json", "summary.md", "reports.jsonl"
 _FIXED_REVIEWS = {"review-design.md": "phase-3b", "review-tasks.md": "phase-4b", "comprehensive-review.md": "phase-7"}
 _FIRST_TASKS = tuple(f"review-{number}.md" for number in range(1, 21))
 _DATED = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _ENDED = {"completed": "done", "in_progress": "unfinished", "pending": "unfinished", "awaiting_human": "waiting"}
 _LONGEST_REQUEST = 4_000
+_TELLING = ("artifact_written", "answered", "retry_asked")
 _COUNTS = ("calls", "input_tokens", "cached_tokens", "output_tokens", "duration_ms")
 
 
 def is_read(name: str) -> bool:
     """Whether a file of that name in a workspace can tell something about its run."""
-    return name in {REQUEST, STATE, SUMMARY, *_FIXED_REVIEWS} or (name.startswith("review-") and name.endswith(".md"))
+    return name in {REQUEST, STATE, SUMMARY, REPORTS, *_FIXED_REVIEWS} or (name.startswith("review-") and name.endswith(".md"))
 
 
 class PastRun(Frozen):
@@ -45,6 +46,36 @@ class PastRun(Frozen):
     phases: tuple[tuple[str, Usage], ...] = ()
     """What each phase used, one entry an answer, as the log tells it."""
 
+    rejections: tuple[tuple[str, str], ...] = ()
+    """What people said when they sent work back: the gate or phase, and their notes on one line."""
+
+
+class Reported(Frozen):
+    """What the reports of a run tell about its reviews, in all rounds."""
+
+    findings: tuple[tuple[str, Finding], ...] = ()
+    rejections: tuple[tuple[str, str], ...] = ()
+
+
+def read_reported(text: str) -> Reported:
+    """Return the findings of all reviews of a run, by phase, and the notes of people who sent work back.
+
+    `text` is its reports.jsonl; lines that are no reports are passed over.
+    """
+    findings: list[tuple[str, Finding]] = []
+    rejections: list[tuple[str, str]] = []
+    for line in text.splitlines():
+        # Most lines are of other kinds; to look for a word takes less time than to parse them.
+        if not any(kind in line for kind in _TELLING):
+            continue
+        report = json_object(line)
+        kind, phase = string(report.get("type")), one_line(string(report.get("phase")))
+        if kind == "artifact_written":
+            findings += ((phase, finding) for finding in _recorded(report.get("inspection")))
+        elif kind == "retry_asked" or (kind == "answered" and report.get("answer") == "reject"):
+            rejections.append((phase or one_line(string(report.get("gate"))), one_line(string(report.get("notes")))))
+    return Reported(findings=tuple(dict.fromkeys(findings)), rejections=tuple(dict.fromkeys(each for each in rejections if each[1])))
+
 
 def read_past_run(name: str, read: Callable[[str], str | None]) -> PastRun | None:
     """The run in a workspace folder of that name; `read` gives the text of a file in it.
@@ -56,6 +87,7 @@ def read_past_run(name: str, read: Callable[[str], str | None]) -> PastRun | Non
         return None
     state = json_object(written or "")
     summary = read(SUMMARY) or ""
+    reported = read_reported(read(REPORTS) or "")
     heading, body = _request(request or "")
     status = string(state.get("currentPhaseStatus")) or string(state.get("status"))
     return PastRun(
@@ -67,7 +99,9 @@ def read_past_run(name: str, read: Callable[[str], str | None]) -> PastRun | Non
         outcome=_ENDED.get(status, one_line(status)) or "unknown",
         effort=one_line(string(state.get("effort"))),
         date=_date(state, name),
-        findings=tuple(dict.fromkeys(_findings(state, read))),
+        # A review that is written anew takes the findings of its last round out of the state; the reports keep them.
+        findings=tuple(dict.fromkeys((*reported.findings, *_findings(state, read)))),
+        rejections=reported.rejections,
         friction=read_friction(summary),
         usage=_usage(table(state, "usage")),
         pipeline=one_line(string(state.get("pipeline"))),

@@ -13,17 +13,21 @@ from forge_bot.knowledge.fingerprints import ALIKE, ALIKE_IN_A_FILE, Fingerprint
 _MOST_COMPARED = 16
 _MOST_HITS = 128
 _MOST_WORDS = 24
+_OFTEN = 2
+_OFTEN_SHARE = 0.02
+_MOST_OTHERS = 3
 _WORDS_IN_COMMON = 2
 _BADNESS = {severity: place for place, severity in enumerate(Severity)}
 
 
 class Remark(NamedTuple):
-    """One thing that was said: in which run, counted from the newest; by whom; how bad it is; and the words, on one line."""
+    """One thing that was said: in which run, counted from the newest; by whom; how bad; the words, on one line; whether by a person."""
 
     run: int
     by: str
     severity: Severity
     text: str
+    person: bool = False
 
 
 class Theme(NamedTuple):
@@ -35,14 +39,18 @@ class Theme(NamedTuple):
     newest: int
     by: tuple[str, ...]
     said: Fingerprint
+    person: bool
 
 
 class Themes:
-    """All that was said, most often and most recently said first."""
+    """All that was said: by people first, then most often and most recently said first."""
 
     def __init__(self, remarks: Iterable[Remark]) -> None:
-        themes = (_theme(group) for group in _merged(sorted(remarks, key=lambda remark: remark.run)))
-        self._ranked = sorted(themes, key=lambda each: (-each.seen, each.newest, _badness(each.severity), each.text))
+        ordered = sorted(remarks, key=lambda remark: remark.run)
+        themes = (_theme(group) for group in _merged(ordered))
+        self._ranked = sorted(themes, key=lambda each: (not each.person, -each.seen, each.newest, _badness(each.severity), each.text))
+        often = max(_OFTEN, ordered[-1].run * _OFTEN_SHARE) if ordered else 0
+        self._everywhere = [rank for rank, theme in enumerate(self._ranked) if theme.seen >= often]
         self._by_word: dict[str, list[int]] = {}
         self._by_file: dict[str, list[int]] = {}
         for rank, theme in enumerate(self._ranked):
@@ -52,16 +60,19 @@ class Themes:
                 self._by_file.setdefault(name, []).append(rank)
 
     def about(self, asked: Sequence[str], files: Sequence[str], limit: int) -> list[Theme]:
-        """The themes that weigh most for a task: how often they came up, times 3 on one of its files, times 2 in words asked for.
+        """Return what concerns a task, then a little of what comes up in so many runs that it concerns every task.
 
-        A theme shares the words when it has two of them, or all of its own. With equal weight the more frequent, then the newer
-        one comes first.
+        What people said comes first, then what weighs most: how often it came up, times 3 on a file of the task, times 2 in its
+        words. A theme shares the words when it has two of them, or all of its own. With equal weight the more frequent, then the
+        newer one comes first. Where nothing is asked about, everything counts.
         """
-        weights = dict.fromkeys(range(min(limit, len(self._ranked))), 1)
-        weights |= dict.fromkeys(self._in_words(asked), 2)
+        if not asked and not files:
+            return self._ranked[:limit]
+        weights = dict.fromkeys(self._in_words(asked), 2)
         weights |= dict.fromkeys(self._in_files(files), 3)
-        best = sorted(weights, key=lambda rank: (-weights[rank] * self._ranked[rank].seen, rank))
-        return [self._ranked[rank] for rank in best[:limit]]
+        best = sorted(weights, key=lambda rank: (not self._ranked[rank].person, -weights[rank] * self._ranked[rank].seen, rank))
+        others = (rank for rank in self._everywhere if rank not in weights)
+        return [self._ranked[rank] for rank in (*best, *islice(others, _MOST_OTHERS))][:limit]
 
     def _in_words(self, asked: Sequence[str]) -> Iterator[int]:
         known = {stem(word) for word in asked} & self._by_word.keys()
@@ -113,11 +124,12 @@ def _keys(print_: Fingerprint, common: Counter[str]) -> list[tuple[str, str]]:
     """Where to look for what says the same: two sets that share a part of their words share one of the rarest few of each.
 
     With `n` words of which at least the part `t` is shared, these few are `n - ceil(t * n) + 1` (the prefix filter of similarity
-    joins: Chaudhuri, Ganti, Kaushik, 2006). Remarks on files stand under the file's name as well.
+    joins: Chaudhuri, Ganti, Kaushik, 2006), and one more, since a word with a typing error is rarer than any other. Remarks on files
+    stand under the file's name as well.
     """
     rarest = sorted(print_.words, key=lambda word: (common[word], word)) or [""]
-    part = ALIKE_IN_A_FILE if print_.files else ALIKE
-    few = rarest[: len(rarest) - math.ceil(part * len(rarest)) + 1]
+    part = ALIKE_IN_A_FILE if print_.files or print_.unspaced else ALIKE
+    few = rarest[: len(rarest) - math.ceil(part * len(rarest)) + 2]
     names = sorted({basename(path) for path in print_.files}) or [""]
     return [(name, word) for name in names for word in few]
 
@@ -133,6 +145,7 @@ def _theme(group: Sequence[_Said]) -> Theme:
         newest=first.remark.run,
         by=tuple(by for by, _ in Counter(remark.by for remark in remarks if remark.by).most_common()),
         said=first.print._replace(files=files),
+        person=any(remark.person for remark in remarks),
     )
 
 

@@ -1,5 +1,6 @@
 """The tools beside the loop, as plain functions: resuming, sending back, ending, and looking at what runs took and taught."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal
 from uuid import uuid4
@@ -13,6 +14,7 @@ from forge_bot.engine.state import State, TaskState
 from forge_bot.engine.values import Effort, Severity, Tier
 from forge_bot.errors import BadArguments, UnknownArtifact
 from forge_bot.knowledge import History
+from forge_bot.knowledge.past_runs import REPORTS, Reported, read_reported
 from forge_bot.mcp_server.answering import VIA
 from forge_bot.mcp_server.answers import Controlled, Findings, Kept, Numbers, Orientation, ResumeInfo, RunList, Validation
 from forge_bot.mcp_server.looking import Looking
@@ -26,7 +28,7 @@ from forge_bot.runs.find import run_in
 from forge_bot.runs.landing import Contract
 from forge_bot.runs.past import history_at
 from forge_bot.runs.phases import check_documents, phase_named
-from forge_bot.runs.reading import Reading, reading
+from forge_bot.runs.reading import Reading, raw_file, reading
 from forge_bot.runs.session import Reply, answer
 from forge_bot.settings import load_pipeline
 from forge_bot.workspace import SPECS
@@ -36,6 +38,8 @@ About = Literal["runs", "patterns", "friction"]
 Kind = Literal["summary", "estimate", "repository"]
 
 _MOST = 50
+_SHOWN = 5
+_ALL = 100_000
 
 
 class Managing:
@@ -118,8 +122,10 @@ class Managing:
     def analytics(self, kind: Kind, workspace: str, effort: str, project: str) -> Numbers:
         """What a run took, what one of an effort will probably take in a project, or all its runs together. Raises NotServed."""
         if kind == "summary":
-            state = self.looking.reading(workspace, project).state
-            return Numbers(about=state.run, numbers=_summary(state))
+            found = self.looking.reading(workspace, project)
+            raw = raw_file(found.repository, found.info, REPORTS) or b""
+            reported = read_reported(raw.decode("utf-8", "replace"))
+            return Numbers(about=found.state.run, numbers={**_summary(found.state), **_of_all_rounds(reported)})
         root = self.roots.root(project)
         if kind == "estimate":
             return Numbers(about=effort, numbers=_estimated(root, effort))
@@ -203,6 +209,14 @@ def _summary(state: State) -> dict[str, JsonValue]:
     }
 
 
+def _of_all_rounds(reported: Reported) -> dict[str, JsonValue]:
+    counts = Counter(finding.severity.value for _, finding in reported.findings)
+    return {
+        "review_findings_all_rounds": {severity.value: counts[severity.value] for severity in Severity},
+        "rejections": [{"where": where, "notes": notes} for where, notes in reported.rejections],
+    }
+
+
 def _tasks(tasks: tuple[TaskState, ...]) -> dict[str, JsonValue]:
     counted: dict[str, JsonValue] = {}
     for task in tasks:
@@ -226,16 +240,20 @@ def _estimated(root: Root, effort: str) -> dict[str, JsonValue]:
 def _repository(root: Root) -> dict[str, JsonValue]:
     known = root.runs()
     past = history_at(root.repository, root.repository.commit_id("HEAD"))
+    said = past.patterns("", (), _ALL)
     efforts: dict[str, JsonValue] = {}
     for info in known:
         efforts[info.effort] = sum(other.effort == info.effort for other in known)
+    findings: list[JsonValue] = [entry.model_dump(mode="json") for entry in said if not entry.by_person]
+    rejections: list[JsonValue] = [entry.model_dump(mode="json") for entry in said if entry.by_person]
     return {
         "runs": len(known),
         "completed": sum(info.status == "completed" for info in known),
         "abandoned": sum(info.status == "abandoned" for info in known),
         "waiting": sum(info.waiting for info in known),
         "by_effort": efforts,
-        "most_common_findings": [entry.model_dump(mode="json") for entry in past.patterns("", (), 5)],
+        "most_common_findings": findings[:_SHOWN],
+        "most_common_rejections": rejections[:_SHOWN],
     }
 
 

@@ -14,12 +14,13 @@ from forge_bot.engine.moves import PROCESS
 from forge_bot.engine.pipeline import ReviewPhase, Speaking, TaskReviewPhase, VerifyPhase
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.values import TaskId
-from forge_bot.knowledge import ENV, Profile
+from forge_bot.knowledge import ENV, Pattern, Profile
 from forge_bot.knowledge.history import History
 from forge_bot.knowledge.recall import Recall
 from forge_bot.prompts.assemble import RECALL, Knows, assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Capability, Delivery, Input, Line, Material, Prompt
+from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.past import history_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.verification_report import commands_section
@@ -90,7 +91,7 @@ class Briefing:
             problems=tuple(note.text for note in notes if note.by == PROCESS),
             repository=layer_three(self.profile, self._few_files()),
             similar=tuple(f"{entry.name}: {entry.title}. {entry.summary}" for entry in recall.similar),
-            patterns=tuple(f"[{entry.severity.value}] {entry.text} (seen {entry.seen} times)" for entry in recall.patterns),
+            patterns=tuple(_said(entry) for entry in recall.patterns),
             friction=recall.friction,
             capabilities=tuple(entry for entry in self.capabilities if entry.name in wanted),
             limits=turns,
@@ -260,6 +261,13 @@ class Briefing:
         """Past runs like a query, as text for a model."""
         found = self.history.similar(query, exclude=self.run.name)
         return "\n".join(f"- {entry.name}: {entry.title}. {entry.summary}" for entry in found) or "No past run is like this."
+
+
+def _said(entry: Pattern) -> str:
+    """Return a finding of earlier runs as a line; what a person said comes from a comment, and loses what is not seen of that."""
+    if entry.by_person:
+        return f"[a person sent work back] {clean(entry.text).text} (in {entry.seen} run{'s' if entry.seen > 1 else ''})"
+    return f"[{entry.severity.value}] {entry.text} (seen {entry.seen} times)"
 
 
 def layer_three(profile: Profile, files: tuple[str, ...]) -> tuple[Line, ...]:

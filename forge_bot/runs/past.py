@@ -18,10 +18,10 @@ from forge_bot.workspace import SPECS, write_whole
 RUNS_READ = 10_000
 """Past runs that are learned from, the newest by name."""
 
-_AT_ONCE = 1_000
+_AT_ONCE = 250
 """Workspaces whose files are held in memory at the same time."""
 
-_HEADER = f'{{"pastRuns":1,"version":"{__version__}"}}'
+_HEADER = f'{{"pastRuns":2,"version":"{__version__}"}}'
 """First line of the memory. Another version may read a workspace differently, so it begins anew; so does another number."""
 
 _Key = tuple[str, str]

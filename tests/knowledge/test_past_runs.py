@@ -74,6 +74,37 @@ def test_reviews_are_read_where_the_state_records_no_findings() -> None:
     )
 
 
+def reports(*lines: dict[str, object]) -> str:
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def review(verdict: str, *findings: tuple[str, str]) -> dict[str, object]:
+    told = [{"severity": severity, "description": text} for severity, text in findings]
+    return {"type": "artifact_written", "phase": "phase-3b", "inspection": {"verdict": verdict, "findings": told}}
+
+
+def test_findings_of_rounds_that_ended_with_revise_are_read_from_the_reports() -> None:
+    state: dict[str, object] = {**STATE, "artifacts": {"review-design.md": {"phase": "phase-3b", "findings": []}}}
+    told = reports(review("REVISE", ("CRITICAL", "Tokens are kept forever"), ("MAJOR", "Two clocks")), review("APPROVE"))
+    run = read({"state.json": json.dumps(state), "reports.jsonl": told})
+    assert run.findings == (
+        ("phase-3b", Finding(severity=CRITICAL, description="Tokens are kept forever")),
+        ("phase-3b", Finding(severity=MAJOR, description="Two clocks")),
+    )
+    assert is_read("reports.jsonl")
+
+
+def test_what_people_said_when_they_sent_work_back_is_read_from_the_reports() -> None:
+    told = reports(
+        {"type": "answered", "gate": "checkpoint-a", "answer": "reject", "notes": "Use the\nclock of the server", "by": "ann"},
+        {"type": "answered", "gate": "checkpoint-a", "answer": "approve", "notes": "fine"},
+        {"type": "retry_asked", "phase": "phase-3", "notes": "Smaller steps"},
+        {"type": "retry_asked", "phase": "phase-3", "notes": ""},
+    )
+    run = read({"request.md": REQUEST, "reports.jsonl": f"not JSON answered\n{told}[1]\n"})
+    assert run.rejections == (("checkpoint-a", "Use the clock of the server"), ("phase-3", "Smaller steps"))
+
+
 def test_a_review_in_which_the_state_found_nothing_is_not_read_again() -> None:
     state: dict[str, object] = {**STATE, "artifacts": {"review-1.md": {"phase": "phase-6", "verdict": "PASS", "findings": []}}}
     asked: list[str] = []

@@ -11,6 +11,7 @@ from mcp.types import EmbeddedResource, PromptReference, ResourceLink, ResourceT
 from forge_bot.errors import registry
 from forge_bot.mcp_server.calling import LazyDesk
 from forge_bot.mcp_server.offering import make_server
+from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, hosting
 
@@ -259,6 +260,32 @@ async def test_numbers_and_history_are_told_even_where_there_are_none(sample: Sa
         await host.next(previous_action_complete=True, previous_tokens=700, action_id=action["action_id"])
         numbers = (await host.call("analytics", kind="summary", workspace=host.workspace))["numbers"]
         assert (numbers["total_tokens"], numbers["cost_usd"]) == (700, None)
+
+
+CRITICAL = "The start of the rota is never checked"
+
+
+@pytest.fixture
+def sent_back(sample: Sample) -> Sample:
+    """A repository with a run whose design was sent back by its reviewer and then by a person."""
+    revises = {("design-reviewer", "*", "1.1"): script.review("REVISE", f"[CRITICAL] {CRITICAL}")}
+    sample.forge("run", TASK, "--effort", "M", "--model", sample.model(revises))
+    sample.forge("reject", "Say who is on call before the start", "--model", sample.model())
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "merge", "-q", sample.branch)
+    return sample
+
+
+async def test_findings_of_earlier_rounds_and_rejections_of_a_past_run_are_taught(sent_back: Sample) -> None:
+    run = sent_back.workspace.name
+    async with hosting(sent_back) as host:
+        numbers = (await host.call("analytics", kind="repository"))["numbers"]
+        assert [each["text"] for each in numbers["most_common_findings"]] == [CRITICAL]
+        assert [each["text"] for each in numbers["most_common_rejections"]] == ["Say who is on call before the start"]
+        found = (await host.call("history_search", query="Check the start of the rota: who is on call", about="patterns"))["results"]
+        assert [(each["by_person"], each["severity"]) for each in found] == [(True, "MAJOR"), (False, "CRITICAL")]
+        numbers = (await host.call("analytics", kind="summary", workspace=run))["numbers"]
+        assert numbers["review_findings_all_rounds"] == {"CRITICAL": 1, "MAJOR": 0, "MINOR": 0}
+        assert numbers["rejections"] == [{"where": "checkpoint-a", "notes": "Say who is on call before the start"}]
 
 
 async def test_lists_name_what_there_is_now(sample: Sample) -> None:

@@ -1,5 +1,6 @@
 """Past runs are read once, and a prompt asks git as often among many of them as among none."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -56,8 +57,15 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
     assert run.prompt(judging)[1].similar == ()
     assert not memory(run.repository).exists()
     designing = next(step for step in run.steps if step.action.agent == "architect")
-    material = run.prompt(designing)[1]
-    assert material.patterns
+    noted = {"type": "answered", "gate": "checkpoint-a", "answer": "reject", "notes": "rota next must say who is on call"}
+    found = "## Verdict: REVISE\n\n## Findings\n\n- [MAJOR] rota next prints the wrong person on call\n- [MAJOR] Colours are pale\n"
+    record = {"request.md": "# A past run\n", "review-design.md": found, "reports.jsonl": f"{json.dumps(noted)}\n"}
+    base = committed(run, {f".specs/20200101-past/{name}": text for name, text in record.items()})
+    material = run.prompt(designing._replace(state=designing.state.but(base_commit=base)))[1]
+    assert material.patterns == (
+        "[a person sent work back] rota next must say who is on call (in 1 run)",
+        "[MAJOR] rota next prints the wrong person on call (seen 1 times)",
+    )
     assert memory(run.repository).exists()
 
 
@@ -85,7 +93,7 @@ def test_only_workspaces_that_changed_are_read_again(run: Finished) -> None:
     assert past_runs(run.repository, run.base) == before, "an older commit still tells what it told"
 
 
-@pytest.mark.parametrize("damage", ["", "not a memory", '{"pastRuns":1,"version":"0.0.0-other"}\n', "\n\xff\xfe"])
+@pytest.mark.parametrize("damage", ["", "not a memory", '{"pastRuns":2,"version":"0.0.0-other"}\n', "\n\xff\xfe"])
 def test_a_memory_that_is_broken_or_of_another_version_is_made_anew(run: Finished, damage: str) -> None:
     whole = past_runs(run.repository, run.base)
     text = memory(run.repository).read_bytes()
