@@ -23,6 +23,7 @@ class History:
     def __init__(self, runs: Sequence[PastRun]) -> None:
         by_name = sorted({run.name: run for run in runs}.values(), key=lambda run: run.name)
         self._runs = sorted(by_name, key=lambda run: run.date, reverse=True)
+        self._words: dict[str, frozenset[str]] = {}
 
     def similar(self, text: str, limit: int = 3, exclude: str = "") -> tuple[Similar, ...]:
         """The runs most like a text, best first, then newest, then by name; none without a word in common.
@@ -59,7 +60,13 @@ class History:
         wanted = set(asked)
         fewest = min(_FEWEST_SHARED, len(wanted))
         found = self._similar(asked, exclude=exclude)
-        return tuple(each for each in found if len(wanted.intersection(_words_of(self._by_name[each.name]))) >= fewest)
+        return tuple(each for each in found if len(wanted & self._words_in(each.name)) >= fewest)
+
+    def _words_in(self, name: str) -> frozenset[str]:
+        """Return the words of a run, split once: the same runs are found by one agent after the other."""
+        if name not in self._words:
+            self._words[name] = frozenset(_words_of(self._by_name[name]))
+        return self._words[name]
 
     @cached_property
     def _by_name(self) -> dict[str, PastRun]:

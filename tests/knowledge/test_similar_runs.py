@@ -152,3 +152,10 @@ def test_the_library_that_ranks_is_not_loaded_before_the_first_search() -> None:
         "assert history.similar('login') and 'rank_bm25' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[2])
+
+
+def test_a_run_that_shares_but_one_word_with_a_task_is_found_and_not_recalled() -> None:
+    history = History([past_run("a", "Login of the parser"), past_run("b", "Login of a queue")])
+    assert names(history, "login parser") == ["a", "b"]
+    assert [each.name for each in history.recall("login parser").similar] == ["a"]
+    assert [each.name for each in history.recall("queue").similar] == ["b"]
