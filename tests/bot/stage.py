@@ -70,8 +70,7 @@ class Stage:
     def label(self, name: str = "forge", by: str = "maint", then: Callable[[], object] = lambda: None) -> Job:
         """Somebody puts a label on the issue; what happens `then` happens before anybody reads the issue."""
         self._now()
-        if self.repo.label(name) is None or all(label.name != name for label in self.issue.labels):
-            self.issue.labels.append(self.hub.label(self.repo, name))
+        self.hub.add_label(self.repo, self.issue, name, by=by)
         payload = self.hub.payload("issues.labeled", self.repo, by, issue=self.issue, label=name)
         then()
         return self.job("issues", payload, by)
@@ -93,9 +92,9 @@ class Stage:
         comment = self.comment(body, by, issue=issue)
         return None if lost else self.delivered(comment, by)
 
-    def comment(self, body: str, by: str = "maint", issue: Issue | None = None) -> Comment:
+    def comment(self, body: str, by: str = "maint", issue: Issue | None = None, via_app: str = "") -> Comment:
         self._now()
-        return self.hub.comment(issue or self.issue, body, by=by)
+        return self.hub.comment(issue or self.issue, body, by=by, via_app=via_app)
 
     def delivered(self, comment: Comment, by: str = "maint", then: Callable[[], object] = lambda: None) -> Job:
         """The event of a comment arrives; what happens `then` happens before anybody looks at GitHub."""

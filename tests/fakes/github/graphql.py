@@ -35,7 +35,7 @@ FIELDS = {
     "Node": {"id"},
     "Minimizable": {"isMinimized", "minimizedReason"},
     "Commit": {"id", "oid", "url", "messageHeadline"},
-    "Issue": {"id", "databaseId", "number", "title", "body", "state", "url"},
+    "Issue": {"id", "databaseId", "number", "title", "body", "lastEditedAt", "state", "url"},
     "IssueComment": {"id", "databaseId", "body", "url", "isMinimized", "minimizedReason"},
     "PullRequest": {
         *("id", "databaseId", "number", "title", "body", "state", "url"),

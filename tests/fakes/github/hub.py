@@ -119,9 +119,27 @@ class FakeGitHub(World):
         """An issue."""
         at = self.clock.tick()
         user = self.user(by) if by else None
-        issue = Issue(self.next_id(), number or repo.next_number(), title, body, user, at, at, [self.label(repo, name) for name in labels])
+        issue = Issue(self.next_id(), number or repo.next_number(), title, body, user, at, at)
         repo.issues[issue.number] = issue
+        for name in labels:
+            self.add_label(repo, issue, name, by=by)
         return issue
+
+    def add_label(self, repo: Repository, issue: Issue, name: str, *, by: str, via_app: str = "") -> None:
+        """Somebody adds a label to an issue; one that is on it stays, and there is no event."""
+        label = self.label(repo, name)
+        if label not in issue.labels:
+            issue.labels.append(label)
+            self.happened(issue, "labeled", self.user(by) if by else None, label=label).via_app = via_app
+
+    def edit_issue(self, issue: Issue, *, by: str, title: str | None = None, body: str | None = None) -> None:
+        """Somebody edits the title or the body of an issue."""
+        at = self.clock.tick()
+        if title is not None:
+            self.happened(issue, "renamed", self.user(by), titles=(issue.title, title))
+            issue.title = title
+        if body is not None:
+            issue.body, issue.body_edited = body, at
 
     def pull(
         self, repo: Repository, head: str, *, base: str = "main", title: str = "A change", by: str = "ann", draft: bool = False
@@ -131,10 +149,10 @@ class FakeGitHub(World):
         issue.pull = Pull(head, base, draft=draft, last_head=repo.bare.head(head))
         return issue
 
-    def comment(self, issue: Issue, body: str, *, by: str = "ann") -> Comment:
+    def comment(self, issue: Issue, body: str, *, by: str = "ann", via_app: str = "") -> Comment:
         """A comment; nobody as author is an account that is gone."""
         at = self.clock.tick()
-        comment = Comment(self.next_id(), issue, self.user(by) if by else None, body, at, at)
+        comment = Comment(self.next_id(), issue, self.user(by) if by else None, body, at, at, via_app=via_app)
         issue.comments.append(comment)
         return comment
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.fakes.github.people import Role, Token
 from tests.fakes.github.push_rules import WORKFLOWS
+from tests.fakes.github.render import stamp
 from tests.fakes.github.replies import Thing
 from tests.fakes.github.smart_http import may_change_workflows
 from tests.fakes.github.state import Comment, Issue, Repository
@@ -168,7 +169,8 @@ class Root:
             "url": page,
         }
         if thing.pull is None:
-            return {**about, "__typename": "Issue", "id": f"I_{thing.id}"}
+            edited = stamp(thing.body_edited) if thing.body_edited is not None else None
+            return {**about, "__typename": "Issue", "id": f"I_{thing.id}", "lastEditedAt": edited}
         ends = {"headRefName": thing.pull.head, "baseRefName": thing.pull.base, "isDraft": thing.pull.draft}
         return {**about, **ends, "__typename": "PullRequest", "id": f"PR_{thing.id}", "headRefOid": repo.bare.head(thing.pull.head)}
 

@@ -39,6 +39,21 @@ class Comment:
     updated: int
     reactions: list[Reaction] = field(default_factory=list[Reaction])
     minimized: str | None = None
+    via_app: str = ""
+    """The slug of the app that it was sent through."""
+
+
+@dataclass
+class IssueEvent:
+    """A label that was added or removed, or another title. `kind` is GitHub's word for it."""
+
+    id: int
+    kind: str
+    actor: User | None
+    at: int
+    label: Label | None = None
+    titles: tuple[str, str] = ("", "")
+    via_app: str = ""
 
 
 @dataclass
@@ -72,6 +87,8 @@ class Issue:
     locked: bool = False
     lock_reason: str | None = None
     pull: Pull | None = None
+    events: list[IssueEvent] = field(default_factory=list[IssueEvent])
+    body_edited: int | None = None
     deleted: bool = False
     moved: tuple["Repository", int] | None = None
 

@@ -8,7 +8,7 @@ from tests.fakes.github.people import Clock, Role, Token, User
 from tests.fakes.github.push_rules import WORKFLOWS
 from tests.fakes.github.replies import Refused, Thing, moved, not_found
 from tests.fakes.github.smart_http import may_change_workflows
-from tests.fakes.github.state import Comment, Issue, Repository
+from tests.fakes.github.state import Comment, Issue, IssueEvent, Label, Repository
 
 if TYPE_CHECKING:
     from tests.fakes.github.calls import Call
@@ -73,6 +73,14 @@ class World:
             rest = call.route.template.partition("_number}")[2].format(**call.params)
             raise moved(301 if call.route.method == "GET" else 307, f"{self.url}/repositories/{repo.id}/issues/{number}{rest}")
         return issue
+
+    def happened(
+        self, issue: Issue, kind: str, actor: User | None, *, label: Label | None = None, titles: tuple[str, str] = ("", "")
+    ) -> IssueEvent:
+        """Add an event to the timeline of an issue."""
+        event = IssueEvent(self.next_id(), kind, actor, self.clock.tick(), label, titles)
+        issue.events.append(event)
+        return event
 
     def limit_of(self, token: Token | None) -> Thing:
         """The hourly limit and what is left of it."""

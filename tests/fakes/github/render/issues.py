@@ -7,7 +7,7 @@ from tests.fakes.github.people import Role, User
 from tests.fakes.github.render import stamp
 from tests.fakes.github.render.people import user
 from tests.fakes.github.replies import Thing
-from tests.fakes.github.state import Comment, Issue, Label, Reaction, Repository
+from tests.fakes.github.state import Comment, Issue, IssueEvent, Label, Reaction, Repository
 
 REACTIONS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
 
@@ -44,6 +44,33 @@ def rollup(address: str, found: list[Reaction]) -> Thing:
     return {"url": f"{address}/reactions", "total_count": len(found), **{word: counted[word] for word in REACTIONS}}
 
 
+def app(url: str, slug: str) -> Thing | None:
+    """The app that something was sent through; None for a person's own hand."""
+    if not slug:
+        return None
+    about: Thing = {"id": 7, "slug": slug, "node_id": "A_7", "owner": user(url, User(7, "app-owner")), "name": slug, "description": None}
+    about |= {"external_url": f"{url}/{slug}", "html_url": f"{url}/apps/{slug}", "permissions": {"issues": "write"}, "events": []}
+    return {**about, "created_at": stamp(0), "updated_at": stamp(0)}
+
+
+def event(url: str, repo: Repository, found: IssueEvent) -> Thing:
+    """An event in the timeline of an issue."""
+    about: Thing = {
+        "id": found.id,
+        "node_id": f"EV_{found.id}",
+        "url": f"{url}/repos/{repo.full_name}/issues/events/{found.id}",
+        "actor": user(url, found.actor) if found.actor else None,
+        "event": found.kind,
+        "commit_id": None,
+        "commit_url": None,
+        "created_at": stamp(found.at),
+        "performed_via_github_app": app(url, found.via_app),
+    }
+    if found.label is not None:
+        return {**about, "label": {"name": found.label.name, "color": found.label.color}}
+    return {**about, "rename": {"from": found.titles[0], "to": found.titles[1]}}
+
+
 def comment(url: str, repo: Repository, found: Comment) -> Thing:
     """A comment."""
     own = f"{url}/repos/{repo.full_name}/issues/comments/{found.id}"
@@ -60,7 +87,7 @@ def comment(url: str, repo: Repository, found: Comment) -> Thing:
         "body": found.body,
         "author_association": association(repo, found.user),
         "reactions": rollup(own, found.reactions),
-        "performed_via_github_app": None,
+        "performed_via_github_app": app(url, found.via_app),
     }
 
 

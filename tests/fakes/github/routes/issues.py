@@ -5,7 +5,7 @@ from tests.fakes.github.people import Role
 from tests.fakes.github.render import issues as render
 from tests.fakes.github.render import stamp
 from tests.fakes.github.replies import Refused, Reply, mapping, unfit
-from tests.fakes.github.routes.labels import named
+from tests.fakes.github.routes.labels import named, set_labels
 from tests.fakes.github.state import Issue
 
 BODY_LIMIT = 65_536
@@ -48,7 +48,7 @@ def create_issue(call: Call) -> Reply:
     title, body, at = call.text("title", "Issue", limit=TITLE_LIMIT), body_of(call), call.hub.clock.tick()
     issue = Issue(call.hub.next_id(), repo.next_number(), title, body, call.someone, at, at)
     if call.may(Role.TRIAGE, "issues=write"):
-        issue.labels = named(call, call.given().get("labels") or [])
+        set_labels(call, issue, named(call, call.given().get("labels") or []))
     repo.issues[issue.number] = issue
     return _shown(call, issue, 201)
 
@@ -57,6 +57,12 @@ def create_issue(call: Call) -> Reply:
 def issue(call: Call) -> Reply:
     """One issue, or a pull request seen as one."""
     return _shown(call, call.issue())
+
+
+@route("GET", R + "/issues/{issue_number}/events", "issues=read", "pull_requests=read")
+def events(call: Call) -> Reply:
+    """What happened to an issue, the oldest first."""
+    return Reply(body=[render.event(call.hub.url, call.repo, each) for each in call.issue().events], page=True)
 
 
 @route("PATCH", R + "/issues/{issue_number}", "issues=write", "pull_requests=write")
@@ -68,11 +74,12 @@ def change_issue(call: Call) -> Reply:
     if not (call.may(floor, "issues=write", "pull_requests=write") or (own and not {"labels"} & given.keys())):
         raise Refused(403, "Must have admin rights to Repository.")
     if "title" in given:
-        found.title = call.text("title", "Issue", limit=TITLE_LIMIT)
+        before, found.title = found.title, call.text("title", "Issue", limit=TITLE_LIMIT)
+        call.hub.happened(found, "renamed", call.user, titles=(before, found.title))
     if "body" in given:
-        found.body = body_of(call)
+        found.body, found.body_edited = body_of(call), call.hub.clock.tick()
     if "labels" in given:
-        found.labels = named(call, given["labels"])
+        set_labels(call, found, named(call, given["labels"]))
     if "state" in given:
         set_state(call, found, given["state"], given.get("state_reason"))
     found.updated = call.hub.clock.tick()

@@ -97,6 +97,15 @@ def named(call: Call, wanted: Sequence[object]) -> list[Label]:
     return found
 
 
+def set_labels(call: Call, issue: Issue, wanted: Sequence[Label]) -> None:
+    """Give an issue these labels, with an event for each that it did not have and each that it loses."""
+    for kind, changed in (("unlabeled", [each for each in issue.labels if each not in wanted]), ("labeled", wanted)):
+        for label in changed:
+            if kind == "unlabeled" or label not in issue.labels:
+                call.hub.happened(issue, kind, call.user, label=label)
+    issue.labels = list(wanted)
+
+
 def _wanted(call: Call) -> list[Label]:
     return named(call, sequence(mapping(call.body).get("labels")) or sequence(call.body))
 
@@ -111,22 +120,22 @@ def labels_on(call: Call) -> Reply:
 def add_labels(call: Call) -> Reply:
     """Add labels to those that are there."""
     issue = call.issue()
-    issue.labels += [label for label in _wanted(call) if label not in issue.labels]
+    set_labels(call, issue, [*issue.labels, *(label for label in _wanted(call) if label not in issue.labels)])
     return _on(call, issue)
 
 
 @route("PUT", R + "/issues/{issue_number}/labels", *_BOTH, role=Role.TRIAGE)
-def set_labels(call: Call) -> Reply:
+def replace_labels(call: Call) -> Reply:
     """These labels and no others."""
     issue = call.issue()
-    issue.labels = _wanted(call)
+    set_labels(call, issue, _wanted(call))
     return _on(call, issue)
 
 
 @route("DELETE", R + "/issues/{issue_number}/labels", *_BOTH, role=Role.TRIAGE)
 def clear_labels(call: Call) -> Reply:
     """No labels."""
-    call.issue().labels = []
+    set_labels(call, call.issue(), [])
     return Reply(204)
 
 
@@ -136,5 +145,5 @@ def remove_label(call: Call) -> Reply:
     issue, found = call.issue(), call.repo.label(call.params["name"])
     if found is None or found not in issue.labels:
         raise not_found()
-    issue.labels.remove(found)
+    set_labels(call, issue, [each for each in issue.labels if each is not found])
     return _on(call, issue)
