@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from forge_bot.bot import freezing
-from forge_bot.bot.speech import failures, replies
+from forge_bot.bot.speech import Reply, failures, replies
 from forge_bot.bot.thread import Spoken
 from forge_bot.checkout import Head, Repository
 from forge_bot.engine.reports import Flags
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from forge_bot.bot.supervisor import Supervisor
 
 
-def find_or_begin(supervisor: "Supervisor") -> RunInfo | None:
-    """The run to carry on; None where there is none and nobody asked for one, which the thread is told."""
+def find_or_begin(supervisor: "Supervisor") -> RunInfo | Reply | None:
+    """The run to carry on; None where there is none and nobody asked for one, which the thread is told.
+
+    A reply, which was said in the thread, where one was asked for and a person has to ask again.
+    """
     around, thread = supervisor.around, supervisor.thread
     known = of_issue(supervisor.repository, around.wake.issue)
     alive = next((info for info in known if not info.ended), None)
@@ -57,13 +60,16 @@ def _by_label(supervisor: "Supervisor") -> bool:
     return wake.way == "label" and wake.deed == "start"
 
 
-def _begun(supervisor: "Supervisor", asked: Spoken | None) -> RunInfo:
-    around, inputs, repository, issue = supervisor.around, supervisor.inputs, supervisor.repository, supervisor.issue
+def _begun(supervisor: "Supervisor", asked: Spoken | None) -> RunInfo | Reply:
+    around, inputs, repository, desk = supervisor.around, supervisor.inputs, supervisor.repository, supervisor.desk
     wish = asked.command if asked is not None and isinstance(asked.command, said.Start) else said.Start(0)
-    until = asked.comment.id if asked is not None else None
-    # The event's own text counts where the event is the start; a comment that came later starts from what stands there now.
-    payload = around.payload if asked is None or asked.comment.id == around.wake.comment else None
-    draft, changed = freezing.frozen(issue, supervisor.thread, payload=payload, until=until, more=wish.text)
+    issue, ignored = freezing.counted_labels(supervisor.issue, supervisor.thread)
+    frozen = freezing.frozen(issue, supervisor.thread, _given(supervisor, asked, wish))
+    if frozen is None:
+        reply = failures.edited_since(command=inputs.prefix)
+        desk.say(reply, asked)
+        return reply
+    draft = frozen.draft
     labels = {label.casefold() for label in issue.labels}
     effort = wish.effort or next((size for size in "SML" if f"{inputs.label}:{size}".casefold() in labels), None)
     plan = plan_for(repository, draft, effort=effort, name=None, branch=None, here=False)
@@ -81,12 +87,26 @@ def _begun(supervisor: "Supervisor", asked: Spoken | None) -> RunInfo:
     pipeline = load_pipeline(supervisor.config.pipeline, repository.text_here)
     notes = _looked_around(supervisor, beginning)
     info = begin(repository, beginning, pipeline)
-    desk = supervisor.desk
     if notes:
         desk.say_once(failures.asked_too_much(desk.commands, notes=notes))
-    if changed:
-        desk.say_once(failures.request_edited(desk.links(info), desk.commands))
+    if frozen.doubtful:
+        left_out = tuple(comment.url for comment in frozen.left_out)
+        desk.say_once(failures.request_edited(desk.links(info), desk.commands, issue=frozen.edited, comments=left_out))
+    if ignored:
+        named = tuple((each.name, each.by) for each in ignored)
+        desk.say(failures.label_ignored(desk.commands, labels=named, role=inputs.policy.floor.word))
     return info
+
+
+def _given(supervisor: "Supervisor", asked: Spoken | None, wish: said.Start) -> freezing.Given:
+    """Return what the run is begun for: the comment that asks for it, or the label that woke this job.
+
+    The event's own text counts where the event is one of them.
+    """
+    around = supervisor.around
+    woken = asked is None or asked.comment.id == around.wake.comment or _by_label(supervisor)
+    comment = asked.comment if asked is not None else None
+    return freezing.Given(around.payload if woken else None, comment, wish.text)
 
 
 def _looked_around(supervisor: "Supervisor", beginning: Beginning) -> tuple[str, ...]:

@@ -6,13 +6,15 @@ from typing import assert_never
 from forge_bot.agent.redaction import Strike
 from forge_bot.bot import freezing, orders, red_checks
 from forge_bot.bot.desk import Desk
-from forge_bot.bot.speech import Reply, replies
+from forge_bot.bot.speech import Reply, failures, replies
+from forge_bot.bot.surroundings import Surroundings
 from forge_bot.bot.thread import Spoken, Thread
 from forge_bot.checkout import blob_id
 from forge_bot.engine.reports import RequestRefreshed
 from forge_bot.errors import ForgeError, ReportRejected
 from forge_bot.gate import commands as said
 from forge_bot.runs.run import Run
+from forge_bot.runs.start import Draft
 from forge_bot.workspace import render_request
 
 
@@ -27,17 +29,18 @@ def unseen(run: Run, thread: Thread) -> Iterator[Spoken]:
             yield spoken
 
 
-def carry_out(run: Run, thread: Thread, desk: Desk, strike: Strike) -> tuple[Spoken, ...]:
+def carry_out(run: Run, thread: Thread, desk: Desk, strike: Strike, around: Surroundings) -> tuple[Spoken, ...]:
     """Carry out everything unseen; the questions among it that need a model are given back."""
     questions: list[Spoken] = []
-    for spoken in unseen(run, thread):
+    # All of them are read before any is answered: an answer to one line of a comment is no answer to the others.
+    for spoken in tuple(unseen(run, thread)):
         match spoken.command:
             case said.Ask():
                 questions.append(spoken)
             case said.Status() | said.Cost() | said.Help() | said.Start():
                 desk.say(_talk(spoken, run, desk), spoken)
             case said.Refresh():
-                _refreshed(run, spoken, thread, desk)
+                _refreshed(run, spoken, thread, desk, around)
             case said.Retry(phase=None) if _delivered(run):
                 _mended(run, spoken, thread, desk, strike)
             case (
@@ -90,29 +93,42 @@ def _told(run: Run, command: orders.Telling, spoken: Spoken, desk: Desk) -> None
     desk.react(spoken.comment, "rocket")
 
 
-def _refreshed(run: Run, spoken: Spoken, thread: Thread, desk: Desk) -> None:
-    """Freeze the issue as it is now; the run's first commits stay what they were."""
+def _refreshed(run: Run, spoken: Spoken, thread: Thread, desk: Desk, around: Surroundings) -> None:
+    """Freeze the issue as it was when this was said; the run's first commits stay what they were."""
+    woken = spoken.comment.id == around.wake.comment
     try:
         issue = thread.github.issue(thread.number)
-        draft, _ = freezing.frozen(issue, thread, until=spoken.comment.id)
-        request = run.request.model_copy(update={"title": draft.title, "text": draft.text, "labels": draft.labels})
-        before = run.workspace.read("request.md")
-        raw = run.workspace.write("request.md", render_request(request))
-        report = RequestRefreshed(
-            key=spoken.key,
-            at=spoken.comment.created_at,
-            title=request.title,
-            request_blob=blob_id(raw),
-            request_hash=request.hash,
-            by=spoken.by,
-            via=spoken.comment.url,
-        )
-        try:
-            run.tell(report)
-        except ForgeError:
-            run.workspace.write("request.md", before)
-            raise
+        frozen = freezing.frozen(issue, thread, freezing.Given(around.payload if woken else None, spoken.comment))
+        if frozen is None:
+            desk.say(failures.edited_since(command=desk.commands.say("refresh")), spoken)
+            return
+        _told_anew(run, frozen.draft, spoken)
     except ForgeError as error:
         desk.say(replies.cannot(desk.commands, said=error.message, advice=error.advice), spoken)
         return
     desk.react(spoken.comment, "rocket")
+    if frozen.doubtful:
+        left_out = tuple(comment.url for comment in frozen.left_out)
+        links = desk.view(run).links
+        desk.say(failures.request_edited(links, desk.commands, issue=frozen.edited, comments=left_out), spoken)
+
+
+def _told_anew(run: Run, draft: Draft, spoken: Spoken) -> None:
+    """Write the request anew and tell the run; the old one stays where the run does not take it. Raises ForgeError."""
+    request = run.request.model_copy(update={"title": draft.title, "text": draft.text, "labels": draft.labels})
+    before = run.workspace.read("request.md")
+    raw = run.workspace.write("request.md", render_request(request))
+    report = RequestRefreshed(
+        key=spoken.key,
+        at=spoken.comment.created_at,
+        title=request.title,
+        request_blob=blob_id(raw),
+        request_hash=request.hash,
+        by=spoken.by,
+        via=spoken.comment.url,
+    )
+    try:
+        run.tell(report)
+    except ForgeError:
+        run.workspace.write("request.md", before)
+        raise

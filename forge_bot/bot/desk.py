@@ -153,8 +153,10 @@ class Desk:
             return
         self.told.add(reply.occasion)
         if not self.thread.answered(to.comment):
-            self._written(to.number, reply.comment(str(to.comment.id)))
+            # The reaction comes first: with the mark of the reply it is the sign that we answered.
             self.react(to.comment, reply.reaction)
+            self._written(to.number, reply.comment(str(to.comment.id)))
+            self.thread.replied(to.comment)
 
     def say_once(self, reply: Reply) -> None:
         """Say something in the issue, unless it was said there before."""

@@ -111,7 +111,10 @@ class _Visit:
 
     def _performed(self, supervisor: Supervisor) -> Ended:
         if self.folder is None:
-            self.info = find_or_begin(supervisor)
+            found = find_or_begin(supervisor)
+            if isinstance(found, Reply):
+                return ended_by(found)
+            self.info = found
         else:
             wanted = handed(self.environ)
             self.info = run_of(supervisor, wanted)
@@ -131,6 +134,9 @@ class _Visit:
         if reply is not None and failed:
             with suppress(ForgeError):
                 self._complained(reply)
+        if reply is not None and self.info is None:
+            with suppress(ForgeError):
+                self._not_begun(reply)
         if self.around.summary is not None and text:
             outputs.write_summary(str(self.around.summary), text)
         if self.around.outputs is not None:
@@ -140,12 +146,16 @@ class _Visit:
         return exit_code(outcome)
 
     def _complained(self, reply: Reply) -> None:
-        """Call people, unless they wanted it so or were answered already; and what says that something has begun must not stay so."""
+        """Call people, unless they wanted it so or were answered already."""
         told = self.supervisor.desk.told if self.supervisor is not None else ()
         wake = self.around.wake
         if reply.occasion not in _QUIET and reply.occasion not in told:
             self.github.comment(wake.issue, reply.comment())
-        if self.info is None and wake.deed == Deed.START and wake.tracking_comment is not None:
+
+    def _not_begun(self, reply: Reply) -> None:
+        """Replace the comment that says that a run has begun: there is none."""
+        wake = self.around.wake
+        if wake.deed == Deed.START and wake.tracking_comment is not None:
             begun = next((each for each in self.github.comments(wake.issue) if each.id == wake.tracking_comment), None)
             if begun is not None and begun.body.startswith(BEGUN):
                 self.github.edit_comment(begun.id, f"{reply.alert()}\n\n{markers.tracking('', str(wake.issue))}")

@@ -74,12 +74,13 @@ def _answer(command: said.Approve | said.Reject | said.Done | said.Skip | said.A
 def _version(command: said.Approve, spoken: Spoken, state: State) -> str | None:
     """The version that an approval means; without a digest the one last shown in a comment before it. Raises StaleApproval.
 
-    What only a terminal or a client has shown meanwhile, nobody in the thread has read.
+    What only a terminal or a client has shown meanwhile, nobody in the thread has read. GitHub's times have whole seconds, and within
+    the second in which a version was shown nobody has read it.
     """
     gate = state.gate
     if command.digest or gate is None or "approve" not in gate.options:
         return command.digest
-    here = [showing.digest for showing in gate.shown if _COMMENT in showing.via and showing.at <= spoken.comment.created_at]
+    here = [showing.digest for showing in gate.shown if _COMMENT in showing.via and showing.at < spoken.comment.created_at]
     if not here:
         raise StaleApproval("What waits was not shown here before the approval was given.")
     return here[-1]

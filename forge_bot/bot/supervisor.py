@@ -123,7 +123,7 @@ class Supervisor:
         with self.opened(info) as run:
             before = run.tree.head().commit
             self._get_acquainted(run)
-            questions = conversation.carry_out(run, self.thread, self.desk, self.strike)
+            questions = conversation.carry_out(run, self.thread, self.desk, self.strike, self.around)
             self._look_at_checks(run)
             self._kept(run, before)
             if not questions:

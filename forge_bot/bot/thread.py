@@ -5,12 +5,31 @@ from dataclasses import dataclass
 
 from forge_bot import gate
 from forge_bot.bot.speech import Marker, read_marker
-from forge_bot.gate import Account, Allowed, Attempt, Command, Deed, Has, Inputs, Part, Standing, Unknown
+from forge_bot.errors import NotOnGitHub
+from forge_bot.gate import (
+    Account,
+    Allowed,
+    Attempt,
+    Command,
+    Deed,
+    Has,
+    Inputs,
+    Part,
+    Standing,
+    Unknown,
+    attempt_of_comment,
+)
 from forge_bot.gate.people import Kind
-from forge_bot.github_api import Comment, GitHub, PersonKind
+from forge_bot.github_api import Comment, GitHub, IssueEvent, PersonKind, Reaction
 from forge_bot.github_api.types import Person, Role
 
-_KINDS = {PersonKind.USER: Kind.PERSON, PersonKind.BOT: Kind.BOT, PersonKind.GHOST: Kind.GHOST}
+_KINDS = {
+    PersonKind.USER: Kind.PERSON,
+    PersonKind.BOT: Kind.BOT,
+    PersonKind.ORGANISATION: Kind.ORGANISATION,
+    PersonKind.GHOST: Kind.GHOST,
+    PersonKind.OTHER: Kind.OTHER,
+}
 
 
 @dataclass(frozen=True)
@@ -41,10 +60,13 @@ class Thread:
         self.inputs = inputs
         self._comments: dict[int, tuple[Comment, ...]] = {}
         self._standings: dict[str, Standing] = {}
+        self._replied: dict[int, bool] = {}
+        self._events: tuple[IssueEvent, ...] | None = None
 
     def look_again(self) -> None:
         """Forget the comments: new ones may have come."""
         self._comments.clear()
+        self._events = None
 
     def comments(self, number: int | None = None) -> tuple[Comment, ...]:
         """All comments of the issue, or of another number, in the order of their ids."""
@@ -52,6 +74,12 @@ class Thread:
         if wanted not in self._comments:
             self._comments[wanted] = self.github.comments(wanted)
         return self._comments[wanted]
+
+    def events(self) -> tuple[IssueEvent, ...]:
+        """Return what happened to the issue, read once."""
+        if self._events is None:
+            self._events = self.github.events(self.number)
+        return self._events
 
     def remember(self, number: int, comment: Comment) -> None:
         """Something we have just said, so that it need not be read back."""
@@ -80,7 +108,19 @@ class Thread:
     def may(self, comment: Comment) -> bool:
         """Whether the author of a comment may give commands."""
         account = _account(comment.author)
-        attempt = Attempt(Deed.COMMAND, {Part.AUTHOR: account, Part.SENDER: account}, edited=comment.edited)
+        return self._allowed(attempt_of_comment(Deed.COMMAND, account, account, edited=comment.edited, via_app=comment.via_app))
+
+    def may_have_written(self, comment: Comment) -> bool:
+        """Return whether the author of an edited comment could give commands, had it not been edited."""
+        account = _account(comment.author)
+        return self._allowed(attempt_of_comment(Deed.COMMAND, account, account, edited=False, via_app=comment.via_app))
+
+    def may_label(self, event: IssueEvent) -> bool:
+        """Return whether whoever added a label could also have started the run."""
+        people = {Part.SENDER: _account(event.actor)}
+        return self._allowed(Attempt(Deed.START, people, via_app=event.via_app))
+
+    def _allowed(self, attempt: Attempt) -> bool:
         standings = {login: self.standing(login) for login in gate.to_ask_about(attempt, self.inputs.policy)}
         return isinstance(gate.authorise(attempt, standings, self.inputs.policy), Allowed)
 
@@ -92,8 +132,30 @@ class Thread:
         return self._standings[known]
 
     def answered(self, comment: Comment) -> bool:
-        """Whether a reply of ours names the comment."""
-        return any(mark.kind == "reply" and mark.fields.get("to") == str(comment.id) for mark in self._marks())
+        """Return whether we replied to the comment: a reply of our account names it, and our account reacted to it.
+
+        Other workflows write under the same account, and what they quote may end with a reply mark. They do not react for it.
+        """
+        if comment.id not in self._replied:
+            named = any(mark.kind == "reply" and mark.fields.get("to") == str(comment.id) for mark in self._marks())
+            if not named:
+                return False
+            self._replied[comment.id] = self._reacted(comment)
+        return self._replied[comment.id]
+
+    def replied(self, comment: Comment) -> None:
+        """Remember that we have just replied to the comment."""
+        self._replied[comment.id] = True
+
+    def _reacted(self, comment: Comment) -> bool:
+        """Return whether our account gave the comment another reaction than the eyes of the gate."""
+        try:
+            reactions = self.github.reactions_to_comment(comment.id)
+        except NotOnGitHub:
+            # A server without reactions: there the mark alone has to do.
+            return True
+        own = self.inputs.policy.own.casefold()
+        return any(login.casefold() == own and content != Reaction.EYES for login, content in reactions)
 
     def written(self, kind: str, **fields: str) -> Comment | None:
         """Our own comment with this mark, the newest of several."""

@@ -4,7 +4,7 @@
 every comment that it reads by itself.
 """
 
-from forge_bot.gate.authorise import Allowed, Attempt, Deed, Ground, Part, Policy, Refused, authorise, to_ask_about
+from forge_bot.gate.authorise import Allowed, Attempt, Deed, Ground, Part, Policy, Refused, attempt_of_comment, authorise, to_ask_about
 from forge_bot.gate.commands import Command, Mistyped
 from forge_bot.gate.events import Event, is_edited, read_event
 from forge_bot.gate.parsing import obeyed, parse
@@ -32,6 +32,7 @@ __all__ = [
     "Role",
     "Standing",
     "Unknown",
+    "attempt_of_comment",
     "authorise",
     "dispatched_command",
     "is_edited",

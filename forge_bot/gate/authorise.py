@@ -36,6 +36,23 @@ class Attempt:
     via_app: str = ""
 
 
+def attempt_of_comment(
+    deed: Deed,
+    author: Account | None,
+    sender: Account | None,
+    *,
+    edited: bool,
+    via_app: str,
+    others: Mapping[Part, Account | None] | None = None,
+) -> Attempt:
+    """Return the attempt that a comment with commands is; `others` have a part in the event beside author and sender.
+
+    The gate makes it of an event. Whoever reads the thread makes it of the comment. No fact has a default, so that both state all of them.
+    """
+    people = {Part.AUTHOR: author, Part.SENDER: sender, **(others or {})}
+    return Attempt(deed, people, edited=edited, via_app=via_app)
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """The role that is needed, and the account that forge-bot itself writes with."""

@@ -13,6 +13,9 @@ from forge_bot.gate.settings import Inputs, Surroundings
 from forge_bot.gate.thread import Thread
 from forge_bot.gate.wishes import Way, Wish
 
+_CREATED = 201
+"""The status of a reaction that was not there before; for one that was, GitHub answers with 200."""
+
 # Nobody else is answered: a bot might answer back, and the others are not there to read it.
 _TOLD = {Ground.ROLE, Ground.UNVERIFIED, Ground.VIA_APP, Ground.EDITED}
 
@@ -59,19 +62,25 @@ class Visit:
             return None
         return issue_of_branch(head.text("ref"))
 
-    def _react(self, content: str) -> None:
+    def _react(self, content: str) -> bool:
+        """React where the wish was said. Return whether GitHub says that the reaction is new."""
         wish = self._wish
         if wish.comment is not None:
-            self._note(self._github.react_to_comment(wish.comment, content))
+            answer = self._github.react_to_comment(wish.comment, content)
         elif wish.way is Way.LABEL:
-            self._note(self._github.react_to_issue(wish.thread, content))
+            answer = self._github.react_to_issue(wish.thread, content)
+        else:
+            return False
+        self._note(answer)
+        return answer.status == _CREATED
 
     def _note(self, answer: Answer) -> None:
         if not answer.good:
             warning(f"the reaction could not be put there: {speech.plain(answer.told)}")
 
-    def _say(self, mark: str, text: str) -> None:
-        _, trouble = self._thread.say_once(mark, text)
+    def _say(self, mark: str, text: str, *, first: bool = False) -> None:
+        """Say it unless the mark is there. With `first` nothing was said before, whatever other workflows of this account wrote."""
+        _, trouble = self._thread.say_once(mark, text, first=first)
         if trouble:
             warning(f"the answer in the thread: {speech.plain(trouble)}")
 
@@ -90,9 +99,9 @@ class Visit:
     def _corrected(self, issue: int, by: Account) -> Outcome:
         wish = self._wish
         if wish.comment is not None:
-            self._react("confused")
+            first = self._react("confused")
             text = speech.correction(wish.mistyped, self._inputs.prefix, wish.comment, others=len(wish.said) > len(wish.mistyped))
-            self._say(speech.reply_mark(wish.comment), text)
+            self._say(speech.reply_mark(wish.comment), text, first=first)
         lines = "; ".join(f"{line.written}: {line.hint}" for line in wish.mistyped)
         return Outcome(Result.MISTYPED, speech.plain(lines), issue, by)
 
@@ -100,7 +109,8 @@ class Visit:
         comment = self._wish.comment
         if comment is not None:
             mark = speech.reply_mark(comment)
-            self._say(mark, f"{help_text(self._inputs.prefix, bare=self._inputs.bare)}\n\n{mark}")
+            first = self._react("+1")
+            self._say(mark, f"{help_text(self._inputs.prefix, bare=self._inputs.bare)}\n\n{mark}", first=first)
 
     def _tracking(self, issue: int) -> int | None:
         """The comment that tells how the run is doing: written now if one is to begin, otherwise the one that is there."""

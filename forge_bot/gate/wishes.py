@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from forge_bot.gate.authorise import Attempt, Deed, Part
+from forge_bot.gate.authorise import Attempt, Deed, Part, attempt_of_comment
 from forge_bot.gate.commands import Command, Help, Mistyped, Start
 from forge_bot.gate.events import CheckFailed, CommentCreated, Dispatched, Event, LabelAdded, Nothing
 from forge_bot.gate.parsing import parse
@@ -82,8 +82,7 @@ def _of_comment(event: CommentCreated, inputs: Inputs, others: dict[Part, Accoun
     said = parse(event.body, inputs.prefix, bare=inputs.bare)
     if not said:
         return Idle("the comment holds no command")
-    people = {Part.AUTHOR: event.author, Part.SENDER: event.sender, **others}
-    attempt = Attempt(_deed(said), people, edited=event.edited, via_app=event.via_app)
+    attempt = attempt_of_comment(_deed(said), event.author, event.sender, edited=event.edited, via_app=event.via_app, others=others)
     return Wish(Way.COMMENT, event.thread, attempt, said, event.comment, event.on_pull)
 
 

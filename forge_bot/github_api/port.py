@@ -1,12 +1,14 @@
 """What the bot needs of GitHub, for one repository: the seam that hosts are given and tests stand behind."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from forge_bot.github_api.types import (
     Comment,
     FailedCheck,
     Issue,
+    IssueEvent,
     NewPullRequest,
     PullRequest,
     Reaction,
@@ -24,6 +26,18 @@ class GitHub(Protocol):
 
     def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
         """The comments whose id is greater, in the order of their ids: none is lost and none comes twice."""
+        ...
+
+    def events(self, number: int) -> tuple[IssueEvent, ...]:
+        """Return what happened to an issue, the oldest first: labels that were added and removed, other titles."""
+        ...
+
+    def body_edited_at(self, number: int) -> datetime | None:
+        """Return when the body of an issue was last edited; None for a body that stands as it was written."""
+        ...
+
+    def reactions_to_comment(self, comment_id: int) -> tuple[tuple[str, str], ...]:
+        """Return who reacted to a comment and how, as login and the name of the reaction."""
         ...
 
     def role(self, login: str) -> Role:

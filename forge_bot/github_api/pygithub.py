@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Self
 from urllib.parse import quote
 
 from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, TextTooLong
-from forge_bot.github_api.caller import Caller, Errand
+from forge_bot.github_api.caller import Answer, Caller, Errand
 from forge_bot.github_api.checks import failed_checks
 from forge_bot.github_api.facts import facts
 from forge_bot.github_api.place import PAGE, Place
@@ -14,6 +15,7 @@ from forge_bot.github_api.types import (
     Comment,
     FailedCheck,
     Issue,
+    IssueEvent,
     NewPullRequest,
     Permission,
     PullRequest,
@@ -22,13 +24,27 @@ from forge_bot.github_api.types import (
     RepositoryFacts,
     Role,
 )
-from forge_bot.github_api.wire import CommentWire, CreatedWire, GraphWire, IssueWire, LabelWire, RoleWire
+from forge_bot.github_api.wire import (
+    CommentWire,
+    CreatedWire,
+    EditedAnswerWire,
+    EventWire,
+    GraphWire,
+    IssueWire,
+    LabelWire,
+    ReactionWire,
+    RoleWire,
+)
 from forge_bot.github_api.wire_code import PullWire
 
 LONGEST_BODY = 65_536
 _MOST_BYTES = 4 * LONGEST_BODY
 LONGEST_TITLE = 256
 _PATIENCE = 60.0
+_EDITED = (
+    "query($owner: String!, $name: String!, $number: Int!) "
+    "{ repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }"
+)
 _READY = "mutation($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input: $input) { clientMutationId } }"
 
 
@@ -80,6 +96,23 @@ class PyGitHub:
         for first in found[:1]:
             self._place.check(errand, first.issue_url.rpartition("/issues/")[0], first.html_url)
         return tuple(each.comment() for each in sorted(found, key=lambda each: each.id) if each.id > since_id)
+
+    def events(self, number: int) -> tuple[IssueEvent, ...]:
+        errand = Errand(f"the events of {self.name}#{number} could not be read", "issue")
+        pages = self._place.pages(errand, f"/issues/{number}/events")
+        return tuple(each.event_of_issue() for page in pages for each in page.read(list[EventWire]))
+
+    def body_edited_at(self, number: int) -> datetime | None:
+        errand = Errand(f"when {self.name}#{number} was edited could not be read", "issue")
+        owner, _, name = self.name.partition("/")
+        answer = self._graphql(errand, _EDITED, {"owner": owner, "name": name, "number": number})
+        return answer.read(EditedAnswerWire).data.repository.issue.last_edited_at
+
+    def reactions_to_comment(self, comment_id: int) -> tuple[tuple[str, str], ...]:
+        errand = Errand(f"the reactions to comment {comment_id} of {self.name} could not be read", "comment")
+        pages = self._place.pages(errand, f"/issues/comments/{comment_id}/reactions")
+        found = (each for page in pages for each in page.read(list[ReactionWire]))
+        return tuple((each.user.login, each.content) for each in found if each.user is not None)
 
     def role(self, login: str) -> Role:
         errand = Errand(f"the role of {login} in {self.name} could not be read", "account")
@@ -168,15 +201,20 @@ class PyGitHub:
 
     def mark_ready(self, pull: PullRequest) -> None:
         errand = Errand(f"the pull request {self.name}#{pull.number} could not be marked as ready", "pull request")
-        body = {"query": _READY, "variables": {"input": {"pullRequestId": pull.node_id}}}
-        for error in self._place.caller.ask(errand, "POST", "/graphql", body=body).read(GraphWire).errors:
+        self._graphql(errand, _READY, {"input": {"pullRequestId": pull.node_id}})
+
+    def _graphql(self, errand: Errand, query: str, variables: Mapping[str, object]) -> Answer:
+        """Ask GraphQL, whose errors come with status 200. Raises NotOnGitHub, PermissionMissing, GitHubRefused."""
+        answer = self._place.caller.ask(errand, "POST", "/graphql", body={"query": query, "variables": dict(variables)})
+        for error in answer.read(GraphWire).errors:
             match error.type:
                 case "NOT_FOUND":
-                    raise NotOnGitHub(f"{errand.what}: there is no such pull request, or the token may not see it.")
+                    raise NotOnGitHub(f"{errand.what}: there is no such {errand.thing}, or the token may not see it.")
                 case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
                     raise PermissionMissing(f"{errand.what}: access is forbidden (GitHub says: {error.message}).")
                 case _:
                     raise GitHubRefused(f"{errand.what}: GitHub does not take it: {error.message}.")
+        return answer
 
     def failed_checks(self, number: int) -> tuple[FailedCheck, ...]:
         return failed_checks(self._place, number)

@@ -13,7 +13,9 @@ class PersonKind(StrEnum):
 
     USER = "user"
     BOT = "bot"
+    ORGANISATION = "organisation"
     GHOST = "ghost"
+    OTHER = "other"
 
 
 class Person(Frozen):
@@ -66,11 +68,22 @@ class Comment(Frozen):
     created_at: datetime
     updated_at: datetime
     url: str
+    via_app: str = Field(default="", description="the app that it was sent through; empty for a person's own hand")
 
     @property
     def edited(self) -> bool:
         """Whether the text is not, or may not be, the one that was first sent."""
         return self.updated_at != self.created_at
+
+
+class IssueEvent(Frozen):
+    """Something that happened to an issue: `kind` is GitHub's word, such as labeled, unlabeled, renamed."""
+
+    kind: str
+    actor: Person
+    at: datetime
+    label: str = ""
+    via_app: str = Field(default="", description="the app that it was done through; empty for a person's own hand")
 
 
 class Reaction(StrEnum):

@@ -4,10 +4,13 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from forge_bot.gate import Node, read_account
+from forge_bot.gate.people import Kind
 from forge_bot.github_api.types import (
     GHOST,
     Comment,
     Issue,
+    IssueEvent,
     Permission,
     Person,
     PersonKind,
@@ -25,15 +28,33 @@ class UserWire(Wire):
     """An account."""
 
     login: str
-    type: str = "User"
+    type: str = ""
+
+
+_KINDS = {
+    Kind.PERSON: PersonKind.USER,
+    Kind.BOT: PersonKind.BOT,
+    Kind.ORGANISATION: PersonKind.ORGANISATION,
+    Kind.GHOST: PersonKind.GHOST,
+    Kind.OTHER: PersonKind.OTHER,
+}
 
 
 def person(user: UserWire | None) -> Person:
-    """The account, or the ghost that GitHub shows for one that is gone."""
-    if user is None or user.login == GHOST.login:
-        return GHOST
-    # GitHub's other types (organisations, mannequins of imports) do not act by themselves.
-    return Person(login=user.login, kind=PersonKind.BOT if user.type == "Bot" else PersonKind.USER)
+    """Return the account as the gate reads it, or the ghost that GitHub shows for one that is gone."""
+    account = read_account(Node(user.model_dump())) if user is not None else None
+    return GHOST if account is None else Person(login=account.login, kind=_KINDS[account.kind])
+
+
+class AppWire(Wire):
+    """A GitHub App: the one that made a check, or that something was sent through."""
+
+    slug: str = ""
+
+
+def app_name(app: AppWire | None) -> str:
+    """Return the name of the app that something was sent through; empty for a person's own hand."""
+    return "" if app is None else app.slug or "an app"
 
 
 class LabelWire(Wire):
@@ -84,11 +105,46 @@ class CommentWire(Wire):
     updated_at: datetime = Field(strict=False)
     html_url: str
     issue_url: str = ""
+    performed_via_github_app: AppWire | None = None
 
     def comment(self) -> Comment:
         """In our words."""
-        times = {"created_at": self.created_at, "updated_at": self.updated_at}
-        return Comment(id=self.id, author=person(self.user), body=self.body or "", url=self.html_url, **times)
+        return Comment(
+            id=self.id,
+            author=person(self.user),
+            body=self.body or "",
+            created_at=self.created_at,
+            updated_at=self.updated_at,
+            url=self.html_url,
+            via_app=app_name(self.performed_via_github_app),
+        )
+
+
+class EventWire(Wire):
+    """An event in the timeline of an issue."""
+
+    event: str = ""
+    actor: UserWire | None = None
+    created_at: datetime = Field(strict=False)
+    label: LabelWire | None = None
+    performed_via_github_app: AppWire | None = None
+
+    def event_of_issue(self) -> IssueEvent:
+        """In our words."""
+        return IssueEvent(
+            kind=self.event,
+            actor=person(self.actor),
+            at=self.created_at,
+            label=(self.label.name or "") if self.label is not None else "",
+            via_app=app_name(self.performed_via_github_app),
+        )
+
+
+class ReactionWire(Wire):
+    """One reaction of one account."""
+
+    content: str
+    user: UserWire | None = None
 
 
 class RoleWire(Wire):
@@ -129,3 +185,27 @@ class GraphWire(Wire):
     """An answer of GraphQL."""
 
     errors: list[GraphErrorWire] = []
+
+
+class EditedWire(Wire):
+    """When the body of an issue was last edited."""
+
+    last_edited_at: datetime | None = Field(default=None, alias="lastEditedAt", strict=False)
+
+
+class EditedRepositoryWire(Wire):
+    """The repository of that issue."""
+
+    issue: EditedWire
+
+
+class EditedDataWire(Wire):
+    """The data of that answer."""
+
+    repository: EditedRepositoryWire
+
+
+class EditedAnswerWire(Wire):
+    """The answer of GraphQL to when the body of an issue was last edited."""
+
+    data: EditedDataWire

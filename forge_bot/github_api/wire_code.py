@@ -4,7 +4,7 @@ import base64
 import binascii
 
 from forge_bot.github_api.types import FailedCheck, PullRequest, PullState
-from forge_bot.github_api.wire import RepositoryWire, UserWire, Wire, person
+from forge_bot.github_api.wire import AppWire, RepositoryWire, UserWire, Wire, person
 
 
 class EndWire(Wire):
@@ -57,12 +57,6 @@ class OutputWire(Wire):
 
     title: str | None = None
     summary: str | None = None
-
-
-class AppWire(Wire):
-    """The App that made a check."""
-
-    slug: str = ""
 
 
 class CheckWire(Wire):

@@ -74,6 +74,9 @@ def every_reply() -> list[Reply]:
         failures.label_removed(COMMANDS, label="forge"),
         failures.repository_renamed(COMMANDS, old="lighthouse/rota", new="lighthouse/duty"),
         failures.request_edited(LINKS, COMMANDS),
+        failures.request_edited(LINKS, COMMANDS, issue=False, comments=[f"{LINKS.repository}/issues/42#issuecomment-900001"]),
+        failures.edited_since(command="/refresh"),
+        failures.label_ignored(COMMANDS, labels=[("forge:auto", "mallory"), ("forge:S", "")], role="write"),
         failures.asked_too_much(COMMANDS, notes=["The task asks for workflow files (.github/workflows/ci.yml)."]),
         failures.workflow_push_refused(
             LINKS, COMMANDS, said="refusing to allow a GitHub App to update workflow `.github/workflows/ci.yml`"

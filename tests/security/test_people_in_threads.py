@@ -25,7 +25,7 @@ def test_a_modifier_label_of_somebody_who_may_not_approve_is_ignored_and_said(st
     assert job.code == 0, job.log
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
     assert stage.state["flags"]["auto"] is False
-    assert stage.state["effort"] == "S"
+    assert stage.state["effort"] == "M"
     [said] = stage.said("reply occasion=label-ignored")
     assert "forge:auto" in said
     assert "forge:L" in said
@@ -38,7 +38,7 @@ def test_a_modifier_label_that_an_app_or_nobody_known_added_is_ignored(stage: St
     job = stage.label()
     assert job.code == 0, job.log
     assert stage.state["flags"]["auto"] is False
-    assert stage.state["effort"] == "S"
+    assert stage.state["effort"] == "M"
     assert len(stage.said("reply occasion=label-ignored")) == 1
 
 
@@ -47,12 +47,20 @@ def test_a_modifier_label_that_was_added_again_counts_by_who_added_it_last(stage
     label = stage.issue.labels.pop()
     stage.hub.happened(stage.issue, "unlabeled", stage.hub.user("maint"), label=label)
     _triage_adds(stage, "forge:auto")
-    stage.hub.add_label(stage.repo, stage.issue, "forge:M", by="boss")
+    stage.hub.add_label(stage.repo, stage.issue, "forge:S", by="boss")
     job = stage.label()
     assert job.code == 0, job.log
     assert stage.state["flags"]["auto"] is False
-    assert stage.state["effort"] == "M"
-    assert "forge:M" not in stage.said("reply occasion=label-ignored")[0]
+    assert stage.state["effort"] == "S"
+    assert "forge:S" not in stage.said("reply occasion=label-ignored")[0]
+
+
+def test_a_modifier_label_of_somebody_who_could_approve_counts(stage: Stage) -> None:
+    stage.hub.add_label(stage.repo, stage.issue, "forge:auto", by="boss")
+    job = stage.label()
+    assert job.code == 0, job.log
+    assert stage.state["flags"]["auto"] is True
+    assert stage.said("reply occasion=label-ignored") == []
 
 
 def test_an_approval_that_was_sent_through_an_app_does_not_count_when_the_thread_is_read_again(waiting: Stage) -> None:
@@ -138,5 +146,3 @@ def test_a_bare_approval_in_the_second_of_a_new_version_does_not_count_for_it(wa
     assert job.code == 0, job.log
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
     assert len(waiting.said("reply occasion=stale-approval")) == 1
-
-

@@ -187,13 +187,44 @@ def repository_renamed(commands: Commands, *, old: str, new: str) -> Reply:
     return Reply(occasion="repository-renamed", headline=f"{escape.code(old)} is {escape.code(new)} now.", detail=detail)
 
 
-def request_edited(links: Links, commands: Commands) -> Reply:
-    """The issue was edited after somebody had asked for a run of it: GitHub does not tell us by whom."""
+def request_edited(links: Links, commands: Commands, *, issue: bool = True, comments: Sequence[str] = ()) -> Reply:
+    """The issue was edited after somebody had asked for a run of it, or comments were edited, which do not count then.
+
+    GitHub does not tell us by whom.
+    """
     detail = (
         f"I work on [the text as it was when I was asked]({links.artifact('request.md')}). "
         f"If the newer one should count, say `{commands.say('refresh')}`, and I begin again with it."
     )
-    return Reply(occasion="request-edited", headline="The issue was edited after I was asked to work on it.", detail=detail)
+    named = "".join(f"\n- {url}" for url in comments[:10])
+    left_out = f"These comments were edited, so I left them out. To have one count, write it anew first:\n{named}" if comments else ""
+    headline = "The issue was edited after I was asked to work on it." if issue else "Comments were edited, so I left them out."
+    return Reply(occasion="request-edited", headline=headline, detail="\n\n".join(part for part in (detail, left_out) if part))
+
+
+def edited_since(*, command: str) -> Reply:
+    """Title or text of the issue were edited after the command, and what stood there before is not known."""
+    return Reply(
+        occasion="edited-since",
+        headline="The issue was edited after you said that, so I did not take its text.",
+        detail=f"Nothing was changed. I cannot see what you read. Please look at the issue as it is now. "
+        f"If it is right, say `{command}` again.",
+        tone="warning",
+        reaction="confused",
+        outcome=Outcome.WAITING,
+    )
+
+
+def label_ignored(commands: Commands, *, labels: Sequence[tuple[str, str]], role: str) -> Reply:
+    """Labels that modify a run, each with who added it, and none of those people could approve."""
+    named = "".join(
+        f"\n- {escape.code(name)}, added by {escape.code(by) if by else 'an account that GitHub does not name'}" for name, by in labels
+    )
+    detail = (
+        f"Such a label counts only from a person with the role {escape.plain(role)} or higher, in their own hand.\n{named}\n\n"
+        f"To have it count, such a person says `{commands.say('abandon')}`, and then `{commands.prefix}` with `--auto` or `--effort`."
+    )
+    return Reply(occasion="label-ignored", headline="I ignored labels of people who may not approve.", detail=detail, tone="note")
 
 
 def asked_too_much(commands: Commands, *, notes: Sequence[str]) -> Reply:
