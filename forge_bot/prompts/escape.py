@@ -42,6 +42,19 @@ _TOGETHER = re.compile(
     r"((?:@|#|\bGH-|https?:|www\.)(?=[\w/])|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=[^\w\n]{0,8}(?:#|gh-|https?:|[\w.-]+/[\w.-]+\W?#)))",
     re.IGNORECASE,
 )
+_IN_TITLES = re.compile(
+    r"#+(?=\d)|\bGH-(?=\d)|https?://(?:www\.)?|(?<![A-Za-z0-9])@+(?=[A-Za-z0-9])|\*{2,}(?=no_ci\b)",
+    re.IGNORECASE,
+)
+"""What acts in a title or in a commit's subject on GitHub and its CI, and is taken away there."""
+_SKIPPED = re.compile(
+    r"\[([^\[\]]*(?:skip|\bno[\s_-]?(?:ci|build|actions?|deploy|release)\b)[^\[\]]*)\]",
+    re.IGNORECASE,
+)
+"""`[skip ci]`, `[ci skip]`, `[no ci]`, `[skip netlify]` and their kind, which tell a CI to leave a commit out."""
+_SKIP_TRAILER = re.compile(r"\b(skip-checks)\s*:\s*", re.IGNORECASE)
+_LONGEST_READ = 1_000
+"""Characters of a title that are read: no title of GitHub's is longer than 256."""
 _HARMLESS = re.compile(r"(?!.*\bGH-\d)[A-Za-z0-9 .,;:()'\"“”’–-]*", re.IGNORECASE)
 """Words without any sign that means something in Markdown; most cells and reasons are."""
 _BEGINS = re.compile(r"[-+*](?:\s|$)|[#>|=]|:?--|:-|~{3}|`{3}|\d+[.)]|/\w|(?:[*_-]\s*){3,}$")
@@ -123,9 +136,15 @@ def as_written(text: str, language: str = "markdown") -> str:
 
 
 def heading(text: str, longest: int = 200) -> str:
-    """A title as GitHub takes it for a pull request: plain text, which ends up in commit messages, so it refers to nothing."""
-    words = " ".join(clean_plain(text).text.split())
-    return cut(re.sub(r"#(?=\d)|\bGH-(?=\d)|https?://(?:www\.)?", "", words, flags=re.IGNORECASE), longest)
+    """Return a title for a pull request or the subject of a commit: one line of plain text that makes no program act.
+
+    It refers to no issue and closes none, mentions nobody, and has no sign by which a CI skips its checks.
+    """
+    words = " ".join(clean_plain(text[:_LONGEST_READ]).text.split())
+    # What is taken away can bring together what acts, as in `#@7`, so it is done until nothing changes.
+    while (quiet := _SKIPPED.sub(r"(\1)", _SKIP_TRAILER.sub(r"\1 ", _IN_TITLES.sub("", words)))) != words:
+        words = quiet
+    return cut(" ".join(words.split()), longest)
 
 
 def cut(text: str, longest: int) -> str:

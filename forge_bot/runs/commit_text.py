@@ -16,6 +16,7 @@ from forge_bot.engine.reports import (
     RetryAsked,
     RunStarted,
 )
+from forge_bot.prompts import escape
 
 ACTION = "Forge-Action"
 """The trailer by which the commits of one wave are found again."""
@@ -36,10 +37,10 @@ def subject(report: Report, before: State, pipeline: Pipeline) -> str:
     """The first line of the commit's message."""
     match report:
         case RunStarted():
-            return f"forge-bot: start “{report.title}”"
+            return start_subject(report.title)
         case ArtifactWritten(task=task) if task is not None and (known := before.task(task)) is not None:
             what = "review of " if known.status.value == "implemented" else ""
-            return f"forge-bot: {what}task {task}, {known.spec.title}"
+            return f"forge-bot: {what}task {task}, {escape.heading(known.spec.title)}"
         case Answered():
             return f"forge-bot: {report.gate} {report.answer.value}"
         case CommandsRan():
@@ -54,6 +55,11 @@ def subject(report: Report, before: State, pipeline: Pipeline) -> str:
             return f"forge-bot: {said}"
         case _:
             return f"forge-bot: {pipeline.phase(before.current_phase).label}"
+
+
+def start_subject(title: str) -> str:
+    """Return the subject of a run's first commit. The title is a stranger's."""
+    return f"forge-bot: start “{escape.heading(title)}”"
 
 
 def trailers(report: Report, before: State, pipeline: Pipeline) -> Trailers:

@@ -16,6 +16,7 @@ from forge_bot.engine.reports import Flags, RunStarted, Source
 from forge_bot.engine.values import Effort, Frozen
 from forge_bot.errors import BadOption, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.runs.clock import now
+from forge_bot.runs.commit_text import start_subject
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.free_names import check_free, free_branch, free_run
 from forge_bot.runs.places import Places, places
@@ -197,7 +198,7 @@ def begin(
         workspace.record(report, state)
         trailers = [("Forge-Run", name), ("Forge-Phase", state.current_phase)]
         if not theirs:
-            tree.commit(f"forge-bot: start “{draft.title}”", trailers, (workspace.relative,), when=stamp.isoformat())
+            tree.commit(start_subject(draft.title), trailers, (workspace.relative,), when=stamp.isoformat())
     return RunInfo(name=name, branch=plan.branch, title=draft.title, tree=tree.path, effort=plan.effort.value, updated_at=stamp)
 
 

@@ -1,5 +1,7 @@
 """Whatever a document says, in a comment it shows the same and does nothing."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -192,3 +194,32 @@ def test_hidden_text_is_left_out_and_counted() -> None:
 
 def test_a_title_of_a_pull_request_refers_to_nothing() -> None:
     assert escape.heading("Fixes #7: https://github.com/o/r/issues/8") == "Fixes 7: github.com/o/r/issues/8"
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Speed it up [skip ci]", "Speed it up (skip ci)"),
+        ("[CI Skip][no ci] [no-actions] x", "(CI Skip)(no ci) (no-actions) x"),
+        ("[[skip netlify]]", "((skip netlify))"),
+        ("***NO_CI*** x", "NO_CI*** x"),
+        ("a skip-checks:true", "a skip-checks true"),
+        ("x\n\nskip-checks: true", "x skip-checks true"),
+        ("fixes #7, closes o/r#8, resolves GH-9", "fixes 7, closes o/r8, resolves 9"),
+        ("fixes ##7 #@7 GH-#7 #GH-7 ht\u200btps://github.com/o/r/issues/1", "fixes 7 7 7 7 github.com/o/r/issues/1"),
+        ("hthttps://tps://x", "x"),
+        ("thanks @name and @@org/team", "thanks name and org/team"),
+        ("mail a@example.org about dict[str, int] and [Bug]", "mail a@example.org about dict[str, int] and [Bug]"),
+        ("@\u200bname [skip\u00a0ci]", "name (skip ci)"),
+    ],
+)
+def test_a_title_makes_no_program_act(title: str, shown: str) -> None:
+    assert escape.heading(title) == shown
+    assert escape.heading(shown) == shown
+
+
+def test_the_longest_title_is_read_in_a_moment() -> None:
+    began = time.process_time()
+    for title in ("[" + "skip" * 50_000, "#" * 200_000 + "7", "[skip]" * 50_000, "@#" * 100_000 + "1"):
+        escape.heading(title)
+    assert time.process_time() - began < 5
