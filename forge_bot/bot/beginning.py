@@ -48,11 +48,15 @@ def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
 
 
 def _asked(supervisor: "Supervisor", known: list[RunInfo]) -> Spoken | None:
-    """The newest wish to start that no run has come of; one that is older than a run led to it, or came while it was under way."""
+    """The newest wish to start that no run has come of; one that is older than a run led to it, or came while it was under way.
+
+    One that was answered is over: its author was told what to do.
+    """
     since = max((info.updated_at for info in known), default=None)
     wishes = [spoken for spoken in supervisor.thread.spoken(supervisor.thread.number) if isinstance(spoken.command, said.Start)]
     fresh = [spoken for spoken in wishes if since is None or spoken.comment.created_at > since]
-    return fresh[-1] if fresh else None
+    newest = fresh[-1] if fresh else None
+    return None if newest is None or supervisor.thread.answered(newest.comment) else newest
 
 
 def _by_label(supervisor: "Supervisor") -> bool:

@@ -371,3 +371,12 @@ def test_a_wrong_input_is_said_and_lets_nobody_in(gate: Gate, api: SmallApi, nam
     assert name in step.log
     assert step.outputs == {}
     assert api.asked == []
+
+
+@pytest.mark.parametrize("command", ["/forge help", "/aprove"])
+def test_a_reply_mark_of_another_workflow_does_not_silence_an_answer(gate: Gate, api: SmallApi, command: str) -> None:
+    api.write(42, OWN, "Thanks for writing!\n\n<!-- forge-bot:reply to=1001 -->")
+    gate("issue_comment", commented(command))
+    assert len(api.said()) == 2
+    gate("issue_comment", commented(command))
+    assert len(api.said()) == 2

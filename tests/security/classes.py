@@ -204,6 +204,24 @@ CLASSES: dict[str, Class] = {
         "Approval out of tiredness",
         ("tests/bot/test_checkpoint.py::test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_documents",),
     ),
+    "S36": Class(
+        "Modifier labels that somebody adds who may not approve",
+        (
+            "tests/security/test_people_in_threads.py::test_a_modifier_label_of_somebody_who_may_not_approve_is_ignored_and_said",
+            "tests/security/test_people_in_threads.py::test_a_modifier_label_that_an_app_or_nobody_known_added_is_ignored",
+            "tests/security/test_people_in_threads.py::test_a_modifier_label_that_was_added_again_counts_by_who_added_it_last",
+            "tests/security/test_people_in_threads.py::test_a_modifier_label_of_somebody_who_could_approve_counts",
+        ),
+        red_at="7997ad5",
+    ),
+    "S38": Class(
+        "Commands that the gate refused, read again later",
+        (
+            "tests/security/test_people_in_threads.py::test_an_approval_that_was_sent_through_an_app_does_not_count_when_the_thread_is_read_again",
+            "tests/github_api/test_conversations.py::test_a_comment_says_through_which_app_it_was_sent_and_what_sort_of_account_wrote_it",
+        ),
+        red_at="7997ad5",
+    ),
     "S39": Class(
         "Approval of text that nobody was shown",
         (
@@ -216,6 +234,35 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_hidden_documents.py::test_a_comment_with_a_question_shows_a_document_that_hides_text_as_it_is_written",
         ),
         "addresses of links, labels of one short word and what stands far to the right in code can be seen, by who looks for it",
+        red_at="7997ad5",
+    ),
+    "S40": Class(
+        "Text that is edited between a command and our reading",
+        (
+            "tests/security/test_people_in_threads.py::test_text_that_was_edited_after_a_lost_start_is_asked_about_and_not_worked_on",
+            "tests/security/test_people_in_threads.py::test_a_title_that_was_edited_after_a_lost_start_is_asked_about",
+            "tests/security/test_people_in_threads.py::test_text_that_was_edited_after_a_refresh_does_not_become_the_request",
+            "tests/security/test_people_in_threads.py::test_text_that_was_edited_after_a_lost_refresh_is_asked_about",
+            "tests/security/test_people_in_threads.py::test_a_comment_that_was_edited_is_left_out_of_the_request_and_said",
+        ),
+        "an edit just before the command, which the person may not have seen",
+        red_at="7997ad5",
+    ),
+    "S41": Class(
+        "Titles that act in commits and pull requests",
+        (
+            "tests/prompts/test_escape.py::test_a_title_makes_no_program_act",
+            "tests/security/test_people_in_threads.py::test_titles_of_strangers_and_models_make_nothing_act_in_commits_and_in_the_pull_request",
+        ),
+        red_at="7997ad5",
+    ),
+    "S45": Class(
+        "Small holes in the thread",
+        (
+            "tests/security/test_people_in_threads.py::test_a_reply_mark_in_a_comment_of_another_workflow_silences_no_command",
+            "tests/security/test_people_in_threads.py::test_a_bare_approval_in_the_second_of_a_new_version_does_not_count_for_it",
+            "tests/gate/test_gate.py::test_a_reply_mark_of_another_workflow_does_not_silence_an_answer",
+        ),
         red_at="7997ad5",
     ),
     "S47": Class(

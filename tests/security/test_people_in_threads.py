@@ -82,6 +82,7 @@ def test_text_that_was_edited_after_a_lost_start_is_asked_about_and_not_worked_o
     heard(stage.say("/forge status"))
     assert stage.branches() == ["main"]
     assert len(stage.said("reply occasion=edited-since")) == 1
+    assert len(stage.said("reply occasion=no-run")) == 1
     assert heard(stage.say("/forge")).code == 0
     assert EVIL in stage.document("request.md")
 

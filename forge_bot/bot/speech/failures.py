@@ -196,7 +196,7 @@ def request_edited(links: Links, commands: Commands, *, issue: bool = True, comm
         f"I work on [the text as it was when I was asked]({links.artifact('request.md')}). "
         f"If the newer one should count, say `{commands.say('refresh')}`, and I begin again with it."
     )
-    named = "".join(f"\n- {url}" for url in comments[:10])
+    named = "".join(f"\n- [comment {url.rpartition('-')[2]}]({url})" for url in comments[:10])
     left_out = f"These comments were edited, so I left them out. To have one count, write it anew first:\n{named}" if comments else ""
     headline = "The issue was edited after I was asked to work on it." if issue else "Comments were edited, so I left them out."
     return Reply(occasion="request-edited", headline=headline, detail="\n\n".join(part for part in (detail, left_out) if part))
@@ -221,7 +221,7 @@ def label_ignored(commands: Commands, *, labels: Sequence[tuple[str, str]], role
         f"\n- {escape.code(name)}, added by {escape.code(by) if by else 'an account that GitHub does not name'}" for name, by in labels
     )
     detail = (
-        f"Such a label counts only from a person with the role {escape.plain(role)} or higher, in their own hand.\n{named}\n\n"
+        f"Such a label counts only from a person with the role {escape.plain(role)} or higher who added it without an app.\n{named}\n\n"
         f"To have it count, such a person says `{commands.say('abandon')}`, and then `{commands.prefix}` with `--auto` or `--effort`."
     )
     return Reply(occasion="label-ignored", headline="I ignored labels of people who may not approve.", detail=detail, tone="note")
