@@ -5,15 +5,16 @@ The worker is believed nothing: it ran a model, and project commands ran beside 
 
 import base64
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 
-from forge_bot.agent.protected import PROTECTED, protected
-from forge_bot.bot import patches
-from forge_bot.bot.records import check_reports, pipeline_of, state_at
+from forge_bot.agent.protected import protected_changes
+from forge_bot.bot.records import approved_patches, check_reports, pipeline_of, state_at
 from forge_bot.checkout import Commit, Repository, Tree
 from forge_bot.engine.state import State
 from forge_bot.errors import CommitsRefused
 from forge_bot.prompts.untrusted import clean_plain
+from forge_bot.settings import load_config
 from forge_bot.workspace import SPECS
 
 Steps = Sequence[tuple[str, str]]
@@ -22,6 +23,7 @@ Steps = Sequence[tuple[str, str]]
 MOST_COMMITS = 100
 MOST_FILES = 400
 MOST_BYTES = 20_000_000
+REQUEST = "request.md"
 _WORKFLOWS = ".github/workflows/"
 _SHORTEST_SECRET = 8
 _PLAIN_MODES = frozenset({"100644", "100755", "000000"})
@@ -33,6 +35,7 @@ class Inspector:
     def __init__(self, repository: Repository, tree: Tree, run: str, secrets: Mapping[str, str], *, workflows: bool = False) -> None:
         self.repository = repository
         self.tree = tree
+        self.patterns = load_config(repository.text_here).protected
         self.pipeline = pipeline_of(repository, tree.head().commit, run)
         self.record = f"{SPECS}/{run}/"
         self.run = run
@@ -50,7 +53,7 @@ class Inspector:
         if not found:
             # What a later commit takes back would be pushed all the same, so each is looked at, from the oldest.
             steps = list(pairwise([before, *(commit.id for commit in reversed(commits))]))
-            found = [*self._paths(steps, after), *self._contents(steps), *self._messages(commits)]
+            found = [*self._paths(steps), *self._guarded(steps), *self._contents(steps), *self._messages(commits)]
         if found:
             raise CommitsRefused("The worker's commits were not pushed.", details=tuple(dict.fromkeys(found)))
 
@@ -61,25 +64,54 @@ class Inspector:
         strange = [commit.subject for commit in commits if ("Forge-Run", self.run) not in commit.trailers]
         return found + [f"“{subject[:80]}” is not a commit of this run" for subject in strange[:5]]
 
-    def _paths(self, steps: Steps, after: str) -> list[str]:
+    def _paths(self, steps: Steps) -> list[str]:
         changes: dict[str, set[str]] = {}
         for step in steps:
             for path, mode in self.tree.modes(*step).items():
                 changes.setdefault(path, set()).add(mode)
         outside = [path for path in changes if not path.startswith(self.record)]
-        guarded = set(protected(outside, PROTECTED)) - self._approved(after)
-        found = [f"{path} is protected, and nobody approved this change" for path in sorted(guarded)]
+        found: list[str] = []
         if not self.workflows:
-            found += [f"{path} is a workflow, which this token cannot push" for path in outside if path.startswith(_WORKFLOWS)]
+            found = [f"{path} is a workflow, which this token cannot push" for path in outside if path.startswith(_WORKFLOWS)]
         found += [f"{path} would be a link or a submodule" for path in changes if not changes[path] <= _PLAIN_MODES]
         if len(outside) > MOST_FILES:
             found.append(f"{len(outside)} files are changed; {MOST_FILES} are the most")
         return found
 
-    def _approved(self, after: str) -> set[str]:
-        """Paths in patches that a person approved, as they were shown."""
-        names = patches.approved(self.state_at(after))
-        return {path for name in names for path in patches.paths_in(self.repository.read(after, f"{self.record}{name}") or b"")}
+    def _guarded(self, steps: Steps) -> list[str]:
+        """Return the changes of protected files that are not, byte for byte, what an approved patch makes there."""
+        found: list[str] = []
+        approved: list[bytes] | None = None
+        for before, after in steps:
+            changed = self.tree.modes(before, after)
+            if f"{self.record}{REQUEST}" in changed:
+                found.append(f"{REQUEST} is the request that the run was started with, and does not change")
+            paths = [path for path in changed if not path.startswith(self.record)]
+            guarded = protected_changes(paths, partial(self._versions, before, after), self.patterns)
+            if guarded and approved is None:
+                approved = self._approved(steps[0][0])
+            good = self._made_by(approved or [], before, after, tuple(guarded))
+            found += [f"{path} is protected, and nobody approved this change: {why}" for path, why in guarded.items() if path not in good]
+        return found
+
+    def _versions(self, before: str, after: str, path: str) -> tuple[bytes | None, bytes | None]:
+        return self.repository.read(before, path), self.repository.read(after, path)
+
+    def _approved(self, commit: str) -> list[bytes]:
+        """Return the patches that persons approved, by the bytes they were shown."""
+        found = [self.repository.blob(oid) for oid in approved_patches(self.repository, self.pipeline, commit, self.record)]
+        return [patch for patch in found if patch is not None]
+
+    def _made_by(self, approved: Sequence[bytes], before: str, after: str, paths: Sequence[str]) -> set[str]:
+        """Return those of the paths that are at `after` what one of the patches makes of them at `before`."""
+        if not approved or not paths:
+            return set()
+        now, good = self.repository.objects(after, paths), set[str]()
+        for patch in approved:
+            made = self.tree.patched(before, patch, paths)
+            if made is not None:
+                good |= {path for path in paths if made.get(path) == now.get(path)}
+        return good
 
     def _contents(self, steps: Steps) -> list[str]:
         found: list[str] = []

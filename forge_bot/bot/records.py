@@ -4,9 +4,12 @@ from pydantic import ValidationError
 
 from forge_bot.checkout import Repository
 from forge_bot.engine import REPORT, Pipeline, Report, State, fold
+from forge_bot.engine.decide import held_name
 from forge_bot.engine.reports import (
     ActionFailed,
     AgentFailed,
+    Answer,
+    Answered,
     ArtifactChanged,
     ArtifactWritten,
     Asked,
@@ -14,6 +17,8 @@ from forge_bot.engine.reports import (
     Prepared,
     RunStarted,
 )
+from forge_bot.engine.state import Reason
+from forge_bot.engine.values import TaskId
 from forge_bot.errors import CommitsRefused, ForgeError
 from forge_bot.settings import load_pipeline
 from forge_bot.workspace import SPECS
@@ -47,6 +52,21 @@ def state_at(repository: Repository, pipeline: Pipeline, commit: str, record: st
         raise
     except ForgeError as error:
         raise CommitsRefused("The run's record does not hold together.", details=(error.message,)) from None
+
+
+def approved_patches(repository: Repository, pipeline: Pipeline, commit: str, record: str) -> tuple[str, ...]:
+    """Return the object ids of the patches that persons approved, as they were when they were approved, oldest first."""
+    reports = reports_at(repository, commit, record)
+    found: list[str] = []
+    for place, report in enumerate(reports):
+        if not isinstance(report, Answered) or report.answer is not Answer.APPROVE:
+            continue
+        before, after = (fold(pipeline, reports[:end]) for end in (place, place + 1))
+        if before.gate is not None and len(after.decisions) > len(before.decisions):
+            decision = after.decisions[-1]
+            held = held_name(decision.task or TaskId("")) if decision.reason is Reason.PROTECTED_PATHS else ""
+            found += [file.blob for file in before.gate.files if file.name == held]
+    return tuple(found)
 
 
 def check_reports(repository: Repository, before: str, after: str, record: str) -> list[str]:

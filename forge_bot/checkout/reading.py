@@ -9,7 +9,7 @@ from posixpath import commonpath
 from typing import NamedTuple
 
 from forge_bot.checkout.git import LONG, git
-from forge_bot.checkout.naming import tree_id
+from forge_bot.checkout.naming import is_full_id, tree_id
 from forge_bot.errors import GitFailed
 
 _MOST_NAMED = 500
@@ -98,6 +98,22 @@ def _inside(folder: Path, tree: str, under: str) -> tuple[tuple[str, str], ...]:
     """What a tree holds never changes, so git is asked once for the folders that are in use."""
     rows = (row.partition("\t") for row in git(folder, "ls-tree", "-z", "--full-tree", tree, "--", under).names)
     return tuple((PurePosixPath(name).name, about.split(" ")[2]) for about, _, name in rows)
+
+
+def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
+    """Return mode and object id of those of the paths that are there at `ref`."""
+    tree = tree_id(folder, ref)
+    rows = git(folder, "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths).names if paths else ()
+    found = {name: about.split(" ") for about, _, name in (row.partition("\t") for row in rows)}
+    return {name: f"{mode} {oid}" for name, (mode, _kind, oid) in found.items()}
+
+
+def blob(folder: Path, oid: str) -> bytes | None:
+    """Return the bytes of a file by its object id, None if it is not there. Raises ValueError for what is no id."""
+    if not is_full_id(oid):
+        raise ValueError(f"{oid!r} is no object id")
+    answer = git(folder, "cat-file", "blob", oid, ok=(0, 1, 128))
+    return answer.out if answer.code == 0 else None
 
 
 def sizes(folder: Path, ref: str, paths: Collection[str]) -> dict[str, int]:

@@ -121,6 +121,14 @@ class Repository:
         """Bytes of those of the files that are committed at `ref`; as many calls of git for a thousand as for one."""
         return reading.read_many(self.root, ref, paths)
 
+    def objects(self, ref: str, paths: Collection[str]) -> dict[str, str]:
+        """Return mode and object id of those of the paths that are committed at `ref`."""
+        return reading.objects(self.root, ref, paths)
+
+    def blob(self, oid: str) -> bytes | None:
+        """Return the bytes of a file by its object id, None if this repository does not have it."""
+        return reading.blob(self.root, oid)
+
     def sizes(self, ref: str, paths: Collection[str]) -> dict[str, int]:
         """Bytes of those of the files that are committed at `ref`, without reading them."""
         return reading.sizes(self.root, ref, paths)

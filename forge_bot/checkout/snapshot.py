@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Generator, Sequence
@@ -11,6 +12,11 @@ from pathlib import Path
 from forge_bot.checkout.differences import between, patch_bytes
 from forge_bot.checkout.git import LONG, git
 from forge_bot.checkout.naming import commit_id, tree_id
+from forge_bot.errors import GitFailed
+
+
+_APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
+_WILD = re.compile(r"[\\*?\[\]]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,28 @@ def apply(folder: Path, text: str, *, without: Sequence[str] = ()) -> None:
     """
     left_out = [f"--exclude={pattern}" for pattern in without]
     if text.strip():
-        git(folder, "apply", "--whitespace=nowarn", "--no-ignore-whitespace", *left_out, "-", stdin=text.encode(errors="surrogateescape"))
+        git(folder, "apply", *_APPLY, *left_out, "-", stdin=text.encode(errors="surrogateescape"))
+
+
+def patched(folder: Path, commit: str, raw: bytes, paths: Sequence[str]) -> dict[str, str] | None:
+    """Return mode and object id of each of the paths as a patch would make it at a commit; None if it does not fit there.
+
+    Only that part of the patch is applied. A path that would not be there is left out. Nothing is kept.
+    """
+    only = [f"--include={_literally(path)}" for path in paths]
+    with scratch(folder, keep=False) as copy:
+        git(folder, "read-tree", commit_id(folder, commit), env=copy.env)
+        try:
+            git(folder, "apply", "--cached", *_APPLY, *only, "-", stdin=raw, env=copy.env)
+        except GitFailed:
+            return None
+        rows = git(folder, "--literal-pathspecs", "ls-files", "--stage", "-z", "--", *paths, env=copy.env).names
+    return {name: " ".join(about.split(" ")[:2]) for about, _, name in (row.partition("\t") for row in rows)}
+
+
+def _literally(path: str) -> str:
+    """Return a pattern of git's that fits this path only."""
+    return _WILD.sub(r"\\\g<0>", path)
 
 
 def _safe(raw: bytes) -> bool:

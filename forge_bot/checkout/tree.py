@@ -80,6 +80,10 @@ class Tree:
         """Change the files as a patch says, all or none, but for those that `without` names. Raises GitFailed when it does not fit."""
         snapshot.apply(self.path, patch, without=without)
 
+    def patched(self, commit: str, patch: bytes, paths: Sequence[str]) -> dict[str, str] | None:
+        """Return mode and id of the paths as a patch would make them at a commit; None if it does not fit. Nothing changes."""
+        return snapshot.patched(self.path, commit, patch, paths)
+
     def push(self, remote: str = "origin", *, commit: str | None = None) -> None:
         """Push the branch, never by force, and set its upstream; with `commit` no more than that one, wherever the branch is by then.
 

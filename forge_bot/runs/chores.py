@@ -3,6 +3,7 @@
 from forge_bot.checkout import blob_id
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.artifacts import inspect
+from forge_bot.engine.decide import held_name
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared
 from forge_bot.engine.values import TaskId
 from forge_bot.errors import GitFailed
@@ -34,6 +35,11 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
 def applied(action: Exec, state: State, run: Run, withheld: tuple[str, ...] = ()) -> tuple[ArtifactWritten, tuple[str, ...]]:
     """The patch a person approved, applied but for what is withheld; with the paths it touched. Raises GitFailed if it does not fit."""
     task = action.task or TaskId("")
+    name = held_name(task)
+    raw = run.workspace.read_bytes(name)
+    if raw is None or blob_id(raw) != state.artifacts[name].blob:
+        hint = f"`git restore {run.workspace.relative}/{name}` brings it back; what you want different belongs into a commit of yours."
+        raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
     paths = Landing(run).apply_held(task, withheld)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
     report = ArtifactWritten(

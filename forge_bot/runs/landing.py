@@ -1,10 +1,11 @@
 """From a model's answer to files: artifacts into the workspace, edits into the work tree, held back where a person decides."""
 
+import os
 from collections.abc import Sequence
 
 from forge_bot.agent.answers import Change, Document
 from forge_bot.agent.edits import Folder, Planned, plan_edits
-from forge_bot.agent.protected import PROTECTED, protected
+from forge_bot.agent.protected import Versions, protected_changes
 from forge_bot.checkout import MergeConflict, Tree, blob_id, merge
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.artifacts import inspect
@@ -107,7 +108,8 @@ class Landing:
         """
         inspection = contract_of(self.run, action).inspect(text)
         report = self._written(action, task, text, inspection, usage)
-        risky = self._risky(touched)
+        committed = self.run.repository.read_many(self.run.state.branch, touched)
+        risky = self._risky(touched, lambda path: (committed.get(path), self._in_git(path)))
         if not risky or inspection.problems:
             return report, tuple(path for path in touched if path not in risky)
         patch = self.run.tree.patch(touched)
@@ -146,12 +148,13 @@ class Landing:
             raise MergeConflict(error.message) from error
 
     def _risks(self, design: str) -> tuple[str, ...]:
-        return design_risks(design, self.run.repository.list_files(self.run.state.base_commit))
+        files = self.run.repository.list_files(self.run.state.base_commit)
+        return design_risks(design, files, self.run.config.protected)
 
     def _edited(self, report: ArtifactWritten, files: Files, task: TaskId) -> tuple[ArtifactWritten, tuple[str, ...]]:
         touched = tuple(path for path, _ in files)
-        risky = self._risky(touched)
-        before = {path: self._bytes(path) for path in touched}
+        before, after = {path: self._bytes(path) for path in touched}, dict(files)
+        risky = self._risky(touched, lambda path: (before[path], after[path]))
         self._write(files)
         if not risky:
             return report, touched
@@ -160,8 +163,8 @@ class Landing:
         self._write(tuple(before.items()))
         return self._held(report, patch, risky, task), ()
 
-    def _risky(self, touched: tuple[str, ...]) -> tuple[str, ...]:
-        return protected(touched, (*PROTECTED, *self.run.config.protected))
+    def _risky(self, touched: tuple[str, ...], versions: Versions) -> tuple[str, ...]:
+        return tuple(protected_changes(touched, versions, self.run.config.protected))
 
     def _held(self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId) -> ArtifactWritten:
         name = held_name(task)
@@ -170,6 +173,13 @@ class Landing:
 
     def _bytes(self, path: str) -> bytes | None:
         file = inside(self.run.tree.path, path)
+        return file.read_bytes() if file.is_file() else None
+
+    def _in_git(self, path: str) -> bytes | None:
+        """Return what git would keep of a file in the work tree: of a link its target."""
+        file = self.run.tree.path / path
+        if file.is_symlink():
+            return os.fsencode(file.readlink())
         return file.read_bytes() if file.is_file() else None
 
     def _write(self, files: Files) -> None:

@@ -1,11 +1,11 @@
 """What a person should see first: signs of risk in a design, and in how a repository is set up."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from forge_bot.agent.protected import protected
 from forge_bot.knowledge import Profile
 from forge_bot.settings import Config
+from forge_bot.settings.protected import protected
 
 _PATH = re.compile(r"`([\w./@+-]+)`")
 _LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
@@ -13,14 +13,14 @@ _DEPENDENCY = re.compile(r"\b(?:new|add(?:s|ed|ing)?|introduc\w+)\s+(?:a\s+)?(?:
 _MANY_FILES = 15
 
 
-def design_risks(design: str, files: Collection[str]) -> tuple[str, ...]:
+def design_risks(design: str, files: Collection[str], patterns: Sequence[str] = ()) -> tuple[str, ...]:
     """Risk flags of a design: protected paths, a new dependency, many files. Read off its words, so a sign, not a proof.
 
-    `files` are those of the repository; a name that is none of them counts if it looks like a path with a folder.
+    `files` are those of the repository, `patterns` its own protected paths; a name that is none of them counts if it looks like a path with a folder.
     """
     paths = sorted({path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)})
     found: list[str] = []
-    if touched := protected(paths):
+    if touched := protected(paths, patterns):
         found.append("names protected files: " + ", ".join(touched[:5]))
     if _DEPENDENCY.search(design):
         found.append("speaks of a new dependency")

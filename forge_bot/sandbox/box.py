@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from pydantic import Field, field_validator
 
 from forge_bot.engine.values import Frozen
+from forge_bot.settings.protected import held_in_sandbox
 
 
 class BackendName(StrEnum):
@@ -37,9 +38,12 @@ class Box(Frozen):
     readable: tuple[Path, ...] = Field(default=(), description="further folders or files it may read; skipped when missing")
     env: Mapping[str, str] = Field(default={}, description="added to the clean environment")
     read_only_inside: tuple[str, ...] = Field(default=(".git", ".github", ".specs", ".forge"), description="inside the work tree")
+    kept_inside: tuple[str, ...] = Field(
+        default=held_in_sandbox(), description="inside the work tree: read-only if there, removed afterwards if new"
+    )
     limits: Limits = Limits()
 
-    @field_validator("read_only_inside")
+    @field_validator("read_only_inside", "kept_inside")
     @classmethod
     def _stays_inside(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
         for entry in entries:

@@ -25,7 +25,7 @@ from forge_bot.sandbox.box import Box, Limits
 from forge_bot.sandbox.commands import Unstartable, program, unstartable
 from forge_bot.sandbox.keeper import descendants
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
-from forge_bot.sandbox.protected import protected
+from forge_bot.sandbox.protected import kept, protected
 from forge_bot.sandbox.view import view
 from forge_bot.sandbox.watching import Patience, Watched, watch
 
@@ -56,7 +56,8 @@ def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = N
         found = program(argv[0], seen.env, seen.worktree)
         if isinstance(found, Unstartable):
             return found.exit_code, found
-        holes = prepared.enter_context(protected(seen.worktree, box.read_only_inside))
+        there = prepared.enter_context(kept(seen.worktree, box.kept_inside))
+        holes = prepared.enter_context(protected(seen.worktree, (*box.read_only_inside, *there)))
         arguments = [
             *_ALONE,
             *_ENDS_WITH_US,

@@ -1,5 +1,6 @@
 """Places inside a work tree that a command may read but not change: folders, files, links, and what does not exist yet."""
 
+import os
 import shutil
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,6 +18,23 @@ class Protected:
     """Do not exist: an empty read-only folder is laid over them."""
     pinned: tuple[Path, ...]
     """Folders on the way: bound onto themselves, since what is mounted cannot be renamed."""
+
+
+@contextmanager
+def kept(worktree: Path, names: Sequence[str]) -> Generator[tuple[str, ...]]:
+    """Yield the names that are in the work tree; afterwards remove those that were not there and are now.
+
+    An empty folder in their place, as for places that are covered, would mislead tools that expect a file.
+    """
+    absent = [worktree / name for name in names if not os.path.lexists(worktree / name)]
+    try:
+        yield tuple(name for name in names if worktree / name not in absent)
+    finally:
+        for place in absent:
+            if place.is_dir() and not place.is_symlink():
+                shutil.rmtree(place, ignore_errors=True)
+            else:
+                place.unlink(missing_ok=True)
 
 
 def with_targets(worktree: Path, entries: Sequence[str]) -> tuple[Path, ...]:

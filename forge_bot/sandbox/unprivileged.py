@@ -24,7 +24,7 @@ from forge_bot.sandbox import keeper, seccomp
 from forge_bot.sandbox.box import Box, Limits
 from forge_bot.sandbox.bubblewrap import THREADS_EACH
 from forge_bot.sandbox.commands import Unstartable, program, unstartable
-from forge_bot.sandbox.protected import parts_without, with_targets
+from forge_bot.sandbox.protected import kept, parts_without, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.view import View, view
 from forge_bot.sandbox.watching import Patience, Watched, watch
@@ -53,7 +53,7 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
     """Run a command under a keeper: its exit code, and what was seen of it."""
     if walls:
         _check_machine()
-    with view(box) as seen:
+    with view(box) as seen, kept(seen.worktree, box.kept_inside if walls else ()) as there:
         found = program(argv[0], seen.env, seen.worktree)
         if isinstance(found, Unstartable):
             return found.exit_code, found
@@ -63,7 +63,7 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
             "env": seen.env,
             "folder": str(seen.worktree),
             "limits": _limits(box.limits),
-            "walls": _walls(box, seen) if walls else None,
+            "walls": _walls(box, seen, there) if walls else None,
         }
         with _keeper(order) as started:
             watched = watch(started.output, started.process.pid, started.stop, Patience(box.limits, called_off))
@@ -81,9 +81,9 @@ def _check_machine() -> None:
         raise SandboxFailed(f"the kernel {has}; version {_NEEDED_VERSION} (Linux 6.12) is needed, so that signals stay inside.")
 
 
-def _walls(box: Box, seen: View) -> dict[str, Any]:
+def _walls(box: Box, seen: View, there: tuple[str, ...]) -> dict[str, Any]:
     private = (*seen.hidden, *seen.replaced)
-    protected = with_targets(seen.worktree, box.read_only_inside)
+    protected = with_targets(seen.worktree, (*box.read_only_inside, *there))
     readable = [part for root in (*ROOTS, *seen.readable, seen.worktree) for part in parts_without(root, private)]
     rules = [
         *_rules([*readable, *map(Path, (*_READABLE_SYSTEM, *_READABLE_DEVICES))], _READ),

@@ -104,3 +104,26 @@ def test_new_files_keep_their_owner_and_mode(backend: BackendName, worktree: Pat
     run(backend, Box(worktree=worktree), ["sh", "-c", "umask 022; echo x > src/new; chmod +x src/new"])
     found = (worktree / "src" / "new").stat()
     assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (os.getuid(), 0o755)
+
+
+def test_files_that_run_or_instruct_by_themselves_are_neither_changed_nor_left_behind(walled: BackendName, worktree: Path) -> None:
+    (worktree / ".vscode").mkdir()
+    (worktree / ".vscode" / "tasks.json").write_text("{}", encoding="utf-8")
+    (worktree / "AGENTS.md").write_text("Be kind.\n", encoding="utf-8")
+    before = tree_of(worktree)
+    script = (
+        "echo evil > .vscode/tasks.json; echo evil >> AGENTS.md; mkdir -p .claude .idea; echo evil > .claude/settings.json;"
+        " echo evil > .cursorrules; ln -s /etc .gitlab; echo x >> src/app.py && echo WRITTEN"
+    )
+    assert "WRITTEN" in shell(walled, worktree, script)
+    assert tree_of(worktree) == before
+    assert (worktree / ".vscode" / "tasks.json").read_text(encoding="utf-8") == "{}"
+    assert (worktree / "AGENTS.md").read_text(encoding="utf-8") == "Be kind.\n"
+
+
+def test_what_an_installation_writes_can_be_written(walled: BackendName, worktree: Path) -> None:
+    (worktree / "uv.lock").write_text("1\n", encoding="utf-8")
+    (worktree / ".husky").mkdir()
+    shell(walled, worktree, "echo 2 > uv.lock; mkdir .husky/_ && echo x > .husky/_/h")
+    assert (worktree / "uv.lock").read_text(encoding="utf-8") == "2\n"
+    assert (worktree / ".husky" / "_" / "h").exists()
