@@ -22,16 +22,58 @@ from forge_bot.settings.yaml_file import read_yaml
 _MOST_BYTES = 1_000_000
 _ANY_TABLE: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
-_ABOUT = (
-    "version description authors author maintainers maintainer contributors license licenses license-file license-files"
-    " keywords categories classifiers homepage documentation readme repository urls bugs support funding"
-).split()
+_ABOUT = [
+    "version",
+    "description",
+    "authors",
+    "author",
+    "maintainers",
+    "maintainer",
+    "contributors",
+    "license",
+    "licenses",
+    "license-file",
+    "license-files",
+    "keywords",
+    "categories",
+    "classifiers",
+    "homepage",
+    "documentation",
+    "readme",
+    "repository",
+    "urls",
+    "bugs",
+    "support",
+    "funding",
+]
 """Keys that describe a package and that no tool acts on."""
 
-_CHECKERS = (
-    "ruff pytest mypy pyright basedpyright ty coverage black isort pylint flake8 pydocstyle codespell interrogate"
-    " bandit vulture deptry importlinter djlint docformatter yapf autopep8 pyrefly numpydoc_validation"
-).split()
+_CHECKERS = [
+    "ruff",
+    "pytest",
+    "mypy",
+    "pyright",
+    "basedpyright",
+    "ty",
+    "coverage",
+    "black",
+    "isort",
+    "pylint",
+    "flake8",
+    "pydocstyle",
+    "codespell",
+    "interrogate",
+    "bandit",
+    "vulture",
+    "deptry",
+    "importlinter",
+    "djlint",
+    "docformatter",
+    "yapf",
+    "autopep8",
+    "pyrefly",
+    "numpydoc_validation",
+]
 """Tables below `tool` in pyproject.toml that only configure formatters, linters and test runners."""
 
 _PYPROJECT = (
@@ -41,8 +83,33 @@ _PYPROJECT = (
 )
 _PACKAGE_JSON = (
     *_ABOUT,
-    *"main module type types typings exports imports browser sideEffects files jest vitest mocha ava nyc c8 eslintConfig"
-    " eslintIgnore prettier stylelint browserslist xo standard commitlint typedoc".split(),
+    *[
+        "main",
+        "module",
+        "type",
+        "types",
+        "typings",
+        "exports",
+        "imports",
+        "browser",
+        "sideEffects",
+        "files",
+        "jest",
+        "vitest",
+        "mocha",
+        "ava",
+        "nyc",
+        "c8",
+        "eslintConfig",
+        "eslintIgnore",
+        "prettier",
+        "stylelint",
+        "browserslist",
+        "xo",
+        "standard",
+        "commitlint",
+        "typedoc",
+    ],
 )
 _CARGO = (
     *(f"package.{key}" for key in _ABOUT),
@@ -56,7 +123,7 @@ _CARGO = (
 _SETUP_CFG = (
     *(f"metadata.{key.replace('-', '_')}" for key in _ABOUT),
     *(f"metadata.{key}" for key in ("author_email", "maintainer_email", "url", "long_description", "project_urls")),
-    *"flake8 mypy mypy-* isort tool:pytest pycodestyle pydocstyle pylint* coverage:* codespell yapf".split(),
+    *["flake8", "mypy", "mypy-*", "isort", "tool:pytest", "pycodestyle", "pydocstyle", "pylint*", "coverage:*", "codespell", "yapf"],
 )
 _SETUP_PY = frozenset(
     {key.replace("-", "_") for key in _ABOUT}
@@ -185,7 +252,7 @@ def _python(text: str) -> object:
 class _Setup(ast.NodeTransformer):
     """Takes literal values that only describe a package out of calls of `setup`."""
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802 - the name that ast calls
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name == "setup":

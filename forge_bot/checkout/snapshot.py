@@ -14,7 +14,6 @@ from forge_bot.checkout.git import LONG, git
 from forge_bot.checkout.naming import commit_id, tree_id
 from forge_bot.errors import GitFailed
 
-
 _APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
 _WILD = re.compile(r"[\\*?\[\]]")
 

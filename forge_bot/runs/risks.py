@@ -16,7 +16,8 @@ _MANY_FILES = 15
 def design_risks(design: str, files: Collection[str], patterns: Sequence[str] = ()) -> tuple[str, ...]:
     """Risk flags of a design: protected paths, a new dependency, many files. Read off its words, so a sign, not a proof.
 
-    `files` are those of the repository, `patterns` its own protected paths; a name that is none of them counts if it looks like a path with a folder.
+    `files` are those of the repository, `patterns` its own protected paths. A name that is none of
+    the files counts if it looks like a path with a folder.
     """
     paths = sorted({path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)})
     found: list[str] = []
