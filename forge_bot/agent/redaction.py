@@ -1,7 +1,10 @@
 """Secrets of this process, struck out of text before it is sent or kept."""
 
+import base64
+import json
 import re
 from collections.abc import Callable, Mapping
+from urllib.parse import quote, quote_plus
 
 _SECRET_NAME = re.compile(
     r"TOKEN(?!S|IZ)|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|(?:API|ACCESS|PRIVATE|SIGNING)_?KEY|(?:^|_)(?:KEY|AUTH|PAT|PWD)(?:_|$)",
@@ -11,6 +14,9 @@ _SECRET_NAME = re.compile(
 _PLACE_NAME = re.compile(r"_(?:FILE|PATH|DIR|SOCK|URL|HOST|NAME|ID)$|^(?:OLD)?PWD$", re.IGNORECASE)
 # Shorter values would strike out ordinary words.
 _SHORTEST = 8
+_SHORTEST_LINE = 16
+# RFC 3986, 2.2 and 2.3: signs that some programs leave as they are.
+_UNRESERVED = "!*'();:@&=+$,/?#[]"
 
 Strike = Callable[[str], str]
 
@@ -24,15 +30,50 @@ def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def forms(value: str) -> tuple[str, ...]:
+    """Return the texts under which a secret may stand somewhere; this is the only list of them.
+
+    Plain, reversed, in hexadecimal, in both alphabets of base 64 at each of the three alignments, with percent signs as in
+    addresses, and with the escapes of JSON. Of a value of several lines each long line counts too. Nothing for short values.
+    """
+    found: list[str] = []
+    for text in (value, *_lines(value)):
+        raw = text.encode("utf-8", "surrogatepass")
+        found += [text, text[::-1], raw.hex(), raw.hex().upper(), *_base64(raw)]
+        found += [quote(raw, safe=safe) for safe in ("", "/", _UNRESERVED)] + [quote_plus(raw)]
+        found += [_percent(raw), _percent(raw).lower(), json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]]
+    return tuple(dict.fromkeys(form for form in found if len(form) >= _SHORTEST))
+
+
+def _lines(value: str) -> list[str]:
+    lines = [line.strip() for line in value.splitlines()]
+    return [line for line in lines if len(line) >= _SHORTEST_LINE and not line.startswith("-----")] if len(lines) > 1 else []
+
+
+def _base64(raw: bytes) -> list[str]:
+    """Return what base 64 makes of the bytes wherever they begin, without the signs that depend on their neighbours."""
+    encoded = [base64.b64encode(b" " * shift + raw).decode().rstrip("=")[(shift and 4) : -2] for shift in range(3)]
+    return [*encoded, *(text.replace("+", "-").replace("/", "_") for text in encoded)]
+
+
+def _percent(raw: bytes) -> str:
+    return "".join(f"%{byte:02X}" for byte in raw)
+
+
 def striking(environ: Mapping[str, str]) -> Strike:
-    """A function that replaces every value of a variable whose name looks like a key's or token's with `[NAME]`."""
-    found = {value: name for name, value in secrets_of(environ).items()}
+    """Return a function that replaces every secret of the environment, in each of its forms, with `[NAME]`."""
+    return striking_out(secrets_of(environ))
+
+
+def striking_out(secrets: Mapping[str, str]) -> Strike:
+    """Return the same function for secrets that are given by name."""
+    found = {form: name for name, value in secrets.items() for form in forms(value)}
     # The longest first: one secret may begin with another.
     ordered = sorted(found, key=len, reverse=True)
 
     def strike(text: str) -> str:
-        for value in ordered:
-            text = text.replace(value, f"[{found[value]}]")
+        for form in ordered:
+            text = text.replace(form, f"[{found[form]}]")
         return text
 
     return strike

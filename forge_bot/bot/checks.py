@@ -3,12 +3,13 @@
 The worker is believed nothing: it ran a model, and project commands ran beside it.
 """
 
-import base64
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
 from forge_bot.agent.protected import protected_changes
+from forge_bot.agent.redaction import forms, striking_out
 from forge_bot.bot.records import approved_patches, check_reports, pipeline_of, state_at
 from forge_bot.checkout import Commit, Repository, Tree
 from forge_bot.engine.state import State
@@ -25,8 +26,8 @@ MOST_FILES = 400
 MOST_BYTES = 20_000_000
 REQUEST = "request.md"
 _WORKFLOWS = ".github/workflows/"
-_SHORTEST_SECRET = 8
-_PLAIN_MODES = frozenset({"100644", "100755", "000000"})
+_GONE = "000000"
+_PLAIN_MODES = frozenset({"100644", "100755", _GONE})
 
 
 class Inspector:
@@ -40,7 +41,8 @@ class Inspector:
         self.record = f"{SPECS}/{run}/"
         self.run = run
         self.workflows = workflows
-        self._needles = {needle: name for name, value in secrets.items() for needle in _forms(value)}
+        self._needles = {needle: name for name, value in secrets.items() for needle in forms(value)}
+        self._strike = striking_out(secrets)
 
     def state_at(self, commit: str) -> State:
         """The run's state at a commit, out of its reports. Raises CommitsRefused."""
@@ -53,9 +55,11 @@ class Inspector:
         if not found:
             # What a later commit takes back would be pushed all the same, so each is looked at, from the oldest.
             steps = list(pairwise([before, *(commit.id for commit in reversed(commits))]))
-            found = [*self._paths(steps), *self._guarded(steps), *self._contents(steps), *self._messages(commits)]
+            found = [*self._paths(steps), *self._guarded(steps), *self._contents(steps), *self._traces(steps, commits)]
         if found:
-            raise CommitsRefused("The worker's commits were not pushed.", details=tuple(dict.fromkeys(found)))
+            # A path may hold a secret, and what is wrong is shown to everybody.
+            details = tuple(dict.fromkeys(map(self._strike, found)))
+            raise CommitsRefused("The worker's commits were not pushed.", details=details)
 
     def _commits(self, before: str, after: str, commits: Sequence[Commit]) -> list[str]:
         if self.tree.head().commit != after or self.tree.merge_base(before, after) != before:
@@ -125,20 +129,21 @@ class Inspector:
                 found += sorted(self._leaked(raw) - self._leaked(was.get(path, b"")))
         return [f"they hold the value of {name}" for name in found]
 
-    def _messages(self, commits: Sequence[Commit]) -> list[str]:
-        return [f"a message holds the value of {name}" for commit in commits for name in sorted(self._leaked(commit.message.encode()))]
+    def _traces(self, steps: Steps, commits: Sequence[Commit]) -> list[str]:
+        """Return where a secret stands outside of files: in messages, in the other lines of a commit, and in new file names."""
+        found = [f"a message holds the value of {name}" for commit in commits for name in sorted(self._leaked(commit.message.encode()))]
+        for raw in self.repository.raw_commits([commit.id for commit in commits]).values():
+            head = raw.partition(b"\n\n")[0]
+            found += [f"a commit's author, committer or another line of it holds the value of {name}" for name in sorted(self._leaked(head))]
+        for before, after in steps:
+            names = self.repository.objects(before, self.tree.modes(before, after))
+            new = [path for path, mode in self.tree.modes(before, after).items() if path not in names and mode != _GONE]
+            for text in (form for path in new for form in (path, path.replace("/", ""))):
+                found += [f"the name of a file holds the value of {name}" for name in sorted(self._leaked(os.fsencode(text)))]
+        return found
 
     def _leaked(self, raw: bytes) -> set[str]:
         """The names of the secrets whose values are in there, also with signs nobody sees between theirs, or across lines."""
         text = raw.decode("utf-8", "replace")
         joined = "".join(clean_plain(text).text.split())
         return {name for needle, name in self._needles.items() if needle in text or needle in joined}
-
-
-def _forms(value: str) -> Sequence[str]:
-    """A secret as it may be written: plain, reversed, in hexadecimal, in base 64 at any of its three alignments."""
-    if len(value) < _SHORTEST_SECRET:
-        return ()
-    raw = value.encode()
-    encoded = [base64.b64encode(b" " * shift + raw).decode().rstrip("=")[(shift and 4) : -2] for shift in range(3)]
-    return (value, value[::-1], raw.hex(), raw.hex().upper(), *(text for text in encoded if len(text) >= _SHORTEST_SECRET))

@@ -84,7 +84,7 @@ def _listed_first(folder: Path, tree: str, wanted: Mapping[str, str]) -> dict[st
     few = len(wanted) <= _MOST_NAMED
     entries = _entries(folder, tree, tuple(wanted.values()) if few else tuple(filter(None, (commonpath(wanted.values()),))))
     oids = {path: entries[plain].oid for path, plain in wanted.items() if plain in entries and entries[plain].kind == "blob"}
-    data = _blobs(folder, tuple(dict.fromkeys(oids.values())))
+    data = raw(folder, tuple(dict.fromkeys(oids.values())))
     return {path: data[oid] for path, oid in oids.items()}
 
 
@@ -151,15 +151,15 @@ def _entries(folder: Path, tree: str, places: Sequence[str], *, deep: bool = Tru
     return {path: _Entry(*about.split(" ")) for about, _, path in (row.partition("\t") for row in rows)}
 
 
-def _blobs(folder: Path, oids: Sequence[str]) -> dict[str, bytes]:
-    """Contents by object id, from one process: `<oid> SP blob SP <size> LF <contents> LF` each (git-cat-file(1))."""
+def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, bytes]:
+    """Contents by object id, from one process: `<oid> SP <kind> SP <size> LF <contents> LF` each (git-cat-file(1))."""
     out = git(folder, "cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode(), seconds=LONG).out if oids else b""
     found: dict[str, bytes] = {}
     start = 0
     for oid in oids:
         end = out.index(b"\n", start)
         _, kind, size = (*out[start:end].split(b" "), b"")[:3]
-        if kind != b"blob":
+        if kind != wanted.encode():
             raise GitFailed(f"The object {oid} is missing in {folder}.", hint="`git fsck` says what is broken; a fresh clone mends it.")
         found[oid] = out[end + 1 : end + 1 + int(size)]
         start = end + int(size) + 2

@@ -1,7 +1,7 @@
 """A repository, found from any folder inside one of its work trees."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,6 +124,10 @@ class Repository:
     def objects(self, ref: str, paths: Collection[str]) -> dict[str, str]:
         """Return mode and object id of those of the paths that are committed at `ref`."""
         return reading.objects(self.root, ref, paths)
+
+    def raw_commits(self, ids: Sequence[str]) -> dict[str, bytes]:
+        """Return commits by their ids as git keeps them: the lines of their heads, and their messages."""
+        return reading.raw(self.root, ids, "commit")
 
     def blob(self, oid: str) -> bytes | None:
         """Return the bytes of a file by its object id, None if this repository does not have it."""

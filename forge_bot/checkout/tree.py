@@ -1,6 +1,6 @@
 """One work tree on one branch: what stands in it, what was committed, and how it changes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,6 +114,14 @@ class Tree:
     def discard(self, paths: Sequence[str]) -> None:
         """Put named files back to the last commit; those it does not have are removed. What they held is gone."""
         discarding.discard(self.path, paths)
+
+    def nested(self) -> frozenset[str]:
+        """Return the folders that hold files of the last commit and are repositories of their own all the same."""
+        return discarding.nested(self.path)
+
+    def remove_nested(self, keep: Collection[str] = ()) -> None:
+        """Take git's own folder out of them, but for those to be kept."""
+        discarding.remove_nested(self.path, keep)
 
     def unlock(self, *, seconds: float = 10.0) -> tuple[str, ...]:
         """Wait at most so long for git processes that outlived whoever started them, then take away locks of dead ones; their names.

@@ -54,6 +54,7 @@ class Project:
         self._called_off = threading.Event()
         self._setting_up = threading.Lock()
         self._stand_in: Path | None = None
+        self._nested = self._nested_by_hand()
 
     def in_tree(self, tree: Tree) -> "Project":
         """The same project in a tree that stands beside the run's own for a while.
@@ -65,6 +66,13 @@ class Project:
         # A tree that holds git's own folder cannot be covered by another one.
         other._stand_in = None if self.repository.common_dir.is_relative_to(self.tree.path) else self.tree.path
         return other
+
+    def _nested_by_hand(self) -> frozenset[str]:
+        """Return the nested repositories that a person keeps in a tree of their own; a tree of ours begins without any."""
+        if self.tree.path != self.repository.root:
+            return frozenset()
+        listed = {change.path for change in self.tree.status() if change.path.endswith("/")}
+        return self.tree.nested() | listed
 
     def call_off(self) -> None:
         """End the command that is running; none starts any more. For a person who stops the run."""
@@ -188,7 +196,9 @@ class Project:
     def tidy(self) -> None:
         """Take away what commands left in the work tree, so that it holds committed files and the run's record only."""
         specs = ".specs/"
-        self.tree.discard([change.path for change in self.tree.status() if not change.path.startswith(specs)])
+        self.tree.remove_nested(keep=self._nested)
+        changed = [change.path for change in self.tree.status() if not change.path.startswith(specs)]
+        self.tree.discard([path for path in changed if path not in self._nested])
 
 
 def timeless(output: str) -> str:
