@@ -22,6 +22,7 @@ class Assignment(Frozen):
     user: str
     kind: AnswerKind = AnswerKind.DOCUMENT
     providers: tuple[str, ...] = Field(default=(), description="names of the capabilities this agent may ask for")
+    running: tuple[str, ...] = Field(default=(), description="of these, the ones that run commands")
     limits: Limits = Limits()
 
     @property

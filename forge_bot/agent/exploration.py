@@ -67,6 +67,7 @@ class Exploration(Frozen):
 
     kind: AnswerKind
     providers: tuple[str, ...]
+    running: tuple[str, ...] = ()
     limits: Limits
     messages: tuple[Message, ...]
     observations: tuple[Observation, ...] = ()
@@ -90,6 +91,7 @@ def begin(assignment: Assignment) -> Exploration:
     empty = Exploration(
         kind=assignment.kind,
         providers=assignment.providers,
+        running=assignment.running,
         limits=limits,
         messages=(Message(role=Role.SYSTEM, text=assignment.system),),
     )
@@ -151,7 +153,7 @@ def judged(x: Exploration, complaints: tuple[str, ...]) -> Exploration:
 def _explored(x: Exploration, answer: Explore) -> Exploration:
     if x.last is not None:
         return _stopped(x, x.last, _WHY_LAST[x.last])
-    wishes = sorted_wishes(answer, x.turn, x.observations, x.providers, x.limits.requests_per_turn)
+    wishes = sorted_wishes(answer, x.turn, x.observations, x.providers, x.limits.requests_per_turn, x.running)
     x = x.model_copy(update={"wanted": wishes.wanted, "known": wishes.known, "notes": wishes.notes})
     return x if x.wanted else _turn_over(x, ())
 

@@ -1,7 +1,8 @@
 """Every call to a model and everything looked up for it, on disk before it is used; so nothing is paid or done twice.
 
 A line is one JSON object, written in one piece and synced. `started` stands before a call goes out, `finished` or `failed`
-after it; `observed` after something was looked up. The file lies outside git: it holds whole prompts and answers.
+after it; `begun` stands before a request that runs commands, `observed` after whatever was looked up. The file lies
+outside git: it holds whole prompts and answers.
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from forge_bot.agent.models.base import Finish, Message, Reply
-from forge_bot.agent.observations import Observation
+from forge_bot.agent.observations import Observation, Wanted
 from forge_bot.agent.redaction import striking
 from forge_bot.engine.values import Frozen, Usage
 from forge_bot.workspace import full, without_room
@@ -61,8 +62,18 @@ class Observed(Frozen):
     observation: Observation
 
 
-Entry = Annotated[Started | Ended | Failed | Observed, Field(discriminator="entry")]
-_ENTRY: TypeAdapter[Started | Ended | Failed | Observed] = TypeAdapter(Entry)
+class Begun(Frozen):
+    """A request that runs commands is about to be fulfilled. Without an `observed` after it, its process died meanwhile."""
+
+    entry: Literal["begun"] = "begun"
+    key: str
+    capability: str
+    params: str
+
+
+AnyEntry = Started | Ended | Failed | Begun | Observed
+Entry = Annotated[AnyEntry, Field(discriminator="entry")]
+_ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Entry)
 
 
 class Journal:
@@ -116,14 +127,18 @@ class Journal:
         """A call brought no reply."""
         self._append(Failed(key=key, prompt=prompt, why=self.strike(why), paid=paid))
 
+    def begun(self, key: str, wanted: Wanted) -> None:
+        """Note that a request is about to be fulfilled that does more than read."""
+        self._append(Begun(key=key, capability=wanted.capability, params=self.strike(wanted.params)))
+
     def looked(self, key: str, observation: Observation) -> Observation:
         """Keep what was found; as with `finished`, the returned value is to be used."""
-        kept = observation.model_copy(update={"content": self.strike(observation.content)})
+        kept = observation.model_copy(update={"content": self.strike(observation.content), "note": self.strike(observation.note)})
         self._append(Observed(key=key, observation=kept))
         self._observations[key] = kept
         return kept
 
-    def _append(self, entry: Started | Ended | Failed | Observed) -> None:
+    def _append(self, entry: AnyEntry) -> None:
         line = json.dumps(entry.model_dump(mode="json"), ensure_ascii=False) + "\n"
         with self._writing:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -155,7 +170,7 @@ class Journal:
             except ValidationError:
                 self.damaged += 1
 
-    def _remember(self, entry: Started | Ended | Failed | Observed) -> None:
+    def _remember(self, entry: AnyEntry) -> None:
         match entry:
             case Started():
                 self._open.setdefault((entry.key, entry.prompt), []).append(entry.reserved)
@@ -165,6 +180,9 @@ class Journal:
             case Failed():
                 if not entry.paid:
                     self._close(entry.key, entry.prompt)
+            case Begun():
+                # Its commands leave nothing behind, so they are run again.
+                pass
             case Observed():
                 self._observations[entry.key] = entry.observation
 

@@ -15,4 +15,6 @@ class Limits(Frozen):
     file_chars: int = Field(default=40_000, ge=200, description="characters of one result of read_file")
     total_input_tokens: int = Field(default=1_000_000, ge=1, description="tokens sent to the model, all turns together")
     output_tokens: int = Field(default=16_000, ge=1, description="tokens one answer may have")
+    lookup_seconds: float = Field(default=60.0, gt=0, description="time for one request that only reads")
+    command_seconds: float = Field(default=3_600.0, gt=0, description="time for one request that runs commands")
     seconds: float = Field(default=1_800.0, gt=0, description="time for all of it, in this process")

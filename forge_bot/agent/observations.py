@@ -20,6 +20,15 @@ class Status(StrEnum):
     SKIPPED_DUPLICATE = "skipped_duplicate"
 
 
+class Effect(StrEnum):
+    """What fulfilling a request does beside finding an answer."""
+
+    READS = "reads"
+    """Nothing: within one conversation the same request is fulfilled once."""
+    RUNS = "runs"
+    """It runs commands: each request counts, and it is journalled before it begins."""
+
+
 class Wanted(Frozen):
     """One request of the model, with the key its result is known by.
 

@@ -16,6 +16,7 @@ _PLACE_NAME = re.compile(r"_(?:FILE|PATH|DIR|SOCK|URL|HOST|NAME|ID)$|^(?:OLD)?PW
 _SHORTEST = 8
 _SHORTEST_LINE = 16
 # RFC 3986, 2.2 and 2.3: signs that some programs leave as they are.
+_ESCAPE = re.compile("%[0-9A-F]{2}")
 _UNRESERVED = "!*'();:@&=+$,/?#[]"
 
 Strike = Callable[[str], str]
@@ -40,7 +41,8 @@ def forms(value: str) -> tuple[str, ...]:
     for text in (value, *_lines(value)):
         raw = text.encode("utf-8", "surrogatepass")
         found += [text, text[::-1], raw.hex(), raw.hex().upper(), *_base64(raw)]
-        found += [quote(raw, safe=safe) for safe in ("", "/", _UNRESERVED)] + [quote_plus(raw)]
+        quoted = [*(quote(raw, safe=safe) for safe in ("", "/", _UNRESERVED)), quote_plus(raw)]
+        found += [*quoted, *(_ESCAPE.sub(lambda match: match[0].lower(), each) for each in quoted)]
         found += [_percent(raw), _percent(raw).lower(), json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]]
     return tuple(dict.fromkeys(form for form in found if len(form) >= _SHORTEST))
 

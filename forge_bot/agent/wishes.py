@@ -16,13 +16,20 @@ class Wishes(Frozen):
     notes: tuple[str, ...]
 
 
-def sorted_wishes(asked: Explore, turn: int, before: Sequence[Observation], providers: Sequence[str], limit: int) -> Wishes:
+def sorted_wishes(
+    asked: Explore,
+    turn: int,
+    before: Sequence[Observation],
+    providers: Sequence[str],
+    limit: int,
+    running: Sequence[str] = (),
+) -> Wishes:
     """The requests of one turn, context before actions. Which list a request stood in, and the type it claims, do not
-    matter: the catalogue knows what a name is.
+    matter: the catalogue knows what a name is. Only requests that read are answered once; those `running` names run again.
     """
     pairs = [(item.provider, item.params_json) for item in asked.requests]
     pairs += [(item.capability, item.params_json) for item in asked.actions]
-    seen = {(item.capability, item.params): item.key for item in before if item.status is not Status.SKIPPED_DUPLICATE}
+    seen = {(item.capability, item.params): item.key for item in before if _answers_again(item, running)}
     wanted: list[Wanted] = []
     known: list[Observation] = []
     for index, (capability, params_json) in enumerate(pairs[:limit], 1):
@@ -33,8 +40,13 @@ def sorted_wishes(asked: Explore, turn: int, before: Sequence[Observation], prov
             known.append(answer)
         else:
             wanted.append(item)
-        seen.setdefault(same, item.key)
+        if capability not in running:
+            seen.setdefault(same, item.key)
     return Wishes(wanted=tuple(wanted), known=tuple(known), notes=_left_out(len(pairs), limit))
+
+
+def _answers_again(item: Observation, running: Sequence[str]) -> bool:
+    return item.status is not Status.SKIPPED_DUPLICATE and item.capability not in running
 
 
 def _without_looking(item: Wanted, garbled: bool, first: str | None, providers: Sequence[str]) -> Observation | None:

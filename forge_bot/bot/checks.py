@@ -134,7 +134,9 @@ class Inspector:
         found = [f"a message holds the value of {name}" for commit in commits for name in sorted(self._leaked(commit.message.encode()))]
         for raw in self.repository.raw_commits([commit.id for commit in commits]).values():
             head = raw.partition(b"\n\n")[0]
-            found += [f"a commit's author, committer or another line of it holds the value of {name}" for name in sorted(self._leaked(head))]
+            found += [
+                f"a commit's author, committer or another line of it holds the value of {name}" for name in sorted(self._leaked(head))
+            ]
         for before, after in steps:
             names = self.repository.objects(before, self.tree.modes(before, after))
             new = [path for path, mode in self.tree.modes(before, after).items() if path not in names and mode != _GONE]

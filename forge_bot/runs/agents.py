@@ -13,6 +13,7 @@ from forge_bot.agent.limits import Limits
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.notices import Asking
 from forge_bot.agent.notices import Notice as ModelNotice
+from forge_bot.agent.observations import Effect
 from forge_bot.agent.work import work
 from forge_bot.checkout import MergeConflict
 from forge_bot.engine import SpawnAgent
@@ -62,7 +63,10 @@ class Agents:
         self.ledger = Ledger(run.state.budget)
         self.landing = Landing(run)
         self.spots = Spots(run, project, self._past_runs)
-        capabilities = [shown(entry) for entry in self.spots.catalogue().catalogue()]
+        entries = self.spots.catalogue().catalogue()
+        capabilities = [shown(entry) for entry in entries]
+        self.running = tuple(entry.name for entry in entries if entry.effect is Effect.RUNS)
+        self._command_seconds = project.most_seconds()
         self.briefing = Briefing(run, project.profile, templates, capabilities)
         self._unpriced = False
 
@@ -136,7 +140,9 @@ class Agents:
             user=prompt.user,
             kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
             providers=tuple(entry.name for entry in material.capabilities),
+            running=self.running,
             limits=Limits(
+                command_seconds=self._command_seconds,
                 turns=settings.turns,
                 requests_per_turn=settings.requests_per_turn,
                 total_input_tokens=settings.input_tokens,

@@ -120,6 +120,12 @@ class Project:
 
     # -- for a model that asks -------------------------------------------------------------------------------------
 
+    def most_seconds(self) -> float:
+        """Return how long a request for tests or linters can take with setup before it: what the sandbox allows, and a minute."""
+        commands = self.profile.commands
+        count = len(commands.setup) + max(len(commands.test), len(commands.lint))
+        return self.config.command_seconds * max(1, count) + 60
+
     def run_tests(self, selectors: Sequence[str]) -> str:
         """The outcome of the test commands, narrowed to some files where the command allows it, as text for a model."""
         self.set_up()

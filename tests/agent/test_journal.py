@@ -1,11 +1,14 @@
 """The journal: nothing that was answered is forgotten, nothing secret is written, and a torn line harms nobody."""
 
+import base64
+import json
 import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -19,6 +22,9 @@ from forge_bot.errors import DiskFull
 REPLY = Reply(text="answer ✓", usage=Usage(calls=1, input_tokens=5, cost=Decimal("0.1")), finish=Finish.STOP)
 NOTE = Observation(key="1.1-x", capability="look", params="{}", status=Status.OK, content="found ✓", note="lines 1-2")
 QUESTION = (Message(role=Role.USER, text="Why?"),)
+
+
+SECRET = 'pa+ss/w=rd&"with" signs?1234'
 
 
 @pytest.fixture
@@ -182,3 +188,29 @@ journal.finished("a1#3", "p", Reply(text="after"))
 def test_no_question_goes_out_whose_answer_could_not_be_kept() -> None:
     with pytest.raises(DiskFull, match="could not be kept"):
         ask(Journal(Path("/proc/self/journal.jsonl"), {}), "a1#1")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        SECRET,
+        base64.b64encode(SECRET.encode()).decode(),
+        base64.urlsafe_b64encode(b"x:" + SECRET.encode() + b"yz").decode(),
+        SECRET.encode().hex(),
+        SECRET.encode().hex().upper(),
+        quote(SECRET, safe=""),
+        quote(SECRET),
+        json.dumps(SECRET),
+    ],
+    ids=["plain", "base 64", "base 64 for addresses, one off", "hexadecimal", "large hexadecimal", "address", "path", "JSON"],
+)
+def test_a_secret_is_struck_in_every_form_that_programs_print(form: str) -> None:
+    struck = striking({"DB_PASSWORD": SECRET})(f"It is {form}.")
+    assert "[DB_PASSWORD]" in struck
+    assert len(struck) < len("It is [DB_PASSWORD].") + 16, "at most the signs of base 64 that depend on their neighbours are left"
+
+
+def test_each_line_of_a_key_of_several_lines_is_struck() -> None:
+    key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7VJTU\n-----END KEY-----\n"
+    struck = striking({"SIGNING_KEY": key})("first MIIEvQIBADANBgkqhkiG9w0BAQEF then AASCBKcwggSjAgEAAoIBAQC7VJTU; -----BEGIN KEY-----")
+    assert struck == "first [SIGNING_KEY] then [SIGNING_KEY]; -----BEGIN KEY-----"

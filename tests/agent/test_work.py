@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import json
+import threading
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -272,3 +273,56 @@ async def test_tasks_side_by_side_share_one_cap_and_one_journal(room: Room) -> N
     assert [item.stop for item in done] == [StopReason.ANSWERED] * 4
     assert room.ledger.budget == Budget(cap=Decimal("1.00"), spent=Decimal("0.40"))
     assert Journal(room.path, {}).damaged == 0
+
+
+# -- deadlines, and what is journalled before it happens
+
+
+RUN = explore(("look", {"at": 1}))
+
+
+@pytest.mark.parametrize("running", [(), ("look",)], ids=["reading", "running"])
+async def test_a_request_that_never_comes_back_ends_at_its_deadline(room: Room, running: tuple[str, ...]) -> None:
+    release = threading.Event()
+
+    def look(wanted: Wanted) -> Observation:
+        release.wait(60)
+        return seen(wanted, "too late")
+
+    room.library = Library(look)
+    model = Speaker([RUN, document()])
+    given = assignment(limits=Limits(lookup_seconds=0.05, command_seconds=0.05)).model_copy(update={"running": running})
+    try:
+        done = await room.work(model, given)
+    finally:
+        release.set()
+    assert done.stop is StopReason.ANSWERED
+    told = model.calls[1].messages[-1].text
+    assert "timeout" in told
+    assert "too late" not in told
+    again = Speaker([document()])
+    await room.work(again, given)
+    assert again.calls == [], "the journal has both answers, and the deadline with them"
+
+
+async def test_a_request_that_runs_commands_is_in_the_journal_before_it_happens(room: Room) -> None:
+    lines: list[str] = []
+
+    def look(wanted: Wanted) -> Observation:
+        lines.append(room.path.read_text().splitlines()[-1])
+        return seen(wanted, "ran")
+
+    room.library = Library(look)
+    given = assignment().model_copy(update={"running": ("look",)})
+    await room.work(Speaker([explore(("look", {"at": 1}), ("read_file", {"path": "a.py"})), document()]), given)
+    before = {line["capability"] for line in map(json.loads, lines) if line["entry"] == "begun"}
+    assert before == {"look"}
+
+
+async def test_only_requests_that_read_are_answered_once(room: Room) -> None:
+    given = assignment().model_copy(update={"running": ("look",)})
+    both = explore(("look", {"at": 1}), ("read_file", {"path": "a.py"}))
+    model = Speaker([both, both, document()])
+    await room.work(model, given)
+    assert [key.split("-")[0] for key in sorted(room.library.asked)] == ["1.1", "1.2", "2.1"]
+    assert model.calls[2].messages[-1].text.count("skipped_duplicate") == 1

@@ -214,6 +214,22 @@ CLASSES: dict[str, Class] = {
         ),
         red_at="7997ad5",
     ),
+    "S37": Class(
+        "Files that run, decide or instruct by themselves elsewhere",
+        (
+            "tests/security/test_protected_paths.py::test_what_runs_decides_or_instructs_by_itself_somewhere_is_not_pushed_without_a_person",
+            "tests/security/test_protected_paths.py::test_the_reason_for_which_a_path_is_protected_is_said",
+            "tests/security/test_protected_paths.py::test_what_a_repository_adds_to_the_table_is_not_pushed_either",
+            "tests/security/test_protected_paths.py::test_the_part_of_a_manifest_that_installs_builds_or_runs_is_not_pushed_without_a_person",
+            "tests/security/test_protected_paths.py::test_the_rest_of_a_manifest_is_pushed_like_any_file",
+            "tests/security/test_protected_paths.py::test_a_new_manifest_and_one_that_goes_are_judged_by_the_same_part",
+            "tests/security/test_protected_paths.py::test_a_manifest_that_cannot_be_read_is_protected",
+            "tests/security/test_protected_paths.py::test_ordinary_files_are_not_taken_for_protected_ones",
+            "tests/security/test_protected_paths.py::test_the_page_lists_the_table_as_it_is",
+            "tests/sandbox/test_protected.py::test_files_that_run_or_instruct_by_themselves_are_neither_changed_nor_left_behind",
+        ),
+        red_at="7997ad5",
+    ),
     "S38": Class(
         "Commands that the gate refused, read again later",
         (
@@ -256,6 +272,20 @@ CLASSES: dict[str, Class] = {
         ),
         red_at="7997ad5",
     ),
+    "S43": Class(
+        "Other bytes at paths that were approved once",
+        (
+            "tests/security/test_approved_bytes.py::test_what_an_approved_patch_makes_is_pushed_and_nothing_else_at_its_paths",
+            "tests/security/test_approved_bytes.py::test_other_bytes_instead_of_the_approved_ones_are_not_pushed",
+            "tests/security/test_approved_bytes.py::test_an_approved_file_does_not_become_executable_or_go_away_unasked",
+            "tests/security/test_approved_bytes.py::test_a_line_in_a_patch_that_looks_like_a_file_name_approves_no_file",
+            "tests/security/test_approved_bytes.py::test_a_patch_that_is_replaced_after_its_approval_approves_nothing",
+            "tests/security/test_approved_bytes.py::test_a_new_patch_of_the_same_task_is_not_approved_by_the_answer_to_the_old_one",
+            "tests/security/test_approved_bytes.py::test_a_patch_that_was_changed_after_its_approval_is_not_applied",
+            "tests/security/test_approved_bytes.py::test_the_frozen_request_is_not_changed_by_a_worker",
+        ),
+        red_at="7997ad5",
+    ),
     "S45": Class(
         "Small holes in the thread",
         (
@@ -263,6 +293,20 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_people_in_threads.py::test_a_bare_approval_in_the_second_of_a_new_version_does_not_count_for_it",
             "tests/gate/test_gate.py::test_a_reply_mark_of_another_workflow_does_not_silence_an_answer",
         ),
+        red_at="7997ad5",
+    ),
+    "S46": Class(
+        "Traces that a worker leaves",
+        (
+            "tests/security/test_traces.py::test_a_key_in_the_name_of_a_file_is_found_and_not_said",
+            "tests/security/test_traces.py::test_a_key_in_the_name_of_a_protected_file_is_not_said_in_the_reason",
+            "tests/security/test_traces.py::test_a_key_in_the_author_or_committer_of_a_commit_is_found",
+            "tests/security/test_traces.py::test_a_key_in_a_line_of_a_commit_that_no_log_shows_is_found",
+            "tests/security/test_traces.py::test_a_key_is_found_in_the_forms_that_addresses_have",
+            "tests/checkout/test_discarding.py::test_a_nested_repository_goes_like_every_other_leftover",
+            "tests/checkout/test_discarding.py::test_a_folder_of_the_project_is_not_left_a_repository_of_its_own",
+        ),
+        "a secret that is divided among the names of several files",
         red_at="7997ad5",
     ),
     "S47": Class(

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
+from forge_bot.agent.observations import Effect
 from forge_bot.engine.values import Frozen
 
 
@@ -22,6 +23,7 @@ class CapabilitySpec(Frozen):
     name: str
     description: str
     parameters: tuple[Parameter, ...]
+    effect: Effect = Effect.READS
 
     @property
     def line(self) -> str:
@@ -31,7 +33,7 @@ class CapabilitySpec(Frozen):
         return f"- {self.name}({given}): {self.description}{told}"
 
 
-def spec(name: str, params: type[BaseModel]) -> CapabilitySpec:
+def spec(name: str, params: type[BaseModel], effect: Effect = Effect.READS) -> CapabilitySpec:
     """The entry for a capability whose parameters are `params`; its docstring is the description."""
     schema: dict[str, Any] = params.model_json_schema()
     required = set(cast("list[str]", schema.get("required", [])))
@@ -43,6 +45,7 @@ def spec(name: str, params: type[BaseModel]) -> CapabilitySpec:
             Parameter(name=field, kind=_kind(shape), description=str(shape.get("description", "")), required=field in required)
             for field, shape in fields.items()
         ),
+        effect=effect,
     )
 
 

@@ -18,7 +18,7 @@ from forge_bot.agent.context.list_files import ListFiles, list_files
 from forge_bot.agent.context.read_file import ReadFile, read_file
 from forge_bot.agent.context.search_code import SearchCode, search_code
 from forge_bot.agent.limits import Limits
-from forge_bot.agent.observations import Observation, Status, Wanted
+from forge_bot.agent.observations import Effect, Observation, Status, Wanted
 from forge_bot.engine.values import Frozen
 from forge_bot.errors import PathEscapes
 
@@ -67,9 +67,9 @@ class Context:
             answer = partial(_short, partial(past_runs, earlier))
             self._capabilities["past_runs"] = _capability("past_runs", PastRuns, answer)
         if tests:
-            self._capabilities["run_tests"] = _capability("run_tests", RunTests, partial(self._command, tests))
+            self._capabilities["run_tests"] = _capability("run_tests", RunTests, partial(self._command, tests), Effect.RUNS)
         if linters:
-            self._capabilities["lint_check"] = _capability("lint_check", LintCheck, partial(self._command, linters))
+            self._capabilities["lint_check"] = _capability("lint_check", LintCheck, partial(self._command, linters), Effect.RUNS)
 
     def _command(self, run: OnPaths, wanted: RunTests | LintCheck, limits: Limits) -> Found:
         with self._one_command:
@@ -97,8 +97,8 @@ class Context:
         return _observation(wanted, Status.OK, found.content, found)
 
 
-def _capability(name: str, params: type[P], answer: Callable[[P, Limits], Found]) -> _Capability:
-    return _Capability(spec(name, params), lambda text, limits: answer(params.model_validate_json(text), limits))
+def _capability(name: str, params: type[P], answer: Callable[[P, Limits], Found], effect: Effect = Effect.READS) -> _Capability:
+    return _Capability(spec(name, params, effect), lambda text, limits: answer(params.model_validate_json(text), limits))
 
 
 def _short(look: Callable[[P, int], Found], wanted: P, limits: Limits) -> Found:
