@@ -346,6 +346,13 @@ class AnswerNotOffered(ReportRejected):
     hint = "The gate says which answers it takes."
 
 
+class NeedsTerminal(ReportRejected):
+    """A person's answer was given where no person sits."""
+
+    code = "GATE-005"
+    hint = "Type it at a terminal. A script that answers for you adds --by-script, and the record says so."
+
+
 # -- what an MCP client asks --------------------------------------------------------------------------------------
 
 
@@ -424,6 +431,13 @@ class AskedElsewhere(ReportRejected):
 
     code = "MCP-011"
     hint = "Call pipeline_next_action without user_response; the client shows the question."
+
+
+class PersonDecides(ReportRejected):
+    """A client wants to end a run, or send it back, past a question that is a person's to answer."""
+
+    code = "MCP-014"
+    hint = "Let the person decide."
 
 
 class Interrupted(RunError):

@@ -10,7 +10,7 @@ import pytest
 
 from forge_bot.cli.app import run
 from forge_bot.resources import templates
-from tests.fakes.sample import Said, Sample
+from tests.fakes.sample import Said, Sample, by_script
 
 if TYPE_CHECKING:
     from tests.bot.kept import Kept
@@ -83,7 +83,7 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
     def forge(*words: str) -> Said:
         capsys.readouterr()
-        code = run(list(words))
+        code = run([*words, *by_script(words)])
         said = capsys.readouterr()
         return Said(code, said.out, said.err)
 

@@ -199,6 +199,7 @@ CLI = {
     "phase-3, design, tasks, implementation, …",
     "cli-option-from": "Go on from this phase, which the run has reached: the same as retry PHASE.",
     "cli-option-yes": "Do not ask about effort, branch and slug.",
+    "cli-option-by-script": "Answer from a script of yours, without a terminal; the record says so.",
     "cli-option-run": "Name or branch of the run, if there is more than one.",
     "cli-option-notes": "What should be different this time.",
     "cli-option-json": "Print state.json.",

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 import typer
 
 from forge_bot import __version__
-from forge_bot.cli.completing import documents, phase_names, phases_to_repeat, run_folders, run_names
-from forge_bot.cli.streams import NobodyReads, flushed, typed
+from forge_bot.cli.completing import documents, phases_to_repeat, run_folders
+from forge_bot.cli.options import ByScript, From, Model, Push, Record, Repo, RunName, Until, words
+from forge_bot.cli.streams import NobodyReads, flushed
 
 app = typer.Typer(
     name="forge-bot",
@@ -19,37 +20,6 @@ app = typer.Typer(
 )
 
 
-def _words(value: str | None) -> str | None:
-    return value if value is None else typed(value)
-
-
-Repo = Annotated[Path, typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder")]
-RunName = Annotated[
-    str | None,
-    typer.Option("--run", callback=_words, help="Name or branch of the run, if there is more than one.", autocompletion=run_names),
-]
-Model = Annotated[str | None, typer.Option(help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME")]
-Record = Annotated[Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")]
-Push = Annotated[bool, typer.Option("--push", help="Push the branch when the pull request's text is ready, and at the end.")]
-Until = Annotated[
-    str | None,
-    typer.Option(
-        "--until",
-        help="Stop with exit code 3 when this phase is complete, before the review or checkpoint that follows it. Id or name: "
-        "phase-3, design, tasks, implementation, …",
-        metavar="PHASE",
-        autocompletion=phase_names,
-    ),
-]
-From = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        help="Go on from this phase, which the run has reached: the same as retry PHASE.",
-        metavar="PHASE",
-        autocompletion=phases_to_repeat,
-    ),
-]
 HERE = Path()
 _MOST_DOLLARS = 1_000_000
 _BY_HAND = 130
@@ -74,7 +44,7 @@ def run_task(
     task: Annotated[
         str,
         typer.Argument(
-            callback=_words,
+            callback=words,
             help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with a run.",
             autocompletion=run_folders,
         ),
@@ -91,7 +61,7 @@ def run_task(
     ] = None,
     model: Model = None,
     budget: Annotated[float | None, typer.Option(help="US dollars the run may cost.", min=0.01, max=_MOST_DOLLARS)] = None,
-    branch: Annotated[str | None, typer.Option(help="Name of the new branch.", metavar="NAME", callback=_words)] = None,
+    branch: Annotated[str | None, typer.Option(help="Name of the new branch.", metavar="NAME", callback=words)] = None,
     here: Annotated[bool, typer.Option("--here", help="Work on the branch and in the folder that is checked out.")] = False,
     record: Record = None,
     push: Push = False,
@@ -130,28 +100,34 @@ def approve(
     record: Record = None,
     push: Push = False,
     until: Until = None,
+    by_script: ByScript = False,
 ) -> int:
     """Say yes to what waits, and go on."""
-    return _answer("approve", repo, run, model, record, digest=digest, push=push, until=until)
+    from forge_bot.cli.going import give
+
+    return give(repo, run, model, record, answer="approve", digest=digest, push=push, until=until, by_script=by_script)
 
 
 @app.command()
 def reject(
-    notes: Annotated[str, typer.Argument(help="What should be different.", callback=_words)],
+    notes: Annotated[str, typer.Argument(help="What should be different.", callback=words)],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
     record: Record = None,
     push: Push = False,
     until: Until = None,
+    by_script: ByScript = False,
 ) -> int:
     """Send what waits back with your notes, and go on."""
-    return _answer("reject", repo, run, model, record, notes=notes, push=push, until=until)
+    from forge_bot.cli.going import give
+
+    return give(repo, run, model, record, answer="reject", notes=notes, push=push, until=until, by_script=by_script)
 
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(callback=_words, help="What you want to know about what waits, or about the run so far.")],
+    question: Annotated[str, typer.Argument(callback=words, help="What you want to know about what waits, or about the run so far.")],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -166,25 +142,43 @@ def ask(
 
 
 @app.command()
-def abandon(repo: Repo = HERE, run: RunName = None) -> int:
+def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False) -> int:
     """End a run. Its branch stays."""
-    return _answer("abandon", repo, run, None, None)
+    from forge_bot.cli.going import give
+
+    return give(repo, run, None, None, answer="abandon", by_script=by_script)
 
 
 @app.command()
 def done(
-    repo: Repo = HERE, run: RunName = None, model: Model = None, record: Record = None, push: Push = False, until: Until = None
+    repo: Repo = HERE,
+    run: RunName = None,
+    model: Model = None,
+    record: Record = None,
+    push: Push = False,
+    until: Until = None,
+    by_script: ByScript = False,
 ) -> int:
     """Say that you did what a task asked of a person, and go on."""
-    return _answer("done", repo, run, model, record, push=push, until=until)
+    from forge_bot.cli.going import give
+
+    return give(repo, run, model, record, answer="done", push=push, until=until, by_script=by_script)
 
 
 @app.command()
 def skip(
-    repo: Repo = HERE, run: RunName = None, model: Model = None, record: Record = None, push: Push = False, until: Until = None
+    repo: Repo = HERE,
+    run: RunName = None,
+    model: Model = None,
+    record: Record = None,
+    push: Push = False,
+    until: Until = None,
+    by_script: ByScript = False,
 ) -> int:
     """Go on without what a task asked of a person."""
-    return _answer("skip", repo, run, model, record, push=push, until=until)
+    from forge_bot.cli.going import give
+
+    return give(repo, run, model, record, answer="skip", push=push, until=until, by_script=by_script)
 
 
 @app.command()
@@ -196,11 +190,12 @@ def resume(
     push: Push = False,
     until: Until = None,
     phase: From = None,
+    by_script: ByScript = False,
 ) -> int:
     """Go on with a run that stopped, for whatever reason."""
     from forge_bot.cli.going import resume as go
 
-    return go(repo, run, model, record, push=push, until=until, phase=phase)
+    return go(repo, run, model, record, push=push, until=until, by_script=by_script, phase=phase)
 
 
 @app.command()
@@ -212,18 +207,19 @@ def retry(
             autocompletion=phases_to_repeat,
         ),
     ] = None,
-    notes: Annotated[str, typer.Option(help="What should be different this time.", callback=_words)] = "",
+    notes: Annotated[str, typer.Option(help="What should be different this time.", callback=words)] = "",
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
     record: Record = None,
     push: Push = False,
     until: Until = None,
+    by_script: ByScript = False,
 ) -> int:
     """Do a phase again, and everything after it."""
     from forge_bot.cli.going import retry as go
 
-    return go(repo, run, model, record, phase=phase, notes=notes, push=push, until=until)
+    return go(repo, run, model, record, phase=phase, notes=notes, push=push, until=until, by_script=by_script)
 
 
 @app.command("continue")
@@ -235,11 +231,12 @@ def continue_(
     record: Record = None,
     push: Push = False,
     until: Until = None,
+    by_script: ByScript = False,
 ) -> int:
     """Allow a run more money, and go on."""
     from forge_bot.cli.going import raise_budget as go
 
-    return go(repo, run, model, record, amount=amount, push=push, until=until)
+    return go(repo, run, model, record, amount=amount, push=push, until=until, by_script=by_script)
 
 
 @app.command()
@@ -359,42 +356,19 @@ def demo(
     return show_it(folder, yes=yes)
 
 
-def _answer(
-    answer: Literal["approve", "reject", "abandon", "done", "skip"],
-    repo: Path,
-    run: str | None,
-    model: str | None,
-    record: Path | None,
-    *,
-    notes: str = "",
-    digest: str | None = None,
-    push: bool = False,
-    until: str | None = None,
-) -> int:
-    from forge_bot.cli.going import give
-
-    return give(repo, run, model, record, answer=answer, notes=notes, digest=digest, push=push, until=until)
-
-
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code. The one door at which every error is told."""
     try:
         code: object = app(args=arguments, standalone_mode=False)
         flushed()
     except (KeyboardInterrupt, EOFError, typer.Abort):
-        from forge_bot.cli import failing
+        code = _BY_HAND
+    except (NobodyReads, Exception) as error:  # noqa: BLE001 - the door: whatever comes is told, and the exit code says that it failed
+        from forge_bot.cli.failing import told
 
-        return failing.interrupted()
-    except NobodyReads:
-        from forge_bot.cli import failing
-
-        return failing.unread()
-    except Exception as error:  # noqa: BLE001 - the door: whatever comes is told, and the exit code says that it failed
-        from forge_bot.cli import failing
-
-        return failing.told(error)
+        return told(error)
     if code == _BY_HAND:
-        from forge_bot.cli import failing
+        from forge_bot.cli.failing import interrupted
 
-        return failing.interrupted()
+        return interrupted()
     return code if isinstance(code, int) else 0

@@ -40,7 +40,7 @@ def say_how_to_answer(question: Question) -> None:
     """Print the question for later, with the commands that answer it."""
     console = Console(soft_wrap=True)
     show(question, console)
-    console.print("[bold]Nobody is at a terminal here, so the run waits.[/] Answer with one of:")
+    console.print("[bold]Nobody is at a terminal here, so the run waits.[/] Answer at a terminal with one of:")
     digest = f" {question.data.digest[:_SHORTEST_DIGEST]}" if question.data.digest else ""
     for choice in question.actions:
         shown = {"approve": f"approve{digest}", "reject": 'reject "what should be different"'}.get(choice.answer, choice.answer)

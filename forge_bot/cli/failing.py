@@ -7,7 +7,7 @@ import traceback
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.cli.streams import settle, silence
+from forge_bot.cli.streams import NobodyReads, settle, silence
 from forge_bot.errors import ForgeError, MachineRefused
 from forge_bot.runs.process import undisturbed
 
@@ -16,9 +16,9 @@ USAGE = 2
 _WORKING = frozenset({"run", "approve", "reject", "done", "skip", "resume", "retry", "continue", "demo"})
 
 
-def told(error: Exception) -> int:
+def told(error: Exception | NobodyReads) -> int:
     """Tell the error on stderr; the exit code it ends the invocation with."""
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, BrokenPipeError | NobodyReads):
         silence()
         return unread()
     console = Console(stderr=True, soft_wrap=True)

@@ -10,7 +10,7 @@ from forge_bot.checkout import Repository
 from forge_bot.cli.beforehand import check_going_on
 from forge_bot.cli.console import Console
 from forge_bot.cli.ending import ended
-from forge_bot.cli.opening import configured, models_for, session
+from forge_bot.cli.opening import check_person, configured, models_for, session, way_of_answer
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.engine.state import Status
@@ -19,7 +19,7 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.find import choose
 from forge_bot.runs.phases import check_documents, phase_named
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import VIA, Reply, answer, person
+from forge_bot.runs.session import Reply, answer, person
 from forge_bot.runs.start import LONGEST_TASK
 from forge_bot.settings.config import MOST_DOLLARS
 
@@ -35,11 +35,14 @@ def give(
     digest: str | None = None,
     push: bool = False,
     until: str | None = None,
+    by_script: bool = False,
 ) -> int:
-    """Answer the open question, and go on."""
+    """Answer the open question, and go on. Raises NeedsTerminal where no person and no script of theirs answers."""
+    check_person(answer, by_script=by_script)
+    via = way_of_answer(by_script=by_script)
     reply = Reply(answer=Answer(answer), notes=_short_enough(notes))
     ends = reply.answer is Answer.ABANDON
-    return _go(folder, name, model, record, lambda run: _answered(run, reply, digest), push=push, until=until, ends=ends)
+    return _go(folder, name, model, record, lambda run: _answered(run, reply, via, digest), push=push, until=until, ends=ends)
 
 
 def resume(
@@ -51,10 +54,11 @@ def resume(
     push: bool,
     until: str | None = None,
     phase: str | None = None,
+    by_script: bool = False,
 ) -> int:
     """Go on where the run stands, or from a phase it has reached."""
     if phase is not None:
-        return retry(folder, name, model, record, phase=phase, notes="", push=push, until=until)
+        return retry(folder, name, model, record, phase=phase, notes="", push=push, until=until, by_script=by_script)
     return _go(folder, name, model, record, _nothing_to_say, push=push, until=until)
 
 
@@ -68,13 +72,17 @@ def retry(
     notes: str,
     push: bool,
     until: str | None = None,
+    by_script: bool = False,
 ) -> int:
-    """Send the run back to a phase, and go on from there."""
+    """Send the run back to a phase, and go on from there. Raises NeedsTerminal if that passes over an open question."""
+    via = way_of_answer(by_script=by_script)
 
     def asked(run: Run) -> Report:
+        if run.state.gate is not None:
+            check_person(f"retry past the open question {run.state.gate.name}", by_script=by_script)
         target = phase_named(run.pipeline, phase) if phase is not None else run.state.current_phase
         check_documents(run, target)
-        return RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=_short_enough(notes), by=person(), via=VIA)
+        return RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=_short_enough(notes), by=person(), via=via)
 
     return _go(folder, name, model, record, asked, push=push, until=until)
 
@@ -92,16 +100,26 @@ def ask(folder: Path, name: str | None, model: str | None, record: Path | None, 
 
 
 def raise_budget(
-    folder: Path, name: str | None, model: str | None, record: Path | None, *, amount: str, push: bool, until: str | None = None
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    *,
+    amount: str,
+    push: bool,
+    until: str | None = None,
+    by_script: bool = False,
 ) -> int:
-    """Allow more money, and go on."""
+    """Allow more money, and go on. Raises NeedsTerminal where no person and no script of theirs allows it."""
+    check_person("continue", by_script=by_script)
+    via = way_of_answer(by_script=by_script)
     more = dollars(amount)
     return _go(
         folder,
         name,
         model,
         record,
-        lambda _run: BudgetRaised(key=f"budget-{uuid4().hex}", at=now(), amount=more, by=person(), via=VIA),
+        lambda _run: BudgetRaised(key=f"budget-{uuid4().hex}", at=now(), amount=more, by=person(), via=via),
         push=push,
         until=until,
     )
@@ -133,8 +151,8 @@ def _nothing_to_say(run: Run) -> None:
         raise RunEnded(f"The run {run.name} is over: {run.state.current_phase_status.value}.", hint=again)
 
 
-def _answered(run: Run, reply: Reply, digest: str | None) -> Report:
-    return answer(run, reply, VIA, digest)
+def _answered(run: Run, reply: Reply, via: str, digest: str | None) -> Report:
+    return answer(run, reply, via, digest)
 
 
 def _go(

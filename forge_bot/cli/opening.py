@@ -10,8 +10,9 @@ from forge_bot.checkout import Repository
 from forge_bot.cli.asking import ask_at_terminal, say_how_to_answer, show
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.values import Tier
+from forge_bot.errors import NeedsTerminal
 from forge_bot.runs.asking import Question
-from forge_bot.runs.session import Asker, Session
+from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session
 from forge_bot.settings import Config, load_config
 
 if TYPE_CHECKING:
@@ -43,6 +44,17 @@ def models_for(config: Config, model: str | None, record: Path | None) -> Callab
 def at_terminal() -> bool:
     """Whether a person can be asked here."""
     return sys.stdin.isatty() and sys.stdout.isatty() and "CI" not in os.environ
+
+
+def way_of_answer(*, by_script: bool) -> str:
+    """Return how an answer given by this command came, as the record names it: a terminal on stdin, or a script."""
+    return VIA if sys.stdin.isatty() and not by_script else VIA_SCRIPT
+
+
+def check_person(what: str, *, by_script: bool) -> None:
+    """Refuse an answer that comes neither from a terminal nor with --by-script. Raises NeedsTerminal."""
+    if not by_script and not sys.stdin.isatty():
+        raise NeedsTerminal(f"{what} is a person's to say, and stdin is not a terminal.")
 
 
 def session(

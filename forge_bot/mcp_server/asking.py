@@ -1,4 +1,6 @@
-"""`pipeline_next_action` over the protocol: where the client can ask its person, a gate is put to them, and only that answer counts."""
+"""`pipeline_next_action` and `run_control` over the protocol: where the client can ask its person, a gate is put to them, and only
+that answer counts.
+"""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,8 @@ from forge_bot.mcp_server.voice import Voice
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.acting import Next
+    from forge_bot.mcp_server.answers import Controlled
+    from forge_bot.mcp_server.passing import Operation, PastQuestion
     from forge_bot.mcp_server.wire import ReportResult
 
 _MOST_KEPT = 60_000
@@ -52,6 +56,34 @@ async def next_or_question(
             found = await in_thread(partial(_went_on, desk, workspace, told, voice))
             await announce(ctx, listeners, workspace)
     return _result(found, result, answer.why if isinstance(answer, Silent) else "")
+
+
+async def controlled(
+    ctx: Context[Any, Any], desk: LazyDesk, workspace: str, operation: "Operation", phase: str, notes: str
+) -> "Controlled | InputRequiredResult":
+    """End a run, or send it back; past an open question only if the client's person says so. Raises PersonDecides."""
+    from forge_bot.mcp_server.passing import PastQuestion, Wanted  # the engine stands behind it
+
+    wanted = Wanted(operation, phase, notes.replace("\0", ""))
+
+    async def done(confirmed: str) -> "Controlled | PastQuestion":
+        return await in_thread(lambda: desk().managing.control(workspace, wanted, client_name(ctx), confirmed))
+
+    asks = can_ask(ctx)
+    earlier = brought(ctx) if asks else None
+    answer = earlier.answer if earlier is not None else None
+    found = await done(answer.action_id if isinstance(answer, Given) and answer.answer == operation else "")
+    if not isinstance(found, PastQuestion):
+        return found
+    if asks and answer is None:
+        told = await ask(ctx, Put(found.action_id, found.digest, found.message, found.options))
+        if isinstance(told, InputRequiredResult):
+            return told
+        if isinstance(told, Given):
+            found = await done(told.action_id)
+    if isinstance(found, PastQuestion):
+        raise found.refusal
+    return found
 
 
 async def _asked_for(ctx: Context[Any, Any], desk: LazyDesk, workspace: str, said: dict[str, Any], voice: Voice) -> "Next":

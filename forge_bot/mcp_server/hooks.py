@@ -16,7 +16,7 @@ from pydantic import JsonValue, TypeAdapter
 from forge_bot.engine import next_action
 from forge_bot.engine.actions import Action, SpawnAgent
 from forge_bot.errors import ForgeError, ReportsDamaged
-from forge_bot.mcp_server.shell_words import git_calls
+from forge_bot.mcp_server.shell_words import git_calls, gives_answer
 from forge_bot.mcp_server.under_way import has_runs, under_way
 from forge_bot.runs.reading import Reading
 from forge_bot.workspace import SPECS
@@ -29,6 +29,10 @@ _MAIN = {"main", "master", "-"}
 _CREATES = {"-b", "-B", "-c", "-C", "--create", "--orphan"}
 _COMMITS = {"commit", "merge", "pull", "rebase", "cherry-pick", "revert", "am"}
 _FORCES = re.compile(r"--force|-[a-z]*f|\+|--mirror|--delete", re.IGNORECASE)
+_PERSON_ANSWERS = (
+    "The person answers what forge-bot asks: an agent neither types that command nor a line that hides one. Show them the question; "
+    "they answer in a terminal of their own, or you pass on what they say as user_response of pipeline_next_action."
+)
 _LOOKS_ONLY = {"Explore", "Plan"}
 """Agents of Claude Code that write nothing."""
 
@@ -41,6 +45,10 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
     folders = [Path(os.environ.get(_PROJECT) or ".")]
     try:
         payload = _PAYLOAD.validate_json((said or sys.stdin).read() or "{}")
+        # Before any run is looked for: --repo and --run lead to runs elsewhere.
+        if event == "pre-tool" and gives_answer(_line(payload.get("tool_input"))):
+            sys.stderr.write(f"{_PERSON_ANSWERS}\n")
+            return BLOCK
         folders.append(Path(str(payload.get("cwd") or folders[0])))
         found = under_way(folders[-1])
         if found is None:
@@ -54,6 +62,12 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
         return 0
     sys.stderr.write(f"{reason}\n")
     return BLOCK
+
+
+def _line(given: JsonValue) -> str:
+    """Return the line that a tool hands to a shell, or nothing."""
+    command = given.get("command") if isinstance(given, dict) else None
+    return command if isinstance(command, str) else ""
 
 
 def _short(error: Exception) -> str:

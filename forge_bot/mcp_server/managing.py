@@ -15,10 +15,11 @@ from forge_bot.engine.values import Effort, Severity, Tier
 from forge_bot.errors import BadArguments, UnknownArtifact
 from forge_bot.knowledge import History
 from forge_bot.knowledge.past_runs import REPORTS, Reported, read_reported
-from forge_bot.mcp_server.answering import VIA
+from forge_bot.mcp_server.answering import VIA, VIA_CLIENT
 from forge_bot.mcp_server.answers import Controlled, Findings, Kept, Numbers, Orientation, ResumeInfo, RunList, Validation
 from forge_bot.mcp_server.looking import Looking
 from forge_bot.mcp_server.opening import Turns, client_run
+from forge_bot.mcp_server.passing import PastQuestion, Wanted, past_question
 from forge_bot.mcp_server.preferences import Preferences, preferences, set_preferences
 from forge_bot.mcp_server.roots import Root, Roots
 from forge_bot.mcp_server.workshop import Workshop
@@ -29,11 +30,10 @@ from forge_bot.runs.landing import Contract
 from forge_bot.runs.past import history_at
 from forge_bot.runs.phases import check_documents, phase_named
 from forge_bot.runs.reading import Reading, raw_file, reading
-from forge_bot.runs.session import Reply, answer
+from forge_bot.runs.session import Reply, answer, person
 from forge_bot.settings import load_pipeline
 from forge_bot.workspace import SPECS
 
-Operation = Literal["abandon", "retry"]
 About = Literal["runs", "patterns", "friction"]
 Kind = Literal["summary", "estimate", "repository"]
 
@@ -88,23 +88,31 @@ class Managing:
         found = self.roots.runs(self.roots.all)
         return RunList(runs=tuple(self.looking.line(spot) for spot in found if ended or not spot.info.ended))
 
-    def control(self, workspace: str, operation: Operation, phase: str, notes: str, client: str) -> Controlled:
-        """End a run, or send it back to a phase that it has reached. Raises BadOption, NothingToRetry, RunEnded."""
+    def control(self, workspace: str, wanted: Wanted, client: str, confirmed: str = "") -> Controlled | PastQuestion:
+        """End a run, or send it back to a phase that it has reached. Raises BadOption, NothingToRetry, RunEnded.
+
+        Past an open question a person decides: what they are to be asked comes back, and nothing is done. `confirmed` is the
+        action id of the question that they let it pass.
+        """
         spot = self.roots.spot(workspace)
-        by, notes = f"{client or 'an MCP client'}, unverified", notes.replace("\0", "")
-        if operation == "abandon":
+        if wanted.operation == "abandon":
             self.workshop.call_off(spot)
-        with client_run(spot, self.turns, ending=operation == "abandon") as run:
-            if operation == "abandon":
-                run.tell(answer(run, Reply(answer=Answer.ABANDON, notes=notes), VIA, by=by))
-            else:
-                target = phase_named(run.pipeline, phase) if phase else run.state.current_phase
+        with client_run(spot, self.turns, ending=wanted.operation == "abandon") as run:
+            target = phase_named(run.pipeline, wanted.phase) if wanted.phase else run.state.current_phase
+            if wanted.operation == "retry":
                 check_documents(run, target)
-                run.tell(RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=notes, by=by, via=VIA))
+            if run.state.gate is not None and confirmed != run.action.action_id:
+                return past_question(run, wanted, target, str(spot.root.path))
+            by, via = (person(), VIA_CLIENT) if confirmed else (f"{client or 'an MCP client'}, unverified", VIA)
+            if wanted.operation == "abandon":
+                run.tell(answer(run, Reply(answer=Answer.ABANDON, notes=wanted.notes), via, by=by))
+            else:
+                key = f"retry-{uuid4().hex}"
+                run.tell(RetryAsked(key=key, at=now(), phase=target, notes=wanted.notes, by=by, via=via))
             state = run.state
             return Controlled(
                 workspace=self.roots.workspace(spot.root, run.name),
-                operation=operation,
+                operation=wanted.operation,
                 current_phase=state.current_phase,
                 status=state.current_phase_status.value,
                 instruction="nothing is left to do; the branch stays" if state.ended else "call pipeline_next_action",

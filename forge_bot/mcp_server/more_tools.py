@@ -3,10 +3,11 @@
 from typing import Any, Literal
 
 from mcp.server.mcpserver import Context
-from mcp.types import CallToolResult, ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import JsonValue
 
-from forge_bot.mcp_server.calling import LazyDesk, client_name, in_thread
+from forge_bot.mcp_server.asking import controlled
+from forge_bot.mcp_server.calling import LazyDesk, in_thread
 from forge_bot.mcp_server.changes import announce
 from forge_bot.mcp_server.serving import ForgeServer
 from forge_bot.mcp_server.telling import answered, artifact_of, links_of
@@ -69,9 +70,11 @@ def add_steering(server: ForgeServer, desk: LazyDesk) -> None:
     @server.tool(annotations=_ENDS, structured_output=False)
     async def run_control(
         ctx: Context[Any, Any], workspace: str, operation: Literal["abandon", "retry"], phase: str = "", notes: str = ""
-    ) -> CallToolResult:
+    ) -> CallToolResult | InputRequiredResult:
         """End a run, or send it back to a phase, when the person wants it."""
-        found = await in_thread(lambda: desk().managing.control(workspace, operation, phase, notes, client_name(ctx)))
+        found = await controlled(ctx, desk, workspace, operation, phase, notes)
+        if isinstance(found, InputRequiredResult):
+            return found
         await announce(ctx, server.listeners, workspace)
         return answered(found, meta={"hints": {"next": found.instruction}, "resource_links": [*links_of(workspace)]})
 

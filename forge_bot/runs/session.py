@@ -29,6 +29,10 @@ from forge_bot.runs.run import Run, opened
 from forge_bot.settings import Config
 
 VIA = "terminal"
+"""How an answer came that a person typed at a terminal."""
+
+VIA_SCRIPT = "script"
+"""How an answer came that a command gave without a terminal."""
 
 
 class Reply(Frozen):

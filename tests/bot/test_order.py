@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.bot.stage import Stage, heard
+from tests.fakes.sample import by_script
 
 
 def settled(stage: Stage) -> None:
@@ -114,7 +115,9 @@ class Laptop:
         subprocess.run(["git", "-C", str(self.path), *words], check=True, env=self.environ)
 
     def forge(self, *words: str) -> int:
-        return subprocess.run([sys.executable, "-m", "forge_bot", *words], cwd=self.path, env=self.environ, check=False).returncode
+        return subprocess.run(
+            [sys.executable, "-m", "forge_bot", *words, *by_script(words)], cwd=self.path, env=self.environ, check=False
+        ).returncode
 
     def push(self) -> None:
         self.git("push", "-q", "origin", self.stage.branch)
@@ -126,13 +129,13 @@ def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_
     laptop = Laptop(waiting, tmp_path)
     assert laptop.forge("approve", "--until", "final-verification") in {0, 3}
     laptop.push()
-    assert waiting.state["decisions"][0]["via"] == "terminal"
+    assert waiting.state["decisions"][0]["via"] == "script"
 
     woken = heard(waiting.say("/forge status"))
     assert woken.code == 0, woken.log
     assert waiting.state["gate"]["reason"] == "unverified_approval"
     assert [issue for issue in waiting.repo.issues.values() if issue.pull] == []
-    assert "terminal" in waiting.said("checkpoint")[-1]
+    assert "via script" in waiting.said("checkpoint")[-1]
 
     assert heard(waiting.say("/approve")).code == 0
     assert waiting.state["currentPhaseStatus"] == "completed"

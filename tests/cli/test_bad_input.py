@@ -197,7 +197,7 @@ def test_two_processes_on_one_run(sample: Sample) -> None:
     lock = sample.path / ".git" / "forge-bot" / f"{sample.workspace.name}.lock"
     with held(lock, "the test"):
         said = subprocess.run(
-            [sys.executable, "-m", "forge_bot", "approve", "--model", model],
+            [sys.executable, "-m", "forge_bot", "approve", "--by-script", "--model", model],
             capture_output=True,
             text=True,
             check=False,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.github import FakeGitHub, Issue
-from tests.fakes.sample import Said, Sample
+from tests.fakes.sample import Said, Sample, by_script
 
 TASK = "Fix the rota before its start"
 ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -22,7 +22,7 @@ def program(
     # Buffered, as it is for users: what is left in a buffer at the end is where it goes wrong.
     kept = {name: value for name, value in os.environ.items() if name not in (*without, "PYTHONUNBUFFERED")}
     environment = kept | dict(environ or {})
-    command = ["bash", "-c", f'set -o pipefail; "$@" {streams}', "bash", sys.executable, "-m", "forge_bot", *words]
+    command = ["bash", "-c", f'set -o pipefail; "$@" {streams}', "bash", sys.executable, "-m", "forge_bot", *words, *by_script(words)]
     done = subprocess.run(command, cwd=sample.path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 

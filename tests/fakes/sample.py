@@ -1,11 +1,20 @@
 """The sample repository in a test's folder, and the command line as a function."""
 
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.fakes import script
+
+_ANSWERS = {"approve", "reject", "done", "skip", "continue", "abandon", "retry"}
+
+
+def by_script(words: Sequence[str | bytes]) -> tuple[str, ...]:
+    """Return the option that an answer without a terminal needs, for a command line that gives one and lacks it."""
+    first = words[0] if words else ""
+    answers = first in _ANSWERS or (first == "resume" and "--from" in words)
+    return ("--by-script",) if answers and "--by-script" not in words else ()
 
 
 @dataclass

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from forge_bot.resources import templates
+from tests.fakes.sample import by_script
 from tests.recovery.nursery import Nursery
 from tests.recovery.play import Play
 from tests.recovery.scripts import MODEL
@@ -91,7 +92,7 @@ class World:
 
     def start(self, words: Sequence[str], more: Mapping[str, str] | None = None) -> int:
         """Begin an invocation; its process id."""
-        return self.nursery.start(tuple(words), self.path, {**self.environment, **(more or {})}, self.out)
+        return self.nursery.start((*words, *by_script(words)), self.path, {**self.environment, **(more or {})}, self.out)
 
     def forge(self, *words: str) -> tuple[int, str]:
         """A whole invocation: its exit code, and what it printed."""

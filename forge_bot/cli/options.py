@@ -1,0 +1,44 @@
+"""The options that several commands take."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forge_bot.cli.completing import phase_names, phases_to_repeat, run_names
+from forge_bot.cli.streams import typed
+
+
+def words(value: str | None) -> str | None:
+    """Return a word of the command line as text."""
+    return value if value is None else typed(value)
+
+
+Repo = Annotated[Path, typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder")]
+RunName = Annotated[
+    str | None,
+    typer.Option("--run", callback=words, help="Name or branch of the run, if there is more than one.", autocompletion=run_names),
+]
+Model = Annotated[str | None, typer.Option(help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME")]
+Record = Annotated[Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")]
+Push = Annotated[bool, typer.Option("--push", help="Push the branch when the pull request's text is ready, and at the end.")]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until",
+        help="Stop with exit code 3 when this phase is complete, before the review or checkpoint that follows it. Id or name: "
+        "phase-3, design, tasks, implementation, …",
+        metavar="PHASE",
+        autocompletion=phase_names,
+    ),
+]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        help="Go on from this phase, which the run has reached: the same as retry PHASE.",
+        metavar="PHASE",
+        autocompletion=phases_to_repeat,
+    ),
+]
+ByScript = Annotated[bool, typer.Option("--by-script", help="Answer from a script of yours, without a terminal; the record says so.")]
