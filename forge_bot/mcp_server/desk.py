@@ -41,6 +41,11 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import Reply
 from forge_bot.workspace import SPECS
 
+_NO_REPORT = (
+    "alone is no report. To report, pass previous_action_complete, or action_id with previous_output or previous_error; "
+    "to answer, user_response"
+)
+
 Begun = TypeVar("Begun", bound=NewRun | Resumed | Ready)
 
 
@@ -100,7 +105,7 @@ class Desk:
         said = Previous.model_validate(given)
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
-            told = self._told(run, said) if said.complete or said.error else None
+            told = self._told(run, said) if said.is_report else None
             warning = ""
             if said.user_response.strip():
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
@@ -154,8 +159,10 @@ def _with_result(found: Next, told: Told | None, said: Previous, notices: tuple[
             warning=told.warning,
             display_message=told.message,
         )
-    elif said.complete and not said.user_response.strip():
-        warnings.append("nothing new was there to record; what is outstanding is below")
+    elif said.is_report and not said.user_response.strip():
+        warnings.append("nothing new was there to record, or it was recorded before; what is outstanding is below")
+    elif said.unread:
+        warnings.append(f"nothing was recorded: {', '.join(said.unread)} {_NO_REPORT}")
     return found._replace(action=found.action.model_copy(update={"report_result": result, "warning": "; ".join(warnings)}))
 
 

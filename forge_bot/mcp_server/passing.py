@@ -33,8 +33,8 @@ def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> Pas
     gate, state = run.action, run.state
     name = state.gate.name if state.gate is not None else state.current_phase
     does = "end the run; its branch stays" if wanted.operation == "abandon" else f"send the run back to {target}"
-    words = ["forge-bot", wanted.operation, *([target] if wanted.operation == "retry" else [])]
-    typed = shlex.join([*words, "--run", run.name, "--repo", folder])
+    where = ("--run", run.name, "--repo", folder)
+    typed = shlex.join(["forge-bot", wanted.operation, *where, *([target] if wanted.operation == "retry" else [])])
     notes = f"\n\nNotes for it: {wanted.notes}" if wanted.notes.strip() else ""
     return PastQuestion(
         action_id=gate.action_id,

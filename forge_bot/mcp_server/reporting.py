@@ -232,7 +232,9 @@ def _executed(run: Run, action: Exec, said: Previous) -> Told | None:
             return Told(updated=False, hint="setup_continue", message=f"{label}: pushed")
     found = _URL.search(said.output)
     if action.operation == "pull-request" and found is None:
-        raise NothingVisible("A pull request has an address.", hint="Pass what the command printed as previous_output.")
+        raise NothingVisible(
+            "A pull request has an address.", hint="Pass to pipeline_next_action what the command printed, as previous_output."
+        )
     url = found[0] if found is not None and action.operation == "pull-request" else ""
     detail = f"opened {url}" if url else f"{label} was done by the client"
     run.tell(done_by_client(action, detail, url))

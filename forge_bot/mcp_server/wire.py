@@ -262,6 +262,10 @@ Count = Annotated[int, Field(ge=0), AfterValidator(lambda number: min(number, MO
 """A number that ends up in sums of the record."""
 
 
+_ARGUMENTS = {"action_id": "action_id", "digest": "digest", "user_response": "user_response"}
+"""Arguments whose names have no `previous_` in front."""
+
+
 class Previous(Frozen):
     """What the host says about the action before, and the person's answer."""
 
@@ -275,3 +279,16 @@ class Previous(Frozen):
     action_id: str = ""
     user_response: Words = ""
     digest: str = ""
+
+    @property
+    def is_report(self) -> bool:
+        """Whether this reports on an action: it says so, tells an error, or names an action with what it printed."""
+        return self.complete or bool(self.error) or bool(self.action_id and self.output)
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The arguments that mean nothing here, since neither a report nor an answer comes with them."""
+        if self.is_report or self.user_response.strip():
+            return ()
+        given = self.model_dump(exclude_defaults=True)
+        return tuple(_ARGUMENTS.get(name, f"previous_{name}") for name in given)

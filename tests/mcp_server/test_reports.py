@@ -1,10 +1,12 @@
 """Reports of a client: they count once, only with their effect, and what is wrong with them can be repaired."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import Refusal, hosting
+from tests.mcp_server.host import Host, Json, Refusal, hosting
 
 TASK = "Nobody is on call before the start"
 
@@ -125,3 +127,56 @@ async def test_an_exec_without_the_address_of_its_pull_request_is_not_believed(s
         failed = await host.next(previous_error="remote: permission denied", action_id=push["action_id"])
         assert (failed["type"], failed["name"]) == ("checkpoint", "checkpoint-c")
         assert "permission denied" in failed["present_to_user"]
+
+
+PULL = "https://github.com/acme/rota/pull/43"
+
+
+async def to_pull_request(host: Host, sample: Sample, remote: Path) -> Json:
+    """The action that opens the pull request, after the push that comes before it."""
+    sample.git("init", "-q", "--bare", str(remote))
+    sample.git("remote", "add", "origin", str(remote))
+    await host.begin(TASK)
+    await host.drive(await host.next())
+    push = await host.drive(await host.next(user_response="approve"))
+    host.git(*push["commands"][1:])
+    return await host.next(action_id=push["action_id"], previous_output="branch set up to track", previous_setup_only=True)
+
+
+async def test_an_exec_that_is_reported_with_its_output_is_reported(sample: Sample, tmp_path: Path) -> None:
+    async with hosting(sample) as host:
+        create = await to_pull_request(host, sample, tmp_path / "remote.git")
+        assert create["commands"][:3] == ["gh", "pr", "create"]
+        after = await host.next(action_id=create["action_id"], previous_output=f"{PULL}\n")
+        assert (after["type"], after["phase"]) == ("spawn_agent", "final-summary")
+        assert after["report_result"]["display_message"] == f"PR Creation: opened {PULL}"
+        again = await host.next(action_id=create["action_id"], previous_output=f"{PULL}\n")
+        assert (again["action_id"], again["report_result"]) == (after["action_id"], None)
+        assert "was recorded before" in again["warning"]
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ({"previous_output": PULL}, "previous_output"),
+        ({"action_id": "pr-creation.9"}, "action_id"),
+        ({"previous_tokens": 1000, "previous_model": "opus"}, "previous_tokens, previous_model"),
+        ({"previous_setup_only": True}, "previous_setup_only"),
+        ({"digest": "3f9c2a1b"}, "digest"),
+    ],
+)
+async def test_what_is_no_report_is_said_to_be_none(sample: Sample, said: Json, named: str) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        action = await host.next()
+        answer = await host.next(**said)
+        assert answer["action_id"] == action["action_id"]
+        assert answer["warning"].startswith(f"nothing was recorded: {named} ")
+        assert "previous_action_complete" in answer["warning"]
+
+
+async def test_a_call_that_reports_nothing_has_no_warning(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        await host.next()
+        assert (await host.next())["warning"] == ""
