@@ -22,7 +22,8 @@ from forge_bot.bot.thread import Spoken, Thread
 from forge_bot.bot.wall import Wall
 from forge_bot.checkout import Repository
 from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate
-from forge_bot.engine.reports import ApprovalDoubted, Published
+from forge_bot.engine.pipeline import PublishPhase
+from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published
 from forge_bot.engine.state import Reason
 from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate import Inputs
@@ -136,6 +137,8 @@ class Supervisor:
     def _without_worker(self, run: Run, action: Action) -> tuple[Ended | None, bool]:
         """What a person or GitHub does next; False if it is the worker's turn."""
         match action:
+            case Checkpoint() if action.name == action.resume_at and isinstance(run.pipeline.phase(action.name), PublishPhase):
+                return self._posted(run, action), True
             case Checkpoint() | HumanGate():
                 return self._asked(run, action), True
             case Done():
@@ -195,6 +198,24 @@ class Supervisor:
         else:
             detail, url = Publication(self.github, self.desk).publish(run, action.operation)
             run.tell(Published(key=action.action_id, at=now(), action_id=action.action_id, detail=detail, url=url))
+        self._kept(run, before)
+
+    def _posted(self, run: Run, action: Checkpoint) -> None:
+        """Close a question that another host left open: the result is said in the thread anyway, and nothing more is posted."""
+        before = run.tree.head().commit
+        detail, _ = Publication(self.github, self.desk).publish(run, "post-to-source")
+        run.tell(
+            Answered(
+                key=f"{action.action_id}/posted",
+                at=run.now(),
+                gate=action.name,
+                answer=Answer.SKIP,
+                notes=detail,
+                by="forge-bot",
+                via="bot",
+                action_id=action.action_id,
+            )
+        )
         self._kept(run, before)
 
     # -- the worker's ----------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from forge_bot.runs.session import Asker, Reply, Wonder
 
 _SHORTEST_DIGEST = 12
 _WONDER = "ask the model about it; nothing changes"
-_KEYS = {"a": Answer.APPROVE, "r": Answer.REJECT, "d": Answer.DONE, "s": Answer.SKIP}
+_KEYS = {"a": Answer.APPROVE, "r": Answer.REJECT, "d": Answer.DONE, "s": Answer.SKIP, "p": Answer.POST}
 
 
 def ask_at_terminal(progress: Progress) -> Asker:
@@ -43,7 +43,9 @@ def say_how_to_answer(question: Question) -> None:
     console.print("[bold]Nobody is at a terminal here, so the run waits.[/] Answer at a terminal with one of:")
     digest = f" {question.data.digest[:_SHORTEST_DIGEST]}" if question.data.digest else ""
     for choice in question.actions:
-        shown = {"approve": f"approve{digest}", "reject": 'reject "what should be different"'}.get(choice.answer, choice.answer)
+        shown = {"approve": f"approve{digest}", "reject": 'reject "what should be different"', "post": "resume"}.get(
+            choice.answer, choice.answer
+        )
         console.print(f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]", highlight=False)
     wonder = 'ask "what you want to know"'
     console.print(f"  forge-bot {wonder:<44} [dim]{_WONDER}[/]", highlight=False)

@@ -12,7 +12,9 @@ from forge_bot.cli.progress import Progress
 from forge_bot.engine.values import Tier
 from forge_bot.errors import NeedsTerminal
 from forge_bot.runs.asking import Question
+from forge_bot.runs.publish import Post
 from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session
+from forge_bot.runs.start import post_to
 from forge_bot.settings import Config, load_config
 
 if TYPE_CHECKING:
@@ -73,4 +75,12 @@ def session(
     def shown(asked: Question) -> None:
         show(asked, progress.console)
 
-    return Session(repository, config, models, progress, ask or usual, show=shown, push=push, until=until)
+    return Session(repository, config, models, progress, ask or usual, show=shown, push=push, post=_poster(), until=until)
+
+
+def _poster() -> Post | None:
+    """Return how a comment is posted from this terminal; None where nobody can be asked, or GitHub cannot."""
+    token, api_url = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN"), os.environ.get("GITHUB_API_URL")
+    if not at_terminal() or not token:
+        return None
+    return lambda url, text: post_to(url, text, token, api_url)

@@ -23,6 +23,7 @@ from forge_bot.engine.reports import (
     EffortChanged,
     GateShown,
     Prepared,
+    PublicationAsked,
     Published,
     Report,
     RequestRefreshed,
@@ -100,7 +101,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
     match report:
         case RunStarted():
             raise ReportRejected("The run has started already.")
-        case Prepared() | ArtifactWritten() | AgentFailed() | CommandsRan() | Published() | ActionFailed():
+        case Prepared() | ArtifactWritten() | AgentFailed() | CommandsRan() | Published() | PublicationAsked() | ActionFailed():
             return _worked(pipeline, state, report)
         case Answered():
             after = answers.answered(pipeline, state, report)

@@ -7,7 +7,7 @@ from forge_bot.engine.anew import CHECKS
 from forge_bot.engine.decide import action_id
 from forge_bot.engine.gates import check_answer, decided
 from forge_bot.engine.moves import add_fix, complete, go_back, hand_out, noted
-from forge_bot.engine.pipeline import GatePhase, Pipeline
+from forge_bot.engine.pipeline import GatePhase, Pipeline, PublishPhase
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.engine.state import OpenGate, Reason, State, Status, TaskState, TaskStatus
 from forge_bot.engine.values import Finding, Severity
@@ -21,6 +21,11 @@ def answered(pipeline: Pipeline, state: State, answer: Answered) -> State:
     match answer.answer:
         case Answer.ABANDON:
             return state.but(current_phase_status=Status.ABANDONED, wave=None)
+        case Answer.SKIP if isinstance(pipeline.phase(gate.name), PublishPhase):
+            return complete(pipeline, state, answer.at)
+        case Answer.POST:
+            # The phase goes on, and its host finds that it may post.
+            return state
         case Answer.DONE | Answer.SKIP:
             return _done_outside(pipeline, state, gate, answer)
         case Answer.APPROVE:

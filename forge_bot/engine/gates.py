@@ -15,6 +15,9 @@ SHORTEST_DIGEST = 7
 """Characters of a digest that are enough to name it; git's own default for short ids."""
 
 
+BOUND = frozenset({Answer.APPROVE, Answer.POST})
+"""Answers that count only for the version that was shown."""
+
 AUTO = "auto"
 """Who approves under --auto."""
 
@@ -125,7 +128,7 @@ def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
         raise WrongAction(f"The answer must name the action it settles, {action_id}.")
     if answered.answer is Answer.REJECT and not answered.notes.strip():
         raise NotesRequired("A rejection needs notes.")
-    if answered.answer is Answer.APPROVE:
+    if answered.answer in BOUND:
         _check_digest(gate, answered)
     return gate
 

@@ -120,6 +120,12 @@ class Published(_OnAction):
     url: str = ""
 
 
+class PublicationAsked(_OnAction):
+    """A host that can ask a person does so before it posts the result to the tracker."""
+
+    type: Literal["publication_asked"] = "publication_asked"
+
+
 class ActionFailed(_OnAction):
     """The host could not do what was asked."""
 
@@ -153,6 +159,7 @@ class Answer(StrEnum):
     REJECT = "reject"
     DONE = "done"
     SKIP = "skip"
+    POST = "post"
     ABANDON = "abandon"
 
 
@@ -253,6 +260,7 @@ Report = Annotated[
     | AgentFailed
     | CommandsRan
     | Published
+    | PublicationAsked
     | ActionFailed
     | ArtifactChanged
     | GateShown

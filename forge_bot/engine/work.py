@@ -16,13 +16,23 @@ from forge_bot.engine.pipeline import (
     TasksPhase,
     VerifyPhase,
 )
-from forge_bot.engine.reports import ActionFailed, AgentFailed, ArtifactWritten, CommandsRan, FailureReason, Prepared, Published
+from forge_bot.engine.posting import ask_to_post
+from forge_bot.engine.reports import (
+    ActionFailed,
+    AgentFailed,
+    ArtifactWritten,
+    CommandsRan,
+    FailureReason,
+    Prepared,
+    PublicationAsked,
+    Published,
+)
 from forge_bot.engine.state import ArtifactRecord, Reason, Shown, State, Stuck, TaskState, TaskStatus, Verification
 from forge_bot.engine.values import CommandName, Finding, PhaseId, Severity, TaskId, Verdict
 from forge_bot.engine.verification import judge
 from forge_bot.errors import WrongAction, WrongReport
 
-OnAction = Prepared | ArtifactWritten | AgentFailed | CommandsRan | Published | ActionFailed
+OnAction = Prepared | ArtifactWritten | AgentFailed | CommandsRan | Published | PublicationAsked | ActionFailed
 
 
 def worked(pipeline: Pipeline, state: State, report: OnAction) -> State:
@@ -39,6 +49,8 @@ def worked(pipeline: Pipeline, state: State, report: OnAction) -> State:
             return _verified(pipeline, state, report)
         case Published():
             return _published(pipeline, state, report)
+        case PublicationAsked():
+            return ask_to_post(pipeline, state)
         case ActionFailed():
             return _not_done(pipeline, state, report)
         case _:
@@ -59,6 +71,8 @@ def said(report: OnAction) -> str:
             return "commands ran: " + ", ".join(f"{result.name.value} {result.exit_code}" for result in report.results)
         case Published():
             return report.detail
+        case PublicationAsked():
+            return "asked before anything is posted"
         case ActionFailed():
             return f"failed: {report.message}"
         case _:

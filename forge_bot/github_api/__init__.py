@@ -2,7 +2,7 @@
 
 from forge_bot.github_api.address import Place, place_of
 from forge_bot.github_api.caller import load_library
-from forge_bot.github_api.issue import IssueRef, fetch_issue, parse_issue_url
+from forge_bot.github_api.issue import IssueRef, comment_on, fetch_issue, parse_issue_url
 from forge_bot.github_api.port import GitHub
 from forge_bot.github_api.pygithub import PyGitHub
 from forge_bot.github_api.types import (
@@ -39,6 +39,7 @@ __all__ = [
     "Reaction",
     "RepositoryFacts",
     "Role",
+    "comment_on",
     "fetch_issue",
     "load_library",
     "parse_issue_url",

@@ -39,11 +39,10 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
     """Read an issue. `api_url` replaces the host's own API address. Raises IssueUnavailable with the precise reason."""
     from forge_bot.github_api.pygithub import PyGitHub
 
-    own = "https://api.github.com" if ref.host == "github.com" else f"https://{ref.host}/api/v3"
     where = f"{ref.owner}/{ref.repository}"
     try:
         # No pauses: a person waits at the terminal and can call again.
-        with PyGitHub(where, token, api_url or own, patience=0) as github:
+        with PyGitHub(where, token, api_url or _api_of(ref), patience=0) as github:
             issue = github.issue(ref.number)
     except GitHubError as error:
         missing = isinstance(error, NotOnGitHub)
@@ -51,3 +50,15 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
     if issue.is_pull_request:
         raise IssueUnavailable(f"{where}#{ref.number} is a pull request, not an issue.", hint="Name an issue, or paste what is to be done.")
     return issue
+
+
+def comment_on(ref: IssueRef, text: str, token: str, api_url: str | None = None) -> str:
+    """Write a comment to an issue, and return its address. Raises GitHubError."""
+    from forge_bot.github_api.pygithub import PyGitHub
+
+    with PyGitHub(f"{ref.owner}/{ref.repository}", token, api_url or _api_of(ref), patience=0) as github:
+        return github.comment(ref.number, text).url
+
+
+def _api_of(ref: IssueRef) -> str:
+    return "https://api.github.com" if ref.host == "github.com" else f"https://{ref.host}/api/v3"

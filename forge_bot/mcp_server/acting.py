@@ -7,7 +7,7 @@ from uuid import uuid4
 from pydantic import JsonValue
 
 from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
-from forge_bot.engine.reports import GateShown, Published, Report
+from forge_bot.engine.reports import GateShown, Report
 from forge_bot.engine.values import PhaseId
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.mcp_server.answering import VIA
@@ -117,7 +117,7 @@ def _chore(run: Run, spot: Spot, shop: Workshop, action: Exec, tell: Tell) -> tu
                 return applied(action, run.state, run)
             case "pull-request" | "post-to-source" | "final-commit":
                 found = step(run, action)
-                return (found, ()) if isinstance(found, Published) else found
+                return found if isinstance(found, Step) else (found, ())
             case _:
                 assert_never(action.operation)
     except GitFailed as error:

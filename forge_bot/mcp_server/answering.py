@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from forge_bot.engine import Checkpoint, HumanGate
+from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import ActionUnnamed, AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.runs.run import Run
@@ -20,6 +21,7 @@ _WORDS = {
     **dict.fromkeys(("reject", "rejected", "revise"), Answer.REJECT),
     "done": Answer.DONE,
     "skip": Answer.SKIP,
+    "post": Answer.POST,
     "abandon": Answer.ABANDON,
 }
 _FORM = re.compile(r"\s*/?(?P<word>[a-z]+)(?:\s*[:,.–—-]+\s*|\s+|\s*\Z)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
@@ -36,7 +38,7 @@ class Spoken(NamedTuple):
 
 
 def read_answer(text: str, digest: str) -> Spoken:
-    """`approve`, `approve 1a2b3c4`, `reject: notes`, `done`, `skip`, `abandon`. Raises AnswerNotOffered for anything else.
+    """`approve`, `approve 1a2b3c4`, `reject: notes`, `done`, `skip`, `post`, `abandon`. Raises AnswerNotOffered for anything else.
 
     What is not one of these words is no answer; above all it is no yes.
     """
@@ -46,15 +48,15 @@ def read_answer(text: str, digest: str) -> Spoken:
         raise AnswerNotOffered(f"“{text.strip()[:60]}” is none of the answers.", hint=_HINT)
     rest = found["rest"].strip()
     named = digest.strip() or None
-    if known is Answer.APPROVE and rest:
+    if known in BOUND and rest:
         if _DIGEST.fullmatch(rest) is None or named not in {None, rest}:
             raise AnswerNotOffered("An approval takes no conditions.", hint=f"{_HINT} With wishes it is a reject.")
         named = rest
-    notes = rest[:_LONGEST_NOTES] if known is not Answer.APPROVE else ""
-    return Spoken(Reply(answer=known, notes=notes), named if known is Answer.APPROVE else None)
+    notes = rest[:_LONGEST_NOTES] if known not in BOUND else ""
+    return Spoken(Reply(answer=known, notes=notes), named if known in BOUND else None)
 
 
-_HINT = "Pass exactly what the person chose: approve, or reject and what should be different; at human gates done or skip; or abandon."
+_HINT = "Pass exactly what the person chose: approve, or reject and what should be different; post, done or skip where offered; or abandon."
 
 
 def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> str:
@@ -123,7 +125,7 @@ def given_to_client(run: Run, action_id: str, reply: Reply, digest: str, *, cut:
     Raises like it, and WrongAction if something else is outstanding. `cut`: only the beginning of a document was shown.
     """
     reply = reply.model_copy(update={"notes": reply.notes[:_LONGEST_NOTES]})
-    named = digest if reply.answer is Answer.APPROVE and digest else None
+    named = digest if reply.answer in BOUND and digest else None
     if run.action.action_id != action_id:
         if (before := _answer_to(run, action_id, "")) is not None:
             return _again(run, before, reply, named)

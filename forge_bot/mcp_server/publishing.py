@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 from forge_bot.engine import Exec
-from forge_bot.engine.reports import Published
+from forge_bot.engine.posting import can_be_posted, may_post
+from forge_bot.engine.reports import PublicationAsked, Published
 from forge_bot.runs.clock import now
-from forge_bot.runs.publish import PULL_REQUEST, pull_request_text
+from forge_bot.runs.publish import PULL_REQUEST, comment_text, pull_request_text
 from forge_bot.runs.run import Run
 
 
@@ -16,8 +17,8 @@ class Step(NamedTuple):
     setup_only: bool = False
 
 
-def step(run: Run, action: Exec) -> Step | Published:
-    """The client's next step of a publication, or the report that there is none to take here."""
+def step(run: Run, action: Exec) -> Step | Published | PublicationAsked:
+    """The client's next step of a publication, or the report that there is none to take here, or that a person is asked first."""
     match action.operation:
         case "pull-request":
             return _pull_request(run, action)
@@ -39,10 +40,14 @@ def _pull_request(run: Run, action: Exec) -> Step | Published:
     return Step(("gh", "pr", "create", *where, "--title", written.title, "--body", written.body))
 
 
-def _post(run: Run, action: Exec) -> Step | Published:
+def _post(run: Run, action: Exec) -> Step | Published | PublicationAsked:
     source = run.state.source
-    if source.type == "github_issue" and source.url:
-        return Step(("gh", "issue", "comment", source.url, "--body-file", f"{run.workspace.relative}/summary.md"))
+    if run.state.flags.skip_pr:
+        return _published(action, f"the result was not posted to {source.url}: the run was begun with --nopr")
+    if can_be_posted(run.state):
+        if not may_post(run.state):
+            return PublicationAsked(key=f"{action.action_id}/asked", at=now(), action_id=action.action_id)
+        return Step(("gh", "issue", "comment", source.url, "--body", comment_text(run)))
     return _published(action, f"the result was not posted to {source.url}: post {run.workspace.relative}/summary.md there by hand")
 
 

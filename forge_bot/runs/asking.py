@@ -100,7 +100,7 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
     documents = tuple(Document(name=file.name, text=_text(run, file.name), blob=file.blob) for file in asked.files)
     label = run.pipeline.phase(asked.name).label
     what, approve, reject = _meaning(run, asked)
-    effects = {"approve": approve, "reject": reject}
+    effects = {"approve": approve, "reject": reject, **_POSTING}
     decision = tuple(line for line in (f"{run.state.title} ({run.state.branch})", what, asked.subject) if line)
     return Question(
         title=label,
@@ -140,6 +140,8 @@ def _text(run: Run, name: str) -> str:
 def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
     """What is decided, and what yes and no do."""
     reject = "do it once more, with your notes and all its rounds anew"
+    if "post" in asked.options:
+        return "Post this summary as a comment in the issue?", "", ""
     if asked.reason is None:
         return "Approve what is shown below, or say what should be different.", "go on with exactly this version", reject
     if asked.reason is Reason.ACTION_FAILED:
@@ -155,6 +157,7 @@ def _reviewed(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
     return tuple(finding for record in records if record is not None for finding in record.findings)
 
 
+_POSTING = {"post": "post exactly this summary, as a comment", "skip": "post nothing, and go on"}
 _ABANDON = Choice(answer="abandon", effect="end the run; the branch stays")
 
 

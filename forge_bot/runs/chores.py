@@ -6,7 +6,7 @@ from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.decide import held_name
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared
 from forge_bot.engine.values import TaskId
-from forge_bot.errors import GitFailed
+from forge_bot.errors import ForgeError
 from forge_bot.runs.landing import Landing
 from forge_bot.runs.project import Project
 from forge_bot.runs.risks import setup_risks
@@ -68,6 +68,6 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
     )
 
 
-def not_done(action: Exec, run: Run, error: GitFailed) -> ActionFailed:
-    """The report that git stood in the way."""
+def not_done(action: Exec, run: Run, error: ForgeError) -> ActionFailed:
+    """The report that git, or GitHub, stood in the way."""
     return ActionFailed(key=action.action_id, at=run.now(), action_id=action.action_id, message=f"{error.message} {error.advice}")

@@ -6,9 +6,9 @@ from contextlib import aclosing
 
 from forge_bot.agent.models.base import Model
 from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, State, WriteFile, drive
-from forge_bot.engine.reports import ArtifactWritten, Published, Report
+from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report
 from forge_bot.engine.values import TaskId, Tier
-from forge_bot.errors import GitFailed
+from forge_bot.errors import GitFailed, GitHubError
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agents import Agents
 from forge_bot.runs.chores import applied, not_done, prepared, verified, written
@@ -16,7 +16,7 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.notices import PhaseBegan, PhaseEnded, Said, Tell
 from forge_bot.runs.phases import Beyond, nothing_is_beyond, up_to
 from forge_bot.runs.project import Project
-from forge_bot.runs.publish import Publisher
+from forge_bot.runs.publish import Post, Publisher
 from forge_bot.runs.run import Run
 
 Recorded = Callable[[Report], Awaitable[None]]
@@ -26,6 +26,7 @@ Recorded = Callable[[Report], Awaitable[None]]
 class LocalHost:
     """Performs the actions of one run, one after the other; the tasks of a wave side by side.
 
+    `post` writes a comment to the run's issue, once a person has agreed; without it nothing is posted.
     `withheld` names files by git's wildcards that cannot be delivered from here: of an approved patch they stay in the patch.
     """
 
@@ -40,6 +41,7 @@ class LocalHost:
         environ: Mapping[str, str],
         push: bool = False,
         publishes: bool = True,
+        post: Post | None = None,
         withheld: tuple[str, ...] = (),
         recorded: Recorded | None = None,
     ) -> None:
@@ -47,7 +49,7 @@ class LocalHost:
         self.project = project
         self.tell = tell
         self.agents = Agents(run, project, models, templates, tell, environ=environ)
-        self.publisher = Publisher(run, push=push) if publishes else None
+        self.publisher = Publisher(run, push=push, post=post) if publishes else None
         self.withheld = withheld
         self.recorded = recorded
         self._paths: tuple[str, ...] = ()
@@ -110,7 +112,7 @@ class LocalHost:
     def _execute(self, state: State, action: Exec) -> Report:
         try:
             return self._executed(state, action)
-        except GitFailed as error:
+        except (GitFailed, GitHubError) as error:
             return not_done(action, self.run, error)
 
     def _executed(self, state: State, action: Exec) -> Report:
@@ -126,6 +128,8 @@ class LocalHost:
             case "pull-request" | "post-to-source" | "final-commit":
                 if self.publisher is None:
                     raise AssertionError(action.operation)
+                if action.operation == "post-to-source" and self.publisher.asks():
+                    return PublicationAsked(key=f"{name}/asked", at=now(), action_id=name)
                 detail, url = self.publisher.publish(action.operation)
                 self.tell(Said(text=detail))
                 return Published(key=name, at=now(), action_id=name, detail=detail, url=url)

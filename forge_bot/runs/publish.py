@@ -1,9 +1,11 @@
 """What becomes visible outside the run: the pull request's text, a push, the last commit."""
 
 import re
+from collections.abc import Callable
 from typing import Literal
 
 from forge_bot.engine.pipeline import ReviewPhase
+from forge_bot.engine.posting import SUMMARY, can_be_posted, may_post
 from forge_bot.engine.state import State
 from forge_bot.engine.values import Verdict
 from forge_bot.prompts import escape
@@ -16,14 +18,24 @@ _PREFIXES = {"fix": "fix", "docs": "docs", "refactor": "refactor", "chore": "cho
 _CONVENTIONAL = re.compile(r"[a-z]+(\([^)]*\))?!?: ", re.IGNORECASE)
 _LONGEST_TITLE = 72
 _LONGEST_WHY = 400
+_LONGEST_COMMENT = 30_000
+"""Characters of a summary in a comment; one argument of a command holds 128 KiB, and a character has up to four bytes."""
+
+Post = Callable[[str, str], str]
+"""Posts a text as a comment to the issue at an address, and returns the comment's own address."""
 
 
 class Publisher:
     """Performs the publications that a local run can do. Nothing leaves the machine unless a push was asked for."""
 
-    def __init__(self, run: Run, *, push: bool = False) -> None:
+    def __init__(self, run: Run, *, push: bool = False, post: Post | None = None) -> None:
         self.run = run
         self.push = push
+        self.post = post
+
+    def asks(self) -> bool:
+        """Return whether a person is to be asked before the summary is posted."""
+        return self.post is not None and can_be_posted(self.run.state) and not may_post(self.run.state)
 
     def publish(self, operation: Literal["pull-request", "post-to-source", "final-commit"]) -> tuple[str, str]:
         """Do it; a sentence on what was done, and the URL it can be seen at, if any. Raises GitFailed when a push fails."""
@@ -36,12 +48,26 @@ class Publisher:
                     return f"pushed {self.run.state.branch}; the pull request's text is {PULL_REQUEST}", ""
                 return f"the pull request's text is {PULL_REQUEST}; nothing was pushed", ""
             case "post-to-source":
-                return "the result was not posted to the issue: a local run does not write there", ""
+                if self.post is not None and can_be_posted(self.run.state) and may_post(self.run.state):
+                    return "posted the summary to the issue", self.post(self.run.state.source.url, comment_text(self.run))
+                return f"the summary was not posted to the issue: {self._why_not()}", ""
             case "final-commit":
                 if self.push:
                     self.run.tree.push()
                     return f"the last commit of {self.run.state.branch} was pushed", ""
                 return f"the work is on the branch {self.run.state.branch}", ""
+
+    def _why_not(self) -> str:
+        if self.run.state.flags.skip_pr:
+            return "the run was begun with --nopr"
+        return "it takes a person at a terminal, GITHUB_TOKEN and an issue on GitHub"
+
+
+def comment_text(run: Run) -> str:
+    """Return the summary as a comment: what would act in it is made harmless, and the marker keeps it from being read for commands."""
+    summary = run.workspace.read(SUMMARY)
+    cut = f"\n\nThe rest is in `{run.workspace.relative}/{SUMMARY}`." if len(summary) > _LONGEST_COMMENT else ""
+    return f"<!-- forge-bot:summary run={run.name} -->\n{escape.document(summary[:_LONGEST_COMMENT]).text}{cut}"
 
 
 def pull_request_text(run: Run) -> Written:

@@ -25,6 +25,7 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phases import Beyond, beyond, nothing_is_beyond, phase_named
 from forge_bot.runs.process import until_stopped
 from forge_bot.runs.project import Project, profile_at
+from forge_bot.runs.publish import Post
 from forge_bot.runs.run import Run, opened
 from forge_bot.settings import Config
 
@@ -65,6 +66,7 @@ class Session:
         *,
         show: Callable[[Question], None] | None = None,
         push: bool = False,
+        post: Post | None = None,
         until: str | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
@@ -75,6 +77,7 @@ class Session:
         self.ask = ask
         self.show: Callable[[Question], None] = show or (lambda _question: None)
         self.push = push
+        self.post = post
         self.until = until
         self.environ = environ
 
@@ -189,7 +192,7 @@ class Session:
             self.tell,
         )
         templates = prompts_for(self.repository.root, run.pipeline)
-        host = LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push)
+        host = LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push, post=self.post)
         return until_stopped(host.go_on(line))
 
     def _shown(self, run: Run, action: Checkpoint) -> None:

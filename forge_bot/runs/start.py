@@ -91,8 +91,7 @@ def draft_from(title: str, text: str, source: Source, labels: tuple[str, ...]) -
 def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
     from forge_bot.github_api import fetch_issue, parse_issue_url
 
-    # The token goes to the host of the URL, so only hosts that the user's own environment names are asked.
-    ref = parse_issue_url(url, tuple(host for host in ("github.com", os.environ.get("GH_HOST", "")) if host))
+    ref = parse_issue_url(url, _hosts())
     if ref is None and not re.search(r"\s", url):
         raise _no_issue(url)
     if ref is None:
@@ -100,6 +99,21 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
     issue = fetch_issue(ref, token, api_url)
     source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login)
     return Draft(title=issue.title.strip() or f"Issue {issue.number}", text=issue.body, source=source, labels=issue.labels)
+
+
+def post_to(url: str, text: str, token: str, api_url: str | None) -> str:
+    """Post a comment to the issue at an address, and return the comment's address. Raises IssueUnavailable, GitHubError."""
+    from forge_bot.github_api import comment_on, parse_issue_url
+
+    ref = parse_issue_url(url, _hosts())
+    if ref is None:
+        raise _no_issue(url)
+    return comment_on(ref, text, token, api_url)
+
+
+def _hosts() -> tuple[str, ...]:
+    """Return the hosts that a token may be sent to: only those that the user's own environment names."""
+    return tuple(host for host in ("github.com", os.environ.get("GH_HOST", "")) if host)
 
 
 def _no_issue(url: str) -> IssueUnavailable:

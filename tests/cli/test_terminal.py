@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Sample
 
 TASK = "Nobody is on call before the rota starts"
@@ -157,3 +158,53 @@ def test_the_estimate_stands_above_the_question_and_a_new_name_is_looked_at_agai
         assert "is a protected branch" in person.until("--branch NAME")
         assert person.ended() == 5
     assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+@pytest.mark.parametrize(("key", "posted"), [("p", 1), ("s", 0)])
+def test_the_summary_goes_to_the_issue_if_the_person_says_so(
+    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, key: str, posted: int
+) -> None:
+    issue = on_github(github, monkeypatch)
+    with terminal(sample, "run", ISSUE, "--effort", "S", "--yes", "--model", sample.model()) as person:
+        person.until("Your answer")
+        person.say("a")
+        seen = person.until("Your answer")
+        assert "Post this summary" in seen
+        assert "/o/r/issues/42" in seen
+        person.say(key)
+        person.until("Done.")
+        assert person.ended() == 0
+    assert [comment.body.startswith("<!-- forge-bot:summary run=") for comment in issue.comments] == [True] * posted
+
+
+@pytest.mark.parametrize("flags", [("--nopr",), ()])
+def test_nothing_goes_to_the_issue_without_a_person_or_with_nopr(
+    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
+) -> None:
+    issue = on_github(github, monkeypatch)
+    model = sample.model()
+    if flags:
+        with terminal(sample, "run", ISSUE, "--effort", "S", "--yes", *flags, "--model", model) as person:
+            person.until("Your answer")
+            person.say("a")
+            person.until("Done.")
+            assert person.ended() == 0
+    else:
+        assert sample.forge("run", ISSUE, "--effort", "S", "--model", model).code == 3
+        done = sample.forge("approve", "--model", model)
+        assert done.code == 0
+        assert "was not posted" in done.out
+    assert issue.comments == []
+
+
+ISSUE = "https://github.com/o/r/issues/42"
+
+
+def on_github(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> Issue:
+    """An issue on a GitHub that this shell has a token for."""
+    repository = github.repository("o/r")
+    issue = github.issue(repository, TASK, number=42)
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    monkeypatch.setenv("GH_HOST", github.url.partition("://")[2])
+    monkeypatch.setenv("GITHUB_TOKEN", github.token("ann"))
+    return issue

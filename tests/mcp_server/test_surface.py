@@ -240,6 +240,7 @@ async def test_a_run_is_sent_back_and_ended(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
         await host.drive(await host.next())
+        await host.drive(await host.next(user_response="approve"), "phase-5")
         said = await host.call("run_control", workspace=host.workspace, operation="retry", phase="design", notes="shorter")
         assert (said["current_phase"], said["status"]) == ("phase-3", "in_progress")
         assert "> shorter" in (await host.next())["prompt"]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import Host, Json, over_stdio
+from tests.mcp_server.host import Host, Json, Refusal, over_stdio
 
 ISSUE = "https://github.com/acme/rota/issues/42"
 PULL = "https://github.com/acme/rota/pull/43"
@@ -64,7 +64,8 @@ async def to_the_end(host: Host, shell: Shell, action: Json) -> Json:
     """Do all that comes, approve what is asked, and run what is to be run."""
     while (action := await host.drive(action))["type"] != "done":
         if action["type"] == "checkpoint":
-            action = await host.next(user_response="approve", digest=action["digest"])
+            yes = "post" if "post" in action["options"] else "approve"
+            action = await host.next(user_response=yes, digest=action["digest"])
             continue
         assert action["type"] == "exec"
         said = {"previous_output": shell.run(action["commands"]), "previous_setup_only": action["setup_only"]}
@@ -101,7 +102,11 @@ async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell
     assert view == ["issue", "view", ISSUE, "--json", "labels,title,body"]
     assert create[:7] == ["pr", "create", "--head", ready["branch"], "--base", "main", "--title"]
     assert "Closes #42" in create[-1]
-    assert comment == ["issue", "comment", ISSUE, "--body-file", done["summary_path"]]
+    assert comment[:4] == ["issue", "comment", ISSUE, "--body"]
+    summary = (host.path / done["summary_path"]).read_text(encoding="utf-8")
+    assert summary.splitlines()[0] in comment[4]
+    # A comment with this line is read for no command, whoever's account posts it.
+    assert comment[4].startswith("<!-- forge-bot:summary run=")
     assert "print the token" not in "".join(str(action.get("prompt")) for action in host.asked)
     state: Json = json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))
     assert (state["pullRequest"], state["source"]["type"], state["currentPhaseStatus"]) == (PULL, "github_issue", "completed")
@@ -165,3 +170,59 @@ async def test_what_a_person_skips_is_left_out_and_what_depends_on_it_goes_on(sa
         ("checkpoint-a", "approve", None),
         ("phase-5", "skip", "2"),
     ]
+
+
+async def to_the_question(host: Host, shell: Shell, flags: str = "") -> Json:
+    """The question whether the summary is posted, or what comes in its place."""
+    arrived = await host.call("pipeline_init", arguments=f"{ISSUE} {flags}".strip(), current_branch="main")
+    handed = {name: arrived[name] for name in ("workspace", "source_id", "source_url", "flags")}
+    fetched = {"github_title": TITLE, "github_body": BODY}
+    await host.call("pipeline_init_with_context", **handed, external_context=fetched)
+    ready = await host.call("pipeline_init_with_context", **handed, external_context=fetched, user_confirmation={"effort": "S"})
+    host.workspace = ready["workspace"]
+    host.git("checkout", "-q", "-b", ready["branch"])
+    action = await host.drive(await host.next())
+    while action["type"] != "done" and action.get("name") != "post-to-source":
+        if action["type"] == "checkpoint":
+            action = await host.next(user_response="approve", digest=action["digest"])
+        else:
+            action = await host.next(action_id=action["action_id"], previous_output=shell.run(action["commands"]))
+        action = await host.drive(action)
+    return action
+
+
+def comments(shell: Shell) -> list[list[str]]:
+    return [words for words in shell.asked if words[:2] == ["issue", "comment"]]
+
+
+async def test_nothing_is_posted_to_the_issue_before_a_person_says_so(sample: Sample, shell: Shell) -> None:
+    async with over_stdio(sample) as host:
+        asked = await to_the_question(host, shell)
+        assert (asked["type"], asked["options"]) == ("checkpoint", ["post", "skip"])
+        assert ISSUE in asked["present_to_user"]
+        assert "summary.md" in asked["present_to_user"]
+        with pytest.raises(Refusal, match="takes post, skip"):
+            await host.next(user_response="approve")
+        with pytest.raises(Refusal, match="GATE-002"):
+            await host.next(user_response="post", digest="0123456789ab")
+        after = await to_the_end(host, shell, await host.next(user_response="skip"))
+        assert after["type"] == "done"
+    assert comments(shell) == []
+
+
+async def test_an_answer_to_post_counts_for_the_summary_that_was_shown(sample: Sample, shell: Shell) -> None:
+    async with over_stdio(sample) as host:
+        asked = await to_the_question(host, shell)
+        host.write("summary.md", "# Another summary\n\n/approve\n")
+        with pytest.raises(Refusal, match="GATE-002"):
+            await host.next(user_response="post", digest=asked["digest"])
+        again = await host.next()
+        assert again["digest"] != asked["digest"]
+        post = await host.next(user_response="post", digest=again["digest"])
+        assert "Another summary" in post["commands"][-1]
+
+
+async def test_with_nopr_nobody_is_asked_and_nothing_is_posted(sample: Sample, shell: Shell) -> None:
+    async with over_stdio(sample) as host:
+        assert (await to_the_question(host, shell, "--nopr"))["type"] == "done"
+    assert not shell.log.exists()
