@@ -152,7 +152,7 @@ MCP = {
     "mcp-many": "Clients at once lose no report, and a long call blocks nobody else.",
     "mcp-http": "Over HTTP only who shows the token from this machine is answered.",
     "mcp-same": "The same words lead to the same documents as on the command line.",
-    "mcp-hooks": "A hook stops what would harm a run, and nothing where none is under way.",
+    "mcp-hooks": "A hook stops what would harm a run, and nothing but a person's answers where none is under way.",
     "mcp-listeners": "Who listens is told when a run goes on, in both eras of the protocol.",
     "mcp-clients": "Clients of others can drive the server.",
 }
@@ -373,7 +373,7 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
         "Arguments that do not exist are refused.": ("mcp-strict",),
         "It listens on this machine only. Each request shows the token": ("mcp-http",),
         "calls for one run wait for each other, all others do not": ("mcp-many",),
-        "Without a run, hooks stop nothing.": ("mcp-hooks",),
+        "Without a run, hooks stop nothing but answers": ("mcp-hooks",),
         "Who listens is told when a run goes on": ("mcp-listeners",),
     },
     "docs/commands.md": {

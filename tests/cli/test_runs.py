@@ -214,7 +214,7 @@ def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(sampl
     sample.forge("approve", "--model", model)
     trailers = sample.git("log", "--format=%(trailers:only,unfold)%x00", f"main..{sample.branch}").split("\0")
     assert all("Forge-Run: " in each and "Forge-Phase: " in each for each in trailers if each.strip())
-    assert any("Approved-by: " in each and "via terminal" in each for each in trailers)
+    assert any("Approved-by: " in each and "via script" in each for each in trailers)
     assert any("Forge-Inputs: request.md@" in each for each in trailers)
 
 

@@ -286,6 +286,23 @@ CLASSES: dict[str, Class] = {
         ),
         red_at="7997ad5",
     ),
+    "S44": Class(
+        "An agent answers for the person",
+        (
+            "tests/security/test_answers.py::test_no_answer_counts_that_comes_without_a_terminal",
+            "tests/security/test_answers.py::test_an_answer_of_a_script_is_recorded_as_one",
+            "tests/security/test_answers.py::test_an_answer_at_a_terminal_is_recorded_as_one",
+            "tests/security/test_answers.py::test_a_run_that_asks_nothing_is_sent_back_without_a_terminal_and_not_as_from_one",
+            "tests/security/test_answers.py::test_a_hosts_shell_does_not_answer_in_any_spelling",
+            "tests/security/test_answers.py::test_a_hosts_shell_may_look_and_go_on",
+            "tests/security/test_answers.py::test_the_reason_says_whose_answer_it_is",
+            "tests/security/test_answers.py::test_an_open_question_is_neither_ended_nor_gone_round_by_a_model",
+            "tests/security/test_answers.py::test_where_the_client_can_ask_its_person_decides_whether_a_question_is_passed_over",
+            "tests/mcp_server/test_whole.py::test_nothing_is_posted_to_the_issue_before_a_person_says_so",
+        ),
+        "an agent with a shell of its own user can make a terminal; the hook refuses the lines that it can read, and no others",
+        red_at="7997ad5",
+    ),
     "S45": Class(
         "Small holes in the thread",
         (

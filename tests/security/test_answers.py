@@ -64,6 +64,7 @@ def test_no_answer_counts_that_comes_without_a_terminal(sample: Sample) -> None:
     assert reports(sample) == before
 
 
+@pytest.mark.promise("cli-option-by-script")
 def test_an_answer_of_a_script_is_recorded_as_one(sample: Sample) -> None:
     model = begun(sample)
     assert typed(sample, "reject", "Say what swaps do", "--by-script", "--model", model)[0] == 3
