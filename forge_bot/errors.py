@@ -290,6 +290,13 @@ class NothingToRetry(RunError):
     hint = "Name a phase that has been reached; `forge-bot status` lists them."
 
 
+class BranchRenamed(RunError):
+    """The branch that the run belongs to is gone, and another one has its record."""
+
+    code = "RUN-004"
+    hint = "Give the branch its old name back: git branch -m NEW OLD."
+
+
 # -- what the engine takes ----------------------------------------------------------------------------------------
 
 
@@ -465,7 +472,7 @@ class ReportsDamaged(StateError):
     """reports.jsonl, the truth about a run, cannot be read to its end."""
 
     code = "STATE-001"
-    hint = "Restore the file from the run's branch: git checkout BRANCH -- .specs/…/reports.jsonl."
+    hint = "`forge-bot repair` restores the newest version in git's history that can be read, and says what is lost."
 
 
 class OtherSchema(StateError):
@@ -501,6 +508,15 @@ class DiskFull(StateError):
 
     code = "STATE-006"
     hint = "Make room there, then `forge-bot resume`: it goes on where the run stood."
+
+
+class RecordChanged(StateError):
+    """reports.jsonl was changed or replaced by another program while a process worked on the run; nothing was added to it."""
+
+    code = "STATE-007"
+    hint = (
+        "See what changed it, for example a git reset: git reflog BRANCH. Then `forge-bot resume`: it goes on from what is there now."
+    )
 
 
 # -- GitHub -------------------------------------------------------------------------------------------------------

@@ -42,10 +42,10 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
 
 
 def _json(found: Reading) -> str:
-    """state.json, and the estimate if the run was begun on this machine."""
+    """Return state.json, and the estimate if the run was begun on this machine; in ASCII, since standard output may be any encoding."""
     estimate = kept_estimate(found.repository, found.state.run)
     more = {"estimate": estimate.model_dump(mode="json")} if estimate is not None else {}
-    return json.dumps({**found.state.model_dump(mode="json"), **more}, indent=2, ensure_ascii=False)
+    return json.dumps({**found.state.model_dump(mode="json"), **more}, indent=2)
 
 
 def show(folder: Path, name: str | None, artifact: str) -> int:
@@ -88,7 +88,9 @@ def _where(info: RunInfo) -> str:
 
 
 def _branch(info: RunInfo) -> str:
-    """The branch; of a run that only a remote has, as that remote's, which going on with it takes over."""
+    """The branch; of a run that only a remote has, as that remote's, which going on with it takes over; or what it is called now."""
+    if info.renamed:
+        return f"{escape(info.branch)}, which is called {escape(info.renamed)} now"
     return f"{escape(info.remote)}/{escape(info.branch)}, on the remote only" if info.remote else escape(info.branch)
 
 

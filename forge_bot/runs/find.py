@@ -1,6 +1,6 @@
 """Which runs a repository has, found by git alone."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +12,9 @@ from forge_bot.engine import REPORT, State
 from forge_bot.engine.reports import RunStarted
 from forge_bot.engine.values import Frozen
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
+from forge_bot.runs.places import places
 from forge_bot.workspace import SPECS
+from forge_bot.workspace.store import REPORTS, STATE
 
 _LOOKED_AT = 50
 """Workspaces per branch that are looked at, newest first: merged branches bring those of older runs along."""
@@ -36,11 +38,12 @@ class RunInfo(Frozen):
     gate: str = ""
     updated_at: datetime
     remote: str = Field(default="", description="the remote on whose branch it was found; empty if there is a local branch")
+    renamed: str = Field(default="", description="the local branch that has its record, where the run's own branch is gone")
 
     @property
     def ref(self) -> str:
         """The ref its commits are read from while it has no work tree here."""
-        return self.tracking.ref if self.remote else f"refs/heads/{self.branch}"
+        return self.tracking.ref if self.remote else f"refs/heads/{self.renamed or self.branch}"
 
     @property
     def tracking(self) -> Tracking:
@@ -61,11 +64,14 @@ class RunInfo(Frozen):
 def runs(repository: Repository) -> tuple[RunInfo, ...]:
     """The runs of all local branches, newest first, then those only remotes have, as the last fetch saw them.
 
-    A workspace counts on the branch that its first report names.
+    A workspace counts on the branch that its first report names, or on the branch that has it where that one is gone.
     """
     trees = {info.branch: info.path for info in repository.worktrees() if info.branch and info.path.is_dir()}
     branches = repository.branches()
-    here = [info for branch in branches if (info := _live(repository, branch, trees.get(branch)))]
+    found = {branch: _live(repository, branch, trees.get(branch)) for branch in branches}
+    here = [own for own, _ in found.values() if own is not None]
+    gone = {branch: others for branch, (own, others) in found.items() if own is None}
+    here += _renamed(repository, branches, gone, trees)
     away = {info.name: info for info in reversed(tuple(_of_remotes(repository, branches)))}
     return (*_newest_first(here), *_newest_first(info for info in away.values() if info.name not in {mine.name for mine in here}))
 
@@ -84,11 +90,11 @@ def choose(repository: Repository, wanted: str | None) -> RunInfo:
     known = runs(repository)
     if wanted:
         named = wanted.rstrip("/").rpartition("/")[2] if wanted.startswith(SPECS) else wanted
-        if match := [info for info in known if named in {info.name, info.branch, info.ref.removeprefix("refs/remotes/")}]:
+        if match := [info for info in known if named in {info.name, info.branch, info.renamed, info.ref.removeprefix("refs/remotes/")}]:
             return match[0]
         raise UnknownRun(f"There is no run {wanted!r} in this repository.")
     here = _current_branch(repository)
-    if mine := [info for info in known if info.branch == here and not info.remote]:
+    if mine := [info for info in known if here in {info.branch, info.renamed} - {""} and not info.remote]:
         return mine[0]
     unended = [info for info in known if not info.ended]
     alive = [info for info in unended if not info.remote] or unended
@@ -106,7 +112,7 @@ def _where(info: RunInfo) -> str:
 def run_in(tree: Path, name: str) -> RunInfo | None:
     """The run whose folder lies in a work tree, whatever branch is checked out there; None if there is none of that name."""
     folder = tree / SPECS / name
-    report, state = folder / "reports.jsonl", folder / "state.json"
+    report, state = folder / REPORTS, folder / STATE
     started = _started(report.read_bytes() if report.is_file() else None)
     if started is None or started.run != name:
         return None
@@ -120,27 +126,62 @@ def _current_branch(repository: Repository) -> str:
         return ""
 
 
-def _live(repository: Repository, branch: str, tree: Path | None) -> RunInfo | None:
+def _live(repository: Repository, branch: str, tree: Path | None) -> tuple[RunInfo | None, tuple[RunStarted, ...]]:
+    """The run of a branch, or, if it has none, the first reports of other branches' runs that lie there."""
     read, names = _reader(repository, branch, tree)
-    found = _named(read, names, branch, tree)
-    return found if found is not None or tree is None else _lost(repository, branch, tree)
+    others: list[RunStarted] = []
+    for started in _recorded(read, names):
+        if started.branch == branch:
+            return _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}")), ()
+        others.append(started)
+    return (_lost(repository, branch, tree) if tree is not None else None), tuple(others)
+
+
+def _renamed(
+    repository: Repository, branches: Collection[str], gone: Mapping[str, tuple[RunStarted, ...]], trees: Mapping[str, Path]
+) -> list[RunInfo]:
+    """Return the runs whose own branch is gone and whose record another branch has, as after `git branch -m`.
+
+    What the default branch has as well was merged there. Of several branches with one record, that in the run's work tree counts.
+    """
+    orphans = [(branch, started) for branch, others in gone.items() for started in others if started.branch not in branches]
+    default = repository.default_branch() if orphans else None
+    merged = repository.entries(f"refs/heads/{default}", SPECS) if default in branches else {}
+    found: dict[str, RunInfo] = {}
+    for branch, started in orphans:
+        if branch == default or started.run in merged:
+            continue
+        tree = trees.get(branch)
+        read, _ = _reader(repository, branch, tree)
+        info = _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}")).model_copy(update={"renamed": branch})
+        own = tree is not None and tree == places(repository, started.run).tree
+        # A run that is over may lie on any branch that began at its commits.
+        if own or (not info.ended and info.name not in found):
+            found[info.name] = info
+    return list(found.values())
 
 
 def _lost(repository: Repository, branch: str, tree: Path) -> RunInfo | None:
-    """The run whose reports are committed but gone from the work tree; opening it brings them back."""
+    """The run whose reports are committed, but gone from the work tree or not readable there."""
     read, _ = _reader(repository, branch, None)
     committed = repository.entries(f"refs/heads/{branch}", SPECS)
-    gone = [name for name in committed if not (tree / SPECS / name / "reports.jsonl").is_file()]
+    here = _reader(repository, branch, tree)[0]
+    gone = [name for name in committed if _started(here(f"{SPECS}/{name}/{REPORTS}")) is None]
     return _named(read, sorted(gone, reverse=True)[:_LOOKED_AT], branch, tree)
 
 
 def _named(read: Read, names: Iterable[str], branch: str, tree: Path | None) -> RunInfo | None:
     """The run whose first report names this branch."""
+    started = next((each for each in _recorded(read, names) if each.branch == branch), None)
+    return _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}")) if started is not None else None
+
+
+def _recorded(read: Read, names: Iterable[str]) -> Iterator[RunStarted]:
+    """Yield the first reports of the workspaces of these names."""
     for name in names:
-        started = _started(read(f"{SPECS}/{name}/reports.jsonl"))
-        if started is not None and started.branch == branch and started.run == name:
-            return _info(started, tree, read(f"{SPECS}/{name}/state.json"))
-    return None
+        started = _started(read(f"{SPECS}/{name}/{REPORTS}"))
+        if started is not None and started.run == name:
+            yield started
 
 
 def _of_remotes(repository: Repository, local: Collection[str]) -> Iterator[RunInfo]:

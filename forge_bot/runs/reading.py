@@ -1,12 +1,12 @@
 """A run to look at, without its lock: what is on disk or on its branch, and nothing is changed."""
 
 from forge_bot.checkout import Repository
-from forge_bot.engine import REPORT, Pipeline, State, fold
+from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import RunStarted
-from forge_bot.errors import ReportsDamaged
 from forge_bot.runs.find import RunInfo
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.workspace import SPECS
+from forge_bot.workspace.store import REPORTS, read_reports, read_state
 
 
 class Reading:
@@ -36,15 +36,15 @@ def raw_file(repository: Repository, info: RunInfo, name: str) -> bytes | None:
 
 
 def reading(repository: Repository, info: RunInfo, config: Config) -> Reading:
-    """The run, folded from its reports."""
-    raw = raw_file(repository, info, "reports.jsonl") or b""
-    whole = raw[: raw.rfind(b"\n") + 1]
-    try:
-        reports = [REPORT.validate_json(line) for line in whole.splitlines() if line.strip()]
-    except ValueError as error:
-        raise ReportsDamaged(f"{SPECS}/{info.name}/reports.jsonl cannot be read: {error}.") from error
-    first = reports[0] if reports else None
-    name = first.pipeline if isinstance(first, RunStarted) else config.pipeline
+    """Return the run, folded from its reports. Raise ReportsDamaged."""
+    pipeline, state = folded(repository, config, raw_file(repository, info, REPORTS) or b"", info.name)
+    return Reading(repository, info, pipeline, state)
 
-    pipeline = load_pipeline(name, repository.text_here)
-    return Reading(repository, info, pipeline, fold(pipeline, reports))
+
+def folded(repository: Repository, config: Config, raw: bytes, run: str) -> tuple[Pipeline, State]:
+    """Return the pipeline that the first report names, and the state that all of them lead to. Raise ReportsDamaged."""
+    place = f"{SPECS}/{run}/{REPORTS}"
+    reports = read_reports(raw, place)
+    first = reports[0] if reports else None
+    pipeline = load_pipeline(first.pipeline if isinstance(first, RunStarted) else config.pipeline, repository.text_here)
+    return pipeline, read_state(pipeline, raw, place)

@@ -1,5 +1,6 @@
 """A run that is open: its tree, its workspace, its state, and how reports become commits."""
 
+import shlex
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -13,7 +14,7 @@ from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.pipeline import AgentPhase
 from forge_bot.engine.reports import AgentFailed, ArtifactChanged, ArtifactWritten, GateShown, Prepared, RunStarted
 from forge_bot.engine.values import Frozen, Inspection
-from forge_bot.errors import ForgeError
+from forge_bot.errors import BranchRenamed, ForgeError
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_text import ACTION, subject, trailers
@@ -122,6 +123,8 @@ class Run:
         self.trail.begin()
         text, said = subject(report, before, self.pipeline), trailers(report, before, self.pipeline)
         self.tree.commit(text, said, (self.workspace.relative, *paths), when=report.at.isoformat())
+        # Nothing follows the last report of a process that would notice.
+        self.workspace.check_unchanged()
 
     def let_go(self, stands: str) -> None:
         """Note how the run is left. `stands`: where its branch stood when the run was taken up."""
@@ -130,7 +133,7 @@ class Run:
         # What cannot be noted counts as unfinished, so that nobody is accused of it.
         with suppress(ForgeError, OSError):
             head = self.repository.commit_id(f"refs/heads/{self.state.branch}")
-            self.trail.leave(head, (self.workspace.path / REPORTS).read_bytes())
+            self.trail.leave(head, self.workspace.content)
 
     # -- what happened while nobody held the run -------------------------------------------------------------------
 
@@ -226,10 +229,7 @@ def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: boo
     With `theirs`, unfinished work in the tree is left where it is: the agents are not this process's. What they committed by
     themselves is refused, with ForeignCommits, unless the run is to be ended; what they added to the record is taken away.
     """
-    spots = places(repository, info.name)
-    with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stopped_like_by_hand():
-        tree, notices = _tree(repository, info, spots.tree)
-        notices += _free(tree, spots.tree)
+    with held_tree(repository, info) as (spots, tree, notices):
         stands = _stands(repository, tree, info.branch)
         committed = repository.read(stands, f"{SPECS}/{info.name}/{REPORTS}") or b""
         trail = Trail(spots.trail)
@@ -246,6 +246,20 @@ def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: boo
             yield run
         finally:
             run.let_go(stands)
+
+
+@contextmanager
+def held_tree(repository: Repository, info: RunInfo) -> Generator[tuple[Places, Tree, tuple[str, ...]]]:
+    """Lock a run for this process: its places, its work tree, and notices of what had to be done for that. Raise BranchRenamed."""
+    if info.renamed:
+        raise BranchRenamed(
+            f"The run {info.name} belongs to the branch {info.branch}, which is called {info.renamed} now.",
+            hint=f"Give it its name back: git branch -m {shlex.quote(info.renamed)} {shlex.quote(info.branch)}",
+        )
+    spots = places(repository, info.name)
+    with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stopped_like_by_hand():
+        tree, notices = _tree(repository, info, spots.tree)
+        yield spots, tree, notices + _free(tree, spots.tree)
 
 
 def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tuple[str, ...]]:

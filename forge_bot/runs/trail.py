@@ -4,13 +4,12 @@ A client's agents work in the tree that the run lives in, beside its branch and 
 again is held against what was left: nobody else commits on the branch or adds to the record while an agent is at work.
 """
 
-import hashlib
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from forge_bot.engine.values import Frozen
-from forge_bot.workspace import write_whole
+from forge_bot.workspace import Content, write_whole
 
 
 class Left(Frozen):
@@ -47,9 +46,9 @@ class Trail:
             self._write(known.model_copy(update={"at_work": True}))
             self._begun = True
 
-    def leave(self, head: str, record: bytes) -> None:
-        """Say where the branch stands, and what the record is."""
-        now = Left(head=head, size=len(record), digest=_digest(record))
+    def leave(self, head: str, record: Content) -> None:
+        """Note where the branch stands, and the content of the record as far as this process has read and written it."""
+        now = Left(head=head, size=record.size, digest=record.digest)
         if now != self.left:
             self._write(now)
         self._begun = False
@@ -62,12 +61,8 @@ class Trail:
 def own_record(left: Left, there: bytes, committed: bytes) -> bytes:
     """As much of the record on disk as processes of ours wrote: what was left, or what is committed by now, whichever is longer."""
     known = there[: left.size]
-    own = [known] if len(known) == left.size and _digest(known) == left.digest else []
+    own = [known] if Content.of(known) == (left.size, left.digest) else []
     return max((*own, committed), key=len)
-
-
-def _digest(record: bytes) -> str:
-    return hashlib.sha256(record).hexdigest()
 
 
 def _read(place: Path) -> Left | None:

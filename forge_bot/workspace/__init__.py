@@ -1,6 +1,6 @@
 """A run's folder under .specs: names, whole writes, one writer, the request, the truth and its fold."""
 
-from forge_bot.workspace.files import append_line, inside, write_whole
+from forge_bot.workspace.files import Content, append_line, inside, write_whole
 from forge_bot.workspace.layout import SPECS, branch_name, slug, workspace_name
 from forge_bot.workspace.lock import held
 from forge_bot.workspace.request import Request, read_request, render_request
@@ -9,6 +9,7 @@ from forge_bot.workspace.store import Loaded, Workspace
 
 __all__ = [
     "SPECS",
+    "Content",
     "Loaded",
     "Request",
     "Workspace",

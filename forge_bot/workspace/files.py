@@ -1,10 +1,12 @@
 """Files: written whole or not at all, and only inside the folder they belong to."""
 
+import hashlib
 import os
 import tempfile
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from forge_bot.errors import PathEscapes, WriteFailed
+from forge_bot.errors import PathEscapes, RecordChanged, WriteFailed
 
 LEFTOVER = ".*.????????.tmp"
 """Pattern of the names of half-written files; a process that is killed while it writes leaves one behind."""
@@ -52,27 +54,49 @@ def write_whole(path: Path, data: str | bytes) -> None:
         raise WriteFailed(f"{path.name} could not be written: {error.strerror or error}.") from error
 
 
-def append_line(path: Path, line: str) -> None:
-    """Add one line and have it on disk before returning. A torn last line, left by a crash, is taken away first."""
+class Content(NamedTuple):
+    """Length and sha256 of the complete lines of a file."""
+
+    size: int
+    digest: str
+
+    @staticmethod
+    def of(data: bytes) -> "Content":
+        """Describe the complete lines in `data`."""
+        size = data.rfind(b"\n") + 1
+        return Content(size, hashlib.sha256(data[:size]).hexdigest())
+
+
+def append_line(path: Path, line: str, expected: Content | None = None) -> Content:
+    """Append one line, flush it to disk, and return the new content of the file.
+
+    A partial last line, left by a crash, is removed first. With `expected`, raise RecordChanged and write nothing if the
+    file has other content; raise it too if the file was replaced during the write.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab+") as file:
-            end = _whole_lines(path.read_bytes())
-            file.truncate(end)
+            file.seek(0)
+            data = file.read()
+            found = Content.of(data)
+            if expected is not None and found != expected:
+                raise RecordChanged(f"{path} was changed by another program while this process worked.")
+            added = line.encode("utf-8") + b"\n"
+            file.truncate(found.size)
             try:
-                file.write(line.encode("utf-8") + b"\n")
+                file.write(added)
                 file.flush()
                 os.fsync(file.fileno())
             except OSError:
                 # Disk full: a line that was added in part would be read as damage.
-                os.ftruncate(file.fileno(), end)
+                os.ftruncate(file.fileno(), found.size)
                 raise
+            # git replaces files instead of writing to them, so the line may be in a file that has no name any more.
+            if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                raise RecordChanged(f"{path} was replaced by another program while this process wrote.")
+            return Content.of(data[: found.size] + added)
     except OSError as error:
         raise WriteFailed(f"{path.name} could not be written: {error.strerror or error}.") from error
-
-
-def _whole_lines(data: bytes) -> int:
-    return data.rfind(b"\n") + 1
 
 
 def _sync_folder(folder: Path) -> None:

@@ -10,6 +10,7 @@ from forge_bot.engine.reports import Source
 from forge_bot.engine.values import Effort, Frozen
 from forge_bot.errors import ReportsDamaged
 
+_RESTORE = "Restore the file from the run's branch: git checkout BRANCH -- .specs/…/request.md."
 _FENCE = "---"
 _ORIGIN = "source_"
 """How the keys of the source begin; older files have them under `source`."""
@@ -52,9 +53,9 @@ def read_request(text: str) -> Request:
     try:
         request, stated = _parsed(text)
     except (ValueError, ValidationError, yaml.YAMLError) as error:
-        raise ReportsDamaged(f"request.md cannot be read: {error}.") from error
+        raise ReportsDamaged(f"request.md cannot be read: {error}.", hint=_RESTORE) from error
     if stated != request.hash:
-        raise ReportsDamaged("request.md was changed after the run began; its hash no longer fits.")
+        raise ReportsDamaged("request.md was changed after the run began; its hash no longer fits.", hint=_RESTORE)
     return request
 
 

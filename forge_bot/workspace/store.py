@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from forge_bot.engine import REPORT, SCHEMA_VERSION, Pipeline, Report, State, fold
 from forge_bot.engine.values import Frozen
-from forge_bot.errors import OtherSchema, ReportRejected, ReportsDamaged, RunEnded, UnknownArtifact
-from forge_bot.workspace.files import LEFTOVER, append_line, inside, write_whole
+from forge_bot.errors import OtherSchema, RecordChanged, ReportRejected, ReportsDamaged, RunEnded, UnknownArtifact
+from forge_bot.workspace.files import LEFTOVER, Content, append_line, inside, write_whole
 from forge_bot.workspace.layout import SPECS
 
 REPORTS = "reports.jsonl"
@@ -32,6 +32,8 @@ class Workspace:
         self.tree = tree
         self.name = name
         self.path = inside(tree, f"{SPECS}/{name}")
+        self.content = Content.of(b"")
+        """What the file of reports holds as far as this process knows: what it has read, and what it has appended since."""
 
     @property
     def relative(self) -> str:
@@ -42,12 +44,13 @@ class Workspace:
 
     def reports(self) -> tuple[Report, ...]:
         """All reports in order. A last line without its end, left by a crash, was never recorded: the next one takes its place."""
-        return _reports(self._recorded(), f"{self.relative}/{REPORTS}")
+        return read_reports(self._recorded(), f"{self.relative}/{REPORTS}")
 
     def load(self, pipeline: Pipeline) -> Loaded:
         """The state, folded from the reports; says so when state.json was broken, missing or behind."""
-        path = self.path / STATE
-        loaded = _loaded(pipeline, self._recorded(), path.read_bytes() if path.is_file() else None, self.relative)
+        path, recorded = self.path / STATE, self._recorded()
+        loaded = _loaded(pipeline, recorded, path.read_bytes() if path.is_file() else None, self.relative)
+        self.content = Content.of(recorded)
         if loaded.refolded:
             self.save(loaded.state)
         return loaded
@@ -59,9 +62,19 @@ class Workspace:
         return path.read_bytes()
 
     def record(self, report: Report, state: State) -> None:
-        """Make a report part of the truth; the fold follows."""
-        append_line(self.path / REPORTS, REPORT.dump_json(report, exclude_defaults=False).decode())
+        """Append a report to the file of reports, then write state.json.
+
+        Raise RecordChanged, with nothing written, if the file is not the one that this process has read.
+        """
+        line = REPORT.dump_json(report, exclude_defaults=False).decode()
+        self.content = append_line(self.path / REPORTS, line, self.content)
         self.save(state)
+
+    def check_unchanged(self) -> None:
+        """Raise RecordChanged if the file of reports does not hold what this process has read and appended."""
+        path = self.path / REPORTS
+        if not path.is_file() or Content.of(path.read_bytes()) != self.content:
+            raise RecordChanged(f"{path} was changed by another program while this process worked.")
 
     def save(self, state: State) -> None:
         """Write state.json."""
@@ -110,7 +123,8 @@ class Workspace:
 
 
 @lru_cache(maxsize=8)
-def _reports(raw: bytes, name: str) -> tuple[Report, ...]:
+def read_reports(raw: bytes, name: str) -> tuple[Report, ...]:
+    """Return the reports in the bytes of a file, without a partial last line. Raise ReportsDamaged, which names the file and line."""
     *lines, _torn = raw.split(b"\n")
     reports: list[Report] = []
     for number, line in enumerate(lines, 1):
@@ -125,11 +139,17 @@ def _reports(raw: bytes, name: str) -> tuple[Report, ...]:
 
 @lru_cache(maxsize=8)
 def _loaded(pipeline: Pipeline, raw: bytes, state: bytes | None, where: str) -> Loaded:
-    try:
-        folded = fold(pipeline, _reports(raw, f"{where}/{REPORTS}"))
-    except (ReportRejected, RunEnded) as error:
-        raise ReportsDamaged(f"{where}/{REPORTS} contradicts itself: {error.message}") from error
+    folded = read_state(pipeline, raw, f"{where}/{REPORTS}")
     return Loaded(state=folded, refolded=_stale(state, folded, where))
+
+
+@lru_cache(maxsize=8)
+def read_state(pipeline: Pipeline, raw: bytes, name: str) -> State:
+    """Return the state that the reports in the bytes of a file lead to. Raise ReportsDamaged."""
+    try:
+        return fold(pipeline, read_reports(raw, name))
+    except (ReportRejected, RunEnded) as error:
+        raise ReportsDamaged(f"{name} contradicts itself: {error.message}") from error
 
 
 def _stale(raw: bytes | None, state: State, where: str) -> str:

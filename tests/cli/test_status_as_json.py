@@ -1,6 +1,7 @@
 """`status --json` prints one JSON object and nothing else, whatever lies about; its keys are those of the page that describes it."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -101,3 +102,16 @@ def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_
     assert printed(sample) == before
     sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
     assert printed(sample)["run"] == before["run"]
+
+
+def test_it_is_the_same_whatever_standard_output_can_encode(sample: Sample) -> None:
+    sample.forge("run", "当番表を直す: nobody – “on call” 🙂 before the start", "--effort", "S", "--model", sample.model())
+    expected = json.loads((sample.workspace / "state.json").read_text(encoding="utf-8"))
+    assert "当番表" in expected["title"]
+    for encoding in ("utf-8", "ascii", "latin-1", "cp1252", "utf-16"):
+        command = [sys.executable, "-m", "forge_bot", "status", "--json"]
+        environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+        done = subprocess.run(command, cwd=sample.path, env=environment, capture_output=True, check=True)
+        text = done.stdout.decode(encoding)
+        assert text.isascii()
+        assert json.loads(text)["title"] == expected["title"], encoding

@@ -81,3 +81,64 @@ def test_a_run_that_was_merged_is_none_of_a_branch_that_came_after_it(sample: Sa
     assert runs(clone) == ()
     with pytest.raises(UnknownRun):
         choose(clone, None)
+
+
+# -- a branch with another name ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def renamed(sample: Sample) -> tuple[Sample, str]:
+    """A repository in which the branch of the waiting run was renamed to `other`, and the name it had."""
+    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
+    branch = sample.branch
+    sample.git("branch", "-m", branch, "other")
+    return sample, branch
+
+
+def test_a_run_whose_branch_was_renamed_is_listed_and_shown(renamed: tuple[Sample, str]) -> None:
+    sample, branch = renamed
+    for command in ("list", "status"):
+        shown = sample.forge(command)
+        assert shown.code == 0, shown.err
+        assert f"{branch}, which is called other now" in shown.out
+    assert sample.forge("status", "--run", "other").code == 0
+    assert sample.forge("show", "design.md").out.startswith("# Document")
+
+
+@pytest.mark.parametrize("words", [("approve",), ("resume",), ("retry",), ("abandon",), ("repair",)])
+def test_going_on_with_it_names_the_command_that_gives_the_name_back(renamed: tuple[Sample, str], words: tuple[str, ...]) -> None:
+    sample, branch = renamed
+    more = () if words[0] in {"abandon", "repair"} else ("--model", sample.model())
+    refused = sample.forge(*words, *more)
+    assert refused.code == 5, refused
+    assert "RUN-004" in refused.err
+    command = f"git branch -m other {branch}"
+    assert command in refused.err
+    sample.git(*command.split()[1:])
+    assert sample.forge("approve", "--model", sample.model()).code == 0
+
+
+def test_it_is_found_without_its_work_tree_and_beside_what_a_remote_has(renamed: tuple[Sample, str], tmp_path: Path) -> None:
+    sample, branch = renamed
+    sample.git("clone", "-q", "--bare", str(sample.path), str(tmp_path / "remote.git"))
+    sample.git("-C", str(tmp_path / "remote.git"), "branch", "-m", "other", branch)
+    sample.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    sample.git("fetch", "-q", "origin")
+    (found,) = runs(Repository.find(sample.path))
+    assert (found.renamed, found.remote) == ("other", "")
+    sample.git("worktree", "remove", "--force", str(found.tree))
+    (found,) = runs(Repository.find(sample.path))
+    assert (found.renamed, found.branch, found.tree) == ("other", branch, None)
+    assert sample.forge("status").code == 0
+
+
+def test_a_run_that_is_over_and_merged_is_not_found_on_the_branches_that_came_after(sample: Sample) -> None:
+    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
+    assert sample.forge("approve", "--model", sample.model()).code == 0
+    branch = sample.branch
+    sample.git("branch", "-q", "stacked", branch)
+    sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
+    sample.git("branch", "-q", "-D", branch)
+    assert runs(Repository.find(sample.path)) == ()
+    sample.git("merge", "-q", "--ff-only", "stacked")
+    assert runs(Repository.find(sample.path)) == ()
