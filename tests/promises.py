@@ -170,6 +170,7 @@ CLI = {
     "cli-skip": "Go on without what a task asked of a person.",
     "cli-resume": "Go on with a run that stopped, for whatever reason.",
     "cli-retry": "Do a phase again, and everything after it.",
+    "cli-repair": "Restore a run's record that cannot be read from the newest commit that has a readable one, and say what is lost.",
     "cli-continue": "Allow a run more money, and go on.",
     "cli-status": "Show where a run stands.",
     "cli-show": "Print an artifact of a run.",

@@ -1,4 +1,4 @@
-"""Files put back to the last commit: what a project's own commands left behind is no work of anybody."""
+"""Files put back to a commit: to the last one, since what a project's commands left is nobody's work, or to an older one."""
 
 import os
 import shutil
@@ -6,6 +6,18 @@ from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 
 from forge_bot.checkout.git import LONG, git
+from forge_bot.checkout.naming import commit_id
+
+
+def restore(folder: Path, commit: str, paths: Sequence[str]) -> None:
+    """Make named files, in the index and the work tree, what they are at a commit; remove those that it does not have.
+
+    Each has to be there, in the index or at the commit. Raise GitFailed.
+    """
+    if paths:
+        listing = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        options = ("--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
+        git(folder, "restore", "--quiet", f"--source={commit_id(folder, commit)}", *options, stdin=listing, seconds=LONG)
 
 
 def discard(folder: Path, paths: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from posixpath import commonpath
 from typing import NamedTuple
 
 from forge_bot.checkout.git import LONG, git
-from forge_bot.checkout.naming import is_full_id, tree_id
+from forge_bot.checkout.naming import commit_id, is_full_id, tree_id
 from forge_bot.errors import GitFailed
 
 _MOST_NAMED = 500
@@ -39,6 +39,12 @@ def read(folder: Path, ref: str, path: str) -> bytes | None:
 def _read(folder: Path, tree: str, path: str) -> bytes | None:
     """What a tree holds never changes, so git is asked once for the files that are in use."""
     return _many(folder, tree, (path,)).get(path)
+
+
+def versions(folder: Path, ref: str, path: str) -> tuple[str, ...]:
+    """Return the ids of the commits up to `ref` that changed a file, newest first. Raise GitFailed for an unknown ref."""
+    found = git(folder, "log", "--format=%H", "--topo-order", commit_id(folder, ref), "--", path).line
+    return tuple(found.split("\n")) if found else ()
 
 
 def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes]:

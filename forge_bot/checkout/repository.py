@@ -117,6 +117,10 @@ class Repository:
         """Bytes of a file as committed at `ref`, None when there is none. Raises GitFailed for an unknown ref."""
         return reading.read(self.root, ref, path)
 
+    def versions(self, ref: str, path: str) -> tuple[str, ...]:
+        """Return the ids of the commits up to `ref` that changed a file, newest first. Raise GitFailed for an unknown ref."""
+        return reading.versions(self.root, ref, path)
+
     def read_many(self, ref: str, paths: Collection[str]) -> dict[str, bytes]:
         """Bytes of those of the files that are committed at `ref`; as many calls of git for a thousand as for one."""
         return reading.read_many(self.root, ref, paths)

@@ -123,6 +123,10 @@ class Tree:
         """Take git's own folder out of them, but for those to be kept."""
         discarding.remove_nested(self.path, keep)
 
+    def restore(self, commit: str, paths: Sequence[str]) -> None:
+        """Make named files what they are at a commit; those that it does not have are removed. Raise GitFailed."""
+        discarding.restore(self.path, commit, paths)
+
     def unlock(self, *, seconds: float = 10.0) -> tuple[str, ...]:
         """Wait at most so long for git processes that outlived whoever started them, then take away locks of dead ones; their names.
 

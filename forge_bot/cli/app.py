@@ -22,8 +22,7 @@ app = typer.Typer(
 
 HERE = Path()
 _MOST_DOLLARS = 1_000_000
-_BY_HAND = 130
-"""What the option parser makes of Ctrl-C: 128 and the signal's number."""
+_BY_HAND = 130  # what the option parser makes of Ctrl-C: 128 and the signal's number
 
 
 def _version(wanted: bool) -> None:
@@ -220,6 +219,14 @@ def retry(
     from forge_bot.cli.going import retry as go
 
     return go(repo, run, model, record, phase=phase, notes=notes, push=push, until=until, by_script=by_script)
+
+
+@app.command()
+def repair(repo: Repo = HERE, run: RunName = None) -> int:
+    """Restore a run's record that cannot be read from the newest commit that has a readable one, and say what is lost."""
+    from forge_bot.cli.going import repair as go
+
+    return go(repo, run)
 
 
 @app.command("continue")

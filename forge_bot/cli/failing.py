@@ -21,6 +21,8 @@ def told(error: Exception | NobodyReads) -> int:
     if isinstance(error, BrokenPipeError | NobodyReads):
         silence()
         return unread()
+    if isinstance(error, NobodyReads):
+        return unread()
     console = Console(stderr=True, soft_wrap=True)
     if isinstance(error, OSError):
         settle()

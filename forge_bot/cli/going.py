@@ -6,6 +6,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from uuid import uuid4
 
+from rich.markup import escape
+
 from forge_bot.checkout import Repository
 from forge_bot.cli.beforehand import check_going_on
 from forge_bot.cli.console import Console
@@ -18,6 +20,7 @@ from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
 from forge_bot.runs.clock import now
 from forge_bot.runs.find import choose
 from forge_bot.runs.phases import check_documents, phase_named
+from forge_bot.runs.repair import repair as restored
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Reply, answer, person
 from forge_bot.runs.start import LONGEST_TASK
@@ -97,6 +100,26 @@ def ask(folder: Path, name: str | None, model: str | None, record: Path | None, 
         return session(repository, config, models_for(config, model, record), progress).inquire(info, question).value
     finally:
         progress.stop()
+
+
+def repair(folder: Path, name: str | None) -> int:
+    """Restore a record that cannot be read, and say what is lost."""
+    repository = Repository.find(folder)
+    info = choose(repository, name)
+    done = restored(repository, info, configured(repository))
+    console = Console(soft_wrap=True)
+    if not done.commit:
+        console.print(f"The record of {escape(info.name)} can be read; nothing was changed.", highlight=False)
+        return 0
+    console.print(f"[bold]The record of {escape(info.name)} is again what it was at commit {done.commit[:12]}.[/]", highlight=False)
+    if done.lost:
+        console.print(f"Lost with the damaged one ({len(done.lost)}):", highlight=False)
+    for line in done.lost:
+        console.print(f"  {escape(line)}", highlight=False)
+    if done.rescued:
+        console.print(f"What was not committed is kept at {escape(done.rescued)}", highlight=False)
+    console.print("  [bold]forge-bot resume[/] goes on; what a model answered before is not paid again on this machine.", highlight=False)
+    return 0
 
 
 def raise_budget(

@@ -1,0 +1,111 @@
+"""Tests that the record of a run is appended to only where it is the one that was read, and that a damaged one can be restored."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from tests.recovery.conftest import Told
+from tests.recovery.scripts import MODEL, SHORT
+from tests.recovery.world import World
+
+
+def records(world: World) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (world.here / "reports.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("answer", "number"), [(("approve",), 1), (("approve",), 3), (("reject", "Say what happens to swaps"), 1)])
+def test_a_branch_that_is_reset_while_a_process_works_stops_the_process_and_the_run_goes_on(
+    short: Told, answer: Sequence[str], number: int
+) -> None:
+    world, parts = short
+    world.back("1")
+    world.play.count("", 0, lambda: None)
+    tree = world.tree
+    world.play.count("before", number, lambda: world.git("reset", "-q", "--hard", "HEAD~1", folder=tree) and None)
+    code, said = world.forge(*answer, *MODEL)
+    assert code == 1, said
+    assert "STATE-007" in said
+    assert "forge-bot resume" in said
+    world.play.count("", 0, lambda: None)
+    assert world.forge("status")[0] == 0, world.printed
+    assert world.to_the_end([SHORT[1].words]) == 0, world.printed
+    assert world.standing().code == parts[1].standing.code
+
+
+@pytest.mark.promise("cli-repair")
+@pytest.mark.parametrize("way", ["committed", "uncommitted"])
+def test_a_record_that_contradicts_itself_is_restored_from_the_newest_commit_that_can_be_read(short: Told, way: str) -> None:
+    world, parts = short
+    world.back("end")
+    world.play.count("", 0, lambda: None)
+    damage(world, committed=way == "committed")
+    for words in (("status",), ("resume", *MODEL), ("approve", *MODEL), ("retry", *MODEL), ("abandon",)):
+        code, said = world.forge(*words)
+        assert code == 1, said
+        assert "STATE-001" in said
+        assert "forge-bot repair" in said
+    before = world.git("rev-parse", world.branch)
+    code, said = world.forge("repair")
+    assert code == 0, said
+    assert "published" in said, "what is lost is named"
+    assert world.git("merge-base", before, world.branch) == before, "the branch only grows"
+    assert world.git("status", "--porcelain", folder=world.tree) == ""
+    assert world.to_the_end([SHORT[1].words]) in {0, 5}, world.printed
+    assert world.forge("status")[0] == 0
+    standing = world.standing()
+    assert standing.code == parts[1].standing.code
+    assert standing.artifacts.keys() == parts[1].standing.artifacts.keys()
+
+
+def test_what_a_person_committed_or_left_in_the_tree_survives_the_repair(short: Told) -> None:
+    world, _ = short
+    world.back("end")
+    world.play.count("", 0, lambda: None)
+    (world.tree / "mine.txt").write_text("mine\n")
+    world.git("add", "mine.txt", folder=world.tree)
+    world.git("commit", "-qm", "my own commit", folder=world.tree)
+    damage(world, committed=True)
+    (world.tree / "later.txt").write_text("not committed\n")
+    code, said = world.forge("repair")
+    assert code == 0, said
+    assert (world.tree / "mine.txt").read_text() == "mine\n"
+    ref = next(word for word in said.split() if word.startswith("refs/forge-bot/rescued/"))
+    assert world.git("show", f"{ref}:later.txt") == "not committed"
+
+
+def test_a_record_that_can_be_read_is_not_changed_by_a_repair(short: Told) -> None:
+    world, _ = short
+    world.back("1")
+    world.play.count("", 0, lambda: None)
+    before = world.git("rev-parse", world.branch), (world.here / "reports.jsonl").read_bytes()
+    code, said = world.forge("repair")
+    assert code == 0, said
+    assert "nothing was changed" in said
+    assert (world.git("rev-parse", world.branch), (world.here / "reports.jsonl").read_bytes()) == before
+
+
+@pytest.mark.parametrize("text", ["{ broken\n", "\x00\x00\n", '{"type": "answered"}\n'])
+def test_lines_that_cannot_be_read_are_repaired_too(short: Told, text: str) -> None:
+    world, parts = short
+    world.back("1")
+    world.play.count("", 0, lambda: None)
+    file = world.here / "reports.jsonl"
+    file.write_text(text + file.read_text())
+    code, said = world.forge("repair")
+    assert code == 0, said
+    assert world.to_the_end([SHORT[1].words]) == 0, world.printed
+    assert world.standing().code == parts[1].standing.code
+
+
+def damage(world: World, *, committed: bool) -> None:
+    """Leave a record as an older version did: a last report that does not follow from those before it."""
+    file = world.here / "reports.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    kinds = [json.loads(line)["type"] for line in lines]
+    cut = len(kinds) - 1 - kinds[::-1].index("commands_ran")
+    file.write_text("".join((*lines[:cut], json.dumps({**json.loads(lines[-1]), "key": "later"}) + "\n")))
+    (world.here / "state.json").unlink()
+    if committed:
+        world.git("add", "-A", folder=world.tree)
+        world.git("commit", "-qm", f"work\n\nForge-Run: {world.here.name}", folder=world.tree)
