@@ -189,6 +189,13 @@ class Repository:
         """Take away the work tree at `path` with all that is in it, if there is one."""
         worktrees.remove(self.root, path)
 
+    def remove_unused(self, path: Path, branch: str, start: str, written: str) -> bool:
+        """Remove a work tree and its branch if nobody has used them since they were made at the commit `start`; return whether.
+
+        Files below `written` are no use. A branch without a work tree, as `git worktree add` leaves when it is killed, counts too.
+        """
+        return worktrees.remove_unused(self.root, path, branch, start, written)
+
     def mend_worktree(self, path: Path) -> None:
         """Link a work tree to this repository anew, if the repository was moved since it was made."""
         worktrees.mend(self.root, path)

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.checkout.git import LONG, git
+from forge_bot.checkout.heads import head
+from forge_bot.checkout.leftovers import unlock
 from forge_bot.checkout.naming import HEADS, branch_ref, commit_id, ref_target
+from forge_bot.checkout.status import changes
 from forge_bot.checkout.tree import Tree
 from forge_bot.errors import BranchExists, ForgeError, GitFailed
 
 # Git holds this lock on a work tree while it makes it (builtin/worktree.c); it stays behind when git is killed.
 _INITIALIZING = "initializing"
+_PATIENCE = 10.0
 # Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it decides where it stops.
 _ENTRY = re.compile(r"^worktree (?P<path>.+?)\n(?=HEAD [0-9a-f]{40,64}$|bare$)(?P<rest>(?:[^\n]+\n)*)", re.MULTILINE | re.DOTALL)
 
@@ -83,6 +87,32 @@ def remove(root: Path, path: Path) -> None:
     if any(_same(info.path, path) for info in listed(root)):
         shutil.rmtree(path, ignore_errors=True)
         git(root, "worktree", "remove", "--force", "--force", "--", str(path.absolute()))
+
+
+def remove_unused(root: Path, path: Path, branch: str, start: str, written: str) -> bool:
+    """Remove a work tree and its branch if nobody has used them since they were made at the commit `start`; return whether.
+
+    A branch that moved, or that another work tree has, was used; so was a tree with changes outside of the folder `written`.
+    """
+    ref, known = branch_ref(root, branch), listed(root)
+    own = next((info for info in known if _same(info.path, path)), None)
+    if ref_target(root, ref) not in {None, start} or any(info.branch == branch for info in known if info is not own):
+        return False
+    if own is None and path.exists() and any(path.iterdir()):
+        return False
+    if own is not None and own.lock_reason != _INITIALIZING and path.is_dir() and _is_used(path, branch, written):
+        return False
+    _undo(root, path, ref, start)
+    return True
+
+
+def _is_used(path: Path, branch: str, written: str) -> bool:
+    try:
+        # A git that outlived the process which had started it may still be writing.
+        unlock(path, seconds=_PATIENCE)
+        return head(path).branch != branch or any(not change.path.startswith(written) for change in changes(path))
+    except ForgeError:
+        return True
 
 
 def mend(root: Path, path: Path) -> None:

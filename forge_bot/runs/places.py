@@ -18,6 +18,7 @@ class Places(Frozen):
     environment: Path
     journal: Path
     touched: Path
+    starting: Path
     lock: Path
     trail: Path
     git: Path
@@ -44,6 +45,7 @@ def _places(common: Path, state: Path, run: str) -> Places:
         environment=home / "environment",
         journal=home / "journal.jsonl",
         touched=home / "touched.json",
+        starting=home / "starting.json",
         lock=common / "forge-bot" / f"{run}.lock",
         trail=common / "forge-bot" / f"{run}.trail",
         git=common,

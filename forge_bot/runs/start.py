@@ -17,6 +17,7 @@ from forge_bot.engine.values import Effort, Frozen
 from forge_bot.errors import BadOption, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_text import start_subject
+from forge_bot.runs.failed_starts import Start, noted, remove_failed_starts
 from forge_bot.runs.find import RunInfo
 from forge_bot.runs.free_names import check_free, free_branch, free_run
 from forge_bot.runs.places import Places, places
@@ -159,8 +160,9 @@ def plan_for(
     """The plan a draft leads to by itself; `kind` is that of its branch where something else than its words tells it.
 
     With `theirs` the tree is that of somebody who has been told already what is in the way of a run in it.
-    Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits.
+    Names that a killed start has taken are free again. Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits.
     """
+    remove_failed_starts(repository)
     guess: EffortGuess = guess_effort(flag=effort, labels=draft.labels, story_points=None, text=f"{draft.title}\n{draft.text}")
     short = slug(name or draft.title)
     if here:
@@ -200,20 +202,28 @@ def begin(
     spots = places(repository, name)
     made = (repository.root / SPECS / name, spots.home) if theirs else ()
     with told_when_full(spots.written), held(spots.lock, f"the run {name}", this_process()), whole_or_gone(made):
-        if note is not None:
-            note(spots)
-        tree = Tree(repository.root) if plan.here or theirs else repository.add_worktree(spots.tree, plan.branch, head.commit)
-        request = request_of(beginning)
-        workspace = Workspace(tree.path, name)
-        raw = workspace.write("request.md", render_request(request))
-        base = head.branch
-        report = _first(beginning, pipeline, request, name=name, base=(base, head.commit), blob=blob_id(raw), stamp=stamp)
-        state = start(pipeline, report)
-        workspace.record(report, state)
-        trailers = [("Forge-Run", name), ("Forge-Phase", state.current_phase)]
-        if not theirs:
-            tree.commit(start_subject(draft.title), trailers, (workspace.relative,), when=stamp.isoformat())
+        own_tree = not (plan.here or theirs)
+        where = spots.tree if own_tree else repository.root
+        with noted(spots, Start(run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree)):
+            if note is not None:
+                note(spots)
+            tree = repository.add_worktree(spots.tree, plan.branch, head.commit) if own_tree else Tree(repository.root)
+            _write_first(tree, beginning, pipeline, name=name, head=head, stamp=stamp, commit=not theirs)
     return RunInfo(name=name, branch=plan.branch, title=draft.title, tree=tree.path, effort=plan.effort.value, updated_at=stamp)
+
+
+def _write_first(
+    tree: Tree, beginning: Beginning, pipeline: Pipeline, *, name: str, head: Head, stamp: datetime, commit: bool
+) -> None:
+    """Write the request and the first report into the work tree, and commit them if wanted."""
+    request, workspace = request_of(beginning), Workspace(tree.path, name)
+    raw = workspace.write("request.md", render_request(request))
+    report = _first(beginning, pipeline, request, name=name, base=(head.branch, head.commit), blob=blob_id(raw), stamp=stamp)
+    state = start(pipeline, report)
+    workspace.record(report, state)
+    if commit:
+        trailers = [("Forge-Run", name), ("Forge-Phase", state.current_phase)]
+        tree.commit(start_subject(beginning.draft.title), trailers, (workspace.relative,), when=stamp.isoformat())
 
 
 def request_of(beginning: Beginning) -> Request:

@@ -65,7 +65,7 @@ def survives(world: World, whole: Undisturbed, boundaries: Sequence[Boundary]) -
     world.play.fresh()
     words, reached, code = whole.part.words, 0, KILLED
     for boundary in (*boundaries, None):
-        code = _performed(world, words, boundary)
+        code = killed_at(world, words, boundary)
         if code != KILLED:
             break
         reached += 1
@@ -85,9 +85,9 @@ def _next_words(world: World, whole: Undisturbed) -> tuple[str, ...]:
 def _compare(world: World, whole: Undisturbed) -> None:
     now, then = world.standing(), whole.standing
     assert now.code == then.code
-    if now.name != then.name:
-        # Killed before anything of the run was on disk, it was begun anew, beside what was left of the first try.
-        return
+    # Killed before anything of the run was on disk, it was begun anew under the same name.
+    assert now.name == then.name
+    assert world.git("branch", "--format=%(refname:short)").split() == sorted({world.branch, "main"})
     asked = Counter(world.play.asked)
     assert set(asked) == set(whole.asked), world.printed
     # Only questions that were under way at a kill may have been asked again.
@@ -109,7 +109,7 @@ def _counted(world: World, words: Sequence[str]) -> tuple[int, dict[Kind, int]]:
     return code, {kind: seen[kind.split()[0]] for kind in KINDS}
 
 
-def _performed(world: World, words: Sequence[str], at: Boundary | None) -> int:
+def killed_at(world: World, words: Sequence[str], at: Boundary | None) -> int:
     """Perform an invocation and kill it at the boundary; its exit code."""
     process, started = list[int](), threading.Event()
 

@@ -1,0 +1,84 @@
+"""Remove what a process left that was killed before the request of its run was on disk: its branch, its work tree, its folder."""
+
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from forge_bot.checkout import Repository
+from forge_bot.engine.values import Frozen
+from forge_bot.errors import RunBusy
+from forge_bot.runs.places import Places, places
+from forge_bot.runs.process import this_process
+from forge_bot.settings import state_home
+from forge_bot.workspace import SPECS, held, write_whole
+from forge_bot.workspace.files import LEFTOVER
+from forge_bot.workspace.store import REPORTS
+
+
+class Start(Frozen):
+    """What a starting process is about to make; written before it makes anything, and deleted when the run has its first commit."""
+
+    run: str
+    branch: str
+    base: str
+    tree: Path
+    own_tree: bool
+
+
+@contextmanager
+def noted(spots: Places, start: Start) -> Generator[None]:
+    """Keep a note of a start for the time of the block. It stays if the process is killed, or if the block fails."""
+    write_whole(spots.starting, start.model_dump_json())
+    yield
+    spots.starting.unlink(missing_ok=True)
+
+
+def remove_failed_starts(repository: Repository) -> None:
+    """Remove what starts that never came to a first report have left in this repository, so that their names are free again.
+
+    Only what the note of a start names is removed, and only while nobody has worked there: the branch is where it was made,
+    no other work tree has it, and its own has no file that the run did not write.
+    """
+    ending = places(repository, "").home.name
+    for home in state_home().glob(f"*{ending}"):
+        spots = places(repository, home.name.removesuffix(ending))
+        if spots.starting.exists() or _is_empty(home):
+            # Another process may be starting that very run.
+            with suppress(RunBusy), held(spots.lock, f"the run {home.name}", this_process()):
+                _remove(repository, spots)
+
+
+def _is_empty(home: Path) -> bool:
+    return all(fnmatchcase(file.name, LEFTOVER) for file in home.iterdir())
+
+
+def _remove(repository: Repository, spots: Places) -> None:
+    try:
+        start = Start.model_validate_json(spots.starting.read_bytes())
+    except (OSError, ValidationError):
+        start = None
+    if start is None:
+        if _is_empty(spots.home):
+            shutil.rmtree(spots.home, ignore_errors=True)
+        return
+    folder = start.tree / SPECS / start.run
+    record = folder / REPORTS
+    if record.is_file() and b"\n" in record.read_bytes():
+        spots.starting.unlink(missing_ok=True)
+    elif _removed(repository, start, folder):
+        shutil.rmtree(spots.home, ignore_errors=True)
+
+
+def _removed(repository: Repository, start: Start, folder: Path) -> bool:
+    """Remove the tree and the branch, or the folder in the user's tree. Return whether that was possible."""
+    if start.own_tree:
+        return repository.remove_unused(start.tree, start.branch, start.base, f"{SPECS}/{start.run}/")
+    written = [*folder.iterdir()] if folder.is_dir() else []
+    if any(file.name not in {"request.md", REPORTS} and not fnmatchcase(file.name, LEFTOVER) for file in written):
+        return False
+    shutil.rmtree(folder, ignore_errors=True)
+    return True
