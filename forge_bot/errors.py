@@ -514,9 +514,7 @@ class RecordChanged(StateError):
     """reports.jsonl was changed or replaced by another program while a process worked on the run; nothing was added to it."""
 
     code = "STATE-007"
-    hint = (
-        "See what changed it, for example a git reset: git reflog BRANCH. Then `forge-bot resume`: it goes on from what is there now."
-    )
+    hint = "See what changed it, for example a git reset: git reflog BRANCH. Then `forge-bot resume`: it goes on from what is there now."
 
 
 # -- GitHub -------------------------------------------------------------------------------------------------------

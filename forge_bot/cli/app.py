@@ -340,8 +340,7 @@ def mcp(
     """Serve the pipeline to an MCP client, which does the agents' work itself."""
     from forge_bot.mcp_server.starting import serve_http, serve_stdio
 
-    folders = tuple(repo or (HERE,))
-    return serve_http(folders, port) if http else serve_stdio(folders, named=bool(repo))
+    return serve_http(tuple(repo or (HERE,)), port) if http else serve_stdio(tuple(repo or (HERE,)), named=bool(repo))
 
 
 @app.command(hidden=True)

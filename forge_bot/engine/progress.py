@@ -1,11 +1,12 @@
 """State → the rows people see: every phase of the pipeline, how it stands and what it cost."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from forge_bot.engine.moves import left_out
 from forge_bot.engine.pipeline import DecisionPhase, Pipeline
-from forge_bot.engine.state import State, TaskStatus
-from forge_bot.engine.values import Frozen, PhaseId, Usage
+from forge_bot.engine.state import LogEntry, State, TaskStatus
+from forge_bot.engine.values import Frozen, PhaseId, TaskId, Usage
 
 Standing = Literal["done", "current", "waiting", "skipped", "open"]
 
@@ -57,3 +58,28 @@ def _note(pipeline: Pipeline, state: State, phase: PhaseId) -> str:
 def _why(state: State) -> str:
     reason = state.gate.reason if state.gate is not None else None
     return reason.value.replace("_", " ") if reason is not None else ""
+
+
+def in_task_order(log: Sequence[LogEntry], tasks: Sequence[TaskId]) -> list[LogEntry]:
+    """Return a log in which the lines of each wave stand in the order of the tasks, whichever task was reported first.
+
+    A wave is a sequence of lines of one phase in which no task occurs twice. Its tasks are reported in another order where the
+    model could not be reached for one of them, or where a client reports them as they end.
+    """
+    ordered: list[LogEntry] = []
+    wave: list[LogEntry] = []
+    places = {task: place for place, task in enumerate(tasks)}
+
+    def end_wave() -> None:
+        ordered.extend(sorted(wave, key=lambda entry: places.get(entry.task or TaskId(""), len(places))))
+        wave.clear()
+
+    for entry in log:
+        if entry.task is None or any(each.phase != entry.phase or each.task == entry.task for each in wave):
+            end_wave()
+        if entry.task is None:
+            ordered.append(entry)
+        else:
+            wave.append(entry)
+    end_wave()
+    return ordered

@@ -11,6 +11,7 @@ from forge_bot.checkout import Repository
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.anew import CHECKS
 from forge_bot.engine.moves import PROCESS
+from forge_bot.engine.progress import in_task_order
 from forge_bot.engine.pipeline import ReviewPhase, Speaking, TaskReviewPhase, VerifyPhase
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.values import TaskId
@@ -163,7 +164,8 @@ class Briefing:
 
     def _log(self) -> str:
         lines: list[str] = []
-        for entry in self.run.state.log:
+        state = self.run.state
+        for entry in in_task_order(state.log, [task.spec.id for task in state.tasks]):
             task = f" task {entry.task}" if entry.task is not None else ""
             calls = f" ({entry.usage.calls} model calls)" if entry.usage is not None and entry.usage.calls else ""
             lines.append(f"{entry.phase}{task}: {entry.event}{calls}")

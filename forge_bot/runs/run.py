@@ -229,13 +229,13 @@ def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: boo
     With `theirs`, unfinished work in the tree is left where it is: the agents are not this process's. What they committed by
     themselves is refused, with ForeignCommits, unless the run is to be ended; what they added to the record is taken away.
     """
-    with held_tree(repository, info) as (spots, tree, notices):
+    with held_tree(repository, info) as (spots, tree, mended):
         stands = _stands(repository, tree, info.branch)
         committed = repository.read(stands, f"{SPECS}/{info.name}/{REPORTS}") or b""
         trail = Trail(spots.trail)
         left = trail.at_rest if theirs else None
         workspace = Workspace(tree.path, info.name)
-        notices += workspace.mend(committed)
+        notices = mended + workspace.mend(committed)
         notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
         run = Run(repository, tree, workspace, config, trail)
         if left is not None and left.head != stands and not ending:

@@ -212,9 +212,7 @@ def begin(
     return RunInfo(name=name, branch=plan.branch, title=draft.title, tree=tree.path, effort=plan.effort.value, updated_at=stamp)
 
 
-def _write_first(
-    tree: Tree, beginning: Beginning, pipeline: Pipeline, *, name: str, head: Head, stamp: datetime, commit: bool
-) -> None:
+def _write_first(tree: Tree, beginning: Beginning, pipeline: Pipeline, *, name: str, head: Head, stamp: datetime, commit: bool) -> None:
     """Write the request and the first report into the work tree, and commit them if wanted."""
     request, workspace = request_of(beginning), Workspace(tree.path, name)
     raw = workspace.write("request.md", render_request(request))

@@ -112,6 +112,8 @@ class Play(ModelServer):
     total: int = 0
     """All questions ever."""
     taken: int = 0
+    down_for: str = ""
+    """Words of a task for whose implementer the provider is down."""
     _given: int = 0
     _at: tuple[str, int] = ("", 0)
     _then: Callable[[], None] = field(default=lambda: None)
@@ -143,6 +145,10 @@ class Play(ModelServer):
         assert self._reached.wait(60)
 
     def take(self, question: Question) -> Says:
+        if self.down_for and role_of(question)[0] == "implementer":
+            text = "\n".join(str(message["content"]) for message in question.body["messages"][1:])
+            if self.down_for in _own_part(text):
+                return Says("overloaded", status=503)
         with self._one:
             self.taken += 1
             self.total += 1

@@ -22,7 +22,11 @@ def test_a_branch_that_is_reset_while_a_process_works_stops_the_process_and_the_
     world.back("1")
     world.play.count("", 0, lambda: None)
     tree = world.tree
-    world.play.count("before", number, lambda: world.git("reset", "-q", "--hard", "HEAD~1", folder=tree) and None)
+
+    def reset() -> None:
+        world.git("reset", "-q", "--hard", "HEAD~1", folder=tree)
+
+    world.play.count("before", number, reset)
     code, said = world.forge(*answer, *MODEL)
     assert code == 1, said
     assert "STATE-007" in said
