@@ -11,8 +11,8 @@ from forge_bot.checkout import Repository
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.anew import CHECKS
 from forge_bot.engine.moves import PROCESS
-from forge_bot.engine.progress import in_task_order
 from forge_bot.engine.pipeline import ReviewPhase, Speaking, TaskReviewPhase, VerifyPhase
+from forge_bot.engine.progress import in_task_order
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.values import TaskId
 from forge_bot.knowledge import ENV, Pattern, Profile
