@@ -11,7 +11,6 @@ import select
 import shutil
 import signal
 import socket
-import subprocess
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp
 from forge_bot.sandbox.box import Box, Limits
 from forge_bot.sandbox.commands import Unstartable, program, unstartable
-from forge_bot.sandbox.keeper import descendants
+from forge_bot.sandbox.lifeline import Kept, under_keeper
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.protected import kept, protected
 from forge_bot.sandbox.view import view
@@ -67,23 +66,18 @@ def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = N
         ]
         filters = seccomp.program(namespaces=True, network=box.network)
         started = prepared.enter_context(_started(binary, [*arguments, "--chdir", str(seen.appears_at)], argv, filters, box.limits))
-        watched = watch(started.output, started.inside, started.stop, Patience(box.limits, called_off))
+        watched = watch(started.keeping.output, started.inside, started.stop, Patience(box.limits, called_off))
         return _ending(started, argv[0], watched)
 
 
 @dataclass(frozen=True)
 class _Started:
-    process: subprocess.Popen[bytes]
+    keeping: Kept
     status: BinaryIO
     inside: int
     """Process id, as we see it, of the first process of the new namespace; its death is the death of all others."""
     guard: int
     """Descriptor of that process; a process id could be somebody else's by now."""
-
-    @property
-    def output(self) -> int:
-        """Descriptor of what the command writes."""
-        return self.process.stdout.fileno() if self.process.stdout else -1
 
     def stop(self) -> None:
         """End the box; the kernel ends every process of a namespace with its first."""
@@ -102,18 +96,11 @@ def _started(binary: str, options: list[str], argv: Sequence[str], filters: byte
         ours.enter_context(gate_end)
         rules = _file_of(filters, theirs)
         fds = ("--json-status-fd", str(status_end.fileno()), "--block-fd", str(gate.fileno()), "--seccomp", str(rules))
-        process = subprocess.Popen(
-            [binary, *fds, *options, "--", *argv],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={"PATH": "/usr/bin:/bin"},
-            pass_fds=(status_end.fileno(), gate.fileno(), rules),
-            start_new_session=True,
-        )
-        ours.callback(_bury, process)
+        words = [binary, *fds, *options, "--", *argv]
+        order = {"program": binary, "argv": words, "env": {"PATH": "/usr/bin:/bin"}, "folder": "/", "limits": {}}
+        keeping = ours.enter_context(under_keeper(order, (status_end.fileno(), gate.fileno(), rules)))
         theirs.close()
-        started = _Started(process, status, *_first_process(process, status, ours))
+        started = _Started(keeping, status, *_first_process(keeping, status, ours))
         try:
             with suppress(ProcessLookupError, ConnectionError):  # it died while the box was made; its words say why
                 _limit(started.inside, limits)
@@ -137,34 +124,23 @@ def _file_of(content: bytes, owner: ExitStack) -> int:
     return file
 
 
-def _bury(process: subprocess.Popen[bytes]) -> None:
-    """End bwrap, its child first: before the box is made, that one would wait for its dead parent for ever."""
-    for pid in descendants(process.pid):
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
-    if process.stdout:
-        process.stdout.close()
-
-
-def _first_process(process: subprocess.Popen[bytes], status: BinaryIO, ours: ExitStack) -> tuple[int, int]:
+def _first_process(keeping: Kept, status: BinaryIO, ours: ExitStack) -> tuple[int, int]:
     """Process id and descriptor of the box's first process; it waits at the gate, so the id is still its own."""
     line = status.readline()
     if not line:
-        raise SandboxFailed(_words(process))
+        raise SandboxFailed(_words(keeping))
     inside = int(json.loads(line)["child-pid"])
     try:
         guard = os.pidfd_open(inside)
     except ProcessLookupError as error:
-        raise SandboxFailed(_words(process)) from error
+        raise SandboxFailed(_words(keeping)) from error
     ours.callback(os.close, guard)
     return inside, guard
 
 
-def _words(process: subprocess.Popen[bytes]) -> str:
-    said = process.stdout.read(4096).decode(errors="replace").strip() if process.stdout else ""
-    return said or "bwrap ended without a word."
+def _words(keeping: Kept) -> str:
+    said = os.read(keeping.output, 4096).decode(errors="replace").strip()
+    return said or keeping.report().get("words") or "bwrap ended without a word."
 
 
 def _limit(pid: int, limits: Limits) -> None:
@@ -188,9 +164,7 @@ def _limit(pid: int, limits: Limits) -> None:
 
 def _ending(started: _Started, name: str, watched: Watched) -> tuple[int, Watched | Unstartable]:
     """The command's own exit code. bwrap writes one only if the command was started; else its words say why not."""
-    with suppress(subprocess.TimeoutExpired):
-        started.process.wait(_GONE_SECONDS)
-    started.process.kill()
+    started.keeping.report()
     reports = [json.loads(line) for line in started.status]
     code = next((int(report["exit-code"]) for report in reports if "exit-code" in report), None)
     if code is not None or watched.overrun is not None:

@@ -3,26 +3,33 @@
 It runs as a script of its own (`python -I -S keeper.py FD`), with the standard library alone: what it does between fork and
 exec would be unsafe in a program with threads, and as "child subreaper" it may end every child it has.
 Orders come as one line of JSON on stdin. Stdin stays open as a lifeline: when it closes, everything ends. The answer is one line
-of JSON on descriptor FD.
+of JSON on descriptor FD. Other descriptors that it is started with are passed on to the command.
 """
 
 import base64
 import contextlib
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import select
 import signal
+import socket
 import stat
 import struct
 import sys
 from typing import Any, NoReturn
 
-_SET_DEATH_SIGNAL, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER, _SET_SECCOMP, _CAPBSET_DROP, _CAP_AMBIENT = 1, 38, 36, 22, 24, 47
-_SECCOMP_FILTER, _CAP_AMBIENT_CLEAR_ALL, _CAPABILITY_VERSION_3 = 2, 4, 0x20080522
+_SET_DEATH_SIGNAL, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER, _CAPBSET_DROP, _CAP_AMBIENT = 1, 38, 36, 24, 47
+_CAP_AMBIENT_CLEAR_ALL, _CAPABILITY_VERSION_3 = 4, 0x20080522
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT, _PATH_BENEATH = 444, 445, 446, 1
 _CAPSET = {"x86_64": 126, "aarch64": 91}
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_SET_MODE_FILTER, _NEW_LISTENER = 1, 1 << 3
+_NOTICE_RECEIVE, _NOTICE_ANSWER, _NOTICE_BYTES = 0xC0502100, 0xC0182101, 80
+_CONNECT = {"x86_64": 42, "aarch64": 203}
+_UNIX_FAMILY, _ADDRESS_BYTES = 1, 110
 _O_PATH = 0o10000000
 _TROUBLE, KILLED = 125, 137
 
@@ -102,10 +109,23 @@ def _drop_capabilities() -> None:
     _syscall("capset", _CAPSET[os.uname().machine], ctypes.c_char_p(header), ctypes.c_char_p(nothing))
 
 
-def _seccomp(program: bytes) -> None:
+def _seccomp(program: bytes, line: socket.socket) -> None:
+    """Load the filter and send the descriptor of its listener through the socket `line`.
+
+    A process inside another keeper's box cannot have a second listener. The kernel then refuses what would be put to it.
+    """
     instructions = ctypes.create_string_buffer(program, len(program))
     header = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(instructions)))
-    _checked(_libc().prctl(_SET_SECCOMP, _SECCOMP_FILTER, header, 0, 0), "seccomp")
+    call = _SECCOMP[os.uname().machine]
+    try:
+        listener = _syscall("seccomp", call, _SET_MODE_FILTER, _NEW_LISTENER, header)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        _syscall("seccomp", call, _SET_MODE_FILTER, 0, header)
+        return
+    socket.send_fds(line, [b"listener"], [listener])
+    os.close(listener)
 
 
 def _limit(limits: dict[str, int]) -> None:
@@ -123,7 +143,7 @@ def _limit(limits: dict[str, int]) -> None:
         os.close(score)
 
 
-def _become(order: dict[str, Any], trouble: int) -> NoReturn:
+def _become(order: dict[str, Any], trouble: int, line: socket.socket) -> NoReturn:
     """Turn this process into the command. What fails is written to `trouble`, which closes by itself when nothing does."""
     number, words, stage = errno.EPERM, "", "walls"
     try:
@@ -139,7 +159,7 @@ def _become(order: dict[str, Any], trouble: int) -> NoReturn:
             _drop_capabilities()
             _checked(_libc().prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
             _landlock(walls)
-            _seccomp(base64.b64decode(walls["seccomp"]))
+            _seccomp(base64.b64decode(walls["seccomp"]), line)
         stage = "exec"
         os.chdir(order["folder"])
         _exec(order["program"], order["argv"], order["env"])
@@ -161,6 +181,62 @@ def _exec(program: str, argv: list[str], env: dict[str, str]) -> None:
             raise
         # A script without a first line that names its interpreter is the shell's, as execvp(3) has it.
         os.execve("/bin/sh", ["/bin/sh", argv[0] if "/" in argv[0] else program, *argv[1:]], env)  # noqa: S606
+
+
+# -- what the command asked for and could not have -------------------------------------------------------------------
+
+
+class _Listener:
+    """Refuses the system calls that the filter puts to it, and keeps what they were for: "tcp", or "unix" for a socket of one's own.
+
+    Source: seccomp_unotify(2).
+    """
+
+    def __init__(self, descriptor: int, own: tuple[str, ...]) -> None:
+        self.descriptor = descriptor
+        self._own = own
+        self.asked: set[str] = set()
+
+    def refuse(self) -> None:
+        """Refuse one call. Nothing is let through, so what the process changes meanwhile does not matter."""
+        notice = bytearray(_NOTICE_BYTES)
+        try:
+            fcntl.ioctl(self.descriptor, _NOTICE_RECEIVE, notice)
+            identity, pid, number, _, second = struct.unpack_from("<QI4xi12xQQ", notice)
+            if number != _CONNECT[os.uname().machine]:
+                self.asked.add("tcp")
+            elif self._is_own(pid, second):
+                self.asked.add("unix")
+            fcntl.ioctl(self.descriptor, _NOTICE_ANSWER, struct.pack("<QqiI", identity, 0, -errno.EPERM, 0))
+        except OSError:
+            # The process that asked has died.
+            return
+
+    def _is_own(self, pid: int, address: int) -> bool:
+        """Return whether the address names a socket that the command can have made: not one of the machine's services."""
+        try:
+            memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            words = os.pread(memory, _ADDRESS_BYTES, address)
+        except OSError:
+            return False
+        finally:
+            os.close(memory)
+        if int.from_bytes(words[:2], sys.byteorder) != _UNIX_FAMILY:
+            return False
+        path = os.fsdecode(words[2:].partition(b"\0")[0])
+        return not path or not path.startswith("/") or path.startswith(self._own)
+
+
+def _received(line: socket.socket, own: tuple[str, ...]) -> _Listener | None:
+    """Return the listener that came through the socket `line`, if one did."""
+    line.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        _, descriptors, _, _ = socket.recv_fds(line, 16, 1)
+        return _Listener(descriptors[0], own) if descriptors else None
+    return None
 
 
 # -- the end of everything ---------------------------------------------------------------------------------------
@@ -197,10 +273,13 @@ def _end_all(command: int) -> None:
         select.select([], [], [], 0.002)
 
 
-def _attend(command: int, lifeline: int, news: int) -> int | None:
+def _attend(command: int, lifeline: int, news: int, listener: _Listener | None) -> int | None:
     """Wait for the command's end (its wait status) or the end of the lifeline (None)."""
+    waiting = [lifeline, news, *([listener.descriptor] if listener else ())]
     while True:
-        ready, _, _ = select.select([lifeline, news], [], [])
+        ready, _, _ = select.select(waiting, [], [])
+        if listener and listener.descriptor in ready:
+            listener.refuse()
         if news in ready:
             os.read(news, 512)
         status = _reap(command)[1]
@@ -217,7 +296,10 @@ def _heard(_number: int, _frame: object) -> None:
 def main() -> None:
     """Carry out the order on stdin and answer on the descriptor named by the first argument."""
     answer = int(sys.argv[1])
-    order = json.loads(sys.stdin.buffer.readline())
+    line = sys.stdin.buffer.readline()
+    if not line:
+        return
+    order = json.loads(line)
     with contextlib.suppress(AttributeError):
         _libc().prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     news, bell = os.pipe()
@@ -226,17 +308,21 @@ def main() -> None:
     signal.set_wakeup_fd(bell)
     signal.signal(signal.SIGCHLD, _heard)
     trouble_read, trouble = os.pipe()
+    ours, theirs = socket.socketpair()
     command = os.fork()
     if command == 0:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.close(answer)
-        _become(order, trouble)
+        _become(order, trouble, theirs)
     os.close(trouble)
+    theirs.close()
     trouble_words = os.read(trouble_read, 65_536)
-    status = _attend(command, 0, news)
+    listener = _received(ours, tuple(order.get("own", ())))
+    status = _attend(command, 0, news, listener)
     _end_all(command)
     report: dict[str, Any] = json.loads(trouble_words) if trouble_words else {}
+    report["asked"] = sorted(listener.asked) if listener else []
     if status is not None:
         code = os.waitstatus_to_exitcode(status)
         report["exit_code"] = code if code >= 0 else 128 - code

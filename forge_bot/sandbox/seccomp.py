@@ -1,65 +1,41 @@
-"""System calls that a boxed command does not get, as a filter the kernel runs: a pure function from what is wanted to bytes.
+"""System calls that a boxed command gets, as a filter the kernel runs: a pure function from what is wanted to bytes.
 
-The program is classic BPF over `struct seccomp_data` (number at 0, architecture at 4, low halves of the arguments from 16 on,
-8 bytes apart). Source: Documentation/userspace-api/seccomp_filter.rst; numbers from asm/unistd_64.h and asm-generic/unistd.h.
+Calls that are not in `calls` are refused: EPERM for old ones, and "no such call" (ENOSYS) for those that came with Linux 5.1 or later,
+so that programs use an older one in their place. clone3 is one of these: it hides its flags behind a pointer, and the C library then uses
+clone, whose flags can be read. The program is classic BPF over `struct seccomp_data` (number at 0, architecture
+at 4, low halves of the arguments from 16 on, 8 bytes apart). Source: Documentation/userspace-api/seccomp_filter.rst.
 """
 
 import errno
 import platform
 import struct
-from dataclasses import dataclass
+from collections.abc import Iterator
+
+from forge_bot.sandbox import calls
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
-_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_ALLOW, _KILL, _ERRNO, _ASK = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 _X32 = 0x40000000
+_AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+# The first call of Linux 5.1. From there on, numbers are the same on all processors.
+_SINCE_5_1 = 424
+
 _NEW_USER_NAMESPACE = 0x10000000
-_TYPE_MASK, _DATAGRAM = 0xF, 2
-
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
-
-# The kernel's most attacked or least contained doors: keys are not kept apart by namespaces, io_uring opens sockets past
-# this filter, the others watch or extend the kernel itself.
-_NEVER = (
-    ("io_uring_setup", 425, 425),
-    ("io_uring_enter", 426, 426),
-    ("io_uring_register", 427, 427),
-    ("bpf", 321, 280),
-    ("perf_event_open", 298, 241),
-    ("userfaultfd", 323, 282),
-    ("add_key", 248, 217),
-    ("request_key", 249, 218),
-    ("keyctl", 250, 219),
-    ("kexec_load", 246, 104),
-    ("open_by_handle_at", 304, 265),
-    ("setns", 308, 268),
-)
-# Shared memory, semaphores and queues of the user's other programs; a namespace keeps them apart, Landlock does not.
-_SHARED = (("shmget", 29, 194), ("shmat", 30, 196), ("semget", 64, 190), ("msgget", 68, 186), ("mq_open", 240, 180))
+_TYPE_MASK, _STREAM, _SEQUENCED = 0xF, 1, 5
+_NETLINK_ROUTE = 0
+# They put characters into the input of a terminal. Source: asm-generic/ioctls.h.
+_TERMINAL_INPUT = (0x5412, 0x541C)
+# Calls whose first argument is the id of the process that they change.
+_OF_A_PROCESS = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
+_IOPRIO_WHO_PROCESS, _PRIO_PROCESS = 1, 0
 
 _Instruction = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True)
-class _Machine:
-    audit: int
-    column: int
-    socket: int
-    socketpair: int
-    connect: int
-    clone: int
-    unshare: int
-    clone3: int = 435
-
-
-_MACHINES = {
-    "x86_64": _Machine(audit=0xC000003E, column=1, socket=41, socketpair=53, connect=42, clone=56, unshare=272),
-    "aarch64": _Machine(audit=0xC00000B7, column=2, socket=198, socketpair=199, connect=203, clone=220, unshare=97),
-}
-
-
 def supported(machine: str = "") -> bool:
     """Whether the numbers of this processor's system calls are known."""
-    return (machine or platform.machine()) in _MACHINES
+    return (machine or platform.machine()) in _AUDIT
 
 
 def program(*, namespaces: bool, network: bool, machine: str = "") -> bytes:
@@ -67,53 +43,96 @@ def program(*, namespaces: bool, network: bool, machine: str = "") -> bytes:
 
     namespaces: the command has a network, process and IPC namespace of its own, so sockets inside are harmless.
     network: it may reach the internet; then it gets no socket that could reach a local service by path or abstract name.
+    Without namespaces and network some calls are put to a listener: whoever loads the filter has to refuse them, and can tell why.
     """
-    here = _MACHINES[machine or platform.machine()]
-    denied = [row[here.column] for row in (*_NEVER, *(() if namespaces else _SHARED))]
-    if not namespaces and not network:
-        denied.append(here.connect)
-    rules = _head(here)
-    for number in denied:
-        rules += [(_EQUAL, 0, 1, number), _deny(errno.EPERM)]
-    # clone3 hides its flags behind a pointer; without it the C library falls back to clone, whose flags can be read.
-    rules += [(_EQUAL, 0, 1, here.clone3), _deny(errno.ENOSYS)]
-    for number in (here.clone, here.unshare):
-        rules += [(_EQUAL, 0, 4, number), _argument(0), (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _deny(errno.EPERM), _allow()]
-    rules += _sockets(here, namespaces=namespaces, network=network)
-    return b"".join(struct.pack("<HBBI", *rule) for rule in (*rules, _allow()))
+    machine = machine or platform.machine()
+    judged = calls.numbers(calls.BY_ARGUMENTS, machine)
+    rules = _head(machine)
+    rules += _call(judged["socket"], _socket(namespaces=namespaces, network=network))
+    rules += _call(judged["socketpair"], _pair(connected_only=network or not namespaces))
+    rules += _call(judged["connect"], [_allow() if namespaces or network else _ask()])
+    for name in ("clone", "unshare"):
+        rules += _call(judged[name], [_argument(0), (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _deny(), _allow()])
+    rules += _call(judged["ioctl"], [_argument(1), *_denied(_TERMINAL_INPUT), _allow()])
+    for name, wanted in _on_processes(own_only=not namespaces):
+        rules += _call(judged[name], wanted)
+    groups = (calls.FILES, calls.MEMORY, calls.PROCESSES, calls.CLOCKS, calls.SOCKETS, *((calls.SHARED,) if namespaces else ()))
+    rules += _allowed(sorted(number for group in groups for number in calls.numbers(group, machine).values()))
+    rules += [(_AT_LEAST, 0, 1, _SINCE_5_1), _deny(errno.ENOSYS), _deny()]
+    return b"".join(struct.pack("<HBBI", *rule) for rule in rules)
 
 
-def _head(here: _Machine) -> list[_Instruction]:
-    rules = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, here.audit), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
-    return [*rules, (_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _KILL)] if here.column == 1 else rules
+def _head(machine: str) -> list[_Instruction]:
+    rules = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _AUDIT[machine]), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
+    return [*rules, (_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _KILL)] if machine == "x86_64" else rules
 
 
-def _sockets(here: _Machine, *, namespaces: bool, network: bool) -> list[_Instruction]:
-    """Which families of sockets can be made. AF_VSOCK and the like are never kept apart by a network namespace."""
-    if network:
-        families = (_INET, _INET6, _NETLINK)
-    elif namespaces:
-        families = (_UNIX, _INET, _INET6, _NETLINK)
-    else:
-        families = (_UNIX,)
-    # A datagram socket can be pointed at any address with each message, so outside namespaces it is not made at all.
-    streams_only = network or not namespaces
-    no_datagrams = [_argument(1), (_AND, 0, 0, _TYPE_MASK), (_EQUAL, 0, 1, _DATAGRAM), _deny(errno.EPERM)]
-    body = [_argument(0)]
-    for left, family in zip(range(len(families) - 1, -1, -1), families, strict=True):
-        body.append((_EQUAL, left + 1, 0, family))
-    body.append(_deny(errno.EPERM))
-    body += [*(no_datagrams if streams_only and not network else ()), _allow()]
-    pair = [*(no_datagrams if streams_only else ()), _allow()]
-    return [(_EQUAL, 0, len(body), here.socket), *body, (_EQUAL, 0, len(pair), here.socketpair), *pair]
+def _call(number: int, answer: list[_Instruction]) -> list[_Instruction]:
+    """What is done for one call; `answer` ends with a return."""
+    return [(_EQUAL, 0, len(answer), number), *answer]
+
+
+def _socket(*, namespaces: bool, network: bool) -> list[_Instruction]:
+    """Return which sockets can be created. AF_VSOCK and the like are never kept apart by a network namespace.
+
+    A stream has to be connected before anything is sent. Every other kind, SOCK_RAW included, can name an address with each message.
+    """
+    if namespaces or network:
+        route_only = [_argument(2), (_EQUAL, 1, 0, _NETLINK_ROUTE), _deny(), _allow()]
+        free = (_INET, _INET6) if network else (_UNIX, _INET, _INET6)
+        return [_argument(0), *(rule for family in free for rule in _if(family, _allow())), *_call(_NETLINK, route_only), _deny()]
+    stream = [_argument(1), (_AND, 0, 0, _TYPE_MASK), (_EQUAL, 1, 0, _STREAM), _deny()]
+    return [_argument(0), *_call(_UNIX, [*stream, _allow()]), *_call(_INET, [*stream, _ask()]), _deny()]
+
+
+def _pair(*, connected_only: bool) -> list[_Instruction]:
+    """Return which pairs of sockets can be created.
+
+    The kernel lets neither a stream of a pair nor its sequenced packets, which Rust starts processes with, go elsewhere.
+    """
+    connected = [_argument(1), (_AND, 0, 0, _TYPE_MASK), (_EQUAL, 2, 0, _STREAM), (_EQUAL, 1, 0, _SEQUENCED), _deny()]
+    return [_argument(0), (_EQUAL, 1, 0, _UNIX), _deny(), *(connected if connected_only else ()), _allow()]
+
+
+def _on_processes(*, own_only: bool) -> Iterator[tuple[str, list[_Instruction]]]:
+    """Yield what the calls that change a process get: without a namespace, the calling process only."""
+    for name in _OF_A_PROCESS:
+        yield name, [*_only(0, 0), _allow()] if own_only else [_allow()]
+    for name, kind in (("setpriority", _PRIO_PROCESS), ("ioprio_set", _IOPRIO_WHO_PROCESS)):
+        yield name, [*_only(0, kind), *_only(1, 0), _allow()] if own_only else [_allow()]
+
+
+def _only(argument: int, value: int) -> list[_Instruction]:
+    return [_argument(argument), (_EQUAL, 1, 0, value), _deny()]
+
+
+def _if(value: int, answer: _Instruction) -> list[_Instruction]:
+    return [(_EQUAL, 0, 1, value), answer]
+
+
+def _denied(values: tuple[int, ...]) -> list[_Instruction]:
+    return [rule for value in values for rule in _if(value, _deny())]
+
+
+def _allowed(numbers: list[int]) -> Iterator[_Instruction]:
+    """Yield rules that allow these numbers, one set for each stretch without a gap."""
+    first = numbers[0]
+    for number, following in zip(numbers, [*numbers[1:], -1], strict=True):
+        if following != number + 1:
+            yield from ((_AT_LEAST, 0, 2, first), (_AT_LEAST, 1, 0, number + 1), _allow())
+            first = following
 
 
 def _argument(index: int) -> _Instruction:
     return (_LOAD, 0, 0, 16 + 8 * index)
 
 
-def _deny(number: int) -> _Instruction:
+def _deny(number: int = errno.EPERM) -> _Instruction:
     return (_RETURN, 0, 0, _ERRNO | number)
+
+
+def _ask() -> _Instruction:
+    return (_RETURN, 0, 0, _ASK)
 
 
 def _allow() -> _Instruction:

@@ -6,15 +6,11 @@ files: its unprotected entries are allowed one by one. Source: Documentation/use
 
 import base64
 import ctypes
-import json
 import os
 import platform
 import struct
-import subprocess
-import sys
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -24,6 +20,7 @@ from forge_bot.sandbox import keeper, seccomp
 from forge_bot.sandbox.box import Box, Limits
 from forge_bot.sandbox.bubblewrap import THREADS_EACH
 from forge_bot.sandbox.commands import Unstartable, program, unstartable
+from forge_bot.sandbox.lifeline import Kept, under_keeper
 from forge_bot.sandbox.protected import kept, parts_without, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.view import View, view
@@ -46,7 +43,6 @@ _TCP, _SIGNALS_AND_ABSTRACT_SOCKETS = 3, 3
 _READABLE_SYSTEM = ("/proc", "/sys/devices/system", "/run/current-system")
 _READABLE_DEVICES = ("/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty")
-_GONE_SECONDS = 10
 
 
 def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls: bool) -> tuple[int, Watched | Unstartable]:
@@ -64,8 +60,9 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
             "folder": str(seen.worktree),
             "limits": _limits(box.limits),
             "walls": _walls(box, seen, there) if walls else None,
+            "own": [f"{folder}/" for folder in (seen.temporary, seen.worktree, *seen.writable)],
         }
-        with _keeper(order) as started:
+        with under_keeper(order) as started:
             watched = watch(started.output, started.process.pid, started.stop, Patience(box.limits, called_off))
             return _ending(started, argv[0], watched)
 
@@ -117,59 +114,8 @@ def _tasks(process: Path) -> int:
         return 0
 
 
-# -- the keeper ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Started:
-    process: subprocess.Popen[bytes]
-    output: int
-    answer: int
-
-    def stop(self) -> None:
-        """Let go of the lifeline; the keeper ends everything and then itself."""
-        if self.process.stdin:
-            self.process.stdin.close()
-
-
-@contextmanager
-def _keeper(order: dict[str, Any]) -> Generator[_Started]:
-    answer, answer_end = os.pipe()
-    try:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", keeper.__file__, str(answer_end)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={},
-            pass_fds=(answer_end,),
-            start_new_session=True,
-        )
-    finally:
-        os.close(answer_end)
-    started = _Started(process, process.stdout.fileno() if process.stdout else -1, answer)
-    try:
-        if process.stdin:
-            process.stdin.write(json.dumps(order).encode() + b"\n")
-            process.stdin.flush()
-        yield started
-    finally:
-        started.stop()
-        try:
-            process.wait(_GONE_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout:
-            process.stdout.close()
-        os.close(answer)
-
-
-def _ending(started: _Started, name: str, watched: Watched) -> tuple[int, Watched | Unstartable]:
-    with suppress(subprocess.TimeoutExpired):
-        started.process.wait(_GONE_SECONDS)
-    started.process.kill()
-    report = json.loads(os.read(started.answer, 65_536) or "{}")
+def _ending(started: Kept, name: str, watched: Watched) -> tuple[int, Watched | Unstartable]:
+    report = started.report()
     if report.get("stage") == "exec":
         reason = unstartable(name, report["errno"])
         return reason.exit_code, reason
@@ -177,4 +123,4 @@ def _ending(started: _Started, name: str, watched: Watched) -> tuple[int, Watche
         raise SandboxFailed(f"Landlock could not be set up: {report['words']}")
     if "exit_code" not in report and watched.overrun is None:
         raise SandboxFailed(watched.kept.text().strip() or "The process that keeps the command was ended from outside.")
-    return report.get("exit_code", keeper.KILLED), watched
+    return report.get("exit_code", keeper.KILLED), replace(watched, asked=frozenset(report.get("asked", ())))

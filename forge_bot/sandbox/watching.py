@@ -45,6 +45,8 @@ class Watched:
     kept: Kept
     overrun: Overrun | None
     seconds: float
+    asked: frozenset[str] = frozenset()
+    """What the command asked for and the backend cannot give: "tcp", "unix"."""
 
 
 def watch(output: int, above: int, stop: Callable[[], None], patience: Patience) -> Watched:

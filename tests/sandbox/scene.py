@@ -1,6 +1,7 @@
 """A project, and the world around it that must stay out of reach: files, servers of every kind, a process with a secret."""
 
 import atexit
+import ctypes
 import os
 import shutil
 import socket
@@ -16,6 +17,10 @@ from forge_bot.sandbox import Outcome
 SECRET = "hunter2"
 
 Attempt = Callable[..., Outcome]
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+# Source: bits/ipc.h: IPC_CREAT | 0600, IPC_RMID.
+_NEW, _REMOVE = 0o1600, 0
 
 
 def project(root: Path) -> Path:
@@ -60,9 +65,16 @@ class World:
         self.abstract = _listening(f"\0{folder.name}-{os.getpid()}")
         self.datagram = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.datagram.bind(str(folder / "d"))
-        for each in (self.tcp, self.udp, self.unix, self.abstract, self.datagram):
+        self.sequenced = _listening(str(folder / "q"), socket.SOCK_SEQPACKET)
+        for each in self._servers():
             each.setblocking(False)
         self.witness = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={"SECRET": SECRET})
+        # A System V queue, segment and semaphore, and a POSIX queue, of the user's other programs.
+        self.queue = _LIBC.msgget(0, _NEW)
+        self.segment = _LIBC.shmget(0, 4096, _NEW)
+        self.semaphore = _LIBC.semget(0, 1, _NEW)
+        self.posix_queue = f"/forge-{folder.parent.name}-{os.getpid()}"
+        self._posix_descriptor = _LIBC.mq_open(self.posix_queue.encode(), os.O_CREAT | os.O_RDWR, 0o600, None)
 
     def variables(self) -> dict[str, str]:
         """Where everything is, for the attacks."""
@@ -73,21 +85,33 @@ class World:
             "ABSTRACT": self.abstract.getsockname()[1:].decode(),
             "WITNESS": str(self.witness.pid),
             "PARENT": str(os.getpid()),
+            "QUEUE": str(self.queue),
+            "SEGMENT": str(self.segment),
+            "SEMAPHORE": str(self.semaphore),
+            "POSIX_QUEUE": self.posix_queue,
         }
 
     def reached(self) -> list[str]:
         """Which of the servers has heard something."""
-        return [name for name in ("tcp", "udp", "unix", "abstract", "datagram") if _heard(getattr(self, name))]
+        return [name for name in ("tcp", "udp", "unix", "abstract", "datagram", "sequenced") if _heard(getattr(self, name))]
+
+    def _servers(self) -> tuple[socket.socket, ...]:
+        return (self.tcp, self.udp, self.unix, self.abstract, self.datagram, self.sequenced)
 
     def close(self) -> None:
         """End what was started."""
         self.witness.communicate()
-        for each in (self.tcp, self.udp, self.unix, self.abstract, self.datagram):
+        for each in self._servers():
             each.close()
+        _LIBC.msgctl(self.queue, _REMOVE, None)
+        _LIBC.shmctl(self.segment, _REMOVE, None)
+        _LIBC.semctl(self.semaphore, 0, _REMOVE)
+        _LIBC.mq_unlink(self.posix_queue.encode())
+        os.close(self._posix_descriptor)
 
 
-def _listening(address: str) -> socket.socket:
-    server = socket.socket(socket.AF_UNIX)
+def _listening(address: str, kind: int = socket.SOCK_STREAM) -> socket.socket:
+    server = socket.socket(socket.AF_UNIX, kind)
     server.bind(address)
     server.listen()
     return server

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -76,14 +77,35 @@ def test_a_command_can_be_called_off_from_another_thread(backend: BackendName, w
     assert alive(marker) == []
 
 
+RUN = (
+    "import sys; from pathlib import Path; from forge_bot.sandbox import BackendName, Box, run\n"
+    "run(BackendName(sys.argv[1]), Box(worktree=Path(sys.argv[2])), ['sh', '-c', sys.argv[3]])"
+)
+
+
+def test_a_kill_while_the_box_is_made_leaves_no_process(bubblewrap: BackendName, worktree: Path) -> None:
+    """The moments of the kill: bwrap has just started, its child exists, the command waits for its limits."""
+    marker = f"60.{os.getpid()}5"
+    for processes in (1, 2) * 6:
+        with subprocess.Popen([sys.executable, "-c", RUN, bubblewrap, worktree, f": {marker}; sleep 60"]) as process:
+            wait_until(partial(seen_or_over, process, marker, processes))
+            process.kill()
+    wait_until(lambda: not boxes(marker))
+
+
+def seen_or_over(process: "subprocess.Popen[bytes]", marker: str, count: int) -> bool:
+    return process.poll() is not None or len(boxes(marker)) >= count
+
+
+def boxes(marker: str) -> list[str]:
+    """Processes of bwrap, by a word in their command lines."""
+    return [pid for pid in alive(marker) if _command_line(Path("/proc") / pid).split("\0")[0].endswith("bwrap")]
+
+
 def test_nothing_outlives_us_when_we_are_killed(backend: BackendName, worktree: Path) -> None:
     marker = f"60.{os.getpid()}4"
-    ours = (
-        "import sys; from pathlib import Path; from forge_bot.sandbox import BackendName, Box, run\n"
-        "run(BackendName(sys.argv[1]), Box(worktree=Path(sys.argv[2])), ['sh', '-c', sys.argv[3]])"
-    )
     script = f"setsid sleep {marker} & touch src/begun; sleep {marker}"
-    process = subprocess.Popen([sys.executable, "-c", ours, backend, worktree, script])
+    process = subprocess.Popen([sys.executable, "-c", RUN, backend, worktree, script])
     wait_until(lambda: process.poll() is not None or (worktree / "src" / "begun").exists())
     process.kill()
     process.wait()

@@ -35,6 +35,11 @@ for attempt in (
     lambda: socket.socket(socket.AF_UNIX).connect(chr(0) + E['ABSTRACT']),
     lambda: socket.socket(socket.AF_UNIX).connect(E['OUTSIDE'] + '/s'),
     lambda: socket.socketpair(1, 2)[0].sendmsg([b'x'], [], 0, E['OUTSIDE'] + '/d'),
+    lambda: socket.socketpair(1, 3)[0].sendmsg([b'x'], [], 0, E['OUTSIDE'] + '/d'),
+    lambda: socket.socket(1, 3).sendto(b'x', E['OUTSIDE'] + '/d'),
+    lambda: socket.socket(1, 5).connect(E['OUTSIDE'] + '/q'),
+    lambda: socket.socketpair(1, 5)[0].connect(E['OUTSIDE'] + '/q'),
+    lambda: socket.socketpair(1, 1)[0].connect(E['OUTSIDE'] + '/s'),
 ):
     try: attempt()
     except OSError: print('NO')
@@ -43,5 +48,5 @@ for attempt in (
     outcome = run(walled, box, ["python3", "-c", code])
     reached = world.reached()
     world.close()
-    assert outcome.output == "NO\nNO\nNO\n"
+    assert outcome.output == "NO\n" * 8
     assert reached == ["tcp", "udp"]

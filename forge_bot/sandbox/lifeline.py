@@ -1,0 +1,70 @@
+"""A command under a keeper process, which ends all that was started when we let go of it or are killed."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from forge_bot.sandbox import keeper
+
+_GONE_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A keeper with its command."""
+
+    process: subprocess.Popen[bytes]
+    output: int
+    """Descriptor of what the command writes."""
+    answer: int
+
+    def stop(self) -> None:
+        """Let go of the lifeline; the keeper ends everything and then itself."""
+        if self.process.stdin:
+            self.process.stdin.close()
+
+    def report(self) -> dict[str, Any]:
+        """Wait for the keeper's end and return what it says of the command: nothing if it was killed."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(_GONE_SECONDS)
+        self.process.kill()
+        return json.loads(os.read(self.answer, 65_536) or "{}")
+
+
+@contextmanager
+def under_keeper(order: Mapping[str, Any], descriptors: tuple[int, ...] = ()) -> Generator[Kept]:
+    """Start a keeper with an order; `descriptors` are passed on to the command. Afterwards nothing of it is left."""
+    answer, answer_end = os.pipe()
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", keeper.__file__, str(answer_end)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={},
+            pass_fds=(answer_end, *descriptors),
+            start_new_session=True,
+        )
+    finally:
+        os.close(answer_end)
+    started = Kept(process, process.stdout.fileno() if process.stdout else -1, answer)
+    try:
+        if process.stdin:
+            process.stdin.write(json.dumps(order).encode() + b"\n")
+            process.stdin.flush()
+        yield started
+    finally:
+        started.stop()
+        try:
+            process.wait(_GONE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout:
+            process.stdout.close()
+        os.close(answer)
