@@ -246,6 +246,16 @@ class SandboxFailed(SetupError):
     hint = "Run `forge-bot status --debug` for the backend's own words."
 
 
+class CannotJudge(SetupError):
+    """A command failed because the sandbox lacks something that bubblewrap has: the result says nothing about the project."""
+
+    code = "SANDBOX-003"
+    hint = (
+        "Make bubblewrap work: docs/sandbox.md says how, and `forge-bot doctor` what is missing. "
+        "Or set sandbox: off in .forge/config.yml if you trust the code."
+    )
+
+
 class NotInAction(SetupError):
     """A program that GitHub Actions starts was started by something else."""
 

@@ -12,7 +12,7 @@ from forge_bot.errors import ForgeError
 from forge_bot.runs.preflight import Intent, preflight
 from forge_bot.runs.preflight_findings import PreflightFinding, Weight
 from forge_bot.runs.project import profile_at
-from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox import BackendName, available, cannot_judge
 from forge_bot.settings import Config
 
 _FEW_TOKENS = 16
@@ -70,6 +70,10 @@ def _sandbox(config: Config) -> Check:
     backends = dict(available())
     wanted = [BackendName(config.sandbox)] if config.sandbox != "auto" else [BackendName.BUBBLEWRAP, BackendName.LANDLOCK]
     working = [name for name in wanted if backends.get(name) == ""]
+    if working and (lacking := cannot_judge(working[0])):
+        why = backends[BackendName.BUBBLEWRAP]
+        step = f"make bubblewrap work ({why})" if why else "remove `sandbox: landlock` from .forge/config.yml: bubblewrap works here"
+        return Check(what="sandbox", state="poor", found=f"{working[0].value}, which cannot judge {lacking}", next_step=step)
     if working:
         return Check(what="sandbox", state="good", found=working[0].value)
     reasons = "; ".join(f"{name.value}: {backends.get(name, 'unknown')}" for name in wanted)

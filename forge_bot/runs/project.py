@@ -10,11 +10,11 @@ from pathlib import Path
 from forge_bot.checkout import Repository, Tree
 from forge_bot.engine.values import CommandName, CommandResult
 from forge_bot.engine.verification import read_outcome
-from forge_bot.errors import NoTestCommand
+from forge_bot.errors import CannotJudge, NoTestCommand
 from forge_bot.knowledge import ENV, Command, Profile, read_profile
 from forge_bot.runs.notices import CommandBegan, CommandEnded, Said, Tell
 from forge_bot.runs.places import Places
-from forge_bot.sandbox import BackendName, Box, Limits, choose, run
+from forge_bot.sandbox import BackendName, Box, Limits, cannot_judge, choose, run
 from forge_bot.settings import Config
 from forge_bot.workspace import full, without_room
 
@@ -90,6 +90,9 @@ class Project:
             self._backend = choose(self.config.sandbox)
             if self._backend is BackendName.OFF:
                 self.tell(Said(text="Project commands run without a sandbox, as .forge/config.yml says.", kind="warning"))
+            elif lacking := cannot_judge(self._backend):
+                text = f"Project commands run in the sandbox {self._backend}, which cannot judge {lacking}: a failure of these is refused."
+                self.tell(Said(text=text, kind="warning"))
         return self._backend
 
     # -- whole runs ------------------------------------------------------------------------------------------------
@@ -172,6 +175,8 @@ class Project:
         # The placeholder is what people and records see: the folder differs from machine to machine.
         self.tell(CommandBegan(name=name, argv=argv))
         outcome = run(self.backend, self._box(network=name is CommandName.SETUP), words, called_off=self._called_off)
+        if outcome.exit_code != 0 and outcome.cannot_judge:
+            raise CannotJudge(f"`{' '.join(argv)}` failed, and this sandbox cannot judge it: {outcome.cannot_judge}.")
         output = outcome.output.replace(str(self.spots.environment), ENV)
         for place in (self.tree.path, self._stand_in or self.tree.path):
             output = output.replace(str(place), ".")

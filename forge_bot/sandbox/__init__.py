@@ -4,7 +4,7 @@
 each backend promises and what it does not.
 """
 
-from forge_bot.sandbox.backends import available, choose, run
+from forge_bot.sandbox.backends import available, cannot_judge, choose, run
 from forge_bot.sandbox.box import BackendName, Box, Limits, Outcome
 
-__all__ = ["BackendName", "Box", "Limits", "Outcome", "available", "choose", "run"]
+__all__ = ["BackendName", "Box", "Limits", "Outcome", "available", "cannot_judge", "choose", "run"]

@@ -17,6 +17,10 @@ from forge_bot.sandbox.watching import Overrun, Watched
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 
 _TIMED_OUT, _INTERRUPTED, _KILLED = 124, 130, 137
+_LACKS = {
+    "tcp": "it opens a TCP socket, and under Landlock there is no 127.0.0.1",
+    "unix": "it connects to a unix socket of its own, which Landlock cannot tell from those of this machine",
+}
 _PROBE = Limits(seconds=20)
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
@@ -38,6 +42,11 @@ def choose(wanted: Wanted) -> BackendName:
             return name
         reasons.append(f"{name}: {trouble}")
     raise NoSandbox(f"Project commands cannot be locked in on this machine. {' '.join(reasons)}", details=tuple(reasons))
+
+
+def cannot_judge(name: BackendName) -> str:
+    """Return which commands a backend cannot judge, for people; "" when it can judge all."""
+    return "tests that use 127.0.0.1 or connect to a unix socket" if name is BackendName.LANDLOCK else ""
 
 
 def run(backend: BackendName, box: Box, argv: Sequence[str], *, called_off: Event | None = None) -> Outcome:
@@ -74,6 +83,7 @@ def _outcome(backend: BackendName, limits: Limits, code: int, seen: Watched | Un
         Overrun.TIME: (f"ended after {limits.seconds:g} seconds", _TIMED_OUT),
         Overrun.MEMORY: (f"ended for using more than {limits.memory_bytes // 2**20} MiB of memory", _KILLED),
         Overrun.PROCESSES: (f"ended for running more than {limits.processes} processes at a time", _KILLED),
+        Overrun.SHARED_MEMORY: ("ended because /dev/shm holds more than a command may fill", _KILLED),
         Overrun.CALLED_OFF: ("called off", _INTERRUPTED),
     }
     why, exit_code = ended[seen.overrun]
@@ -84,6 +94,7 @@ def _outcome(backend: BackendName, limits: Limits, code: int, seen: Watched | Un
         truncated=seen.kept.truncated,
         duration_ms=round(seen.seconds * 1000),
         backend=backend,
+        cannot_judge="; ".join(_LACKS[each] for each in sorted(seen.asked)),
     )
 
 

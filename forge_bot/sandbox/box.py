@@ -26,6 +26,7 @@ class Limits(Frozen):
     memory_bytes: int = Field(default=4 * 2**30, ge=2**20, description="resident, of all processes together; exit code 137")
     processes: int = Field(default=512, ge=1, description="alive at a time; exit code 137")
     file_bytes: int = Field(default=2**30, ge=1, description="size of any one file that is written")
+    shared_memory_bytes: int = Field(default=2**30, ge=2**20, description="in /dev/shm; by landlock with what lies there already")
 
 
 class Box(Frozen):
@@ -62,3 +63,4 @@ class Outcome(Frozen):
     truncated: bool
     duration_ms: int
     backend: BackendName
+    cannot_judge: str = Field(default="", description="why a failure says nothing about the project: what the backend could not give")

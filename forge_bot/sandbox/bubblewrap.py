@@ -61,7 +61,7 @@ def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = N
             *_ALONE,
             *_ENDS_WITH_US,
             *(() if box.network else ("--unshare-net",)),
-            *mounts(seen, holes),
+            *mounts(seen, holes, box.limits.shared_memory_bytes),
             *environment(seen),
         ]
         filters = seccomp.program(namespaces=True, network=box.network)

@@ -10,17 +10,17 @@ from pathlib import Path
 from forge_bot.sandbox.protected import Protected
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.view import View
+from forge_bot.sandbox.watching import SHARED_MEMORY
 
 # Places inside the box, not on this machine.
 TEMPORARY = "/tmp"  # noqa: S108
 _TEMPORARY_TOO = "/var/tmp"  # noqa: S108
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108
-_SHARED_MEMORY_BYTES, _RUN_BYTES = 2**30, 2**24
+_RUN_BYTES = 2**24
 # How many processors there are is what build tools ask; NixOS keeps its programs behind the second.
 _MACHINE = tuple(map(Path, ("/sys/devices/system", "/run/current-system")))
 
 
-def mounts(seen: View, holes: Protected) -> list[str]:
+def mounts(seen: View, holes: Protected, shared_memory_bytes: int) -> list[str]:
     """From nothing: the system to read, temporary folders, what the box names, the protected places."""
     words = ["--size", str(_RUN_BYTES), "--tmpfs", "/run"]
     for root in (*ROOTS, *_MACHINE):
@@ -31,7 +31,7 @@ def mounts(seen: View, holes: Protected) -> list[str]:
     for private in seen.hidden:
         words += _nothing_at(private) if private.is_dir() else ["--ro-bind", os.devnull, str(private)]
     words += ["--proc", "/proc", *_kernel(), "--dev", "/dev"]
-    words += ["--size", str(_SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", _SHARED_MEMORY, "--remount-ro", "/dev"]
+    words += ["--size", str(shared_memory_bytes), "--perms", "1777", "--tmpfs", SHARED_MEMORY, "--remount-ro", "/dev"]
     for place in (TEMPORARY, _TEMPORARY_TOO):
         words += ["--bind", str(seen.temporary), place]
     words += _named(seen, holes)

@@ -24,7 +24,7 @@ from forge_bot.sandbox.lifeline import Kept, under_keeper
 from forge_bot.sandbox.protected import kept, parts_without, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.view import View, view
-from forge_bot.sandbox.watching import Patience, Watched, watch
+from forge_bot.sandbox.watching import SHARED_MEMORY, Patience, Watched, shared_memory_room, shared_memory_used, watch
 
 # Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
 _NEEDED_VERSION = 6
@@ -37,7 +37,7 @@ _WRITE = _ALL & ~(_MAKE_CHARACTER_DEVICE | _MAKE_BLOCK_DEVICE)
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE_CONTROL
 _DEVICE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _DEVICE_CONTROL
 # Named semaphores and shared memory of this user; without the right to list, others' names have to be guessed.
-_SHARED_MEMORY = _READ_FILE | _WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _REFER | _TRUNCATE
+_SHARED_MEMORY_RIGHTS = _READ_FILE | _WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _REFER | _TRUNCATE
 _TCP, _SIGNALS_AND_ABSTRACT_SOCKETS = 3, 3
 
 _READABLE_SYSTEM = ("/proc", "/sys/devices/system", "/run/current-system")
@@ -49,6 +49,7 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
     """Run a command under a keeper: its exit code, and what was seen of it."""
     if walls:
         _check_machine()
+    room = _shared_memory_room(box.limits) if walls else None
     with view(box) as seen, kept(seen.worktree, box.kept_inside if walls else ()) as there:
         found = program(argv[0], seen.env, seen.worktree)
         if isinstance(found, Unstartable):
@@ -63,7 +64,7 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
             "own": [f"{folder}/" for folder in (seen.temporary, seen.worktree, *seen.writable)],
         }
         with under_keeper(order) as started:
-            watched = watch(started.output, started.process.pid, started.stop, Patience(box.limits, called_off))
+            watched = watch(started.output, started.process.pid, started.stop, Patience(box.limits, called_off, room))
             return _ending(started, argv[0], watched)
 
 
@@ -78,6 +79,23 @@ def _check_machine() -> None:
         raise SandboxFailed(f"the kernel {has}; version {_NEEDED_VERSION} (Linux 6.12) is needed, so that signals stay inside.")
 
 
+def _shared_memory_room(limits: Limits) -> int | None:
+    """Return how much may lie in /dev/shm while a command runs; raise SandboxFailed when that lies there already.
+
+    Landlock bounds no sizes, and what a command leaves there stays. So the bound holds for all commands and programs together.
+    """
+    if not Path(SHARED_MEMORY).is_dir():
+        return None
+    room = shared_memory_room(limits.shared_memory_bytes)
+    used = shared_memory_used()
+    if used > room:
+        raise SandboxFailed(
+            f"{SHARED_MEMORY} holds {used // 2**20} MiB, and commands behind Landlock may fill it to {room // 2**20} MiB only.",
+            hint=f"Remove files from {SHARED_MEMORY} that nobody needs, or use bubblewrap, which has one of its own.",
+        )
+    return room
+
+
 def _walls(box: Box, seen: View, there: tuple[str, ...]) -> dict[str, Any]:
     private = (*seen.hidden, *seen.replaced)
     protected = with_targets(seen.worktree, (*box.read_only_inside, *there))
@@ -86,7 +104,7 @@ def _walls(box: Box, seen: View, there: tuple[str, ...]) -> dict[str, Any]:
         *_rules([*readable, *map(Path, (*_READABLE_SYSTEM, *_READABLE_DEVICES))], _READ),
         *_rules([*parts_without(seen.worktree, protected), *seen.writable, seen.temporary], _WRITE),
         *_rules(map(Path, _WRITABLE_DEVICES), _DEVICE),
-        *_rules([Path("/dev/shm")], _SHARED_MEMORY),  # noqa: S108
+        *_rules([Path(SHARED_MEMORY)], _SHARED_MEMORY_RIGHTS),
     ]
     attributes = struct.pack("<QQQ", _ALL, 0 if box.network else _TCP, _SIGNALS_AND_ABSTRACT_SOCKETS)
     return {

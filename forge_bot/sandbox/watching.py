@@ -13,6 +13,7 @@ from forge_bot.sandbox.box import Limits
 from forge_bot.sandbox.keeper import descendants
 from forge_bot.sandbox.output import Kept
 
+SHARED_MEMORY = "/dev/shm"  # noqa: S108
 _PIECE = 65_536
 _LOOK_SECONDS = 0.1
 # A look at a full box may take a while; it gets at most this share of our time.
@@ -27,6 +28,7 @@ class Overrun(StrEnum):
     TIME = "time"
     MEMORY = "memory"
     PROCESSES = "processes"
+    SHARED_MEMORY = "shared memory"
     CALLED_OFF = "called off"
 
 
@@ -36,6 +38,8 @@ class Patience:
 
     limits: Limits
     called_off: Event | None = None
+    shared_memory_bytes: int | None = None
+    """How much may lie in the machine's /dev/shm; None when the command has one of its own."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,8 @@ def _look(now: float, until: float, next_look: float, above: int, patience: Pati
     if patience.called_off is not None and patience.called_off.is_set():
         return Overrun.CALLED_OFF, next_look
     overrun = _overrun(above, patience.limits)
+    if overrun is None and patience.shared_memory_bytes is not None and shared_memory_used() > patience.shared_memory_bytes:
+        overrun = Overrun.SHARED_MEMORY
     cost = monotonic() - now
     return overrun, now + max(_LOOK_SECONDS, cost * _LOOK_SHARE)
 
@@ -110,6 +116,18 @@ def _overrun(above: int, limits: Limits) -> Overrun | None:
     # A process can refuse the exact view of itself; then it is charged with all it shares.
     exact = sum(_kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) or resident[pid] for pid in below)
     return Overrun.MEMORY if exact * 1024 > limits.memory_bytes else None
+
+
+def shared_memory_used() -> int:
+    """Return how many bytes the machine's /dev/shm holds, whoever put them there; unlinked files count while they are open."""
+    found = os.statvfs(SHARED_MEMORY)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize
+
+
+def shared_memory_room(limit: int) -> int:
+    """Return how many bytes may lie in the machine's /dev/shm: never more than half of it."""
+    found = os.statvfs(SHARED_MEMORY)
+    return min(limit, found.f_blocks * found.f_frsize // 2)
 
 
 def _kilobytes(pid: int, name: str, fields: tuple[str, ...]) -> int:

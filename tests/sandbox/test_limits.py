@@ -4,13 +4,14 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from time import monotonic
 
 import pytest
 
+from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import BackendName, Box, Limits, Outcome, run
 from tests.sandbox.scene import Attempt
 
@@ -130,6 +131,43 @@ def test_memory_of_all_processes_together_is_bounded(backend: BackendName, attem
 
 def test_memory_that_is_only_reserved_or_shared_does_not_count(walled: BackendName, attempt: Attempt) -> None:
     assert attempt(walled, RESERVED_AND_SHARED, limits=Limits(memory_bytes=200 << 20)).exit_code == 0
+
+
+FILLER = """
+import os, time
+for number in range(4):
+    with open(f'/dev/shm/{name}-{number}', 'wb') as file:
+        for _ in range(50): file.write(bytes(1 << 20))
+print('ALL WRITTEN', flush=True); time.sleep(60)
+"""
+
+
+@pytest.fixture
+def in_shared_memory() -> Iterator[str]:
+    """The beginning of names in /dev/shm, which are removed afterwards."""
+    name = f"forge-bot-test-{os.getpid()}"
+    yield name
+    for file in Path("/dev/shm").glob(f"{name}*"):
+        file.unlink()
+
+
+@pytest.mark.promise("docs-limits")
+def test_shared_memory_is_bounded_in_all_its_files_together(walled: BackendName, attempt: Attempt, in_shared_memory: str) -> None:
+    limits = Limits(shared_memory_bytes=60 << 20, seconds=50)
+    outcome = attempt(walled, FILLER.replace("{name}", in_shared_memory), limits=limits)
+    if walled is BackendName.BUBBLEWRAP:
+        assert outcome.exit_code == 1
+        assert "No space left on device" in outcome.output
+    else:
+        assert outcome.exit_code == 137
+        assert outcome.output.endswith("[ended because /dev/shm holds more than a command may fill]\n")
+
+
+def test_landlock_starts_nothing_while_shared_memory_is_full(landlock: BackendName, attempt: Attempt, in_shared_memory: str) -> None:
+    """What a command left there counts for the next one, since nobody can tell whose it is."""
+    Path("/dev/shm", in_shared_memory).write_bytes(bytes(61 << 20))
+    with pytest.raises(SandboxFailed, match=r"/dev/shm holds \d+ MiB"):
+        attempt(landlock, "print(1)", limits=Limits(shared_memory_bytes=60 << 20))
 
 
 @pytest.mark.promise("docs-limits")
