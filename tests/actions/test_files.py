@@ -82,7 +82,7 @@ def test_the_action_has_exactly_the_inputs_and_outputs_of_the_settings() -> None
 
 
 def test_every_input_reaches_the_steps_by_its_variable_and_the_gate_has_all_of_its_own() -> None:
-    gate, install, stranded, run = steps(ACTION_YML)
+    gate, install, _, stranded, run = steps(ACTION_YML)
     travelled: dict[str, str] = {}
     for step in (gate, install, stranded, run):
         for variable, value in step["env"].items():
@@ -218,6 +218,53 @@ def test_the_uv_that_is_fetched_is_held_fast_by_digests_and_can_read_the_lock_fi
     assert found is not None
     needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["uv"]["required-version"]
     assert (int(found[1]), int(found[2])) >= tuple(int(part) for part in needed.removeprefix(">=").split("."))
+
+
+# -- the sandbox on GitHub's own machines ----------------------------------------------------------------------------
+
+# Programs of a machine: `sysctl` knows the key with this value, `sudo` writes down what it is asked to run.
+MACHINE = {
+    "sysctl": '#!/bin/sh\n[ -n "$HAS" ] && echo "$HAS"\n',
+    "sudo": '#!/bin/sh\nprintf "%s\\n" "$*" >>"$ASKED"\nexit "$MAY"\n',
+}
+PERMITTED = "-n sysctl -q -w kernel.apparmor_restrict_unprivileged_userns=0\n"
+
+
+@pytest.mark.parametrize(
+    ("variables", "asked", "said"),
+    [
+        ({"RUNNER_ENVIRONMENT": "github-hosted", "HAS": "1"}, PERMITTED, ""),
+        ({"RUNNER_ENVIRONMENT": "github-hosted", "HAS": "1", "MAY": "1"}, PERMITTED, "::warning title=forge-bot::kernel.apparmor"),
+        ({"RUNNER_ENVIRONMENT": "github-hosted", "HAS": "0"}, "", ""),
+        ({"RUNNER_ENVIRONMENT": "github-hosted", "HAS": ""}, "", ""),
+        ({"RUNNER_ENVIRONMENT": "github-hosted", "HAS": "1", "ACT": "true"}, "", ""),
+        ({"RUNNER_ENVIRONMENT": "self-hosted", "HAS": "1"}, "", ""),
+        ({"HAS": "1"}, "", ""),
+    ],
+    ids=["hosted", "hosted, refused", "hosted, allowed already", "hosted, no such key", "act", "self-hosted", "unknown"],
+)
+def test_user_namespaces_are_permitted_on_machines_of_github_only(tmp_path: Path, variables: dict[str, str], asked: str, said: str) -> None:
+    for name, text in MACHINE.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    written = tmp_path / "asked"
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "ASKED": str(written), "MAY": "0", **variables}
+    done = subprocess.run([ROOT / "scripts" / "action" / "namespaces"], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (written.read_text(encoding="utf-8") if written.exists() else "") == asked
+    assert done.stdout.startswith(said)
+    assert bool(done.stdout) == bool(said)
+
+
+def test_namespaces_are_permitted_before_a_model_runs_and_only_where_commands_run() -> None:
+    every = list(steps(ACTION_YML))
+    place = next(number for number, step in enumerate(every) if step["run"].endswith('/scripts/action/namespaces"'))
+    assert "runner.environment == 'github-hosted'" in every[place]["if"]
+    assert "(inputs.part == 'all' || inputs.part == 'work')" in every[place]["if"]
+    assert place < next(number for number, step in enumerate(every) if step.get("id") == "run")
+    for job, about in jobs(WORKFLOWS["forge-bot.yml"]):
+        with_key = "secrets." in json.dumps(about)
+        assert not with_key or any(step.get("uses", "").startswith("./") and step["with"]["part"] == "work" for step in about["steps"]), job
 
 
 # -- linters ---------------------------------------------------------------------------------------------------------
