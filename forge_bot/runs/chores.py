@@ -6,7 +6,7 @@ from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.decide import held_name
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared
 from forge_bot.engine.values import TaskId
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.runs.landing import Landing
 from forge_bot.runs.project import Project
 from forge_bot.runs.risks import setup_risks
