@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from benchmarks.measuring import Row, measured
 from forge_bot.engine import SpawnAgent, advance, fold, next_action
 from forge_bot.engine.reports import ArtifactWritten
-from forge_bot.engine.values import TaskId, TaskMode, TaskSpec
+from forge_bot.values import TaskId, TaskMode, TaskSpec
 from tests.fakes.bench import DEVELOP, Bench, blob
 
 TASKS = 1_000

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from benchmarks.mcp_client import Client, connected
 from benchmarks.measuring import PROCESSOR, WALL, Figure, Row, measured, summed_up, timed
-from forge_bot.checkout.git import git
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.desk import Desk
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.git.process import git
+from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.service import Desk
+from forge_bot.mcp_server.service_calls import LazyDesk
 from forge_bot.resources import templates
 from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.processes import started_by

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measuring import WALL, Figure, Row, measured, summed_up, timed
-from forge_bot.checkout import Repository
+from forge_bot.git import Repository
 from forge_bot.prompts.assemble import RECALL, Knows, assemble
-from forge_bot.runs.past import history_at, memory, past_runs
+from forge_bot.runs.past_run_index import history_at, memory, past_runs
 from tests.fakes.finished import Finished, demo, finished
 from tests.fakes.processes import started_by
 

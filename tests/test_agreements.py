@@ -11,12 +11,12 @@ import pytest
 
 from forge_bot import __version__
 from forge_bot.cli.app import run
-from forge_bot.engine.values import Effort
 from forge_bot.prompts.environment import Environment
 from forge_bot.resources import templates
 from forge_bot.runs.inquiry import AGENT
 from forge_bot.settings import Config
 from forge_bot.settings.config import AgentSettings, CommandSettings
+from forge_bot.values import Effort
 from tests.fakes.bench import DEVELOP
 
 ROOT = Path(__file__).parent.parent

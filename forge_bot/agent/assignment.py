@@ -4,9 +4,9 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from forge_bot.agent.answers import AnswerKind, Change, Document
 from forge_bot.agent.limits import Limits
-from forge_bot.engine.values import Frozen, PhaseId, TaskId, Tier, Usage
+from forge_bot.agent.model_answers import AnswerKind, Change, Document
+from forge_bot.values import Frozen, PhaseId, TaskId, Tier, Usage
 
 
 class Assignment(Frozen):

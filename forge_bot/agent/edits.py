@@ -4,14 +4,14 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
-from forge_bot.agent import matching, new_names
-from forge_bot.agent.answers import Edit
-from forge_bot.agent.context.git_reading import git
+from forge_bot.agent import find_passage, new_file_names
+from forge_bot.agent.model_answers import Edit
+from forge_bot.agent.model_feedback import fenced, printable
 from forge_bot.agent.paths import inside, plain
-from forge_bot.agent.telling import fenced, printable
+from forge_bot.agent.providers.git_read_only import git
 from forge_bot.agent.text_files import NotText, TextFile, flat
-from forge_bot.engine.values import Frozen
 from forge_bot.errors import PathEscapes
+from forge_bot.values import Frozen
 
 Read = Callable[[str], bytes | None]
 
@@ -117,7 +117,7 @@ class _Tree:
         _refuse_contents(there, edit)
         match edit.operation:
             case "write":
-                if there is None and (fault := new_names.fault(path)):
+                if there is None and (fault := new_file_names.fault(path)):
                     raise _Problem(fault)
                 self._now[path] = _written(there, edit.new)
             case "delete":
@@ -159,7 +159,7 @@ def _editable(path: str) -> str:
         raise _Problem("folders in a path are separated by forward slashes.")
     if any(part != part.strip() or part.endswith(".") for part in name.split("/")):
         raise _Problem("no part of a path may begin or end with a space, or end with a dot.")
-    if fault := new_names.too_long(name):
+    if fault := new_file_names.too_long(name):
         raise _Problem(fault)
     return name
 
@@ -196,7 +196,7 @@ def _replaced(file: TextFile, edit: Edit) -> TextFile:
         raise _Problem("`old` is empty; `write` makes whole files.")
     if old == new:
         raise _Problem("`old` and `new` are the same.")
-    found = matching.occurrences(file.flat, old)
+    found = find_passage.occurrences(file.flat, old)
     if _applied(file.flat, old, new, found):
         return file
     if len(found) == 1:
@@ -208,7 +208,7 @@ def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
     """Whether this edit has been made before: `new` stands in the text once, `old` nowhere but inside it, and no other place
     resembles `old` more than `new` does. The last part tells a repeated edit from one that misquotes the file.
     """
-    places = matching.occurrences(text, new)
+    places = find_passage.occurrences(text, new)
     if len(places) != 1:
         return False
     start, end = places[0], places[0] + len(new)
@@ -216,23 +216,23 @@ def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
         return False
     if found:
         return True
-    nearest = matching.closest(text, old)
+    nearest = find_passage.closest(text, old)
     there = nearest is None or (nearest.start < end and nearest.start + len(nearest.text) > start)
-    return there or (nearest is not None and nearest.alike <= matching.alike(old, new))
+    return there or (nearest is not None and nearest.alike <= find_passage.alike(old, new))
 
 
 def _ambiguous(text: str, found: tuple[int, ...]) -> str:
-    lines = [str(matching.line_of(text, at)) for at in found[:_MOST_LINES_NAMED]]
+    lines = [str(find_passage.line_of(text, at)) for at in found[:_MOST_LINES_NAMED]]
     more = " and more" if len(found) > _MOST_LINES_NAMED else ""
     return f"`old` occurs {len(found)} times, at lines {', '.join(lines)}{more}. Quote more of the lines around the one you mean."
 
 
 def _absent(text: str, old: str) -> str:
-    nearest = matching.closest(text, old)
+    nearest = find_passage.closest(text, old)
     if nearest is None:
         return "`old` does not occur in the file, and nothing in it resembles it. Read the file again."
     place = f"Lines {nearest.first}-{nearest.last} come nearest ({nearest.alike:.0%} alike)"
-    return f"`old` does not occur in the file. {place}; quote them exactly as they stand:\n{fenced(matching.shown(nearest))}"
+    return f"`old` does not occur in the file. {place}; quote them exactly as they stand:\n{fenced(find_passage.shown(nearest))}"
 
 
 def _one_case(name: str) -> str:

@@ -15,11 +15,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from forge_bot.agent.capabilities import Observation, Wanted
 from forge_bot.agent.models.base import Finish, Message, Reply
-from forge_bot.agent.observations import Observation, Wanted
 from forge_bot.agent.redaction import striking
-from forge_bot.engine.values import Frozen, Usage
-from forge_bot.workspace import full, without_room
+from forge_bot.store import full, without_room
+from forge_bot.values import Frozen, Usage
 
 
 class Started(Frozen):

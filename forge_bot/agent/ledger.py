@@ -7,7 +7,7 @@ from decimal import Decimal
 from forge_bot.agent.models.base import Message, prompt_tokens
 from forge_bot.agent.prices import worst_case
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.values import Frozen
+from forge_bot.values import Frozen
 
 PriceOf = Callable[[str, int, int], Decimal | None]
 

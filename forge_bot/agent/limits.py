@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from forge_bot.engine.values import Frozen
+from forge_bot.values import Frozen
 
 
 class Limits(Frozen):

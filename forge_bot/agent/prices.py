@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from forge_bot.engine.values import Usage
+from forge_bot.values import Usage
 
 if TYPE_CHECKING:
     from genai_prices import Usage as Priced

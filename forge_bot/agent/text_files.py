@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from functools import cached_property
 
-from forge_bot.engine.values import Frozen
+from forge_bot.values import Frozen
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(r"\r?\n")

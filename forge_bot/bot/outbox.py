@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from forge_bot.engine.values import Frozen
+from forge_bot.values import Frozen
 
 LONGEST_LINE = 64_000
 GO_ON = "go on\n"

@@ -2,14 +2,14 @@
 
 import re
 
-from forge_bot.bot.desk import Desk
-from forge_bot.bot.speech import View, failures, pull_request, replies
+from forge_bot.bot.comment_writer import Desk
+from forge_bot.bot.comments import View, command_replies, failure_replies, pull_request
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.gates import AUTO
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Decision, Reason
 from forge_bot.errors import GitHubRefused, PermissionMissing
-from forge_bot.gate.commands import Approve
+from forge_bot.gate.command_types import Approve
 from forge_bot.github_api import GitHub, NewPullRequest, PullState
 from forge_bot.runs.preflight_task import WORKFLOWS
 from forge_bot.runs.run import Run
@@ -55,9 +55,9 @@ class Publication:
         """Say what is left for people: files that only they can push, and checks that only they can start."""
         view = self.desk.view(run)
         for name, files in view.patches.items():
-            self.desk.say_once(failures.workflow_files(view.links, view.commands, files=files, patch=name))
+            self.desk.say_once(failure_replies.workflow_files(view.links, view.commands, files=files, patch=name))
         if run.state.pull_request and self.desk.thread.inputs.policy.own == ACTIONS and _checked_on_pull_requests(run):
-            self.desk.say_once(failures.checks_wait(pull_request=run.state.pull_request))
+            self.desk.say_once(failure_replies.checks_wait(pull_request=run.state.pull_request))
 
     def _pull_request(self, run: Run) -> tuple[str, str]:
         view: View = self.desk.view(run)
@@ -69,7 +69,7 @@ class Publication:
         except (PermissionMissing, GitHubRefused) as error:
             # The work is done and lies on the branch; a person can open it with one click.
             url = view.links.compare(state.base_branch, state.branch)
-            self.desk.say(replies.pull_request_by_hand(view, url=url, said=error.message))
+            self.desk.say(command_replies.pull_request_by_hand(view, url=url, said=error.message))
             return f"the pull request has to be opened by hand: {error.message}", ""
         self.refresh(run)
         return f"pull request #{pull.number}", pull.url

@@ -9,28 +9,28 @@ from contextlib import AbstractContextManager
 from uuid import uuid4
 
 from forge_bot.agent.redaction import striking
-from forge_bot.bot import conversation, outlook, red_checks
-from forge_bot.bot.checks import Inspector
-from forge_bot.bot.desk import Desk
+from forge_bot.bot import failed_checks, run_forecast, thread_commands
+from forge_bot.bot.comment_writer import Desk
+from forge_bot.bot.comments import Commands, Reply, command_replies, failure_replies
+from forge_bot.bot.inspect_commits import Inspector
+from forge_bot.bot.job_context import Surroundings
+from forge_bot.bot.job_handoff import Wall
 from forge_bot.bot.outbox import Stopped
-from forge_bot.bot.outgoing import known_tip, push, refuse_unseen
 from forge_bot.bot.publication import Publication, unverified
-from forge_bot.bot.shift import Shift
-from forge_bot.bot.speech import Commands, Reply, failures, replies
-from forge_bot.bot.surroundings import Surroundings
+from forge_bot.bot.push_commits import known_tip, push, refuse_unseen
+from forge_bot.bot.supervised_worker import Shift
 from forge_bot.bot.thread import Spoken, Thread
-from forge_bot.bot.wall import Wall
-from forge_bot.checkout import Repository
 from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate
 from forge_bot.engine.pipeline import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published
 from forge_bot.engine.state import Reason
 from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate import Inputs
+from forge_bot.git import Repository
 from forge_bot.github_api import GitHub
 from forge_bot.runs.clock import now
-from forge_bot.runs.find import RunInfo, choose
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.resolve import RunInfo, choose
 from forge_bot.runs.run import Run, opened
 from forge_bot.settings import Config
 
@@ -112,7 +112,7 @@ class Supervisor:
                 info = self.given_way(info)
                 continue
             if self._unlabelled:
-                return ended_by(failures.label_removed(self.commands, label=self.inputs.label))
+                return ended_by(failure_replies.label_removed(self.commands, label=self.inputs.label))
             if self.cancelled:
                 return ended_by(self.desk.cancelled())
             if ended is not None:
@@ -124,7 +124,7 @@ class Supervisor:
         with self.opened(info) as run:
             before = run.tree.head().commit
             self._get_acquainted(run)
-            questions = conversation.carry_out(run, self.thread, self.desk, self.strike, self.around)
+            questions = thread_commands.carry_out(run, self.thread, self.desk, self.strike, self.around)
             self._look_at_checks(run)
             self._kept(run, before)
             if not questions:
@@ -150,15 +150,15 @@ class Supervisor:
 
     def _get_acquainted(self, run: Run) -> None:
         if not self.desk.estimate:
-            self.desk.estimate = outlook.expected(run)
-        self.desk.removed = outlook.removed(run)
+            self.desk.estimate = run_forecast.expected(run)
+        self.desk.removed = run_forecast.removed(run)
 
     def _look_at_checks(self, run: Run) -> None:
         """What GitHub woke us for: checks of the pull request failed. Nothing is said about those that no change can mend."""
-        if self.around.wake.way != "checks" or not (run.state.ended and red_checks.pull_number(run)):
+        if self.around.wake.way != "checks" or not (run.state.ended and failed_checks.pull_number(run)):
             return
         self.around = self.around.model_copy(update={"wake": self.around.wake.model_copy(update={"way": ""})})
-        reply = red_checks.look_into(run, self.github, self.desk, self.strike)
+        reply = failed_checks.look_into(run, self.github, self.desk, self.strike)
         if reply.occasion == "fixing":
             self.desk.say(reply)
         elif reply.occasion == "checks-wait":
@@ -224,7 +224,7 @@ class Supervisor:
         """Let a worker answer what was asked, or perform the run; None when the run can be looked at again."""
         if self.wall is not None:
             self.wall.hand_over(self.repository, info, questions)
-            return Outcome.WAITING, replies.used_up(self.commands) if self.wall.last else None
+            return Outcome.WAITING, command_replies.used_up(self.commands) if self.wall.last else None
         for spoken in questions:
             stopped, answer = self.shift.answer(info, spoken)
             if self.cancelled:

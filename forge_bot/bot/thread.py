@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forge_bot import gate
-from forge_bot.bot.speech import Marker, read_marker
+from forge_bot.bot.comments import Marker, read_marker
 from forge_bot.errors import NotOnGitHub
 from forge_bot.gate import (
     Account,

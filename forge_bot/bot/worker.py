@@ -11,23 +11,23 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from forge_bot.agent.models.base import Model
-from forge_bot.agent.models.opening import open_tiers
+from forge_bot.agent.models.open_model import open_tiers
 from forge_bot.agent.models.provider import ProviderSettings
+from forge_bot.bot.job_context import may_push_workflows
 from forge_bot.bot.outbox import GO_ON, Answer, AnyMessage, Committed, Said, Stopped, written
-from forge_bot.bot.surroundings import may_push_workflows
-from forge_bot.checkout import Repository
 from forge_bot.engine.reports import Report
-from forge_bot.engine.values import Frozen, Tier
 from forge_bot.errors import ForgeError
-from forge_bot.runs import notices
-from forge_bot.runs.find import choose
-from forge_bot.runs.host import LocalHost
+from forge_bot.git import Repository
+from forge_bot.runs import notifications
 from forge_bot.runs.inquiry import inquire
+from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.preflight_task import WORKFLOWS
 from forge_bot.runs.project import Project, profile_at
+from forge_bot.runs.resolve import choose
 from forge_bot.runs.run import Run, opened
 from forge_bot.runs.session import prompts_for
 from forge_bot.settings import Config, load_config
+from forge_bot.values import Frozen, Tier
 
 
 class Cancelled(Exception):
@@ -129,21 +129,27 @@ class Worker:
             self.outbox.commit(head)
             self._head = head
 
-    def _tell(self, notice: notices.Notice) -> None:
+    def _tell(self, notice: notifications.Notice) -> None:
         match notice:
-            case notices.PhaseBegan():
+            case notifications.PhaseBegan():
                 self._say(f"{notice.label} {' '.join(notice.tasks)}".strip())
-            case notices.PhaseEnded():
+            case notifications.PhaseEnded():
                 verdict = f": {notice.verdict.value}" if notice.verdict is not None else ""
                 self._say(f"{notice.label} → {notice.result}{verdict}")
-            case notices.CommandEnded():
+            case notifications.CommandEnded():
                 self._say(f"{' '.join(notice.result.argv)}: exit code {notice.result.exit_code}")
-            case notices.Said():
+            case notifications.Said():
                 self._say(notice.text, notice.kind)
-            case notices.PromptSent() | notices.CommandBegan() | notices.Thinking() | notices.Explained() | notices.Stopped():
+            case (
+                notifications.PromptSent()
+                | notifications.CommandBegan()
+                | notifications.Thinking()
+                | notifications.Explained()
+                | notifications.Stopped()
+            ):
                 pass
 
-    def _say(self, text: str, level: notices.SaidKind = "note") -> None:
+    def _say(self, text: str, level: notifications.SaidKind = "note") -> None:
         self.outbox.send(Said(text=text[:2_000], level=level))
 
 

@@ -7,7 +7,7 @@ import sys
 def main() -> None:
     """Entry point of the console script."""
     from forge_bot.cli.app import run
-    from forge_bot.cli.streams import prepare_streams
+    from forge_bot.cli.standard_streams import prepare_streams
 
     prepare_streams()
     code = run()

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import typer
 
 from forge_bot import __version__
-from forge_bot.cli.completing import documents, phases_to_repeat, run_folders
 from forge_bot.cli.options import ByScript, From, Model, Push, Record, Repo, RunName, Until, words
-from forge_bot.cli.streams import NobodyReads, flushed
+from forge_bot.cli.shell_completion import documents, phases_to_repeat, run_folders
+from forge_bot.cli.standard_streams import NobodyReads, flushed
 
 app = typer.Typer(
     name="forge-bot",
@@ -69,7 +69,7 @@ def run_task(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")] = False,
 ) -> int:
     """Take a task to a reviewed branch, stopping for you at the checkpoints."""
-    from forge_bot.cli.starting import Wanted, start
+    from forge_bot.cli.start_run import Wanted, start
 
     wanted = Wanted(
         task=task,
@@ -102,7 +102,7 @@ def approve(
     by_script: ByScript = False,
 ) -> int:
     """Say yes to what waits, and go on."""
-    from forge_bot.cli.going import give
+    from forge_bot.cli.resume import give
 
     return give(repo, run, model, record, answer="approve", digest=digest, push=push, until=until, by_script=by_script)
 
@@ -119,7 +119,7 @@ def reject(
     by_script: ByScript = False,
 ) -> int:
     """Send what waits back with your notes, and go on."""
-    from forge_bot.cli.going import give
+    from forge_bot.cli.resume import give
 
     return give(repo, run, model, record, answer="reject", notes=notes, push=push, until=until, by_script=by_script)
 
@@ -135,7 +135,7 @@ def ask(
     """Ask the model about what is shown; nothing changes. What is said here reaches no later phase: repeat in the notes of
     reject what it should know.
     """
-    from forge_bot.cli.going import ask as go
+    from forge_bot.cli.resume import ask as go
 
     return go(repo, run, model, record, question=question)
 
@@ -143,7 +143,7 @@ def ask(
 @app.command()
 def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False) -> int:
     """End a run. Its branch stays."""
-    from forge_bot.cli.going import give
+    from forge_bot.cli.resume import give
 
     return give(repo, run, None, None, answer="abandon", by_script=by_script)
 
@@ -159,7 +159,7 @@ def done(
     by_script: ByScript = False,
 ) -> int:
     """Say that you did what a task asked of a person, and go on."""
-    from forge_bot.cli.going import give
+    from forge_bot.cli.resume import give
 
     return give(repo, run, model, record, answer="done", push=push, until=until, by_script=by_script)
 
@@ -175,7 +175,7 @@ def skip(
     by_script: ByScript = False,
 ) -> int:
     """Go on without what a task asked of a person."""
-    from forge_bot.cli.going import give
+    from forge_bot.cli.resume import give
 
     return give(repo, run, model, record, answer="skip", push=push, until=until, by_script=by_script)
 
@@ -192,7 +192,7 @@ def resume(
     by_script: ByScript = False,
 ) -> int:
     """Go on with a run that stopped, for whatever reason."""
-    from forge_bot.cli.going import resume as go
+    from forge_bot.cli.resume import resume as go
 
     return go(repo, run, model, record, push=push, until=until, by_script=by_script, phase=phase)
 
@@ -216,7 +216,7 @@ def retry(
     by_script: ByScript = False,
 ) -> int:
     """Do a phase again, and everything after it."""
-    from forge_bot.cli.going import retry as go
+    from forge_bot.cli.resume import retry as go
 
     return go(repo, run, model, record, phase=phase, notes=notes, push=push, until=until, by_script=by_script)
 
@@ -224,7 +224,7 @@ def retry(
 @app.command()
 def repair(repo: Repo = HERE, run: RunName = None) -> int:
     """Restore a run's record that cannot be read from the newest commit that has a readable one, and say what is lost."""
-    from forge_bot.cli.going import repair as go
+    from forge_bot.cli.resume import repair as go
 
     return go(repo, run)
 
@@ -241,7 +241,7 @@ def continue_(
     by_script: ByScript = False,
 ) -> int:
     """Allow a run more money, and go on."""
-    from forge_bot.cli.going import raise_budget as go
+    from forge_bot.cli.resume import raise_budget as go
 
     return go(repo, run, model, record, amount=amount, push=push, until=until, by_script=by_script)
 
@@ -251,7 +251,7 @@ def status(
     repo: Repo = HERE, run: RunName = None, as_json: Annotated[bool, typer.Option("--json", help="Print state.json.")] = False
 ) -> int:
     """Show where a run stands."""
-    from forge_bot.cli.looking import status as look
+    from forge_bot.cli.show_runs import status as look
 
     return look(repo, run, as_json=as_json)
 
@@ -263,7 +263,7 @@ def show(
     run: RunName = None,
 ) -> int:
     """Print an artifact of a run."""
-    from forge_bot.cli.looking import show as look
+    from forge_bot.cli.show_runs import show as look
 
     return look(repo, run, artifact)
 
@@ -271,7 +271,7 @@ def show(
 @app.command("list")
 def list_(repo: Repo = HERE) -> int:
     """List the runs of the repository."""
-    from forge_bot.cli.looking import list_runs as look
+    from forge_bot.cli.show_runs import list_runs as look
 
     return look(repo)
 
@@ -286,7 +286,7 @@ def init(
     labels: Annotated[bool, typer.Option("--labels", help="Make the labels on GitHub; needs GITHUB_TOKEN.")] = False,
 ) -> int:
     """Write what is missing of a commented .forge/config.yml and, on GitHub, the workflow for the bot."""
-    from forge_bot.cli.initial import init as write
+    from forge_bot.cli.init_command import init as write
 
     return write(repo, workflow=workflow, labels=labels)
 
@@ -311,9 +311,9 @@ def work(
     ] = None,
 ) -> int:
     """Carry a run on inside GitHub Actions; what the gate let in stands in the environment."""
-    from forge_bot.bot import entrance
+    from forge_bot.bot import job
 
-    return entrance.work() if out is None else entrance.deliver(out)
+    return job.work() if out is None else job.deliver(out)
 
 
 @app.command()
@@ -324,7 +324,7 @@ def publish(
     last: Annotated[bool, typer.Option("--last", help="No worker comes after this: say how to go on if there is more to do.")] = False,
 ) -> int:
     """The part inside GitHub Actions that holds the token and runs no model: hear, check, push, ask, open the pull request."""
-    from forge_bot.bot.entrance import publish as carry_on
+    from forge_bot.bot.job import publish as carry_on
 
     return carry_on(folder, last=last)
 
@@ -338,7 +338,7 @@ def mcp(
     port: Annotated[int, typer.Option(help="Port for --http.", min=1, max=65535)] = 8765,
 ) -> int:
     """Serve the pipeline to an MCP client, which does the agents' work itself."""
-    from forge_bot.mcp_server.starting import serve_http, serve_stdio
+    from forge_bot.mcp_server.serve import serve_http, serve_stdio
 
     return serve_http(tuple(repo or (HERE,)), port) if http else serve_stdio(tuple(repo or (HERE,)), named=bool(repo))
 
@@ -370,11 +370,11 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, EOFError, typer.Abort):
         code = _BY_HAND
     except (NobodyReads, Exception) as error:  # noqa: BLE001 - the door: whatever comes is told, and the exit code says that it failed
-        from forge_bot.cli.failing import told
+        from forge_bot.cli.error_output import told
 
         return told(error)
     if code == _BY_HAND:
-        from forge_bot.cli.failing import interrupted
+        from forge_bot.cli.error_output import interrupted
 
         return interrupted()
     return code if isinstance(code, int) else 0

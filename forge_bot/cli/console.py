@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console as RichConsole
 from rich.segment import Segment
 
-from forge_bot.cli.streams import NobodyReads, silence, visible
+from forge_bot.cli.standard_streams import NobodyReads, silence, visible
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType

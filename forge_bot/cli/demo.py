@@ -9,21 +9,21 @@ from rich.markup import escape
 
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.recorded import Replayer
-from forge_bot.checkout import make_repository
-from forge_bot.cli.asking import ask_at_terminal, show
 from forge_bot.cli.console import Console
-from forge_bot.cli.ending import ended
-from forge_bot.cli.opening import at_terminal, configured, models_for
+from forge_bot.cli.last_words import ended
 from forge_bot.cli.progress import Progress
+from forge_bot.cli.session_setup import at_terminal, configured, models_for
+from forge_bot.cli.terminal_question import ask_at_terminal, show
 from forge_bot.engine.reports import Answer
-from forge_bot.engine.values import Tier
 from forge_bot.errors import BadOption
+from forge_bot.git import make_repository
 from forge_bot.resources import templates
-from forge_bot.runs.asking import Question
+from forge_bot.runs.create import Beginning, begin, draft_of, plan_for
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.question import Question
 from forge_bot.runs.session import Asker, Reply, Session, Wonder, person
-from forge_bot.runs.start import Beginning, begin, draft_of, plan_for
 from forge_bot.settings import load_pipeline
+from forge_bot.values import Tier
 
 RECORD = "record.jsonl"
 EFFORT = "M"

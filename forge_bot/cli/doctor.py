@@ -5,15 +5,15 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from forge_bot.checkout import Repository
 from forge_bot.cli.console import Console
-from forge_bot.cli.opening import configured, models_for
-from forge_bot.engine.values import Tier
+from forge_bot.cli.session_setup import configured, models_for
+from forge_bot.git import Repository
 from forge_bot.github_api import place_of
-from forge_bot.runs.checkup import checkup
-from forge_bot.runs.checkup_github import checkup_github
-from forge_bot.runs.ci_files import check_workflows
+from forge_bot.runs.ci_workflows import check_workflows
+from forge_bot.runs.readiness import checkup
+from forge_bot.runs.readiness_github import checkup_github
 from forge_bot.runs.workflow_file import WORKFLOW
+from forge_bot.values import Tier
 
 _MARKS = {"good": "[green]✓[/]", "poor": "[yellow]![/]", "bad": "[red]✗[/]"}
 _REFUSED = 5

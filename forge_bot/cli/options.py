@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from forge_bot.cli.completing import phase_names, phases_to_repeat, run_names
-from forge_bot.cli.streams import typed
+from forge_bot.cli.shell_completion import phase_names, phases_to_repeat, run_names
+from forge_bot.cli.standard_streams import typed
 
 
 def words(value: str | None) -> str | None:

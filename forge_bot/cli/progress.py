@@ -10,10 +10,9 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from forge_bot.agent.notices import Answered, Asking, Complaint, Looking
+from forge_bot.agent.progress_events import Answered, Asking, Complaint, Looking
 from forge_bot.cli.console import Console
-from forge_bot.engine.values import CommandResult, Usage
-from forge_bot.runs.notices import (
+from forge_bot.runs.notifications import (
     CommandBegan,
     CommandEnded,
     Explained,
@@ -25,11 +24,12 @@ from forge_bot.runs.notices import (
     Stopped,
     Thinking,
 )
+from forge_bot.values import CommandResult, Usage
 
 if TYPE_CHECKING:
+    from forge_bot.runs.create import Plan
     from forge_bot.runs.estimate import Estimate
-    from forge_bot.runs.find import RunInfo
-    from forge_bot.runs.start import Plan
+    from forge_bot.runs.resolve import RunInfo
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 

@@ -7,8 +7,8 @@ state = advance(pipeline, state, report)
 
 from forge_bot.engine.actions import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
 from forge_bot.engine.advance import advance, fold, start
-from forge_bot.engine.decide import next_action
 from forge_bot.engine.drive import drive
+from forge_bot.engine.next_action import next_action
 from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
 from forge_bot.engine.reports import REPORT, Report
 from forge_bot.engine.state import SCHEMA_VERSION, State

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from forge_bot.engine.state import Reason, Shown
-from forge_bot.engine.values import Finding, Frozen, PhaseId, TaskId, Tier
+from forge_bot.values import Finding, Frozen, PhaseId, TaskId, Tier
 
 
 class _Action(Frozen):

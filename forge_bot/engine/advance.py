@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import assert_never
 
-from forge_bot.engine import anew, answers, work
+from forge_bot.engine import external_events, gate_answers, handle_report
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.gates import refresh
 from forge_bot.engine.pipeline import AgentPhase, Pipeline
@@ -32,8 +32,8 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.engine.retry import retried
 from forge_bot.engine.state import ArtifactRecord, LogEntry, Reason, Showing, State, Status, TaskState, TaskStatus
-from forge_bot.engine.values import PhaseId, Usage
 from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
+from forge_bot.values import PhaseId, Usage
 
 
 def start(pipeline: Pipeline, report: RunStarted) -> State:
@@ -104,7 +104,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case Prepared() | ArtifactWritten() | AgentFailed() | CommandsRan() | Published() | PublicationAsked() | ActionFailed():
             return _worked(pipeline, state, report)
         case Answered():
-            after = answers.answered(pipeline, state, report)
+            after = gate_answers.answered(pipeline, state, report)
             said = f"{report.answer.value} by {report.by} via {report.via}"
             return _logged(_moved(after), report.at, report.gate, said)
         case GateShown():
@@ -133,12 +133,12 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             assert_never(report)
 
 
-def _worked(pipeline: Pipeline, state: State, report: work.OnAction) -> State:
-    after = work.worked(pipeline, state, report)
+def _worked(pipeline: Pipeline, state: State, report: handle_report.OnAction) -> State:
+    after = handle_report.worked(pipeline, state, report)
     usage = report.usage if isinstance(report, ArtifactWritten | AgentFailed) else None
     task = report.task if isinstance(report, ArtifactWritten | AgentFailed) else None
     phase = report.phase if isinstance(report, ArtifactWritten | AgentFailed) else state.current_phase
-    entry = LogEntry(at=report.at, phase=phase, event=work.said(report), task=task, usage=usage)
+    entry = LogEntry(at=report.at, phase=phase, event=handle_report.said(report), task=task, usage=usage)
     after = _spent(after, usage or Usage()).but(log=(*after.log, entry))
     return after if _still_out(state, after) else _moved(after)
 
@@ -146,13 +146,13 @@ def _worked(pipeline: Pipeline, state: State, report: work.OnAction) -> State:
 def _from_outside(pipeline: Pipeline, state: State, report: RequestRefreshed | EffortChanged | ApprovalDoubted | ChecksFailed) -> State:
     match report:
         case RequestRefreshed():
-            after, said = anew.refreshed(pipeline, state, report), f"request read again for {report.by} via {report.via}"
+            after, said = external_events.refreshed(pipeline, state, report), f"request read again for {report.by} via {report.via}"
         case EffortChanged():
-            after, said = anew.resized(pipeline, state, report), f"effort {report.effort} chosen by {report.by} via {report.via}"
+            after, said = external_events.resized(pipeline, state, report), f"effort {report.effort} chosen by {report.by} via {report.via}"
         case ApprovalDoubted():
-            after, said = anew.doubted(pipeline, state, report), f"{report.gate} asked again: {report.why}"
+            after, said = external_events.doubted(pipeline, state, report), f"{report.gate} asked again: {report.why}"
         case ChecksFailed():
-            after, said = anew.checks_failed(pipeline, state, report), f"checks failed: {', '.join(report.checks)}"
+            after, said = external_events.checks_failed(pipeline, state, report), f"checks failed: {', '.join(report.checks)}"
         case _:
             assert_never(report)
     return _logged(_moved(after), report.at, state.current_phase, said)
@@ -214,4 +214,4 @@ def _raised(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:
     state = state.but(budget=state.budget.raised(report.amount))
     if state.gate is None or state.gate.reason is not Reason.BUDGET:
         return state
-    return answers.past_budget(pipeline, state, report.at)
+    return gate_answers.past_budget(pipeline, state, report.at)

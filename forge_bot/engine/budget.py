@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from pydantic import Field
 
-from forge_bot.engine.values import Recorded
+from forge_bot.values import Recorded
 
 
 class Reservation(Recorded):

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from forge_bot.engine.actions import Action
 from forge_bot.engine.advance import advance
-from forge_bot.engine.decide import next_action
+from forge_bot.engine.next_action import next_action
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Report
 from forge_bot.engine.state import State

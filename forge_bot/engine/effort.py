@@ -6,8 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from forge_bot.engine.values import Effort, Frozen
-from forge_bot.engine.wordlists import (
+from forge_bot.engine.effort_words import (
     CHORE,
     DOCS,
     FEATURE,
@@ -21,6 +20,7 @@ from forge_bot.engine.wordlists import (
     SMALL,
 )
 from forge_bot.errors import BadOption
+from forge_bot.values import Effort, Frozen
 
 BranchType = Literal["feature", "fix", "docs", "refactor", "chore"]
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from forge_bot.engine.pipeline import GatePhase, Pipeline
 from forge_bot.engine.reports import Answer, Answered, ArtifactWritten
 from forge_bot.engine.state import Decision, OpenGate, Reason, Shown, State, Status
-from forge_bot.engine.values import Finding, PhaseId, Severity, TaskId, Verdict
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, NotesRequired, StaleApproval, WrongAction
+from forge_bot.values import Finding, PhaseId, Severity, TaskId, Verdict
 
 SHORTEST_DIGEST = 7
 """Characters of a digest that are enough to name it; git's own default for short ids."""

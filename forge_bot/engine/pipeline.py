@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from forge_bot.engine.values import Effort, Frozen, PhaseId, Tier, Verdict
+from forge_bot.values import Effort, Frozen, PhaseId, Tier, Verdict
 
 LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff", "past_runs")
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, TypeAdapter
 
-from forge_bot.engine.values import CommandResult, Effort, Frozen, Inspection, PhaseId, TaskId, Usage
+from forge_bot.values import CommandResult, Effort, Frozen, Inspection, PhaseId, TaskId, Usage
 
 
 class _Report(Frozen):

@@ -1,6 +1,6 @@
 """A run sent back to a phase it has reached: what stays, what is forgotten, and why it may not be possible."""
 
-from forge_bot.engine.moves import go_back, left_out, noted, reviewed
+from forge_bot.engine.handle_report import reopened
 from forge_bot.engine.pipeline import (
     AgentPhase,
     AnyPhase,
@@ -15,9 +15,9 @@ from forge_bot.engine.pipeline import (
 )
 from forge_bot.engine.reports import RetryAsked
 from forge_bot.engine.state import State, TaskState, TaskStatus
-from forge_bot.engine.values import PhaseId, TaskMode
-from forge_bot.engine.work import reopened
+from forge_bot.engine.transitions import go_back, left_out, noted, reviewed
 from forge_bot.errors import NothingToRetry
+from forge_bot.values import PhaseId, TaskMode
 
 _DONE_BY_AGENTS = {TaskStatus.IMPLEMENTED, TaskStatus.PASSED}
 

@@ -9,7 +9,7 @@ from pydantic import Field, field_serializer
 
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.reports import ArtifactWritten, Flags, Source
-from forge_bot.engine.values import CommandResult, Effort, Finding, PhaseId, Recorded, TaskId, TaskSpec, Usage, Verdict
+from forge_bot.values import CommandResult, Effort, Finding, PhaseId, Recorded, TaskId, TaskSpec, Usage, Verdict
 
 SCHEMA_VERSION = 1
 

@@ -5,14 +5,14 @@ every comment that it reads by itself.
 """
 
 from forge_bot.gate.authorise import Allowed, Attempt, Deed, Ground, Part, Policy, Refused, attempt_of_comment, authorise, to_ask_about
-from forge_bot.gate.commands import Command, Mistyped
+from forge_bot.gate.command_types import Command, Mistyped
+from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.gate.events import Event, is_edited, read_event
-from forge_bot.gate.parsing import obeyed, parse
-from forge_bot.gate.payload import Node, read_json
+from forge_bot.gate.intents import dispatched_command
+from forge_bot.gate.json_payload import Node, read_json
+from forge_bot.gate.parse_comment import obeyed, parse
 from forge_bot.gate.people import Account, read_account
 from forge_bot.gate.roles import Has, Role, Standing, Unknown, read_standing
-from forge_bot.gate.settings import Inputs, read_inputs
-from forge_bot.gate.wishes import dispatched_command
 
 __all__ = [
     "Account",

@@ -10,7 +10,7 @@ _OLDEST = (3, 11)
 
 
 def main() -> int:
-    """Decide about the event of this run of the workflow. The exit status is that of `forge_bot.gate.door.enter`."""
+    """Decide about the event of this run of the workflow. The exit status is that of `forge_bot.gate.step.enter`."""
     # Written so that older Pythons can read as far as this sentence.
     if sys.version_info < _OLDEST:
         sys.stdout.write(
@@ -23,9 +23,9 @@ def main() -> int:
     # As a file it is started without the folder of the package on the path, and in isolated mode with no folder at all.
     sys.path.insert(0, os.path.dirname(os.path.dirname(here)))  # noqa: PTH120
     if sys.argv[1:] == ["stranded"]:
-        from forge_bot.gate.stranded import stranded as step
+        from forge_bot.gate.install_failure import stranded as step
     else:
-        from forge_bot.gate.door import enter as step
+        from forge_bot.gate.step import enter as step
 
     try:
         return step(os.environ)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forge_bot.gate.branches import issue_of_branch
-from forge_bot.gate.payload import Node
+from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import Account, read_account
 
 LONGEST_INPUT = 65_536

@@ -11,7 +11,7 @@ from email.message import Message
 from typing import IO, cast
 from urllib.parse import quote, urljoin, urlsplit
 
-from forge_bot.gate.payload import Node, read_json
+from forge_bot.gate.json_payload import Node, read_json
 
 TIMEOUT = 10.0
 """Seconds for one answer."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from forge_bot.gate.commands import (
+from forge_bot.gate.command_types import (
     Abandon,
     Approve,
     Ask,
@@ -24,7 +24,7 @@ from forge_bot.gate.commands import (
     Start,
     Status,
 )
-from forge_bot.gate.flags import read_flags
+from forge_bot.gate.start_flags import read_flags
 
 SHORTEST_DIGEST = 7
 """Characters of a digest that are enough to name a version."""

@@ -1,8 +1,8 @@
 """The commands as a person reads them, made from the grammar."""
 
-from forge_bot.gate.flags import SWITCHES, VALUES
 from forge_bot.gate.grammar import FORMS
-from forge_bot.gate.parsing import PREFIX
+from forge_bot.gate.parse_comment import PREFIX
+from forge_bot.gate.start_flags import SWITCHES, VALUES
 
 BAR = r"\|"
 """A bar inside of a cell, also inside of code there."""

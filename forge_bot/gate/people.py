@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from forge_bot.gate.payload import Node
+from forge_bot.gate.json_payload import Node
 
 _GHOST = "ghost"
 """The account that stands for all that were deleted."""

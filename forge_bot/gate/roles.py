@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import IntEnum
 
-from forge_bot.gate.payload import Node
+from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import read_account
 
 

@@ -1,10 +1,10 @@
 """GitHub as the bot needs it: a port in our own words, PyGithub behind it, and an issue by its URL."""
 
-from forge_bot.github_api.address import Place, place_of
-from forge_bot.github_api.caller import load_library
 from forge_bot.github_api.issue import IssueRef, comment_on, fetch_issue, parse_issue_url
 from forge_bot.github_api.port import GitHub
 from forge_bot.github_api.pygithub import PyGitHub
+from forge_bot.github_api.remote_address import Place, place_of
+from forge_bot.github_api.request_runner import load_library
 from forge_bot.github_api.types import (
     Comment,
     FailedCheck,

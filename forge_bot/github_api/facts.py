@@ -4,11 +4,11 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from forge_bot.errors import NotOnGitHub, PermissionMissing
-from forge_bot.github_api.caller import Errand
-from forge_bot.github_api.place import Place
+from forge_bot.github_api.json_models import LabelWire, RepositoryWire
+from forge_bot.github_api.json_models_code import ActionsWire, BranchWire, FileWire, RuleWire, SecretsWire
+from forge_bot.github_api.repository_requests import Place
+from forge_bot.github_api.request_runner import Errand
 from forge_bot.github_api.types import RepositoryFacts
-from forge_bot.github_api.wire import LabelWire, RepositoryWire
-from forge_bot.github_api.wire_code import ActionsWire, BranchWire, FileWire, RuleWire, SecretsWire
 
 T = TypeVar("T")
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from forge_bot.engine.values import Frozen
 from forge_bot.errors import GitHubError, IssueUnavailable, NotOnGitHub
 from forge_bot.github_api.types import Issue
+from forge_bot.values import Frozen
 
 _URL = re.compile(
     r"https?://(?:www\.)?(?P<host>[a-z0-9.-]+(?::\d{1,5})?)"

@@ -7,10 +7,22 @@ from typing import Self
 from urllib.parse import quote
 
 from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, TextTooLong
-from forge_bot.github_api.caller import Answer, Caller, Errand
-from forge_bot.github_api.checks import failed_checks
+from forge_bot.github_api.check_runs import failed_checks
 from forge_bot.github_api.facts import facts
-from forge_bot.github_api.place import PAGE, Place
+from forge_bot.github_api.json_models import (
+    CommentWire,
+    CreatedWire,
+    EditedAnswerWire,
+    EventWire,
+    GraphWire,
+    IssueWire,
+    LabelWire,
+    ReactionWire,
+    RoleWire,
+)
+from forge_bot.github_api.json_models_code import PullWire
+from forge_bot.github_api.repository_requests import PAGE, Place
+from forge_bot.github_api.request_runner import Answer, Caller, Errand
 from forge_bot.github_api.types import (
     Comment,
     FailedCheck,
@@ -24,18 +36,6 @@ from forge_bot.github_api.types import (
     RepositoryFacts,
     Role,
 )
-from forge_bot.github_api.wire import (
-    CommentWire,
-    CreatedWire,
-    EditedAnswerWire,
-    EventWire,
-    GraphWire,
-    IssueWire,
-    LabelWire,
-    ReactionWire,
-    RoleWire,
-)
-from forge_bot.github_api.wire_code import PullWire
 
 LONGEST_BODY = 65_536
 _MOST_BYTES = 4 * LONGEST_BODY

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from forge_bot.engine.values import Frozen
+from forge_bot.values import Frozen
 
 
 class PersonKind(StrEnum):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from forge_bot.engine.markdown import Block, Kind, read_blocks
+from forge_bot.artifacts.markdown import Block, Kind, read_blocks
 from forge_bot.knowledge.words import one_line
 
 _HEADING = "improvement report"

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
-from forge_bot.engine.values import Severity
 from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.knowledge.patterns import Pattern, finding_themes, pattern
-from forge_bot.knowledge.ranking import Ranking
 from forge_bot.knowledge.recall import Recall, Similar
 from forge_bot.knowledge.remarks import Remark, Themes
+from forge_bot.knowledge.search_index import Ranking
 from forge_bot.knowledge.words import one_line, words
+from forge_bot.values import Severity
 
 # A request says what it is about at its beginning; what follows are logs and stack traces.
 _CHARACTERS_READ = 2_000

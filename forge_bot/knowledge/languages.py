@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from posixpath import basename, splitext
 
-from forge_bot.engine.values import Frozen
+from forge_bot.values import Frozen
 
 _SHOWN = 6
 _BY_ENDING = {

@@ -6,12 +6,12 @@ from decimal import Decimal, InvalidOperation
 
 from pydantic.alias_generators import to_camel
 
-from forge_bot.engine.findings import read_findings
-from forge_bot.engine.markdown import Kind, read_blocks
-from forge_bot.engine.values import Finding, Frozen, Severity, Usage
-from forge_bot.knowledge.foreign import items, json_object, string, strings, table
+from forge_bot.artifacts.findings import read_findings
+from forge_bot.artifacts.markdown import Kind, read_blocks
 from forge_bot.knowledge.friction import read_friction
+from forge_bot.knowledge.lenient_config import items, json_object, string, strings, table
 from forge_bot.knowledge.words import one_line
+from forge_bot.values import Finding, Frozen, Severity, Usage
 
 REQUEST, STATE, SUMMARY, REPORTS = "request.md", "state.json", "summary.md", "reports.jsonl"
 _FIXED_REVIEWS = {"review-design.md": "phase-3b", "review-tasks.md": "phase-4b", "comprehensive-review.md": "phase-7"}

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from forge_bot.engine.values import Frozen, Severity
 from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.knowledge.remarks import Remark, Theme, Themes
 from forge_bot.knowledge.words import one_line
+from forge_bot.values import Frozen, Severity
 
 _MOST_PLACES = 5
 

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from posixpath import basename
 
-from forge_bot.engine.values import Frozen
-from forge_bot.knowledge.commands import Commands, Found, overridden, together
+from forge_bot.knowledge.file_list import Listing
 from forge_bot.knowledge.languages import Language, language_of, read_languages
-from forge_bot.knowledge.listing import Listing
+from forge_bot.knowledge.project_commands_of import Commands, Found, overridden, together
 from forge_bot.knowledge.toolchains import go, jvm, make, node, python, ruby, rust
 from forge_bot.knowledge.words import one_line
 from forge_bot.settings.config import CONFIG
+from forge_bot.values import Frozen
 
 _CONVENTIONS = (
     "AGENTS.md",

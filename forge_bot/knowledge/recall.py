@@ -1,7 +1,7 @@
 """What earlier runs teach about one task, as plain data."""
 
-from forge_bot.engine.values import Frozen
 from forge_bot.knowledge.patterns import Pattern
+from forge_bot.values import Frozen
 
 
 class Similar(Frozen):

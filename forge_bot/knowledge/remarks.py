@@ -7,8 +7,8 @@ from itertools import islice
 from posixpath import basename
 from typing import NamedTuple
 
-from forge_bot.engine.values import Severity
 from forge_bot.knowledge.fingerprints import ALIKE, ALIKE_IN_A_FILE, Fingerprint, fingerprint, same_file, stem
+from forge_bot.values import Severity
 
 _MOST_COMPARED = 16
 _MOST_HITS = 128

@@ -4,13 +4,13 @@ import os
 
 from pydantic import ValidationError
 
-from forge_bot.checkout import blob_id
 from forge_bot.engine import Action, SpawnAgent, WriteFile
-from forge_bot.engine.values import Frozen
 from forge_bot.errors import OutOfBounds
-from forge_bot.runs.places import Places
+from forge_bot.git import blob_id
 from forge_bot.runs.run import Run
-from forge_bot.workspace import write_whole
+from forge_bot.runs.run_paths import Places
+from forge_bot.store import write_whole
+from forge_bot.values import Frozen
 
 _FILE = "dispatch.json"
 _GONE = ""

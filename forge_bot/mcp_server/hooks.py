@@ -16,10 +16,10 @@ from pydantic import JsonValue, TypeAdapter
 from forge_bot.engine import next_action
 from forge_bot.engine.actions import Action, SpawnAgent
 from forge_bot.errors import ForgeError, ReportsDamaged
+from forge_bot.mcp_server.active_run import has_runs, under_way
 from forge_bot.mcp_server.shell_words import git_calls, gives_answer
-from forge_bot.mcp_server.under_way import has_runs, under_way
-from forge_bot.runs.reading import Reading
-from forge_bot.workspace import SPECS
+from forge_bot.runs.snapshot_of_run import Reading
+from forge_bot.store import SPECS
 
 BLOCK = 2
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from forge_bot.checkout import Repository
-from forge_bot.engine.values import Effort, Frozen
-from forge_bot.workspace import write_whole
+from forge_bot.git import Repository
+from forge_bot.store import write_whole
+from forge_bot.values import Effort, Frozen
 
 
 class Preferences(Frozen):

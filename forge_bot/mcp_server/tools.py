@@ -7,12 +7,12 @@ from mcp.server.mcpserver import Context, Resolve
 from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, ToolAnnotations
 from pydantic import Field, JsonValue
 
-from forge_bot.mcp_server.asking import next_or_question
-from forge_bot.mcp_server.calling import LazyDesk, in_thread
-from forge_bot.mcp_server.changes import announce
-from forge_bot.mcp_server.serving import ForgeServer
-from forge_bot.mcp_server.telling import answered, artifact_of, links_of
-from forge_bot.mcp_server.windows import folders, windows
+from forge_bot.mcp_server.change_notifications import announce
+from forge_bot.mcp_server.client_folders import folders, windows
+from forge_bot.mcp_server.gate_elicitation import next_or_question
+from forge_bot.mcp_server.protocol import ForgeServer
+from forge_bot.mcp_server.service_calls import LazyDesk, in_thread
+from forge_bot.mcp_server.tool_results import answered, artifact_of, links_of
 
 Object = dict[str, Any]
 """Any object. A narrower type would stand in the schema as a definition that says nothing, which costs tokens and confuses hosts."""

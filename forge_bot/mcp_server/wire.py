@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
-from forge_bot.engine.values import Effort, Frozen, Severity, Tier, Verdict
+from forge_bot.values import Effort, Frozen, Severity, Tier, Verdict
 
 SourceType = Literal["github_issue", "jira_issue", "linear_issue", "text", "workspace"]
 Hint = Literal["proceed", "revision_required", "setup_continue"]

@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from forge_bot.engine.markdown import one_line
-from forge_bot.engine.values import Finding, Frozen, TaskSpec
+from forge_bot.artifacts.markdown import one_line
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.fitting import Contents, Shown, fitted, left_out
+from forge_bot.prompts.fit_prompt import Contents, Shown, fitted, left_out
 from forge_bot.prompts.material import Capability, Delivery, Input, Line, Material, Prompt
 from forge_bot.prompts.removals import RemovalKind, removals_of
 from forge_bot.prompts.tokens import characters, estimate
 from forge_bot.prompts.untrusted import clean, fence, sentence
+from forge_bot.values import Finding, Frozen, TaskSpec
 
 MESSAGE = "_message.md.j2"
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from forge_bot.engine.values import CommandResult, Frozen, Usage, Verdict
 from forge_bot.prompts import escape
+from forge_bot.values import CommandResult, Frozen, Usage, Verdict
 
 if TYPE_CHECKING:
     from forge_bot.prompts.environment import Environment

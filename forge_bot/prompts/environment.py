@@ -8,9 +8,9 @@ from typing import Any, Literal
 from jinja2 import FunctionLoader, TemplateError, TemplateNotFound, TemplateSyntaxError
 
 from forge_bot import resources
-from forge_bot.engine.values import Frozen
 from forge_bot.errors import BadTemplate
-from forge_bot.prompts.bounds import BoundedEnvironment, counted_steps
+from forge_bot.prompts.bounded_jinja import BoundedEnvironment, counted_steps
+from forge_bot.values import Frozen
 
 SUFFIX = ".md.j2"
 SHIPPED = "shipped/"

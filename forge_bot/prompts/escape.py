@@ -11,10 +11,10 @@ whole is shown as code: the words stay, and their looks go.
 import re
 from collections.abc import Callable
 
+from forge_bot.prompts.active_markdown import live, live_line, open_fence
 from forge_bot.prompts.addresses import inert_address, points_at_thread
+from forge_bot.prompts.hidden_text import read
 from forge_bot.prompts.invisible import invisible_spans
-from forge_bot.prompts.live import live, live_line, open_fence
-from forge_bot.prompts.reading import read
 from forge_bot.prompts.untrusted import Cleaned, clean, clean_plain
 
 BLANK = "&#8203;"

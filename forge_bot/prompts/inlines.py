@@ -16,10 +16,10 @@ from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 from markdown_it.rules_inline import StateInline, autolink, backtick, entity, escape, html_inline, text
 from markdown_it.token import Token
 
-from forge_bot.prompts.blocks import footnote_key, reader
 from forge_bot.prompts.formulas import Formulas, hidden_in_formula
 from forge_bot.prompts.invisible import hides
-from forge_bot.prompts.links import LONGEST_LABEL, Bracket, Target, alt, is_blank, is_plain_word, label_end, spaced_address
+from forge_bot.prompts.markdown_blocks import footnote_key, reader
+from forge_bot.prompts.markdown_links import LONGEST_LABEL, Bracket, Target, alt, is_blank, is_plain_word, label_end, spaced_address
 from forge_bot.prompts.removals import RemovalKind, Span, cut
 
 _DECLARATIONS = (

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from forge_bot.engine.values import Finding, Frozen, TaskSpec
+from forge_bot.values import Finding, Frozen, TaskSpec
 
 Delivery = Literal["answer", "files"]
 """`answer`: our own loop shows the inputs and takes a structured answer. `files`: a client's agent reads and writes itself."""

@@ -15,8 +15,8 @@ from functools import lru_cache
 from pydantic import BaseModel, ConfigDict
 
 from forge_bot.prompts.fence import fence
+from forge_bot.prompts.hidden_text import read, shorten
 from forge_bot.prompts.invisible import invisible_spans
-from forge_bot.prompts.reading import read, shorten
 from forge_bot.prompts.removals import Removal, RemovalKind, counted, cut, removals_of, sentence
 
 __all__ = ["LONGEST_TEXT", "Cleaned", "Removal", "RemovalKind", "clean", "clean_plain", "fence", "sentence", "what_is_hidden"]

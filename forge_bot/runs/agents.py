@@ -5,31 +5,31 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack
 
-from forge_bot.agent.answers import AnswerKind
 from forge_bot.agent.assignment import Assignment, Finished, StopReason
+from forge_bot.agent.capabilities import Effect
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import Limits
+from forge_bot.agent.loop import work
+from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import Model
-from forge_bot.agent.notices import Asking
-from forge_bot.agent.notices import Notice as ModelNotice
-from forge_bot.agent.observations import Effect
-from forge_bot.agent.work import work
-from forge_bot.checkout import MergeConflict
+from forge_bot.agent.progress_events import Asking
+from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason
-from forge_bot.engine.values import TaskId, Tier
 from forge_bot.errors import ModelUnavailable
+from forge_bot.git import MergeConflict
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, Prompt
-from forge_bot.runs.brief import Briefing
+from forge_bot.runs.agent_worktree import Spot, Spots
+from forge_bot.runs.apply_output import Landing, contract_of
+from forge_bot.runs.capability_descriptions import shown
 from forge_bot.runs.clock import now
-from forge_bot.runs.landing import Landing, contract_of
-from forge_bot.runs.menu import shown
-from forge_bot.runs.notices import PhaseBegan, PromptSent, Said, Tell, Thinking
+from forge_bot.runs.notifications import PhaseBegan, PromptSent, Said, Tell, Thinking
 from forge_bot.runs.project import Project
+from forge_bot.runs.prompt_context import Briefing
 from forge_bot.runs.run import Run
-from forge_bot.runs.spot import Spot, Spots
+from forge_bot.values import TaskId, Tier
 
 Landed = tuple[ArtifactWritten | AgentFailed, tuple[str, ...]]
 """A report, and the paths outside the workspace that belong to its commit."""

@@ -6,14 +6,14 @@ from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
-from forge_bot.checkout import Repository
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.values import Effort, Recorded, Tier
 from forge_bot.errors import WriteFailed
+from forge_bot.git import Repository
 from forge_bot.runs.estimate_evidence import Sample, earlier_runs, shipped_run
 from forge_bot.runs.estimate_prices import cost_of, unpriced
-from forge_bot.runs.places import places
-from forge_bot.workspace import write_whole
+from forge_bot.runs.run_paths import places
+from forge_bot.store import write_whole
+from forge_bot.values import Effort, Recorded, Tier
 
 ENOUGH = 5
 """Earlier runs that are evidence by themselves; with fewer the recorded run counts as one more."""

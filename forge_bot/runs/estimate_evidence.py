@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from forge_bot.agent.models.records import Exchanges
-from forge_bot.checkout import Repository
+from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.engine.pipeline import Pipeline, Speaking
-from forge_bot.engine.values import Effort, Usage
+from forge_bot.git import Repository
 from forge_bot.knowledge import PastRun, read_past_run
 from forge_bot.resources import templates
-from forge_bot.workspace import SPECS
+from forge_bot.store import SPECS
+from forge_bot.values import Effort, Usage
 
 Sample = tuple[tuple[str, Usage], ...]
 """One run: what it used, by phase. A phase may stand more than once; an empty name means the whole run."""

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from forge_bot.agent.prices import usual_price
 from forge_bot.engine.pipeline import Pipeline, Speaking
-from forge_bot.engine.values import Tier, Usage
 from forge_bot.runs.estimate_evidence import Sample
+from forge_bot.values import Tier, Usage
 
 # Providers answer with the name they were asked for, or with a dated version of it.
 _DATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}")

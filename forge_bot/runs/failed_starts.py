@@ -8,15 +8,15 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from forge_bot.checkout import Repository
-from forge_bot.engine.values import Frozen
 from forge_bot.errors import RunBusy
-from forge_bot.runs.places import Places, places
-from forge_bot.runs.process import this_process
+from forge_bot.git import Repository
+from forge_bot.runs.process_signals import this_process
+from forge_bot.runs.run_paths import Places, places
 from forge_bot.settings import state_home
-from forge_bot.workspace import SPECS, held, write_whole
-from forge_bot.workspace.files import LEFTOVER
-from forge_bot.workspace.store import REPORTS
+from forge_bot.store import SPECS, held, write_whole
+from forge_bot.store.atomic_files import LEFTOVER
+from forge_bot.store.run_folder import REPORTS
+from forge_bot.values import Frozen
 
 
 class Start(Frozen):

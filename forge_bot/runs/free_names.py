@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
-from forge_bot.checkout import Repository
 from forge_bot.errors import BranchExists
-from forge_bot.runs.find import run_in
-from forge_bot.runs.places import places
-from forge_bot.workspace import SPECS
-from forge_bot.workspace.store import REPORTS
+from forge_bot.git import Repository
+from forge_bot.runs.resolve import run_in
+from forge_bot.runs.run_paths import places
+from forge_bot.store import SPECS
+from forge_bot.store.run_folder import REPORTS
 
 _MOST = 1000
 

@@ -6,31 +6,31 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import Field
 
-from forge_bot.agent.answers import Change, Document
 from forge_bot.agent.assignment import Assignment, Finished, StopReason
-from forge_bot.agent.context.repository import Context
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import Limits
+from forge_bot.agent.loop import work
+from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.models.base import Model
-from forge_bot.agent.notices import Asking
-from forge_bot.agent.notices import Notice as ModelNotice
-from forge_bot.agent.work import work
+from forge_bot.agent.progress_events import Asking
+from forge_bot.agent.progress_events import Notice as ModelNotice
+from forge_bot.agent.providers.context import Context
 from forge_bot.engine.pipeline import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
-from forge_bot.engine.values import Frozen, PhaseId, Tier, Usage
 from forge_bot.errors import BadOption, ModelUnavailable
 from forge_bot.knowledge import Profile
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Input, Material
-from forge_bot.runs.asking import question as open_question
-from forge_bot.runs.brief import Briefing, layer_three
+from forge_bot.runs.capability_descriptions import shown
 from forge_bot.runs.clock import now
-from forge_bot.runs.menu import shown
-from forge_bot.runs.notices import PhaseBegan, PhaseEnded, PromptSent, Said, Tell, Thinking
-from forge_bot.runs.process import until_stopped
+from forge_bot.runs.notifications import PhaseBegan, PhaseEnded, PromptSent, Said, Tell, Thinking
+from forge_bot.runs.process_signals import until_stopped
+from forge_bot.runs.prompt_context import Briefing, layer_three
+from forge_bot.runs.question import question as open_question
 from forge_bot.runs.run import Run
+from forge_bot.values import Frozen, PhaseId, Tier, Usage
 
 AGENT = "inquiry"
 """Name of the template, in records and scripts too. No pipeline has this agent."""

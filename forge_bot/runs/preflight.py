@@ -3,20 +3,20 @@
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 
-from forge_bot.checkout import Condition, Repository, Tree
-from forge_bot.checkout.operations import under_way
-from forge_bot.checkout.worktrees import lost
-from forge_bot.engine.values import Frozen
+from forge_bot.git import Condition, Repository, Tree
+from forge_bot.git.unfinished_operation import under_way
+from forge_bot.git.worktrees import lost
 from forge_bot.knowledge import Profile
 from forge_bot.runs.clock import now
-from forge_bot.runs.find import RunInfo
-from forge_bot.runs.places import places
 from forge_bot.runs.preflight_findings import Preflight, PreflightFinding, counted
 from forge_bot.runs.preflight_machine import LEAST_FREE, clock_findings, command_findings, disk_findings
 from forge_bot.runs.preflight_paths import named_paths
 from forge_bot.runs.preflight_task import Names, lfs_findings, sparse_findings, submodule_findings, workflow_findings
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.run_paths import places
 from forge_bot.settings import Config, state_home
-from forge_bot.workspace import SPECS
+from forge_bot.store import SPECS
+from forge_bot.values import Frozen
 
 
 class Intent(Frozen):

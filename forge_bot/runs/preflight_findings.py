@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from forge_bot.engine.values import Frozen
 from forge_bot.errors import NotReady
+from forge_bot.values import Frozen
 
 Weight = Literal["refuse", "warn", "note"]
 

@@ -7,16 +7,16 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from forge_bot.checkout import Repository, Tree
-from forge_bot.engine.values import CommandName, CommandResult
-from forge_bot.engine.verification import read_outcome
 from forge_bot.errors import CannotJudge, NoTestCommand
+from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV, Command, Profile, read_profile
-from forge_bot.runs.notices import CommandBegan, CommandEnded, Said, Tell
-from forge_bot.runs.places import Places
+from forge_bot.runs.notifications import CommandBegan, CommandEnded, Said, Tell
+from forge_bot.runs.run_paths import Places
 from forge_bot.sandbox import BackendName, Box, Limits, cannot_judge, choose, run
 from forge_bot.settings import Config
-from forge_bot.workspace import full, without_room
+from forge_bot.store import full, without_room
+from forge_bot.values import CommandName, CommandResult
+from forge_bot.verification.judgement import read_outcome
 
 _READY = "ready"
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")

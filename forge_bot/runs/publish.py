@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Literal
 
 from forge_bot.engine.pipeline import ReviewPhase
-from forge_bot.engine.posting import SUMMARY, can_be_posted, may_post
+from forge_bot.engine.post_to_source import SUMMARY, can_be_posted, may_post
 from forge_bot.engine.state import State
-from forge_bot.engine.values import Verdict
 from forge_bot.prompts import escape
 from forge_bot.prompts.documents import Answered, PullRequest, Requirement, Review, Written, pull_request
-from forge_bot.runs.requirements import read_requirements
+from forge_bot.runs.requirement_table import read_requirements
 from forge_bot.runs.run import Run
+from forge_bot.values import Verdict
 
 PULL_REQUEST = "pull-request.md"
 _PREFIXES = {"fix": "fix", "docs": "docs", "refactor": "refactor", "chore": "chore"}

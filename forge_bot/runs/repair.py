@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from forge_bot.checkout import Repository, Tree
-from forge_bot.engine.values import Frozen
 from forge_bot.errors import ReportsDamaged
-from forge_bot.runs.find import RunInfo
-from forge_bot.runs.reading import folded
+from forge_bot.git import Repository, Tree
+from forge_bot.runs.last_known_head import Trail
+from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import held_tree
-from forge_bot.runs.trail import Trail
+from forge_bot.runs.snapshot_of_run import folded
 from forge_bot.settings import Config
-from forge_bot.workspace import SPECS, Content
-from forge_bot.workspace.store import REPORTS
+from forge_bot.store import SPECS, Content
+from forge_bot.store.run_folder import REPORTS
+from forge_bot.values import Frozen
 
 _SHORT = 12
 

@@ -8,24 +8,24 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from forge_bot.checkout import Repository, Tree, blob_id
+from forge_bot.artifacts.inspection import inspect
 from forge_bot.engine import Action, Exec, Pipeline, Report, SpawnAgent, State, WriteFile, advance, fold, next_action
-from forge_bot.engine.artifacts import inspect
 from forge_bot.engine.pipeline import AgentPhase
 from forge_bot.engine.reports import AgentFailed, ArtifactChanged, ArtifactWritten, GateShown, Prepared, RunStarted
-from forge_bot.engine.values import Frozen, Inspection
 from forge_bot.errors import BranchRenamed, ForgeError
+from forge_bot.git import Repository, Tree, blob_id
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.clock import now
-from forge_bot.runs.commit_text import ACTION, subject, trailers
-from forge_bot.runs.find import RunInfo
-from forge_bot.runs.places import Places, places
-from forge_bot.runs.process import stopped_like_by_hand, this_process
-from forge_bot.runs.strangers import admitted
-from forge_bot.runs.trail import Left, Trail, own_record
+from forge_bot.runs.commit_message import ACTION, subject, trailers
+from forge_bot.runs.foreign_commits import admitted
+from forge_bot.runs.last_known_head import Left, Trail, own_record
+from forge_bot.runs.process_signals import stopped_like_by_hand, this_process
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.run_paths import Places, places
 from forge_bot.settings import Config, load_pipeline
-from forge_bot.workspace import SPECS, Request, Workspace, held, read_request, told_when_full, write_whole
-from forge_bot.workspace.store import REPORTS, STATE
+from forge_bot.store import SPECS, Request, Workspace, held, read_request, told_when_full, write_whole
+from forge_bot.store.run_folder import REPORTS, STATE
+from forge_bot.values import Frozen, Inspection
 
 _RIDES_ALONG = GateShown | ArtifactChanged | AgentFailed | Prepared
 """Reports that are committed with the next one that stands for itself."""

@@ -8,26 +8,26 @@ from uuid import uuid4
 
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.models.base import Model
-from forge_bot.checkout import Repository
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Report
 from forge_bot.engine.state import Reason
-from forge_bot.engine.values import Frozen, PhaseId, Tier
 from forge_bot.errors import ForgeError, GitFailed, StaleApproval
+from forge_bot.git import Repository
 from forge_bot.prompts.environment import Environment
-from forge_bot.runs.asking import Question, question
-from forge_bot.runs.find import RunInfo
-from forge_bot.runs.host import LocalHost
 from forge_bot.runs.inquiry import AGENT, inquire
-from forge_bot.runs.notices import Explained, Said, Stopped, Tell
+from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.notifications import Explained, Said, Stopped, Tell
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.phases import Beyond, beyond, nothing_is_beyond, phase_named
-from forge_bot.runs.process import until_stopped
+from forge_bot.runs.phase_names import Beyond, beyond, nothing_is_beyond, phase_named
+from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.publish import Post
+from forge_bot.runs.question import Question, question
+from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run, opened
 from forge_bot.settings import Config
+from forge_bot.values import Frozen, PhaseId, Tier
 
 VIA = "terminal"
 """How an answer came that a person typed at a terminal."""

@@ -3,8 +3,8 @@
 from markdown_it import MarkdownIt
 
 from forge_bot.engine.state import State
-from forge_bot.engine.values import CommandResult
-from forge_bot.engine.verification import judge
+from forge_bot.values import CommandResult
+from forge_bot.verification.judgement import judge
 
 HEADING = "Commands"
 _TAIL_LINES = 40

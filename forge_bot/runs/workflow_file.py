@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forge_bot import __version__
-from forge_bot.checkout import Repository
-from forge_bot.engine.values import Frozen
+from forge_bot.git import Repository
 from forge_bot.resources import templates
+from forge_bot.values import Frozen
 
 WORKFLOW = ".github/workflows/forge-bot.yml"
 ACTION = "forge-bot/forge-bot"

@@ -11,8 +11,8 @@ from typing import Literal, assert_never
 from forge_bot.errors import NoSandbox, SandboxFailed
 from forge_bot.sandbox import bubblewrap, unprivileged
 from forge_bot.sandbox.box import BackendName, Box, Limits, Outcome
-from forge_bot.sandbox.commands import Unstartable, checked
-from forge_bot.sandbox.watching import Overrun, Watched
+from forge_bot.sandbox.programs import Unstartable, checked
+from forge_bot.sandbox.watch_process import Overrun, Watched
 
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 

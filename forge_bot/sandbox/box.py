@@ -6,8 +6,8 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import Field, field_validator
 
-from forge_bot.engine.values import Frozen
-from forge_bot.settings.protected import held_in_sandbox
+from forge_bot.settings.protected_paths import held_in_sandbox
+from forge_bot.values import Frozen
 
 
 class BackendName(StrEnum):

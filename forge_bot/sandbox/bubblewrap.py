@@ -21,12 +21,12 @@ from typing import BinaryIO
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp
 from forge_bot.sandbox.box import Box, Limits
-from forge_bot.sandbox.commands import Unstartable, program, unstartable
 from forge_bot.sandbox.lifeline import Kept, under_keeper
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
-from forge_bot.sandbox.protected import kept, protected
-from forge_bot.sandbox.view import view
-from forge_bot.sandbox.watching import Patience, Watched, watch
+from forge_bot.sandbox.programs import Unstartable, program, unstartable
+from forge_bot.sandbox.protected_places import kept, protected
+from forge_bot.sandbox.visible_files import view
+from forge_bot.sandbox.watch_process import Patience, Watched, watch
 
 _ALONE = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL")
 _ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv")

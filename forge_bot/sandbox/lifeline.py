@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from forge_bot.sandbox import keeper
+from forge_bot.sandbox import keeper_process
 
 _GONE_SECONDS = 10
 
@@ -42,7 +42,7 @@ def under_keeper(order: Mapping[str, Any], descriptors: tuple[int, ...] = ()) ->
     answer, answer_end = os.pipe()
     try:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", keeper.__file__, str(answer_end)],
+            [sys.executable, "-I", "-S", keeper_process.__file__, str(answer_end)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -7,10 +7,10 @@ import os
 import stat
 from pathlib import Path
 
-from forge_bot.sandbox.protected import Protected
+from forge_bot.sandbox.protected_places import Protected
 from forge_bot.sandbox.toolchains import ROOTS
-from forge_bot.sandbox.view import View
-from forge_bot.sandbox.watching import SHARED_MEMORY
+from forge_bot.sandbox.visible_files import View
+from forge_bot.sandbox.watch_process import SHARED_MEMORY
 
 # Places inside the box, not on this machine.
 TEMPORARY = "/tmp"  # noqa: S108

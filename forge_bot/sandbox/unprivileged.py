@@ -16,15 +16,15 @@ from threading import Event
 from typing import Any
 
 from forge_bot.errors import SandboxFailed
-from forge_bot.sandbox import keeper, seccomp
+from forge_bot.sandbox import keeper_process, seccomp
 from forge_bot.sandbox.box import Box, Limits
 from forge_bot.sandbox.bubblewrap import THREADS_EACH
-from forge_bot.sandbox.commands import Unstartable, program, unstartable
 from forge_bot.sandbox.lifeline import Kept, under_keeper
-from forge_bot.sandbox.protected import kept, parts_without, with_targets
+from forge_bot.sandbox.programs import Unstartable, program, unstartable
+from forge_bot.sandbox.protected_places import kept, parts_without, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
-from forge_bot.sandbox.view import View, view
-from forge_bot.sandbox.watching import SHARED_MEMORY, Patience, Watched, shared_memory_room, shared_memory_used, watch
+from forge_bot.sandbox.visible_files import View, view
+from forge_bot.sandbox.watch_process import SHARED_MEMORY, Patience, Watched, shared_memory_room, shared_memory_used, watch
 
 # Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
 _NEEDED_VERSION = 6
@@ -141,4 +141,4 @@ def _ending(started: Kept, name: str, watched: Watched) -> tuple[int, Watched | 
         raise SandboxFailed(f"Landlock could not be set up: {report['words']}")
     if "exit_code" not in report and watched.overrun is None:
         raise SandboxFailed(watched.kept.text().strip() or "The process that keeps the command was ended from outside.")
-    return report.get("exit_code", keeper.KILLED), replace(watched, asked=frozenset(report.get("asked", ())))
+    return report.get("exit_code", keeper_process.KILLED), replace(watched, asked=frozenset(report.get("asked", ())))

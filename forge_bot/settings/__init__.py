@@ -1,7 +1,7 @@
 """What a repository and its user decide: .forge/config.yml, pipelines, and where state is kept."""
 
 from forge_bot.settings.config import CommandSettings, Config, load_config
-from forge_bot.settings.pipelines import load_pipeline
-from forge_bot.settings.places import state_home
+from forge_bot.settings.load_pipeline import load_pipeline
+from forge_bot.settings.state_home import state_home
 
 __all__ = ["CommandSettings", "Config", "load_config", "load_pipeline", "state_home"]

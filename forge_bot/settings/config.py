@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
-from forge_bot.engine.values import Frozen, Tier
 from forge_bot.errors import BadConfig
 from forge_bot.settings.yaml_file import read_yaml
+from forge_bot.values import Frozen, Tier
 
 CONFIG = ".forge/config.yml"
 DEFAULT_MODEL = "anthropic:claude-sonnet-5-5"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.context.repository import Context
+from forge_bot.agent.capabilities import Observation, Wanted
 from forge_bot.agent.limits import Limits
-from forge_bot.agent.observations import Observation, Wanted
+from forge_bot.agent.providers.context import Context
 from tests.agent.repository_scene import Ask, git
 
 

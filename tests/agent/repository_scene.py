@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from forge_bot.agent.observations import Observation
+from forge_bot.agent.capabilities import Observation
 
 Ask = Callable[..., Observation]
 

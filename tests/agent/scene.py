@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.answers import AnswerKind, Work
 from forge_bot.agent.assignment import Assignment
+from forge_bot.agent.capabilities import Observation, Status, Wanted
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import Limits
+from forge_bot.agent.loop import Finished, work
+from forge_bot.agent.model_answers import AnswerKind, Work
 from forge_bot.agent.models.base import Finish, ModelCall, Reply
-from forge_bot.agent.notices import Notice
-from forge_bot.agent.observations import Observation, Status, Wanted
-from forge_bot.agent.work import Finished, work
+from forge_bot.agent.progress_events import Notice
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.values import PhaseId, TaskId, Usage
+from forge_bot.values import PhaseId, TaskId, Usage
 
 Params = Mapping[str, object]
 

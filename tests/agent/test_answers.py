@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.agent.answers import AnswerKind, Change, Document, Explore, Malformed, answer_schema, parse_answer
+from forge_bot.agent.model_answers import AnswerKind, Change, Document, Explore, Malformed, answer_schema, parse_answer
 
 DOC = {"artifact_markdown": "# Done\n"}
 CHANGE = {"artifact_markdown": "# Done\n", "edits": [{"path": "a.py", "operation": "write", "old": "", "new": "x = 1\n"}]}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.context.repository import Context
+from forge_bot.agent.capabilities import Status, Wanted
 from forge_bot.agent.limits import Limits
-from forge_bot.agent.observations import Status, Wanted
+from forge_bot.agent.providers.context import Context
 from tests.agent.repository_scene import Ask, git
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.context import git_reading
-from forge_bot.agent.context.found import Declined
-from forge_bot.agent.context.repository import Context
+from forge_bot.agent.capabilities import Status, Wanted
 from forge_bot.agent.limits import Limits
-from forge_bot.agent.observations import Status, Wanted
+from forge_bot.agent.providers import git_read_only
+from forge_bot.agent.providers.context import Context
+from forge_bot.agent.providers.provider_result import Declined
 from tests.agent.repository_scene import Ask, git
 
 
@@ -83,7 +83,7 @@ def test_git_that_does_not_end_is_ended_with_everything_it_started(tmp_path: Pat
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(Declined, match="took longer than") as caught:
-        git_reading.git(tmp_path, "log", seconds=0.3)
+        git_read_only.git(tmp_path, "log", seconds=0.3)
     assert caught.value.status is Status.TIMEOUT
     child = Path("/proc") / (tmp_path / "child").read_text().strip() / "stat"
     until = time.monotonic() + 5
@@ -97,5 +97,5 @@ def test_git_that_prints_without_end_is_stopped_and_cut(tmp_path: Path, monkeypa
     tool.write_text("#!/bin/sh\nexec yes\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    said = git_reading.git(tmp_path, "log", most=1_000)
+    said = git_read_only.git(tmp_path, "log", most=1_000)
     assert (said.cut, len(said.text)) == (True, 1_000)

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from forge_bot.agent.capabilities import Status
 from forge_bot.agent.limits import Limits
-from forge_bot.agent.observations import Status
 from tests.agent.repository_scene import Ask
 
 

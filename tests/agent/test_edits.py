@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.agent.answers import Edit
 from forge_bot.agent.edits import Folder, Planned, plan_edits
-from forge_bot.settings.protected import protected
+from forge_bot.agent.model_answers import Edit
+from forge_bot.settings.protected_paths import protected
 
 Operation = Literal["replace", "write", "delete"]
 CALC = b"def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b - 0\n"

@@ -6,25 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_bot.agent.answers import AnswerKind, Document
 from forge_bot.agent.assignment import StopReason
-from forge_bot.agent.exploration import (
-    AskModel,
-    Exploration,
-    Failure,
-    Fetch,
-    Judge,
-    Stop,
-    begin,
-    fetched,
-    judged,
-    next_effect,
-    replied,
-)
+from forge_bot.agent.capabilities import Observation, Status, Wanted
+from forge_bot.agent.conversation import AskModel, Exploration, Failure, Fetch, Judge, Stop, begin, fetched, judged, next_effect, replied
 from forge_bot.agent.limits import Limits
+from forge_bot.agent.model_answers import AnswerKind, Document
 from forge_bot.agent.models.base import Finish, Message, Reply, Role
-from forge_bot.agent.observations import Observation, Status, Wanted
-from forge_bot.engine.values import Usage
+from forge_bot.values import Usage
 from tests.agent.scene import assignment, cut, document, explore, seen
 
 READ_A = ("read_file", {"path": "a.py"})

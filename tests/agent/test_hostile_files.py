@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.answers import AnswerKind, Document, Edit, parse_answer
-from forge_bot.agent.context.repository import Context
+from forge_bot.agent.capabilities import Observation, Status, Wanted
 from forge_bot.agent.edits import Folder, Planned, plan_edits
 from forge_bot.agent.limits import Limits
-from forge_bot.agent.observations import Observation, Status, Wanted
+from forge_bot.agent.model_answers import AnswerKind, Document, Edit, parse_answer
 from forge_bot.agent.paths import alternatives
+from forge_bot.agent.providers.context import Context
 from tests.agent.repository_scene import git
 from tests.agent.scene import document
 

@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 import pytest
 
+from forge_bot.agent.capabilities import Observation, Status
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.models.base import Finish, Message, Reply, Role
-from forge_bot.agent.observations import Observation, Status
 from forge_bot.agent.redaction import striking
-from forge_bot.engine.values import Usage
 from forge_bot.errors import DiskFull
+from forge_bot.values import Usage
 
 REPLY = Reply(text="answer ✓", usage=Usage(calls=1, input_tokens=5, cost=Decimal("0.1")), finish=Finish.STOP)
 NOTE = Observation(key="1.1-x", capability="look", params="{}", status=Status.OK, content="found ✓", note="lines 1-2")

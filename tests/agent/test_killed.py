@@ -6,8 +6,8 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.answers import Document
 from forge_bot.agent.assignment import Finished, StopReason
+from forge_bot.agent.model_answers import Document
 from tests.agent.scene import document, explore
 from tests.fakes.model_server import ModelServer, Question, Says
 

@@ -6,12 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from forge_bot.agent.answers import AnswerKind, Explore, parse_answer
+from forge_bot.agent.model_answers import AnswerKind, Explore, parse_answer
 from forge_bot.agent.models.base import Finish, Message, Model, ModelCall, PerhapsPaid, ReplayKey, Role
-from forge_bot.agent.models.opening import open_model
+from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.agent.prices import worst_case
-from forge_bot.engine.values import Tier
 from forge_bot.errors import (
     ContextTooLong,
     ForgeError,
@@ -21,6 +20,7 @@ from forge_bot.errors import (
     QuestionRejected,
     UnknownModel,
 )
+from forge_bot.values import Tier
 from tests.agent.scene import document, explore
 from tests.fakes.model_server import ModelServer, Says, busy
 

@@ -8,7 +8,7 @@ from email.utils import formatdate
 import pytest
 
 from forge_bot.agent.models.base import Finish, Message, PerhapsPaid, Reply, Role
-from forge_bot.agent.models.opening import open_model
+from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
 from forge_bot.runs.clock import now

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.answers import AnswerKind
+from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import Finish, Message, ModelCall, ReplayKey, Reply, Role
-from forge_bot.agent.models.opening import open_model, open_tiers
+from forge_bot.agent.models.open_model import open_model, open_tiers
 from forge_bot.agent.models.recorded import Recorder, Replayer
 from forge_bot.agent.models.scripted import Scripted
-from forge_bot.engine.values import Tier, Usage
 from forge_bot.errors import BadRecord, ModelUnavailable, RecordExhausted
+from forge_bot.values import Tier, Usage
 from tests.agent.scene import Speaker, document, explore
 
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.answers import AnswerKind, Document, Work
 from forge_bot.agent.assignment import StopReason
+from forge_bot.agent.capabilities import Observation, Wanted
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.limits import Limits
+from forge_bot.agent.model_answers import AnswerKind, Document, Work
 from forge_bot.agent.models.base import ModelCall, PerhapsPaid, Reply, Role
-from forge_bot.agent.notices import Answered, Asking, Complaint, Looking
-from forge_bot.agent.observations import Observation, Wanted
+from forge_bot.agent.progress_events import Answered, Asking, Complaint, Looking
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.values import Usage
 from forge_bot.errors import ContextTooLong, KeyRefused, ModelUnavailable, QuestionRejected, RecordExhausted
+from forge_bot.values import Usage
 from tests.agent.scene import Library, Room, Speaker, assignment, document, explore, priced, seen
 
 LOOK = explore(("look", {"at": 1}), ("read_file", {"path": "a.py"}))

@@ -13,11 +13,11 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 from forge_bot.agent.assignment import Finished
-from forge_bot.agent.context.repository import Context
 from forge_bot.agent.journal import Journal
+from forge_bot.agent.loop import work
 from forge_bot.agent.models.base import ModelCall, Reply
-from forge_bot.agent.work import work
-from forge_bot.engine.values import Usage
+from forge_bot.agent.providers.context import Context
+from forge_bot.values import Usage
 from tests.agent.scene import accept, assignment, priced
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from forge_bot.gate.door import enter
+from forge_bot.gate.step import enter
 from tests.bot.stage import PERMISSIONS, Job, Stage, outputs
 
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.bot.speech import Commands, Links, Reply, View
+from forge_bot.bot.comments import Commands, Links, Reply, View
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer, FailureReason, Source
 from forge_bot.engine.state import Reason, State
-from forge_bot.engine.values import CommandName, CommandResult, Effort, Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
-from forge_bot.runs.asking import Choice, Document, Question, QuestionData
+from forge_bot.runs.question import Choice, Document, Question, QuestionData
+from forge_bot.values import CommandName, CommandResult, Effort, Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, Bench
 
 DOCUMENTS = Path(__file__).parent.parent / "fixtures" / "speech"

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from forge_bot.bot.speech import Commands, Reply, failures, markers, replies
+from forge_bot.bot.comments import Commands, Reply, command_replies, failure_replies, markers
 from forge_bot.errors import BadConfig, DiskFull
 from forge_bot.runs.outcome import Outcome
 from tests.bot import scene
@@ -18,7 +18,7 @@ HOSTILE = "@ann fixes #1 </details> `x` <img src=x> https://github.com/o/r/issue
 
 def constructors() -> set[str]:
     found: set[str] = set()
-    for module in (replies, failures):
+    for module in (command_replies, failure_replies):
         functions = inspect.getmembers(module, inspect.isfunction)
         found |= {name for name, function in functions if function.__module__ == module.__name__ and not name.startswith("_")}
     return found
@@ -70,7 +70,7 @@ def test_an_answer_that_is_not_taken_is_answered_with_those_that_are() -> None:
 
 
 def test_help_begins_with_what_is_open_and_uses_this_repository_s_words() -> None:
-    reply = replies.asked_for_help(None, Commands(prefix="/robot", short=False))
+    reply = command_replies.asked_for_help(None, Commands(prefix="/robot", short=False))
     assert "/robot approve" in reply.detail
     assert "/forge" not in reply.detail
     assert EVERY["help"].detail.startswith("Your turn: please read")
@@ -85,21 +85,21 @@ def test_what_the_gate_says_is_quiet_and_has_a_way_out() -> None:
 
 
 def test_where_nothing_has_begun_the_way_out_is_to_begin_and_of_a_question_to_ask_again() -> None:
-    begin = failures.rate_limited(Commands(repeat="/forge"), provider="Anthropic")
+    begin = failure_replies.rate_limited(Commands(repeat="/forge"), provider="Anthropic")
     assert "Say /forge in some minutes" in shown(begin.detail)
     assert "branch" not in begin.detail
-    ask = failures.key_refused(LINKS, Commands(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
+    ask = failure_replies.key_refused(LINKS, Commands(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
     assert "Then say /forge ask …" in shown(ask.detail)
 
 
 def test_advice_for_a_terminal_is_said_in_the_words_of_the_thread() -> None:
-    reply = failures.failed(DiskFull("There is no room on /tmp."), LINKS, COMMANDS)
+    reply = failure_replies.failed(DiskFull("There is no room on /tmp."), LINKS, COMMANDS)
     assert "forge-bot resume" not in reply.detail
     assert shown(reply.detail).count("/forge retry") == 1
 
 
 def test_errors_of_the_registry_keep_their_words_code_and_exit_code() -> None:
-    reply = failures.failed(BadConfig("The configuration is not right.", details=("budget: not a number",)), LINKS, COMMANDS)
+    reply = failure_replies.failed(BadConfig("The configuration is not right.", details=("budget: not a number",)), LINKS, COMMANDS)
     text = shown(reply.comment())
     for part in ("The configuration is not right.", "Correct the places named above", "CONFIG-001", "budget: not a number"):
         assert part in text
@@ -108,20 +108,20 @@ def test_errors_of_the_registry_keep_their_words_code_and_exit_code() -> None:
 
 def test_words_of_others_do_nothing_in_any_sentence() -> None:
     said = [
-        replies.no_run(COMMANDS, label=HOSTILE),
-        replies.nothing_to_answer(scene.at_work(), answer=HOSTILE),
-        replies.stale_approval(scene.design_waits(), gate(), given=HOSTILE),
-        replies.not_offered(scene.design_waits(), gate(), answer=HOSTILE),
-        replies.resumed(scene.at_work(), by=HOSTILE),
-        failures.model_down(COMMANDS, provider=HOSTILE, said=HOSTILE),
-        failures.not_taken(LINKS, COMMANDS, what=HOSTILE, said=HOSTILE),
-        failures.branch_protected(LINKS, COMMANDS, branch=HOSTILE, said=HOSTILE),
-        failures.workflow_files(LINKS, COMMANDS, files=(HOSTILE,) * 9, patch="held-1.patch"),
-        failures.issue_transferred(LINKS, to=HOSTILE),
-        failures.label_removed(COMMANDS, label=HOSTILE),
-        failures.repository_renamed(COMMANDS, old=HOSTILE, new=HOSTILE),
-        failures.asked_too_much(COMMANDS, notes=[HOSTILE]),
-        failures.failed(BadConfig(HOSTILE, details=(HOSTILE,)), LINKS, COMMANDS),
+        command_replies.no_run(COMMANDS, label=HOSTILE),
+        command_replies.nothing_to_answer(scene.at_work(), answer=HOSTILE),
+        command_replies.stale_approval(scene.design_waits(), gate(), given=HOSTILE),
+        command_replies.not_offered(scene.design_waits(), gate(), answer=HOSTILE),
+        command_replies.resumed(scene.at_work(), by=HOSTILE),
+        failure_replies.model_down(COMMANDS, provider=HOSTILE, said=HOSTILE),
+        failure_replies.not_taken(LINKS, COMMANDS, what=HOSTILE, said=HOSTILE),
+        failure_replies.branch_protected(LINKS, COMMANDS, branch=HOSTILE, said=HOSTILE),
+        failure_replies.workflow_files(LINKS, COMMANDS, files=(HOSTILE,) * 9, patch="held-1.patch"),
+        failure_replies.issue_transferred(LINKS, to=HOSTILE),
+        failure_replies.label_removed(COMMANDS, label=HOSTILE),
+        failure_replies.repository_renamed(COMMANDS, old=HOSTILE, new=HOSTILE),
+        failure_replies.asked_too_much(COMMANDS, notes=[HOSTILE]),
+        failure_replies.failed(BadConfig(HOSTILE, details=(HOSTILE,)), LINKS, COMMANDS),
     ]
     for reply in said:
         assert acts(reply.comment("1")) == [], reply.occasion

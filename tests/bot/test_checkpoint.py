@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.bot.speech import Commands, View, checkpoint, read_marker
-from forge_bot.bot.speech.fit import LIMIT, size
-from forge_bot.engine.values import Finding, Severity
-from forge_bot.runs.asking import Question
+from forge_bot.bot.comments import Commands, View, checkpoint, read_marker
+from forge_bot.bot.comments.fit_comment import LIMIT, size
+from forge_bot.runs.question import Question
+from forge_bot.values import Finding, Severity
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, folded, shown
 from tests.prompts.test_escape import HOSTILE

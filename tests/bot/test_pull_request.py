@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.bot.speech import PullRequestText, View, pull_request, read_marker
-from forge_bot.bot.speech.fit import LIMIT, size
+from forge_bot.bot.comments import PullRequestText, View, pull_request, read_marker
+from forge_bot.bot.comments.fit_comment import LIMIT, size
 from forge_bot.engine.reports import Source
 from forge_bot.engine.state import State
 from tests.bot import scene

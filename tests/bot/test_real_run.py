@@ -1,9 +1,9 @@
 """A real run, begun at a terminal, spoken of in a thread: the same question, digest and documents."""
 
-from forge_bot.bot.speech import Links, View, checkpoint, pull_request, tracking
-from forge_bot.checkout import Repository
-from forge_bot.runs.asking import question
-from forge_bot.runs.find import choose
+from forge_bot.bot.comments import Links, View, checkpoint, pull_request, tracking
+from forge_bot.git import Repository
+from forge_bot.runs.question import question
+from forge_bot.runs.resolve import choose
 from forge_bot.runs.run import Run, opened
 from forge_bot.settings import load_config
 from tests.bot.reading import acts, folded, shown

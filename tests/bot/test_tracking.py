@@ -4,11 +4,11 @@ from decimal import Decimal
 
 import pytest
 
-from forge_bot.bot.speech import Commands, Reply, View, exit_code, failures, next_move, read_marker, summary, tracking
-from forge_bot.bot.speech.fit import LIMIT, size
+from forge_bot.bot.comments import Commands, Reply, View, exit_code, failure_replies, next_move, read_marker, summary, tracking
+from forge_bot.bot.comments.fit_comment import LIMIT, size
 from forge_bot.engine.state import Status, TaskState, TaskStatus
-from forge_bot.engine.values import Effort, TaskId, TaskSpec
 from forge_bot.runs.outcome import Outcome
+from forge_bot.values import Effort, TaskId, TaskSpec
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
 
@@ -30,12 +30,12 @@ def test_somebody_who_is_not_needed_reads_that_first() -> None:
 
 
 def test_what_is_in_the_way_comes_before_the_work() -> None:
-    trouble = failures.rate_limited(Commands(), provider="Anthropic")
+    trouble = failure_replies.rate_limited(Commands(), provider="Anthropic")
     assert first_words(tracking(scene.in_trouble(trouble))) == "Anthropic lets me ask no more for now."
 
 
 def test_a_run_that_is_over_says_so_whatever_was_in_the_way() -> None:
-    ended = scene.done().model_copy(update={"trouble": failures.unexpected(scene.LINKS, Commands())})
+    ended = scene.done().model_copy(update={"trouble": failure_replies.unexpected(scene.LINKS, Commands())})
     assert first_words(tracking(ended)) == "Done."
 
 
@@ -118,8 +118,8 @@ def test_the_same_view_gives_the_same_bytes() -> None:
         (scene.design_waits, Outcome.WAITING),
         (scene.budget_used_up, Outcome.BUDGET),
         (scene.abandoned, Outcome.ABANDONED),
-        (lambda: scene.in_trouble(failures.unexpected(scene.LINKS, Commands())), Outcome.FAILED),
-        (lambda: scene.in_trouble(failures.key_missing(scene.LINKS, Commands(), secret="KEY")), Outcome.REFUSED),
+        (lambda: scene.in_trouble(failure_replies.unexpected(scene.LINKS, Commands())), Outcome.FAILED),
+        (lambda: scene.in_trouble(failure_replies.key_missing(scene.LINKS, Commands(), secret="KEY")), Outcome.REFUSED),
     ],
 )
 def test_comment_summary_and_exit_code_say_the_same(view: object, outcome: Outcome) -> None:
@@ -161,7 +161,7 @@ def test_the_comment_is_found_again_by_its_last_line() -> None:
 
 
 def test_what_is_in_the_way_of_an_answer_does_not_hide_the_question() -> None:
-    trouble = failures.key_refused(scene.LINKS, Commands(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
+    trouble = failure_replies.key_refused(scene.LINKS, Commands(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
     said = tracking(scene.design_waits().model_copy(update={"trouble": trouble}))
     assert first_words(said) == "Anthropic does not accept the key."
     assert "Your turn: please read design.md and decide." in shown(said)

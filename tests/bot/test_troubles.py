@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from forge_bot import errors
+from forge_bot.bot.comments import Commands, Links
+from forge_bot.bot.error_comments import as_error, reply_to
 from forge_bot.bot.outbox import Stopped
-from forge_bot.bot.speech import Commands, Links
-from forge_bot.bot.troubles import as_error, reply_to
 from tests.bot.stage import Stage, heard
 from tests.bot.truth import agree, agree_without_comment
 

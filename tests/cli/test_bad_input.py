@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import registry
-from forge_bot.workspace import held
+from forge_bot.store import held
 from tests.fakes.sample import Said, Sample
 
 TASK = "Fix the rota before its start"

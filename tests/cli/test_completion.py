@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.cli.app import app
-from forge_bot.runs.phases import phase_named
+from forge_bot.runs.phase_names import phase_named
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
 

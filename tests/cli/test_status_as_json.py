@@ -25,8 +25,8 @@ from forge_bot.engine.state import (
     Verification,
     Wave,
 )
-from forge_bot.engine.values import CommandResult, Finding, Frozen, TaskSpec, Usage
 from forge_bot.runs.estimate import Estimate
+from forge_bot.values import CommandResult, Finding, Frozen, TaskSpec, Usage
 from tests.fakes.sample import Sample
 
 TASK = "Nobody is on call before the rota starts"

@@ -9,8 +9,8 @@ import pytest
 from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, next_action, start
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered, ArtifactChanged, Flags, RunStarted
-from forge_bot.engine.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from forge_bot.errors import StaleApproval
+from forge_bot.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, Bench, blob
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from forge_bot.engine.artifacts import inspect
+from forge_bot.artifacts.inspection import inspect
 from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase
-from forge_bot.engine.values import Verdict
+from forge_bot.values import Verdict
 from tests.fakes.bench import DEVELOP
 
 SPEAKING = [phase for phase in DEVELOP.phases if isinstance(phase, Speaking)]

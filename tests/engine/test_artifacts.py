@@ -2,8 +2,8 @@
 
 import pytest
 
-from forge_bot.engine.artifacts import MOST_CHARACTERS, check_headings, inspect
-from forge_bot.engine.values import Finding, Problem, Severity, TaskId, TaskSpec, Verdict
+from forge_bot.artifacts.inspection import MOST_CHARACTERS, check_headings, inspect
+from forge_bot.values import Finding, Problem, Severity, TaskId, TaskSpec, Verdict
 
 FILLED = {
     "text": "## Approach\n\nOne table.",

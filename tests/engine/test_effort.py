@@ -9,8 +9,8 @@ import yaml
 from pydantic import TypeAdapter
 
 from forge_bot.engine.effort import BranchType, branch_type, guess_effort
-from forge_bot.engine.values import Effort, Frozen
 from forge_bot.errors import BadOption
+from forge_bot.values import Effort, Frozen
 
 FILLING = "Nothing to see in this sentence. " * 20
 

@@ -5,11 +5,11 @@ from decimal import Decimal
 import pytest
 
 from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile, fold
-from forge_bot.engine.posting import may_post
+from forge_bot.engine.post_to_source import may_post
 from forge_bot.engine.reports import Answer, Answered, Asked, BudgetRaised, FailureReason, Flags, PublicationAsked, RetryAsked, Source
 from forge_bot.engine.state import Reason, Status, TaskStatus
-from forge_bot.engine.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Usage, Verdict
 from forge_bot.errors import AnswerNotOffered, NotesRequired, NothingToRetry, RunEnded, StaleApproval, WrongAction, WrongReport
+from forge_bot.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Usage, Verdict
 from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench
 
 ISSUE = Source(type="github_issue", id="42", url="https://github.com/o/r/issues/42")

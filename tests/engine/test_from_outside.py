@@ -5,8 +5,8 @@ import pytest
 from forge_bot.engine import Checkpoint, Done, Exec, SpawnAgent
 from forge_bot.engine.reports import ApprovalDoubted, ChecksFailed, EffortChanged, RequestRefreshed, Source
 from forge_bot.engine.state import Reason, TaskStatus
-from forge_bot.engine.values import Effort, PhaseId, TaskId
 from forge_bot.errors import ReportRejected
+from forge_bot.values import Effort, PhaseId, TaskId
 from tests.fakes.bench import Bench, blob
 
 ISSUE = Source(type="github_issue", id="42", url="https://github.com/acme/widget/issues/42")

@@ -22,8 +22,8 @@ from forge_bot.engine.reports import (
     RetryAsked,
 )
 from forge_bot.engine.state import State, Status
-from forge_bot.engine.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from forge_bot.errors import ForgeError
+from forge_bot.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench, blob
 
 TASKS = (

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, fold
-from forge_bot.engine.moves import left_out
 from forge_bot.engine.reports import Answer, ArtifactWritten, Flags, RetryAsked
 from forge_bot.engine.state import State, TaskStatus
-from forge_bot.engine.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
+from forge_bot.engine.transitions import left_out
 from forge_bot.errors import NothingToRetry, RunEnded, WrongAction
+from forge_bot.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from forge_bot.engine.values import Finding, Frozen, Severity, Verdict
-from forge_bot.engine.verdicts import judge_review, read_findings, read_verdict
+from forge_bot.artifacts.verdicts import judge_review, read_findings, read_verdict
+from forge_bot.values import Finding, Frozen, Severity, Verdict
 
 DESIGN = (Verdict.APPROVE, Verdict.APPROVE_WITH_NOTES, Verdict.REVISE)
 CODE = (Verdict.PASS, Verdict.PASS_WITH_NOTES, Verdict.FAIL)

@@ -25,7 +25,8 @@ from forge_bot.engine.reports import (
     Source,
 )
 from forge_bot.engine.state import State
-from forge_bot.engine.values import (
+from forge_bot.settings import load_pipeline
+from forge_bot.values import (
     CommandName,
     CommandResult,
     Effort,
@@ -39,7 +40,6 @@ from forge_bot.engine.values import (
     Usage,
     Verdict,
 )
-from forge_bot.settings import load_pipeline
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 DEVELOP = load_pipeline("develop", lambda _path: None)

@@ -8,20 +8,20 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from forge_bot.agent.context.repository import Context
-from forge_bot.checkout import Repository, Tree
+from forge_bot.agent.providers.context import Context
 from forge_bot.engine import SpawnAgent, State, advance, next_action, start
 from forge_bot.engine.reports import RunStarted
-from forge_bot.engine.values import TaskId
+from forge_bot.git import Repository, Tree
 from forge_bot.prompts.material import Material, Prompt
-from forge_bot.runs.brief import Briefing
-from forge_bot.runs.menu import shown
+from forge_bot.runs.capability_descriptions import shown
+from forge_bot.runs.last_known_head import Trail
 from forge_bot.runs.project import profile_at
+from forge_bot.runs.prompt_context import Briefing
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import prompts_for
-from forge_bot.runs.trail import Trail
 from forge_bot.settings import Config
-from forge_bot.workspace import SPECS, Workspace
+from forge_bot.store import SPECS, Workspace
+from forge_bot.values import TaskId
 from tests.fakes.made_up import MadeUp, workspace
 
 _TURNS = (6, 8)

@@ -5,9 +5,9 @@ import random
 from collections.abc import Iterator
 from itertools import accumulate
 
-from forge_bot.engine.values import Effort, Finding, Severity, Usage
 from forge_bot.knowledge import PastRun
-from forge_bot.workspace import Request, render_request
+from forge_bot.store import Request, render_request
+from forge_bot.values import Effort, Finding, Severity, Usage
 
 _CONSONANTS, _VOWELS = "bcdfghklmnprstvw", "aeiou"
 _DIFFERENT = 8_000

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forge_bot.gate.door import enter
+from forge_bot.gate.step import enter
 from tests.gate.small_api import SmallApi
 
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from forge_bot.engine.gates import SHORTEST_DIGEST as ENOUGH_FOR_THE_ENGINE
 from forge_bot.engine.reports import Answer, Flags
-from forge_bot.engine.values import Effort
 from forge_bot.gate import Mistyped, obeyed, parse
-from forge_bot.gate.commands import Approve, Command, Reject, Resize, Start, Status
+from forge_bot.gate.command_types import Approve, Command, Reject, Resize, Start, Status
+from forge_bot.gate.environment_variables import VARIABLES
 from forge_bot.gate.grammar import FORMS, NAMED, SHORTEST_DIGEST
 from forge_bot.gate.help import command_table, flag_table, help_text
-from forge_bot.gate.settings import VARIABLES
+from forge_bot.values import Effort
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parent / "data" / "comments.yaml"

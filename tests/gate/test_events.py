@@ -11,7 +11,7 @@ from forge_bot.gate import Account, Node, read_event, read_json
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.gate.events import CheckFailed, CommentCreated, Dispatched, Event, LabelAdded, Nothing
 from forge_bot.gate.people import Kind
-from forge_bot.workspace import branch_name
+from forge_bot.store import branch_name
 from tests.gate.payloads import Json, changed, checked, commented, dispatched, examples, labelled, places, user
 
 ANN = Account("ann", Kind.PERSON, 7)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_bot.gate import outputs
-from forge_bot.gate.speech import plain, shown
+from forge_bot.gate.messages import plain, shown
 from tests.gate.conftest import read_outputs
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from forge_bot.engine.values import Finding, Severity, Usage
 from forge_bot.knowledge import PastRun
+from forge_bot.values import Finding, Severity, Usage
 
 CRITICAL, MAJOR, MINOR = Severity.CRITICAL, Severity.MAJOR, Severity.MINOR
 

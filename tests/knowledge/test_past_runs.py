@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.engine.values import Finding
 from forge_bot.knowledge import PastRun, read_past_run
 from forge_bot.knowledge.past_runs import is_read
+from forge_bot.values import Finding
 from tests.knowledge.run_scene import CRITICAL, MAJOR, MINOR
 
 NAME = "20260412-42-fix-login"

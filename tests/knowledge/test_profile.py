@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.engine.values import CommandName
 from forge_bot.knowledge import ENV, Command, read_profile
 from forge_bot.settings import load_config
+from forge_bot.values import CommandName
 from tests.knowledge.repository_scene import lines, profile_of
 
 MANIFESTS = (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.knowledge import History
-from forge_bot.knowledge.ranking import MOST_WORDS, Ranking
+from forge_bot.knowledge.search_index import MOST_WORDS, Ranking
 from tests.fakes.made_up import MadeUp
 
 WORDS = [f"w{number}" for number in range(12)]

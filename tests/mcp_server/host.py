@@ -15,8 +15,8 @@ from typing import Any, cast
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.service_calls import LazyDesk
 from tests.fakes import script
 from tests.fakes.sample import Sample
 

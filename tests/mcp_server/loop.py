@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from forge_bot.agent.answers import AnswerKind, Change, Document
 from forge_bot.agent.assignment import Assignment, Finished
+from forge_bot.agent.capabilities import Observation, Wanted
 from forge_bot.agent.edits import Folder, plan_edits
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import Limits
-from forge_bot.agent.models.opening import open_model
-from forge_bot.agent.observations import Observation, Wanted
-from forge_bot.agent.work import work
+from forge_bot.agent.loop import work
+from forge_bot.agent.model_answers import AnswerKind, Change, Document
+from forge_bot.agent.models.open_model import open_model
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.values import PhaseId
+from forge_bot.values import PhaseId
 from tests.mcp_server.host import Host, Json
 
 

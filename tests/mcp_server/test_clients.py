@@ -30,8 +30,8 @@ async def test_pydantic_ai_drives_the_server(sample: Sample) -> None:
     from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-    from forge_bot.mcp_server.calling import LazyDesk
-    from forge_bot.mcp_server.offering import make_server
+    from forge_bot.mcp_server.server import make_server
+    from forge_bot.mcp_server.service_calls import LazyDesk
 
     def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         assert len(info.function_tools) == 12

@@ -8,8 +8,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, PromptReference, ResourceTemplateReference, TextContent
 
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.service_calls import LazyDesk
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Refusal, hosting
 

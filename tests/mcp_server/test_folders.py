@@ -12,8 +12,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import PromptReference, ResourceLink, ResourceTemplateReference, TextContent, TextResourceContents
 
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.service_calls import LazyDesk
 from forge_bot.resources import templates
 from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.sample import Sample

@@ -17,9 +17,9 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.listening import application
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.mcp_server.http import application
+from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.service_calls import LazyDesk
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Refusal
 

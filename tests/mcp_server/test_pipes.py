@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from forge_bot.checkout import Repository
-from forge_bot.runs.find import run_in
+from forge_bot.git import Repository
+from forge_bot.runs.resolve import run_in
 from forge_bot.runs.run import opened
 from forge_bot.settings import load_config
 from tests.fakes.sample import Sample
@@ -24,8 +24,8 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 PRINTING = """
 import sys
 from pathlib import Path
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.server import make_server
 server = make_server(LazyDesk([Path(sys.argv[1])]))
 @server.tool(description="Prints.", structured_output=False)
 async def chatty() -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.service_calls import LazyDesk
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Refusal, hosting
 

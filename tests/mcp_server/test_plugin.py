@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from forge_bot.errors import registry
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.service_calls import LazyDesk
 from forge_bot.resources import templates
 
 PLUGIN = templates() / "plugin"

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from forge_bot.mcp_server.acting import Next
-from forge_bot.mcp_server.desk import Desk
-from forge_bot.runs.notices import Notice
+from forge_bot.mcp_server.client_actions import Next
+from forge_bot.mcp_server.service import Desk
+from forge_bot.runs.notifications import Notice
 from tests.fakes.processes import started_by
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import hosting

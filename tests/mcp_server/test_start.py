@@ -5,15 +5,15 @@ import sys
 
 LISTED = """
 import asyncio, sys
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.server import make_server
 tools = asyncio.run(make_server(LazyDesk([])).list_tools())
 print(len(tools), *sorted({name for name in sys.modules}))
 """
 LATER = {
     "forge_bot.engine",
     "forge_bot.runs",
-    "forge_bot.checkout",
+    "forge_bot.git",
     "forge_bot.prompts",
     "yaml",
     "jinja2",

@@ -9,8 +9,8 @@ from mcp import Client, MCPError
 from mcp.types import EmbeddedResource, PromptReference, ResourceLink, ResourceTemplateReference, TextContent, TextResourceContents
 
 from forge_bot.errors import registry
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.service_calls import LazyDesk
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, hosting

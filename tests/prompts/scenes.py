@@ -10,10 +10,10 @@ from pydantic import TypeAdapter
 
 from forge_bot.engine import Descriptor, Pipeline
 from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase
-from forge_bot.engine.values import Frozen
 from forge_bot.prompts.material import Capability, Input, Line, Material
 from forge_bot.resources import templates
 from forge_bot.runs.inquiry import AGENT
+from forge_bot.values import Frozen
 
 READ_FILE = Capability(name="read_file", description="A file of the repository. For example", parameters='{"path": "src/app.py"}')
 JIRA = Capability(name="jira_search", description="Search tickets. For example", parameters='{"query": "timeout"}', kind="mcp_tool")

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_bot.agent.answers import AnswerKind, Explore, parse_answer
-from forge_bot.engine.values import Finding, Severity, TaskId, TaskMode, TaskSpec
+from forge_bot.agent.model_answers import AnswerKind, Explore, parse_answer
 from forge_bot.errors import BadTemplate
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Input, Line, Material, Prompt
+from forge_bot.values import Finding, Severity, TaskId, TaskMode, TaskSpec
 from tests.prompts.scenes import CLOSING, JIRA, READ_FILE, fences, material
 
 SHIPPED = Environment()

@@ -5,9 +5,9 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.engine.values import CommandName, CommandResult, Usage, Verdict
+from forge_bot.prompts.active_markdown import live
 from forge_bot.prompts.documents import MAX_BODY, Answered, PullRequest, Requirement, Review, pull_request
-from forge_bot.prompts.live import live
+from forge_bot.values import CommandName, CommandResult, Usage, Verdict
 from tests.prompts.test_escape import HOSTILE
 
 DIGEST = "3f9c2a1b" * 8

@@ -2,9 +2,9 @@
 
 import pytest
 
-from forge_bot.engine.values import Frozen
 from forge_bot.errors import BadTemplate
 from forge_bot.prompts.environment import Environment
+from forge_bot.values import Frozen
 
 
 class Facts(Frozen):

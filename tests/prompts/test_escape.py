@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.prompts import escape
-from forge_bot.prompts.live import live
+from forge_bot.prompts.active_markdown import live
 from tests.bot.reading import acts, elements, shown
 
 PIECES = (

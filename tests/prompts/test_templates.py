@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from forge_bot.agent.answers import AnswerKind, Edit, Explore, parse_answer
-from forge_bot.engine.artifacts import inspect
-from forge_bot.engine.tasks import read_tasks
-from forge_bot.engine.values import Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
+from forge_bot.agent.model_answers import AnswerKind, Edit, Explore, parse_answer
+from forge_bot.artifacts.inspection import inspect
+from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Input
 from forge_bot.resources import templates
+from forge_bot.values import Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
 from tests.prompts.scenes import Part, fences, parts, sections
 
 FOLDER: Path = templates() / "prompts"

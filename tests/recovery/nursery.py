@@ -18,10 +18,10 @@ from typing import Any, Self
 ROOT = Path(__file__).parents[2]
 _LOADED = (
     "forge_bot.cli.app",
-    "forge_bot.cli.starting",
-    "forge_bot.cli.going",
-    "forge_bot.cli.looking",
-    "forge_bot.agent.models.opening",
+    "forge_bot.cli.start_run",
+    "forge_bot.cli.resume",
+    "forge_bot.cli.show_runs",
+    "forge_bot.agent.models.open_model",
     "forge_bot.agent.models.provider",
     "pydantic_ai.models.openai",
     "pydantic_ai.providers.openai",

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forge_bot.checkout import Repository
 from forge_bot.engine import REPORT, fold, next_action
-from forge_bot.runs.find import choose
-from forge_bot.runs.reading import reading
+from forge_bot.git import Repository
+from forge_bot.runs.resolve import choose
 from forge_bot.runs.run import opened
+from forge_bot.runs.snapshot_of_run import reading
 from forge_bot.settings import Config, load_pipeline
 from tests.recovery.conftest import Told
 from tests.recovery.world import World

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.models.records import Exchanges
+from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.resources import templates
 from tests.fakes.sample import Said, Sample
 

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from forge_bot.agent.models.records import Exchanges
+from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.agent.prices import usual_price
-from forge_bot.checkout import Repository
-from forge_bot.engine.values import Effort, Tier, Usage
+from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate, kept_estimate, percentile
+from forge_bot.values import Effort, Tier, Usage
 from tests.fakes import clones
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.checkout import Repository
 from forge_bot.errors import AmbiguousRun, UnknownRun
-from forge_bot.runs.find import choose, runs
+from forge_bot.git import Repository
+from forge_bot.runs.resolve import choose, runs
 from tests.fakes.sample import Sample
 
 TASK = "`rota who` names somebody for days before the rota starts"

@@ -4,17 +4,17 @@ import json
 from collections.abc import Mapping
 
 from forge_bot.agent.models.base import Model, ModelCall, Reply
-from forge_bot.checkout import Repository
 from forge_bot.engine import HumanGate
 from forge_bot.engine.reports import Asked
-from forge_bot.engine.values import Tier, Usage
-from forge_bot.runs.find import choose
+from forge_bot.git import Repository
 from forge_bot.runs.inquiry import Inquiry, inquire
-from forge_bot.runs.notices import Notice
+from forge_bot.runs.notifications import Notice
 from forge_bot.runs.project import profile_at
+from forge_bot.runs.resolve import choose
 from forge_bot.runs.run import Run, opened
 from forge_bot.runs.session import prompts_for
 from forge_bot.settings import Config
+from forge_bot.values import Tier, Usage
 from tests.fakes.sample import Sample
 from tests.fakes.script import look
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.checkout import Repository
-from forge_bot.runs.past import history_at, memory, past_runs
+from forge_bot.git import Repository
+from forge_bot.runs.past_run_index import history_at, memory, past_runs
 from tests.fakes.finished import Finished, committed, demo, finished
 from tests.fakes.processes import started_by
 

@@ -3,9 +3,9 @@
 import pytest
 
 from forge_bot.engine import Checkpoint
-from forge_bot.engine.values import Effort, PhaseId, TaskId, TaskSpec, Verdict
 from forge_bot.errors import BadOption
-from forge_bot.runs.phases import beyond, phase_named
+from forge_bot.runs.phase_names import beyond, phase_named
+from forge_bot.values import Effort, PhaseId, TaskId, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, RED, Bench
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.checkout import Repository
+from forge_bot.git import Repository
 from forge_bot.runs.preflight import Intent, preflight
 from forge_bot.runs.preflight_findings import PreflightFinding
 from forge_bot.runs.preflight_paths import named_paths

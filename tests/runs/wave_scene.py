@@ -8,16 +8,16 @@ from decimal import Decimal
 from pathlib import Path
 
 from forge_bot.agent.models.base import ModelCall, Reply
-from forge_bot.checkout import Repository
 from forge_bot.engine.reports import Report
-from forge_bot.engine.values import Tier, Usage
-from forge_bot.runs.find import RunInfo, choose
-from forge_bot.runs.notices import Notice
+from forge_bot.git import Repository
+from forge_bot.runs.create import Beginning, begin, draft_of, plan_for
+from forge_bot.runs.notifications import Notice
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.resolve import RunInfo, choose
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
-from forge_bot.runs.start import Beginning, begin, draft_of, plan_for
 from forge_bot.settings import Config, load_pipeline
+from forge_bot.values import Tier, Usage
 from tests.fakes.script import HEADINGS
 
 Answer = Mapping[str, object]

@@ -114,8 +114,8 @@ CLASSES: dict[str, Class] = {
     "S18": Class(
         "Options and settings for git",
         (
-            "tests/checkout/test_calls_of_git.py::test_hooks_never_run_wherever_they_lie",
-            "tests/checkout/test_differences_and_patches.py::test_a_revision_is_never_an_option",
+            "tests/git/test_calls_of_git.py::test_hooks_never_run_wherever_they_lie",
+            "tests/git/test_differences_and_patches.py::test_a_revision_is_never_an_option",
             "tests/agent/test_context_past.py::test_programs_that_a_repository_configures_are_not_run",
         ),
     ),
@@ -336,8 +336,8 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_traces.py::test_a_key_in_the_author_or_committer_of_a_commit_is_found",
             "tests/security/test_traces.py::test_a_key_in_a_line_of_a_commit_that_no_log_shows_is_found",
             "tests/security/test_traces.py::test_a_key_is_found_in_the_forms_that_addresses_have",
-            "tests/checkout/test_discarding.py::test_a_nested_repository_goes_like_every_other_leftover",
-            "tests/checkout/test_discarding.py::test_a_folder_of_the_project_is_not_left_a_repository_of_its_own",
+            "tests/git/test_discarding.py::test_a_nested_repository_goes_like_every_other_leftover",
+            "tests/git/test_discarding.py::test_a_folder_of_the_project_is_not_left_a_repository_of_its_own",
         ),
         "a secret that is divided among the names of several files",
         red_at="7997ad5",

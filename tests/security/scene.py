@@ -5,12 +5,12 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.bot.checks import Inspector
-from forge_bot.checkout import Repository, Tree
+from forge_bot.bot.inspect_commits import Inspector
 from forge_bot.engine.reports import Report
+from forge_bot.git import Repository, Tree
 from forge_bot.resources import templates
-from forge_bot.runs.find import RunInfo
-from forge_bot.runs.start import Beginning, Draft, begin, plan_for
+from forge_bot.runs.create import Beginning, Draft, begin, plan_for
+from forge_bot.runs.resolve import RunInfo
 from forge_bot.settings import load_pipeline
 
 KEY = "sk-live-4f9a8c7b6d5e4f3a2b1c"

@@ -6,19 +6,19 @@ from datetime import UTC, datetime
 
 import pytest
 
-from forge_bot.agent.models.opening import open_tiers
+from forge_bot.agent.models.open_model import open_tiers
 from forge_bot.agent.models.provider import ProviderSettings
-from forge_bot.checkout import blob_id
 from forge_bot.engine import Checkpoint
 from forge_bot.engine.reports import ActionFailed, Answer, Answered, ArtifactWritten
 from forge_bot.engine.state import Reason
-from forge_bot.engine.values import PhaseId, TaskId, Tier
 from forge_bot.errors import CommitsRefused
-from forge_bot.runs.host import LocalHost
+from forge_bot.git import blob_id
+from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.run import Run, opened
 from forge_bot.runs.session import prompts_for
 from forge_bot.settings import load_config
+from forge_bot.values import PhaseId, TaskId, Tier
 from tests.fakes import script
 from tests.security.scene import Scene
 

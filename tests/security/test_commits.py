@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.outgoing import push, refuse_unseen
-from forge_bot.bot.records import state_at
+from forge_bot.bot.push_commits import push, refuse_unseen
+from forge_bot.bot.untrusted_records import state_at
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Published
 from forge_bot.errors import BranchMoved, CommitsRefused
-from forge_bot.runs.past import history_at
-from forge_bot.runs.start import Beginning, Draft, begin, plan_for
+from forge_bot.runs.create import Beginning, Draft, begin, plan_for
+from forge_bot.runs.past_run_index import history_at
 from forge_bot.settings import load_pipeline
 from tests.security.scene import KEY, Scene, git
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.gate.speech import reply_mark
+from forge_bot.gate.messages import reply_mark
 from tests.bot.stage import BODY, TITLE, Stage, heard
 from tests.fakes import script
 from tests.fakes.github import Role

@@ -279,7 +279,7 @@ def test_ordinary_files_are_not_taken_for_protected_ones(scene: Scene) -> None:
 
 
 def test_the_page_lists_the_table_as_it_is() -> None:
-    from forge_bot.settings.protected import RULES
+    from forge_bot.settings.protected_paths import RULES
 
     page = (Path(__file__).parents[2] / "docs" / "protected-paths.md").read_text(encoding="utf-8")
     for rule in RULES:

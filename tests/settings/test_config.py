@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.engine.values import Tier
 from forge_bot.errors import BadConfig, BadPipeline, PipelineNotRunnable
 from forge_bot.settings import Config, load_config, load_pipeline, state_home
 from forge_bot.settings.config import DEFAULT_MODEL
+from forge_bot.values import Tier
 
 
 def config(text: str | None, environ: dict[str, str] | None = None) -> Config:

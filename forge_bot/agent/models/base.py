@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from forge_bot.agent.answers import AnswerKind
-from forge_bot.engine.values import Frozen, Tier, Usage
+from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.errors import ModelUnavailable
+from forge_bot.values import Frozen, Tier, Usage
 
 # English prose and code run at about four characters a token; three and a half bytes is a cautious average,
 # and counting bytes keeps it cautious for scripts that need more than a byte a letter.

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import Field
 
-from forge_bot.agent.answers import answer_schema
+from forge_bot.agent.model_answers import answer_schema
 from forge_bot.agent.models.base import Finish, Message, ModelCall, PerhapsPaid, Reply, Role
-from forge_bot.agent.models.counting import counted
-from forge_bot.agent.models.patience import pause
 from forge_bot.agent.models.provider_errors import alike, in_our_words, said
-from forge_bot.engine.values import Frozen
+from forge_bot.agent.models.retry_delay import pause
+from forge_bot.agent.models.usage import counted
 from forge_bot.errors import ForgeError, NoModelKey, UnknownModel
+from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse

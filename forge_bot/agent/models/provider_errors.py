@@ -6,7 +6,7 @@ from math import ceil, isfinite
 from typing import cast
 
 from forge_bot.agent.models.base import PerhapsPaid
-from forge_bot.agent.models.patience import too_long
+from forge_bot.agent.models.retry_delay import too_long
 from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
 
 _KEYS = {

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from forge_bot.agent.models.base import Model, ModelCall, ReplayKey, Reply, prompt_digest
-from forge_bot.agent.models.records import Exchange, Exchanges
+from forge_bot.agent.models.exchange_files import Exchange, Exchanges
 from forge_bot.errors import ModelUnavailable, RecordExhausted
 
 

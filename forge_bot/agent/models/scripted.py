@@ -4,7 +4,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from forge_bot.agent.models.base import ModelCall, Reply
-from forge_bot.agent.models.records import Exchanges
+from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.errors import ModelUnavailable, RecordExhausted
 
 

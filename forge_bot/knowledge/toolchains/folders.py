@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Collection
 
-from forge_bot.knowledge.commands import Found, together
-from forge_bot.knowledge.listing import Listing
+from forge_bot.knowledge.file_list import Listing
+from forge_bot.knowledge.project_commands_of import Found, together
 
 _MOST = 8
 

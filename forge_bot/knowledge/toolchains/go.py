@@ -2,8 +2,8 @@
 
 import re
 
-from forge_bot.knowledge.commands import Commands, Found, command
-from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.file_list import Listing, join
+from forge_bot.knowledge.project_commands_of import Commands, Found, command
 from forge_bot.knowledge.toolchains.folders import find_in
 
 _REQUIRES = re.compile(r"^\s*require\b", re.MULTILINE)

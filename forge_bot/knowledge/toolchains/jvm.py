@@ -1,7 +1,7 @@
 """Java and Kotlin: Maven and Gradle, by their wrappers where the repository has them."""
 
-from forge_bot.knowledge.commands import Commands, Found, command
-from forge_bot.knowledge.listing import Listing
+from forge_bot.knowledge.file_list import Listing
+from forge_bot.knowledge.project_commands_of import Commands, Found, command
 
 _GRADLE_FILES = ("settings.gradle.kts", "settings.gradle", "build.gradle.kts", "build.gradle")
 

@@ -6,10 +6,10 @@ from fnmatch import fnmatch
 from posixpath import dirname, normpath
 from typing import NamedTuple
 
-from forge_bot.engine.values import CommandName
-from forge_bot.knowledge.commands import Command, Commands, Found, command, together
-from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.file_list import Listing, join
+from forge_bot.knowledge.project_commands_of import Command, Commands, Found, command, together
 from forge_bot.settings.config import CONFIG
+from forge_bot.values import CommandName
 
 _FILES = ("GNUmakefile", "makefile", "Makefile")
 # Beside another toolchain `all` is as likely to run that one's checks as to build something.

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from posixpath import dirname
 
-from forge_bot.engine.values import Frozen
-from forge_bot.knowledge.commands import Command, Commands, Found, command
-from forge_bot.knowledge.foreign import json_object, string, strings, table
-from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.file_list import Listing, join
+from forge_bot.knowledge.lenient_config import json_object, string, strings, table
+from forge_bot.knowledge.project_commands_of import Command, Commands, Found, command
 from forge_bot.knowledge.toolchains.folders import find_in
 from forge_bot.knowledge.toolchains.node_packages import Manager, read_manager
+from forge_bot.values import Frozen
 
 _MANIFEST = "package.json"
 _NEEDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from forge_bot.engine.values import Frozen
-from forge_bot.knowledge.foreign import string
-from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.file_list import Listing, join
+from forge_bot.knowledge.lenient_config import string
+from forge_bot.values import Frozen
 
 _LOCKS = (
     ("pnpm-lock.yaml", "pnpm"),

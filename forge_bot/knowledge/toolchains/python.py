@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from posixpath import basename
 
-from forge_bot.engine.values import Frozen
-from forge_bot.knowledge.commands import Command, Commands, Found, command
-from forge_bot.knowledge.foreign import ini, table, toml
-from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.file_list import Listing, join
+from forge_bot.knowledge.lenient_config import ini, table, toml
+from forge_bot.knowledge.project_commands_of import Command, Commands, Found, command
 from forge_bot.knowledge.toolchains.python_install import PYTHON, Order, order, pip_commands
 from forge_bot.knowledge.toolchains.python_needs import Needs, read_needs
 from forge_bot.knowledge.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.settings.config import CONFIG
+from forge_bot.values import Frozen
 
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini", "Pipfile")
 _MANAGERS = {

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from forge_bot.engine.values import Frozen
-from forge_bot.knowledge.commands import ENV, Command, command
-from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.file_list import Listing, join
+from forge_bot.knowledge.project_commands_of import ENV, Command, command
 from forge_bot.knowledge.toolchains.python_needs import Needs, Source
-from forge_bot.knowledge.toolchains.requirements import includes
+from forge_bot.knowledge.toolchains.python_requirements import includes
 from forge_bot.knowledge.words import one_line
+from forge_bot.values import Frozen
 
 PYTHON = f"{ENV}/bin/python"
 _PIP = (PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check")

@@ -6,11 +6,11 @@ from fnmatch import fnmatch
 from posixpath import basename, normpath
 from typing import Literal
 
-from forge_bot.engine.values import Frozen
-from forge_bot.knowledge.foreign import ini, string, strings, table, toml
-from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.file_list import Listing, join
+from forge_bot.knowledge.lenient_config import ini, string, strings, table, toml
 from forge_bot.knowledge.toolchains import setup_script
-from forge_bot.knowledge.toolchains.requirements import canonical, dependency_group, file_lines, from_tables, name_of
+from forge_bot.knowledge.toolchains.python_requirements import canonical, dependency_group, file_lines, from_tables, name_of
+from forge_bot.values import Frozen
 
 _TEST_NAMES = frozenset({"test", "tests", "testing", "hatch-test"})
 _DEV_NAMES = frozenset({"dev", "develop", "development"})

@@ -7,10 +7,10 @@ from enum import StrEnum
 from posixpath import basename, dirname
 from typing import NamedTuple
 
-from forge_bot.engine.values import Frozen
-from forge_bot.knowledge.foreign import ini, strings, table, toml
-from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.file_list import Listing, join
+from forge_bot.knowledge.lenient_config import ini, strings, table, toml
 from forge_bot.knowledge.toolchains.python_needs import Needs
+from forge_bot.values import Frozen
 
 _PYTEST_FILES = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
 _USES_PYTEST = re.compile(r"^\s*(?:import|from)\s+pytest\b|^(?:async\s+)?def\s+test_", re.MULTILINE)

@@ -2,8 +2,8 @@
 
 import re
 
-from forge_bot.knowledge.commands import Command, Commands, Found, command
-from forge_bot.knowledge.listing import Listing
+from forge_bot.knowledge.file_list import Listing
+from forge_bot.knowledge.project_commands_of import Command, Commands, Found, command
 
 _TEST_TASK = re.compile(r"Rake::TestTask|Minitest::TestTask|^\s*task\s+:?[\"']?test\b", re.MULTILINE)
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from forge_bot.knowledge.commands import Command, Commands, Found, command
-from forge_bot.knowledge.foreign import table, toml
-from forge_bot.knowledge.listing import Listing, join
+from forge_bot.knowledge.file_list import Listing, join
+from forge_bot.knowledge.lenient_config import table, toml
+from forge_bot.knowledge.project_commands_of import Command, Commands, Found, command
 from forge_bot.knowledge.toolchains.folders import find_in
 
 _NEEDS = ("dependencies", "dev-dependencies", "build-dependencies")

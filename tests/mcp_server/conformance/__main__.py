@@ -10,9 +10,9 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from forge_bot.mcp_server.calling import LazyDesk
-from forge_bot.mcp_server.listening import application, door
-from forge_bot.mcp_server.offering import make_server
+from forge_bot.mcp_server.http import application, door
+from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.service_calls import LazyDesk
 from tests.mcp_server.conformance.contents import add_contents
 from tests.mcp_server.conformance.dialogues import add_dialogues
 from tests.mcp_server.conformance.rounds import add_rounds

@@ -9,7 +9,7 @@ import json
 from mcp.server.mcpserver.prompts.base import Message, UserMessage
 from mcp.types import AudioContent, ContentBlock, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
-from forge_bot.mcp_server.serving import ForgeServer
+from forge_bot.mcp_server.protocol import ForgeServer
 
 _PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 _WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="

@@ -13,7 +13,7 @@ from mcp.server.mcpserver.prompts.base import Prompt
 from mcp.types import MISSING_REQUIRED_CLIENT_CAPABILITY, EmptyResult, SamplingMessage, SetLevelRequestParams, TextContent
 from pydantic import Field, JsonValue
 
-from forge_bot.mcp_server.serving import ForgeServer
+from forge_bot.mcp_server.protocol import ForgeServer
 
 _ASKED = {"type": "object", "properties": {"response": {"type": "string"}}, "required": ["response"]}
 _DEFAULTS = {

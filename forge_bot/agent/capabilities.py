@@ -1,0 +1,78 @@
+"""What was asked for and what was found: one value each, the same for every capability."""
+
+import hashlib
+import json
+from enum import StrEnum
+from typing import cast
+
+from forge_bot.values import Frozen
+
+
+class Status(StrEnum):
+    """How looking something up went."""
+
+    OK = "ok"
+    TOOL_ERROR = "tool_error"
+    TIMEOUT = "timeout"
+    INVALID_PARAMS = "invalid_params"
+    UNKNOWN_CAPABILITY = "unknown_capability"
+    DENIED = "denied"
+    SKIPPED_DUPLICATE = "skipped_duplicate"
+
+
+class Effect(StrEnum):
+    """What fulfilling a request does beside finding an answer."""
+
+    READS = "reads"
+    """Nothing: within one conversation the same request is fulfilled once."""
+    RUNS = "runs"
+    """It runs commands: each request counts, and it is journalled before it begins."""
+
+
+class Wanted(Frozen):
+    """One request of the model, with the key its result is known by.
+
+    `params` is canonical JSON, so two ways of writing the same request are equal; it is what the model wrote if that is no
+    JSON object.
+    """
+
+    key: str
+    capability: str
+    params: str
+
+
+class Observation(Frozen):
+    """What one request brought. `note` is for its heading: line ranges, and what was left out."""
+
+    key: str
+    capability: str
+    params: str
+    status: Status
+    content: str
+    truncated: bool = False
+    note: str = ""
+
+
+def canonical(params_json: str) -> str | None:
+    """The parameters in one spelling, without those that are null; None if the text is no JSON object."""
+    try:
+        value: object = json.loads(params_json or "{}", strict=False)
+        # JSON can spell halves of characters, which are no text.
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    given = {name: item for name, item in cast("dict[str, object]", value).items() if item is not None}
+    return json.dumps(given, sort_keys=True, ensure_ascii=False, separators=(", ", ": "))
+
+
+def effect_key(turn: int, index: int, capability: str, params: str) -> str:
+    """`<turn>.<index>-<hash>`: the same request at the same place has the same key in every process."""
+    said = hashlib.sha256(f"{capability}\n{params}".encode("utf-8", "replace")).hexdigest()[:10]
+    return f"{turn}.{index}-{said}"
+
+
+def place(key: str) -> int:
+    """Where in its turn a request stood, from 1."""
+    return int(key.partition("-")[0].partition(".")[2])

@@ -1,0 +1,228 @@
+"""The conversation with a model as a value: told what happened, asked what comes next. No I/O, no clock, nothing random.
+
+    begin ──► AskModel ──► replied ─┬─► Fetch ──► fetched ──► AskModel …
+                                    ├─► Judge ──► judged ─┬─► Stop(answered)
+                                    │                     └─► AskModel, with the complaints
+                                    ├─► AskModel, with what was wrong
+                                    └─► Stop
+
+Messages are only ever appended, so a provider's cache finds each question's beginning again.
+"""
+
+from pydantic import Field
+
+from forge_bot.agent import model_feedback
+from forge_bot.agent.assignment import Assignment, StopReason
+from forge_bot.agent.capabilities import Observation, Status, Wanted, place
+from forge_bot.agent.capability_requests import sorted_wishes
+from forge_bot.agent.limits import Limits
+from forge_bot.agent.model_answers import AnswerKind, Explore, Malformed, Work, parse_answer
+from forge_bot.agent.models.base import Finish, Message, Reply, Role, prompt_tokens
+from forge_bot.values import Frozen, Usage
+
+# Turns in a row that bring nothing new: after the first the model is told, after the second it is asked one last time.
+_IDLE_TURNS = 2
+
+
+class AskModel(Frozen):
+    """Put these messages to the model. `step` is `<turn>`, from the second try of a turn on `<turn>~<try>`."""
+
+    step: str
+    turn: int
+    messages: tuple[Message, ...]
+
+
+class Fetch(Frozen):
+    """Look these up, side by side; report with `fetched`."""
+
+    wanted: tuple[Wanted, ...]
+
+
+class Judge(Frozen):
+    """See whether this finished work can be taken; report with `judged`."""
+
+    answer: Work
+
+
+class Stop(Frozen):
+    """Nothing more to do."""
+
+    reason: StopReason
+    answer: Work | None = None
+    message: str = ""
+
+
+class Failure(Frozen):
+    """The model could not be asked, or may not be asked any more."""
+
+    reason: StopReason
+    message: str
+
+
+Effect = AskModel | Fetch | Judge | Stop
+
+
+class Exploration(Frozen):
+    """Where one conversation stands."""
+
+    kind: AnswerKind
+    providers: tuple[str, ...]
+    running: tuple[str, ...] = ()
+    limits: Limits
+    messages: tuple[Message, ...]
+    observations: tuple[Observation, ...] = ()
+    usage: Usage = Usage()
+    turn: int = 1
+    attempt: int = 1
+    idle: int = 0
+    last: StopReason | None = Field(default=None, description="why the outstanding question is the last, if it is")
+    wanted: tuple[Wanted, ...] = ()
+    known: tuple[Observation, ...] = Field(default=(), description="results of this turn that need no looking up")
+    notes: tuple[str, ...] = ()
+    candidate: Work | None = None
+    rejected: Work | None = None
+    complaints: tuple[str, ...] = ()
+    stop: Stop | None = None
+
+
+def begin(assignment: Assignment) -> Exploration:
+    """The conversation before its first question."""
+    limits = assignment.limits
+    empty = Exploration(
+        kind=assignment.kind,
+        providers=assignment.providers,
+        running=assignment.running,
+        limits=limits,
+        messages=(Message(role=Role.SYSTEM, text=assignment.system),),
+    )
+    return _ask(empty, assignment.user, last=StopReason.ROUND_LIMIT if limits.turns == 1 else None)
+
+
+def next_effect(x: Exploration, elapsed: float = 0.0) -> Effect:
+    """What is to be done now. `elapsed` is seconds since the work began in this process."""
+    if x.stop is not None:
+        return x.stop
+    if x.candidate is not None:
+        return Judge(answer=x.candidate)
+    if elapsed >= x.limits.seconds:
+        return Stop(reason=StopReason.DEADLINE, message=f"The {x.limits.seconds:,.0f} seconds for this work are over.")
+    if x.wanted:
+        return Fetch(wanted=x.wanted)
+    if x.usage.input_tokens + prompt_tokens(x.messages) > x.limits.total_input_tokens:
+        return Stop(reason=StopReason.TOKEN_BUDGET, message="The tokens for this work are used up.")
+    step = str(x.turn) if x.attempt == 1 else f"{x.turn}~{x.attempt}"
+    return AskModel(step=step, turn=x.turn, messages=x.messages)
+
+
+def replied(x: Exploration, reply: Reply | Failure) -> Exploration:
+    """The conversation after the model was asked."""
+    if isinstance(reply, Failure):
+        return _stopped(x, reply.reason, reply.message)
+    # Providers refuse an empty message, and an unread one need not be carried along whole.
+    said = reply.text.strip() or "(no answer)"
+    if reply.finish is Finish.REFUSAL:
+        x = _heard(x, said, reply.usage)
+        return _stopped(x, StopReason.MODEL_REFUSED, f"The model declined: {model_feedback.printable(said, 300)}")
+    try:
+        answer = parse_answer(reply.text, x.kind)
+    except Malformed as error:
+        x = _heard(x, said if len(said) <= x.limits.result_chars else said[: x.limits.result_chars] + "…", reply.usage)
+        if reply.finish is Finish.LENGTH:
+            return _sent_back(x, StopReason.MODEL_TRUNCATED, (model_feedback.cut_off(x.kind, x.limits.output_tokens),))
+        return _sent_back(x, StopReason.MODEL_MALFORMED, (str(error),))
+    x = _heard(x, said, reply.usage)
+    return _explored(x, answer) if isinstance(answer, Explore) else x.model_copy(update={"candidate": answer})
+
+
+def fetched(x: Exploration, observations: tuple[Observation, ...]) -> Exploration:
+    """The conversation after a Fetch. What is missing counts as failed; what is too long is cut."""
+    found = {item.key: item for item in observations}
+    looked = tuple(_kept(found.get(item.key) or _missing(item), x.limits) for item in x.wanted)
+    return _turn_over(x, looked)
+
+
+def judged(x: Exploration, complaints: tuple[str, ...]) -> Exploration:
+    """The conversation after a Judge: without complaints the work is done."""
+    answer = x.candidate
+    x = x.model_copy(update={"candidate": None})
+    if not complaints:
+        return x.model_copy(update={"stop": Stop(reason=StopReason.ANSWERED, answer=answer)})
+    return _sent_back(x.model_copy(update={"rejected": answer}), StopReason.MODEL_MALFORMED, complaints)
+
+
+def _explored(x: Exploration, answer: Explore) -> Exploration:
+    if x.last is not None:
+        return _stopped(x, x.last, _WHY_LAST[x.last])
+    wishes = sorted_wishes(answer, x.turn, x.observations, x.providers, x.limits.requests_per_turn, x.running)
+    x = x.model_copy(update={"wanted": wishes.wanted, "known": wishes.known, "notes": wishes.notes})
+    return x if x.wanted else _turn_over(x, ())
+
+
+_WHY_LAST = {
+    StopReason.ROUND_LIMIT: "The model still wanted to look around in its last turn.",
+    StopReason.NO_PROGRESS: "The model kept asking for what it had been shown, and did not answer.",
+    StopReason.TOKEN_BUDGET: "The tokens for this work were nearly used up, and the model did not answer.",
+}
+
+
+def _turn_over(x: Exploration, looked: tuple[Observation, ...]) -> Exploration:
+    """The next question, with everything this turn brought."""
+    shown = sorted((*looked, *x.known), key=lambda item: place(item.key))
+    new = any(item.status is not Status.SKIPPED_DUPLICATE for item in shown)
+    idle = 0 if new else x.idle + 1
+    told = model_feedback.results(shown, (*x.notes, *_idle_note(shown, idle)))
+    settled = {"observations": (*x.observations, *shown), "wanted": (), "known": (), "notes": (), "complaints": ()}
+    x = x.model_copy(update={**settled, "idle": idle, "turn": x.turn + 1, "attempt": 1})
+    limit = StopReason.ROUND_LIMIT if x.turn >= x.limits.turns else None
+    return _ask(x, told, last=StopReason.NO_PROGRESS if idle >= _IDLE_TURNS else limit)
+
+
+def _idle_note(shown: list[Observation], idle: int) -> tuple[str, ...]:
+    if not idle:
+        return ()
+    if not shown:
+        return ("You asked for nothing more. Give your answer now.",)
+    return ("You asked only for what you have been shown already. Ask for something else, or answer.",)
+
+
+def _sent_back(x: Exploration, reason: StopReason, complaints: tuple[str, ...]) -> Exploration:
+    x = x.model_copy(update={"complaints": complaints})
+    if x.attempt > x.limits.corrections:
+        return _stopped(x, reason, f"After {x.attempt} tries: {model_feedback.printable(complaints[0], 300)}")
+    told = complaints[0] if reason is StopReason.MODEL_TRUNCATED else model_feedback.complaint(complaints, x.kind)
+    return _ask(x.model_copy(update={"attempt": x.attempt + 1}), told, last=x.last)
+
+
+def _ask(x: Exploration, told: str, *, last: StopReason | None) -> Exploration:
+    """`x` with one more message to the model. A question after which there would be no tokens for another is the last."""
+    spent = x.usage.input_tokens
+    cost = prompt_tokens((*x.messages, Message(role=Role.USER, text=told)))
+    if last is None and spent + 2 * cost > x.limits.total_input_tokens:
+        last = StopReason.TOKEN_BUDGET
+    left = x.limits.total_input_tokens - spent
+    line = model_feedback.where_we_are(x.turn, x.limits.turns, left, x.kind, last=last is not None)
+    message = Message(role=Role.USER, text=f"{told}\n\n{line}".strip())
+    return x.model_copy(update={"messages": (*x.messages, message), "last": last})
+
+
+def _heard(x: Exploration, said: str, usage: Usage) -> Exploration:
+    message = Message(role=Role.ASSISTANT, text=said)
+    return x.model_copy(update={"messages": (*x.messages, message), "usage": x.usage + usage})
+
+
+def _stopped(x: Exploration, reason: StopReason, message: str) -> Exploration:
+    return x.model_copy(update={"stop": Stop(reason=reason, message=message), "wanted": (), "known": (), "candidate": None})
+
+
+def _missing(item: Wanted) -> Observation:
+    said = "This was not looked up."
+    return Observation(key=item.key, capability=item.capability, params=item.params, status=Status.TOOL_ERROR, content=said)
+
+
+def _kept(item: Observation, limits: Limits) -> Observation:
+    """The observation within the largest size any result may have, whatever the provider did."""
+    most = max(limits.result_chars, limits.file_chars)
+    if len(item.content) <= most:
+        return item
+    note = f"cut at {most:,} of {len(item.content):,} characters"
+    return item.model_copy(update={"content": item.content[:most], "truncated": True, "note": item.note or note})

@@ -1,0 +1,224 @@
+"""A model at work: the conversation of exploration.py, performed against a real model, journal and repository."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Protocol
+
+from forge_bot.agent.assignment import Assignment, Finished, StopReason
+from forge_bot.agent.capabilities import Observation, Status, Wanted
+from forge_bot.agent.conversation import AskModel, Exploration, Failure, Fetch, Judge, Stop, begin, fetched, judged, next_effect, replied
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.ledger import Ledger
+from forge_bot.agent.limits import Limits
+from forge_bot.agent.model_answers import Work
+from forge_bot.agent.model_feedback import printable
+from forge_bot.agent.models.base import Message, Model, ModelCall, PerhapsPaid, ReplayKey, Reply, prompt_digest
+from forge_bot.agent.progress_events import Answered, Asking, Complaint, Looking, Notice
+from forge_bot.errors import ContextTooLong, ForgeError, ModelUnavailable, QuestionRejected
+from forge_bot.store import is_full
+
+# Things looked up at once: more would only fight for the same disk.
+_SIDE_BY_SIDE = 4
+
+Check = Callable[[Work], Sequence[str]]
+
+
+class ContextPort(Protocol):
+    """Looks things up. `fetch` is called in threads, several at a time."""
+
+    def fetch(self, wanted: Wanted, limits: Limits) -> Observation:
+        """What was found; every failure is a status, not an exception."""
+        ...
+
+
+async def work(
+    assignment: Assignment,
+    *,
+    model: Model,
+    context: ContextPort,
+    journal: Journal,
+    ledger: Ledger,
+    check: Check,
+    notice: Callable[[Notice], None],
+    now: Callable[[], float],
+) -> Finished:
+    """Ask, look up, ask again, until there is an answer that `check` has nothing against, or a limit is reached.
+
+    What the journal holds is neither asked nor looked up again. `check` gives complaints in words the model can act on.
+    `now` is a clock in seconds. Set-up errors (no key, unknown model) and an exhausted record are raised; everything else
+    that can happen to a model is a stop reason.
+    """
+    desk = _Desk(assignment, model, context, journal, ledger, notice, now)
+    lost = desk.charge_lost()
+    x = begin(assignment)
+    while True:
+        effect = next_effect(x, desk.elapsed)
+        match effect:
+            case AskModel():
+                x = desk.told(x, replied(x, await desk.ask(effect)))
+            case Fetch():
+                x = fetched(x, await desk.look(effect.wanted))
+            case Judge():
+                complaints = tuple(await asyncio.to_thread(check, effect.answer))
+                x = desk.told(x, judged(x, complaints))
+            case Stop():
+                return _finished(x, effect, lost + desk.unanswered)
+
+
+def _finished(x: Exploration, stop: Stop, lost: Decimal) -> Finished:
+    usage = x.usage if not lost or x.usage.cost is None else x.usage.model_copy(update={"cost": x.usage.cost + lost})
+    return Finished(
+        stop=stop.reason,
+        answer=stop.answer,
+        rejected=None if stop.answer else x.rejected,
+        usage=usage,
+        turns=x.turn,
+        complaints=x.complaints,
+        message=stop.message,
+    )
+
+
+@dataclass
+class _Desk:
+    """Everything one piece of work needs of the world."""
+
+    assignment: Assignment
+    model: Model
+    context: ContextPort
+    journal: Journal
+    ledger: Ledger
+    notice: Callable[[Notice], None]
+    now: Callable[[], float]
+    unanswered: Decimal = Decimal(0)
+    _noted: int = 0
+    _began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._began = self.now()
+        self._room = asyncio.Semaphore(_SIDE_BY_SIDE)
+        self._commands = asyncio.Lock()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the work began here."""
+        return self.now() - self._began
+
+    def charge_lost(self) -> Decimal:
+        """Count what a process that died may have spent."""
+        lost = self.journal.take_lost(self.assignment.prefix)
+        self.ledger.settle(f"{self.assignment.prefix}lost", lost)
+        return lost
+
+    def told(self, before: Exploration, after: Exploration) -> Exploration:
+        """Let the face know when an answer goes back."""
+        if after.complaints and after.complaints is not before.complaints:
+            self.notice(Complaint(text=after.complaints[0]))
+        return after
+
+    async def ask(self, effect: AskModel) -> Reply | Failure:
+        """The reply, out of the journal if it is there."""
+        call = self._call(effect)
+        key, prompt = self.assignment.prefix + effect.step, prompt_digest(call)
+        new, self._noted = effect.messages[self._noted :], len(effect.messages)
+        if known := self.journal.answered(key, prompt):
+            self.ledger.settle(key, known.usage.cost)
+            self.notice(Answered(usage=known.usage, cost=known.usage.cost, again=True))
+            return known
+        reply = await self._in_time(self._asked(effect.turn, call, key, prompt, new))
+        if isinstance(reply, Reply):
+            self.notice(Answered(usage=reply.usage, cost=reply.usage.cost))
+        return reply
+
+    async def look(self, wanted: tuple[Wanted, ...]) -> tuple[Observation, ...]:
+        """What was asked for, in order; looked up side by side."""
+        return tuple(await asyncio.gather(*(self._looked(item) for item in wanted)))
+
+    def _call(self, effect: AskModel) -> ModelCall:
+        work_ = self.assignment
+        key = ReplayKey(work_.agent, work_.phase, work_.round_text(effect.step), work_.kind.value)
+        return ModelCall(key=key, messages=effect.messages, kind=work_.kind, output_tokens=work_.limits.output_tokens, tier=work_.tier)
+
+    async def _in_time(self, asked: Coroutine[None, None, Reply | Failure]) -> Reply | Failure:
+        clock = asyncio.timeout(self.assignment.limits.seconds - self.elapsed)
+        try:
+            async with clock:
+                return await asked
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            return Failure(reason=StopReason.DEADLINE, message="The time for this work was over before the model answered.")
+
+    async def _asked(self, turn: int, call: ModelCall, key: str, prompt: str, new: Sequence[Message]) -> Reply | Failure:
+        reserved = await self.ledger.reserve(key, self.model.name, call.messages, call.output_tokens)
+        if reserved is None:
+            return Failure(reason=StopReason.BUDGET, message="The next question could cost more than the budget has left.")
+        self.notice(Asking(turn=turn, model=self.model.name, reserved=reserved.amount if reserved.price_known else None))
+        self.journal.started(key, prompt, self.model.name, reserved.amount, new)
+        cost: Decimal | None = reserved.amount
+        try:
+            began = self.now()
+            reply = self._timed(await self.model.ask(call), began)
+            cost = reply.usage.cost
+            return self.journal.finished(key, prompt, reply)
+        except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
+            paid = isinstance(error, PerhapsPaid)
+            cost = reserved.amount if paid else Decimal(0)
+            self.unanswered += cost
+            self.journal.failed(key, prompt, error.message, paid=paid)
+            reason = StopReason.CONTEXT_WINDOW if isinstance(error, ContextTooLong) else StopReason.MODEL_UNAVAILABLE
+            return Failure(reason=reason, message=error.message)
+        except ForgeError as error:
+            cost = Decimal(0)
+            self.journal.failed(key, prompt, error.message, paid=False)
+            raise
+        except asyncio.CancelledError:
+            self.unanswered += reserved.amount
+            raise
+        finally:
+            self.ledger.settle(key, cost)
+
+    def _timed(self, reply: Reply, began: float) -> Reply:
+        duration = int((self.now() - began) * 1000)
+        usage = reply.usage.model_copy(update={"duration_ms": duration, "calls": 1, "model": reply.usage.model or self.model.name})
+        return reply.model_copy(update={"usage": usage})
+
+    async def _looked(self, item: Wanted) -> Observation:
+        key = self.assignment.prefix + item.key
+        if known := self.journal.observed(key):
+            return known
+        if item.capability in self.assignment.running:
+            # One after the other, so that the time of one does not run while another one works.
+            async with self._commands:
+                self.notice(Looking(capability=item.capability, params=printable(item.params, 100)))
+                self.journal.begun(key, item)
+                found = await self._fulfilled(item, self.assignment.limits.command_seconds)
+        else:
+            async with self._room:
+                self.notice(Looking(capability=item.capability, params=printable(item.params, 100)))
+                found = await self._fulfilled(item, self.assignment.limits.lookup_seconds)
+        return self.journal.looked(key, found)
+
+    async def _fulfilled(self, item: Wanted, seconds: float) -> Observation:
+        """Return what was found, or that it took too long; what still goes on in its thread then is not waited for."""
+        clock = asyncio.timeout(seconds)
+        try:
+            async with clock:
+                return await asyncio.to_thread(self._fetch, item)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            said = f"This took longer than {seconds:g} seconds and was given up."
+            return Observation(key=item.key, capability=item.capability, params=item.params, status=Status.TIMEOUT, content=said)
+
+    def _fetch(self, item: Wanted) -> Observation:
+        try:
+            return self.context.fetch(item, self.assignment.limits)
+        # A capability may be anyone's code, and one that breaks must stop neither the others nor the work.
+        except Exception as error:
+            if is_full(error):
+                # This says nothing about what was asked for; kept as its answer it would still be told when there is room again.
+                raise
+            said = f"{type(error).__name__}: {error}"
+            return Observation(key=item.key, capability=item.capability, params=item.params, status=Status.TOOL_ERROR, content=said)

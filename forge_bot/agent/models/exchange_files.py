@@ -1,0 +1,115 @@
+"""Exchanges with a model as a file: what a recorder writes and a replayer reads, and what a person writes as a script.
+
+A record is JSON lines (`.jsonl`), a script may also be YAML: a list of the same mappings. docs/models.md describes them.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self, cast
+
+import yaml
+from pydantic import ConfigDict, Field, ValidationError
+
+from forge_bot.agent.models.base import Finish, ReplayKey
+from forge_bot.errors import BadRecord
+from forge_bot.values import Frozen, Usage
+
+ANY = "*"
+
+
+class Exchange(Frozen):
+    """One answer, and the question it belongs to. A part of the key that is `*` or left out fits every question."""
+
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
+    agent: str = ANY
+    phase: str = ANY
+    round: str = ANY
+    kind: str = Field(default=ANY, alias="schema")
+    prompt_sha256: str = ""
+    answer: str | dict[str, Any] = Field(default="", description="the raw text of the reply, or the answer as data")
+    finish: Finish = Finish.STOP
+    usage: Usage = Usage()
+    unavailable: str = Field(default="", description="instead of answering, fail with this sentence")
+
+    @property
+    def key(self) -> ReplayKey:
+        """What question this answers."""
+        return ReplayKey(self.agent, self.phase, self.round, self.kind)
+
+    @property
+    def text(self) -> str:
+        """The reply as a model would have written it."""
+        return self.answer if isinstance(self.answer, str) else json.dumps(self.answer, ensure_ascii=False)
+
+    def fits(self, key: ReplayKey) -> int | None:
+        """How many parts of the key are named and equal, or None if one is named and differs."""
+        pairs = list(zip(self.key, key, strict=True))
+        if any(said not in {ANY, asked} for said, asked in pairs):
+            return None
+        return sum(said != ANY for said, _ in pairs)
+
+
+class Exchanges(tuple[Exchange, ...]):
+    """The exchanges of one file, in its order."""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """All exchanges in `path`. Raises BadRecord with the place of the first thing that is wrong."""
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadRecord(f"{path} cannot be read: {error}.") from error
+        found = _lines(text, path) if path.suffix == ".jsonl" else _items(text, path)
+        try:
+            return cls(Exchange.model_validate(item) for item in found.values())
+        except ValidationError:
+            raise _first_fault(found, path) from None
+
+    def best(self, key: ReplayKey) -> Exchange | None:
+        """The exchange that names the most parts of the key; among equals the last, so a record can be corrected by adding."""
+        fitting = [(fit, place) for place, item in enumerate(self) if (fit := item.fits(key)) is not None]
+        return self[max(fitting)[1]] if fitting else None
+
+    def listed(self, most: int = 12) -> tuple[str, ...]:
+        """The keys, for people."""
+        keys = [str(item.key) for item in self]
+        return tuple(keys[:most]) if len(keys) <= most else (*keys[:most], f"… {len(keys) - most} more")
+
+
+def _lines(text: str, path: Path) -> Mapping[str, object]:
+    found: dict[str, object] = {}
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            found[f"line {number}"] = json.loads(line)
+        except ValueError as error:
+            if number == len(lines):
+                break  # a recorder that died in the middle of its last line
+            raise BadRecord(f"{path}, line {number} is not JSON: {error}.") from error
+    return found
+
+
+def _items(text: str, path: Path) -> Mapping[str, object]:
+    try:
+        value: object = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadRecord(f"{path} is not YAML: {error}.") from error
+    if not isinstance(value, list):
+        raise BadRecord(f"{path} is not a list of exchanges.")
+    return {f"item {number}": item for number, item in enumerate(cast("list[object]", value), 1)}
+
+
+def _first_fault(found: Mapping[str, object], path: Path) -> BadRecord:
+    for place, item in found.items():
+        try:
+            Exchange.model_validate(item)
+        except ValidationError as error:
+            first = error.errors()[0]
+            return BadRecord(f"{path}, {place}: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
+    raise AssertionError("called for a file without a fault")

@@ -1,0 +1,35 @@
+"""From the name of a model to the model: `provider:model`, `scripted:FILE` or `replay:FILE`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from forge_bot.agent.models.base import Model
+from forge_bot.agent.models.provider import ProviderSettings, open_provider
+from forge_bot.agent.models.recorded import Recorder, Replayer
+from forge_bot.agent.models.scripted import Scripted
+from forge_bot.values import Tier
+
+
+def open_model(spec: str, settings: ProviderSettings | None = None, *, record: Path | None = None) -> Model:
+    """The model of that name, ready to be asked; with `record`, everything it says is appended to that file.
+
+    Raises UnknownModel, NoModelKey or BadRecord, before anything is sent.
+    """
+    scheme, _, rest = spec.strip().partition(":")
+    match scheme:
+        case "scripted":
+            model: Model = Scripted(Path(rest))
+        case "replay":
+            model = Replayer(Path(rest))
+        case _:
+            model = open_provider(spec.strip(), settings or ProviderSettings())
+    return Recorder(model, record) if record else model
+
+
+def open_tiers(specs: Mapping[Tier, str], settings: ProviderSettings | None = None, *, record: Path | None = None) -> dict[Tier, Model]:
+    """A model for every tier that is named. Tiers with the same name share one model."""
+    opened: dict[str, Model] = {}
+    for spec in specs.values():
+        if spec not in opened:
+            opened[spec] = open_model(spec, settings, record=record)
+    return {tier: opened[spec] for tier, spec in specs.items()}

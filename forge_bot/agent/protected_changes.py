@@ -1,0 +1,25 @@
+"""Changes that only a person may let through: to protected paths, and to the part of a manifest that installs, builds or runs."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from forge_bot.agent.manifests import is_manifest, protected_part_changed
+from forge_bot.settings.protected_paths import reason_for
+
+Versions = Callable[[str], tuple[bytes | None, bytes | None]]
+"""Gives the bytes of a file before and after a change; None where there is no file."""
+
+MANIFEST = "its dependency, build-system or script part changes"
+
+
+def protected_changes(paths: Iterable[str], versions: Versions, patterns: Sequence[str] = ()) -> dict[str, str]:
+    """Return the changed paths that wait for a person, sorted, each with the reason.
+
+    `patterns` are a repository's own, beside the table in `settings/protected_paths.py`.
+    """
+    found: dict[str, str] = {}
+    for path in sorted(set(paths)):
+        if reason := reason_for(path, patterns):
+            found[path] = reason
+        elif is_manifest(path) and protected_part_changed(path, *versions(path)):
+            found[path] = MANIFEST
+    return found

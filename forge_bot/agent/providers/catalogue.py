@@ -1,0 +1,59 @@
+"""What can be asked for: one entry a capability, rendered from the model of its parameters."""
+
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from forge_bot.agent.capabilities import Effect
+from forge_bot.values import Frozen
+
+
+class Parameter(Frozen):
+    """One parameter, as the model is shown it."""
+
+    name: str
+    kind: str
+    description: str
+    required: bool
+
+
+class CapabilitySpec(Frozen):
+    """One thing that can be asked for. Providers today; tools and skills have the same form."""
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    effect: Effect = Effect.READS
+
+    @property
+    def line(self) -> str:
+        """The entry in the menu."""
+        given = ", ".join(item.name if item.required else f"{item.name}?" for item in self.parameters)
+        told = "".join(f"\n  - {item.name} ({item.kind}): {item.description}" for item in self.parameters)
+        return f"- {self.name}({given}): {self.description}{told}"
+
+
+def spec(name: str, params: type[BaseModel], effect: Effect = Effect.READS) -> CapabilitySpec:
+    """The entry for a capability whose parameters are `params`; its docstring is the description."""
+    schema: dict[str, Any] = params.model_json_schema()
+    required = set(cast("list[str]", schema.get("required", [])))
+    fields = cast("dict[str, dict[str, Any]]", schema.get("properties", {}))
+    return CapabilitySpec(
+        name=name,
+        description=" ".join((params.__doc__ or "").split()),
+        parameters=tuple(
+            Parameter(name=field, kind=_kind(shape), description=str(shape.get("description", "")), required=field in required)
+            for field, shape in fields.items()
+        ),
+        effect=effect,
+    )
+
+
+def _kind(shape: dict[str, Any]) -> str:
+    """The type in words; null is not said, since leaving out means the same."""
+    kinds = [_kind(part) for part in cast("list[dict[str, Any]]", shape.get("anyOf", [])) if part.get("type") != "null"]
+    if kinds:
+        return " or ".join(kinds)
+    if shape.get("type") == "array":
+        return f"list of {_kind(cast('dict[str, Any]', shape.get('items', {})))}"
+    return str(shape.get("type", "any"))

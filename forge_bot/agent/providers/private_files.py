@@ -1,0 +1,17 @@
+"""Files that lie in a work tree but are somebody's own: they have the names of secrets, and git does not track them."""
+
+import re
+from pathlib import Path
+
+from forge_bot.agent.providers.git_read_only import git
+
+_SECRET_NAME = re.compile(
+    r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|id_(?:rsa|dsa|ecdsa|ed25519)|.+\.(?:pem|key|p12|pfx)",
+    re.IGNORECASE,
+)
+
+
+def is_private(root: Path, path: str) -> bool:
+    """Whether nobody who reads the repository would find this file in it, and its name says that it holds secrets."""
+    named = _SECRET_NAME.fullmatch(path.rpartition("/")[2])
+    return bool(named and git(root, "ls-files", "--error-unmatch", "--", f":(literal){path}").code)

@@ -1,0 +1,52 @@
+"""Capabilities that the host performs: the project's tests and linters, and what earlier runs left behind."""
+
+import re
+from collections.abc import Callable
+
+from pydantic import Field
+
+from forge_bot.agent.capabilities import Status
+from forge_bot.agent.paths import plain
+from forge_bot.agent.providers.provider_result import Declined, Found, ends, head
+from forge_bot.values import Frozen
+
+OnPaths = Callable[[tuple[str, ...]], str]
+OnWords = Callable[[str], str]
+
+# A path, or a test inside it as test runners name them: tests/test_a.py::TestB::test_c[two words].
+_SELECTOR = re.compile(r"[\w.][\w./@+ -]*(?:::[\w. \[\],=+/-]+)*")
+
+
+class PastRuns(Frozen):
+    """Find earlier runs of this pipeline that resemble what you describe."""
+
+    query: str = Field(min_length=1, max_length=2_000, description="what you are looking for, in words")
+
+
+class RunTests(Frozen):
+    """Run the project's own tests and show what they say."""
+
+    paths: tuple[str, ...] | None = Field(default=None, max_length=50, description="test files or tests; all if left out")
+
+
+class LintCheck(Frozen):
+    """Run the project's own linters and show what they say. Nothing is changed."""
+
+    paths: tuple[str, ...] | None = Field(default=None, max_length=200, description="files to check; all if left out")
+
+
+def past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> Found:
+    """What the host knows of earlier runs."""
+    return head(ask(wanted.query) or "No earlier run resembles this.", limit)
+
+
+def on_paths(run: OnPaths, paths: tuple[str, ...] | None, limit: int) -> Found:
+    """What a command of the project prints. Only names of files and tests reach it, never an option."""
+    for path in paths or ():
+        if not _SELECTOR.fullmatch(path):
+            raise Declined(Status.INVALID_PARAMS, f"{path} is not the name of a file or a test.")
+        plain(path.partition("::")[0])
+    try:
+        return ends(run(paths or ()) or "It printed nothing.", limit)
+    except TimeoutError:
+        raise Declined(Status.TIMEOUT, "The command took too long and was ended.") from None

@@ -1,0 +1,41 @@
+"""What a capability brings back, and the ways it can decline."""
+
+from forge_bot.agent.capabilities import Status
+from forge_bot.values import Frozen
+
+
+class Found(Frozen):
+    """Text for the model. `note` says in its heading what the text is a part of."""
+
+    content: str
+    note: str = ""
+    truncated: bool = False
+
+
+class Declined(Exception):
+    """Nothing can be shown; the sentence tells the model why."""
+
+    def __init__(self, status: Status, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+        self.why = why
+
+
+def head(text: str, limit: int, note: str = "") -> Found:
+    """The beginning of a text, in whole lines where a line fits, and how much is left out."""
+    if len(text) <= limit:
+        return Found(content=text, note=note)
+    cut = text.rfind("\n", 0, limit) + 1 or limit
+    lines = text.count("\n", cut) + (not text.endswith("\n"))
+    left = f"cut: {lines:,} more lines" if cut < limit or text[cut - 1] == "\n" else f"cut at {limit:,} of {len(text):,} characters"
+    return Found(content=text[:cut], note=f"{note}; {left}" if note else left, truncated=True)
+
+
+def ends(text: str, limit: int) -> Found:
+    """The beginning and, three times as long, the end of a text: what a command says last matters most."""
+    if len(text) <= limit:
+        return Found(content=text)
+    first = limit // 4
+    left = len(text) - limit
+    kept = f"{text[:first]}\n[… {left:,} characters left out …]\n{text[len(text) - (limit - first) :]}"
+    return Found(content=kept, note=f"cut: {left:,} characters from the middle", truncated=True)

@@ -1,0 +1,91 @@
+"""A file of the repository, or some lines of it, exactly as they stand, so that edits can quote them."""
+
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+
+from pydantic import Field
+
+from forge_bot.agent.capabilities import Status
+from forge_bot.agent.paths import inside, plain
+from forge_bot.agent.providers.private_files import is_private
+from forge_bot.agent.providers.provider_result import Declined, Found
+from forge_bot.values import Frozen
+
+_MOST_BYTES = 20_000_000
+_SNIFFED = 8_000
+
+
+class ReadFile(Frozen):
+    """Show a text file. Its lines come exactly as they stand."""
+
+    path: str = Field(description="path from the root of the repository")
+    start: int | None = Field(default=None, ge=1, description="first line to show, counted from 1")
+    end: int | None = Field(default=None, ge=1, description="last line to show")
+
+
+def read_file(root: Path, wanted: ReadFile, limit: int) -> Found:
+    """The lines from `start` to `end`, as many as fit into `limit` characters."""
+    text, remarks = _text(_readable(root, wanted.path), wanted.path)
+    lines = text.split("\n")
+    unfinished = bool(lines[-1])
+    total = len(lines) - (not unfinished)
+    first, last = wanted.start or 1, min(wanted.end or total, total)
+    if not total:
+        return Found(content="", note="the file is empty")
+    if first > last:
+        raise Declined(Status.INVALID_PARAMS, f"{wanted.path} has {total} lines; lines {first} to {wanted.end or total} are none of them.")
+    chosen, cut = _fitting(lines[first - 1 : last], limit)
+    shown = first + len(chosen) - 1
+    note = [f"lines {first}-{shown} of {total}", *remarks]
+    if shown == total and unfinished:
+        note.append("no line break at the end")
+    if cut:
+        note.append(f"cut at {limit:,} characters: {cut.format(next=shown + 1)}")
+    return Found(content="\n".join(chosen) + "\n", note="; ".join(note), truncated=bool(cut))
+
+
+def _fitting(lines: list[str], limit: int) -> tuple[list[str], str]:
+    """As many lines as fit, and how to see the rest; nothing if that is all."""
+    room = limit
+    for count, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return (lines[:count], "go on with start={next}") if count else ([line[:limit]], "this one line is longer")
+    return lines, ""
+
+
+def _readable(root: Path, path: str) -> Path:
+    place = inside(root, path)
+    try:
+        status = place.stat()
+    except OSError:
+        raise Declined(Status.TOOL_ERROR, f"There is no file {path}.") from None
+    if S_ISDIR(status.st_mode):
+        raise Declined(Status.TOOL_ERROR, f"{path} is a folder; list_files shows what is in it.")
+    if not S_ISREG(status.st_mode):
+        raise Declined(Status.DENIED, f"{path} is not an ordinary file.")
+    if status.st_size > _MOST_BYTES:
+        raise Declined(Status.TOOL_ERROR, f"{path} has {status.st_size:,} bytes, too many to read; search_code can look into it.")
+    if is_private(root, plain(path)) or is_private(root, place.relative_to(root.resolve()).as_posix()):
+        raise Declined(Status.DENIED, f"{path} is not part of the repository and may hold secrets.")
+    return place
+
+
+def _text(place: Path, path: str) -> tuple[str, list[str]]:
+    try:
+        data = place.read_bytes()
+    except OSError as error:
+        raise Declined(Status.TOOL_ERROR, f"{path} cannot be read: {error.strerror}.") from None
+    if b"\0" in data[:_SNIFFED]:
+        raise Declined(Status.TOOL_ERROR, f"{path} is a binary file of {len(data):,} bytes.")
+    remarks: list[str] = []
+    text = data.decode("utf-8", "replace")
+    if "\ufffd" in text and "\ufffd".encode() not in data:
+        remarks.append("not UTF-8: some characters are replaced")
+    if text.startswith("\ufeff"):
+        text = text[1:]
+        remarks.append("begins with a byte order mark")
+    if "\r\n" in text:
+        text = text.replace("\r\n", "\n")
+        remarks.append("line ends are CRLF")
+    return text, remarks

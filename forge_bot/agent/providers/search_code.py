@@ -1,0 +1,96 @@
+"""Lines of the repository that match an expression. git searches, so ignored files stay out and time is bounded."""
+
+import os
+from pathlib import Path
+
+from pydantic import Field
+
+from forge_bot.agent.capabilities import Status
+from forge_bot.agent.paths import alternatives, plain
+from forge_bot.agent.providers.git_read_only import RECORDS, Said, git
+from forge_bot.agent.providers.private_files import is_private
+from forge_bot.agent.providers.provider_result import Declined, Found, head
+from forge_bot.values import Frozen
+
+_MOST_MATCHES = 100
+_LINE_CHARS = 300
+_FIELDS = 3  # path, line number, text
+_WITHOUT_PERL = "not compiled with"
+
+
+class SearchCode(Frozen):
+    """Find the lines that match a regular expression (Perl's), as `path:line: text`. Runs' records under .specs are left out."""
+
+    pattern: str = Field(min_length=1, description="regular expression; begin with (?i) to ignore case")
+    path: str | None = Field(default=None, description="folder, file, or glob such as *.py or src/**/*.ts")
+    max: int | None = Field(default=None, ge=1, le=1_000, description=f"most matches to show, {_MOST_MATCHES} if left out")
+
+
+def search_code(root: Path, wanted: SearchCode, limit: int) -> Found:
+    """At most `max` matching lines, by path and line."""
+    if any(char in wanted.pattern for char in "\0\n\r"):
+        raise Declined(Status.INVALID_PARAMS, "The expression is matched against single lines and cannot hold a line break.")
+    said, note = _grep(root, wanted)
+    matches = _public(root, [line for line in said.text.split("\n") if line.count("\0") >= _FIELDS - 1])
+    if not matches:
+        return Found(content="No line matches.", note=note)
+    most = wanted.max or _MOST_MATCHES
+    shown = "\n".join(_shown(line) for line in matches[:most])
+    counted = f"{len(matches):,} matches" if not said.cut else f"more than {len(matches):,} matches"
+    note = "; ".join(part for part in (counted, note) if part)
+    if len(matches) <= most and not said.cut:
+        return head(shown, limit, note)
+    found = head(shown, limit, f"{note}; the first {min(most, len(matches)):,} are shown, so narrow the expression or the path")
+    return found.model_copy(update={"truncated": True})
+
+
+def _public(root: Path, matches: list[str]) -> list[str]:
+    paths = {line.partition("\0")[0] for line in matches}
+    private = {path for path in paths if is_private(root, path)}
+    return [line for line in matches if line.partition("\0")[0] not in private]
+
+
+def _grep(root: Path, wanted: SearchCode) -> tuple[Said, str]:
+    said, note = _with(root, "-P", wanted), ""
+    if said.code and _WITHOUT_PERL in said.complaint:
+        said, note = _with(root, "-E", wanted), "this git knows only POSIX extended expressions: no \\d, no look-around"
+    if said.code > 1 and not said.cut:
+        raise _trouble(said, wanted)
+    return said, note
+
+
+def _with(root: Path, flavour: str, wanted: SearchCode) -> Said:
+    # The expression follows -e and the path follows --, so neither can be an option.
+    named = [_pathspec(root, each) for each in alternatives(wanted.path)] if wanted.path else [":(top)"]
+    scope = ["--", *named, *_without_records(wanted.path)]
+    return git(root, "grep", "-n", "-I", "-z", "--untracked", "--no-color", flavour, "-e", wanted.pattern, *scope)
+
+
+def _without_records(path: str | None) -> list[str]:
+    """Documents of this run quote the code they are about: unless they are asked for, they would crowd out the code."""
+    return [] if path and plain(path).split("/")[0] == RECORDS else [f":(top,exclude){RECORDS}"]
+
+
+def _trouble(said: Said, wanted: SearchCode) -> Declined:
+    complaint = said.complaint.removeprefix("fatal: ")
+    if "outside repository" in complaint:
+        return Declined(Status.DENIED, f"{wanted.path} leads out of the repository.")
+    if "match limit" in complaint or "recursion limit" in complaint:
+        return Declined(Status.TIMEOUT, "This expression needs too many steps on some line; use one without nested repetition.")
+    return Declined(Status.INVALID_PARAMS, f"git cannot search for this: {complaint[:300]}")
+
+
+def _pathspec(root: Path, path: str) -> str:
+    """What exists is meant literally, brackets and all; the rest is a glob, and one without a folder means that name anywhere."""
+    glob = plain(path) or "."
+    # os.path and not pathlib: that one raises over a name that is too long to exist.
+    if os.path.exists(root / glob):  # noqa: PTH110
+        return f":(literal){glob}"
+    anywhere = "/" not in glob and any(char in glob for char in "*?[")
+    return f":(glob)**/{glob}" if anywhere else f":(glob){glob}"
+
+
+def _shown(line: str) -> str:
+    path, number, text = line.split("\0", _FIELDS - 1)
+    text = text.rstrip("\r")
+    return f"{path}:{number}: {text if len(text) <= _LINE_CHARS else text[:_LINE_CHARS] + '…'}"

@@ -1,0 +1,190 @@
+"""What a reviewer found, read out of its Markdown in the shapes reviewers write."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from forge_bot.artifacts.markdown import BOLD, MARKS, PLAIN, TEXT, Block, Kind, one_line, read_blocks
+from forge_bot.artifacts.severities import is_aside, is_definition, is_no_finding, read_cell, read_label, read_severity_line, read_tag
+from forge_bot.values import Finding, Frozen, Severity
+
+LONGEST = 500
+
+_TEXT_LINE = re.compile(
+    r"^[\W_]{0,20}(?:description|issue|problem|finding|title|summary)[\W_]{0,6}[:：][\W_]{0,6}?(?P<rest>\w.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+# Headings that stand over many findings, and so are the title of none.
+_GENERIC = re.compile(
+    r"^[\W\d_]*(?:(?:review|open|all|detailed|key|new)\s+)?(?:findings?|issues?|problems?|concerns?|review|comments?)[\W\d_]*$",
+    re.IGNORECASE,
+)
+_EXPLAINS = re.compile(r"\W*(?:meaning|definition|when(?: to use)?|count|number|total)\W*", re.IGNORECASE)
+_TELLS = re.compile(r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|summary|what|observations?|comments?)\W*", re.IGNORECASE)
+
+
+class _Candidate(Frozen):
+    """Something with a severity, and the place in the text at which it was said."""
+
+    place: tuple[int, int]
+    severity: Severity
+    text: str
+
+
+def read_findings(markdown: str) -> tuple[Finding, ...]:
+    """All findings in their order, each once.
+
+    Read are tags before a title (`**1. [CRITICAL] Title**`, `- **MAJOR** — …`, `### MINOR: …`) or behind it, sections and
+    labels of one severity, lines `Severity: …`, and tables with such a column. Code, quotes and comments are not looked into;
+    legends, “CRITICAL: none”, counts, and what is marked as resolved are no findings.
+    """
+    blocks = _heard(read_blocks(markdown))
+    candidates = [*_tagged(blocks), *_in_sections(blocks), *_by_severity_lines(blocks), *_in_tables(blocks)]
+    ordered = sorted((candidate for candidate in candidates if not is_no_finding(candidate.text)), key=lambda candidate: candidate.place)
+    findings = (Finding(severity=candidate.severity, description=_description(candidate.text)) for candidate in _real(ordered))
+    return tuple({(finding.severity, finding.description.casefold()): finding for finding in findings}.values())
+
+
+def _heard(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks a reviewer says something with, without sections that explain severities or tell what is resolved."""
+    heard: list[Block] = []
+    aside = 0
+    for block in blocks:
+        if block.kind is Kind.HEADING and (not aside or block.level <= aside):
+            aside = block.level if is_aside(block.text) else 0
+        if not aside and not block.quoted and block.kind in {Kind.HEADING, Kind.TEXT, Kind.ROW, Kind.HTML}:
+            heard.append(block)
+    return heard
+
+
+def _tagged(blocks: Sequence[Block]) -> Iterator[_Candidate]:
+    for place, block in enumerate(blocks):
+        for number, text in enumerate(_segments(block)):
+            titled = block.kind is Kind.HEADING or block.starts_item or text.startswith(BOLD)
+            tag = read_tag(text, titled=titled)
+            if tag is not None and _label(block, text) is None:
+                yield _Candidate(place=(place, number), severity=tag[0], text=tag[1])
+
+
+def _segments(block: Block) -> list[str]:
+    """The text of a block, parted where a line begins with a tag of its own."""
+    segments: list[str] = []
+    for line in block.marked_lines if block.kind is not Kind.ROW else ():
+        if segments and read_tag(line, titled=False) is None:
+            segments[-1] += f" {line}"
+        else:
+            segments.append(line)
+    return segments
+
+
+def _in_sections(blocks: Sequence[Block]) -> Iterator[_Candidate]:
+    """What stands below a heading or a label that is nothing but a severity."""
+    for place, block in enumerate(blocks):
+        severity = _label(block)
+        if severity is not None:
+            scope = _scope(blocks, place)
+            for number, member in _members(scope):
+                text = " ".join(member.marked_lines) or max(member.cells, key=len, default="")
+                if read_tag(text, titled=True) is None and _label(member) is None:
+                    yield _Candidate(place=(place + 1 + number, 0), severity=severity, text=text)
+
+
+def _label(block: Block, text: str | None = None) -> Severity | None:
+    """The severity that a block, or one line of it, is the label of."""
+    if block.kind is Kind.ROW:
+        return None
+    return read_label("".join(block.marked_lines) if text is None else text, heading=block.kind is Kind.HEADING)
+
+
+def _scope(blocks: Sequence[Block], place: int) -> list[Block]:
+    """The blocks that belong to the label at a place: down to the next heading or label of its rank."""
+    label, scope = blocks[place], list[Block]()
+    for block in blocks[place + 1 :]:
+        heading_ends = block.kind is Kind.HEADING and (label.kind is not Kind.HEADING or block.level <= label.level)
+        outside = label.kind is not Kind.HEADING and block.depth <= label.depth and (label.depth > 0 or any(b.depth for b in scope))
+        another = label.kind is not Kind.HEADING and _label(block) is not None
+        if heading_ends or outside or another:
+            break
+        scope.append(block)
+    return scope
+
+
+def _members(scope: Sequence[Block]) -> list[tuple[int, Block]]:
+    """What a section lists: sub-headings, else bullets, else paragraphs with bold titles or table rows, else its first text."""
+    numbered = [*enumerate(scope)]
+    depth = min((block.depth for block in scope if block.depth), default=0)
+    return (
+        [pair for pair in numbered if pair[1].kind is Kind.HEADING]
+        or [pair for pair in numbered if pair[1].starts_item and pair[1].depth == depth]
+        or [pair for pair in numbered if pair[1].kind is Kind.TEXT and "".join(pair[1].marked_lines).startswith(BOLD)]
+        or [pair for pair in numbered if pair[1].kind is Kind.ROW and not pair[1].header]
+        or [pair for pair in numbered if pair[1].kind is Kind.TEXT][:1]
+    )
+
+
+def _by_severity_lines(blocks: Sequence[Block]) -> Iterator[_Candidate]:
+    """Findings whose severity stands on a line of its own, `Severity: MAJOR`, below a title or beside a description."""
+    for place, block in enumerate(blocks):
+        for number, line in enumerate(block.marked_lines if block.kind is Kind.TEXT else ()):
+            said = read_severity_line(line)
+            if said is None:
+                continue
+            title = block.marked_lines[0] if number else _title_above(blocks, place)
+            if title is None or read_tag(title, titled=True) is None:
+                text = title or _text_beside(blocks, place, number) or said[1].strip(" .,;:—–-") or block.text
+                yield _Candidate(place=(place, number), severity=said[0], text=text)
+
+
+def _title_above(blocks: Sequence[Block], place: int) -> str | None:
+    """The title that the list or paragraph at a place belongs to, unless another severity line has it already."""
+    here = blocks[place]
+    for block in reversed(blocks[:place]):
+        lines = block.marked_lines
+        if block.kind is Kind.ROW or any(map(read_severity_line, lines)):
+            return None
+        if lines and (block.kind is Kind.HEADING or block.depth < here.depth or (not block.depth and lines[0].startswith(BOLD))):
+            return None if _GENERIC.match(lines[0]) else lines[0]
+    return None
+
+
+def _text_beside(blocks: Sequence[Block], place: int, number: int) -> str | None:
+    following = [*blocks[place].marked_lines[number + 1 :]]
+    for block in blocks[place + 1 : place + 5]:
+        if block.kind is not Kind.TEXT or any(map(read_severity_line, block.marked_lines)):
+            break
+        following += block.marked_lines
+    return next((match["rest"] for line in following if (match := _TEXT_LINE.match(line)) is not None), None)
+
+
+def _in_tables(blocks: Sequence[Block]) -> Iterator[_Candidate]:
+    header: tuple[str, ...] = ()
+    for place, block in enumerate(blocks):
+        if block.kind is not Kind.ROW:
+            continue
+        header = block.cells if block.header else header
+        said = [(severity, cell) for cell in block.cells if (severity := read_cell(cell)) is not None]
+        if len(said) == 1 and not any(map(_EXPLAINS.fullmatch, header)):
+            severity, tag = said[0]
+            others = [(name, cell) for name, cell in zip(header, block.cells, strict=False) if cell and cell != tag]
+            longest = max((cell for _, cell in others), key=len, default="")
+            text = next((cell for name, cell in others if _TELLS.fullmatch(name)), longest)
+            yield _Candidate(place=(place, 0), severity=severity, text=text)
+
+
+def _real(candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
+    """The candidates without legends: neighbours of different severities that say what a severity means."""
+    means = [is_definition(candidate.text) for candidate in candidates]
+    for number, candidate in enumerate(candidates):
+        beside = [other for other in (number - 1, number + 1) if 0 <= other < len(candidates) and means[other]]
+        near = [candidates[other] for other in beside if abs(candidates[other].place[0] - candidate.place[0]) <= 1]
+        if not (means[number] and any(other.severity is not candidate.severity for other in near)):
+            yield candidate
+
+
+def _description(text: str) -> str:
+    """The title if one is set in bold, else all of it; one line without markup."""
+    text = text.lstrip(" :：.–—|*_-" + PLAIN + TEXT)
+    title = re.match(rf"[{BOLD}{TEXT}]?(?P<title>[^{BOLD}{PLAIN}]+){PLAIN}", text)
+    if title is not None and len(title["title"].strip(MARKS + " ")) > 1 and not title["title"].rstrip().endswith((":", "：")):
+        text = title["title"]
+    plain = re.sub(r"^\d{1,3}[.)]\s+", "", one_line(re.sub(rf"[{MARKS}]", "", text)).strip(" :–—|-"))
+    return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"

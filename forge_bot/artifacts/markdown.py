@@ -1,0 +1,190 @@
+"""Markdown as a flat list of the blocks a reader sees: headings, texts, table rows, code, raw HTML."""
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from forge_bot.values import Frozen
+
+# Inline markup is looked for only in blocks of a size that people write: a hostile line of brackets takes time that grows
+# with the square of its length.
+_LONGEST_INLINE = 8_000
+
+
+def _inline(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type == "inline" and len(token.content) > _LONGEST_INLINE:
+            token.children = [Token("text", "", 0, content=token.content)]
+        elif token.type == "inline":
+            token.children = []
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _parser() -> MarkdownIt:
+    """CommonMark with tables and struck-out words, and without two rules that misread what models write.
+
+    A text line above `---` stays a text line: rules are put under paragraphs without a blank line, and nobody means a heading
+    by it. And `[MAJOR]: leak` is a finding, not the definition of a link.
+    """
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["lheading", "reference"])
+    parser.core.ruler.at("inline", _inline)
+    return parser
+
+
+_PARSER = _parser()
+_BREAKS = {"softbreak", "hardbreak"}
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TAG = re.compile(r"<[^<>]*>")
+# Characters that show nothing: a file of them is empty to a reader.
+_INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"))
+
+
+# Stand around bold runs and code spans in marked lines; taken out of what comes in.
+BOLD, PLAIN = "\x02", "\x03"
+CODE, TEXT = "\x04", "\x05"
+MARKS = BOLD + PLAIN + CODE + TEXT
+
+
+class Kind(Enum):
+    """What sort of block a reader sees."""
+
+    HEADING = "heading"
+    TEXT = "text"
+    ROW = "row"
+    CODE = "code"
+    HTML = "html"
+    RULE = "rule"
+
+
+class Span(Frozen):
+    """A run of characters in one style."""
+
+    text: str
+    strong: bool = False
+    code: bool = False
+
+
+class Block(Frozen):
+    """One block, with where it stands: it fills the lines from `line` up to `end`, counted from 0."""
+
+    kind: Kind
+    line: int = 0
+    end: int = 0
+    level: int = 0
+    spans: tuple[Span, ...] = ()
+    cells: tuple[str, ...] = ()
+    header: bool = False
+    fence: str | None = None
+    quoted: bool = False
+    depth: int = 0
+    starts_item: bool = False
+
+    @property
+    def text(self) -> str:
+        """What a reader sees, without markup; soft and hard breaks are line ends."""
+        return "".join(span.text for span in self.spans)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of the text, without blank ones."""
+        return tuple(line.strip() for line in self.text.split("\n") if line.strip())
+
+    @property
+    def marked_lines(self) -> tuple[str, ...]:
+        """The lines with bold runs between `BOLD` and `PLAIN`, code between `CODE` and `TEXT`, so that patterns can see them."""
+        marked = "".join(map(_marked, self.spans)).replace(PLAIN + BOLD, "")
+        return tuple(one_line(line) for line in marked.split("\n") if line.strip(MARKS + " \t"))
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in it for a reader."""
+        return not (self.text + "".join(self.cells)).translate(_INVISIBLE).strip()
+
+
+# One artifact is read for its headings, verdict, findings and tasks in turn.
+@lru_cache(maxsize=2)
+def read_blocks(markdown: str) -> tuple[Block, ...]:
+    """All blocks in the order of the text, as CommonMark with tables sees them (https://spec.commonmark.org/0.31.2/).
+
+    Struck-out words, comments and pictures are left out of the text; code spans are text.
+    """
+    return tuple(_blocks(_PARSER.parse(markdown.translate(dict.fromkeys(map(ord, MARKS))))))
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space made one blank."""
+    return " ".join(text.translate(_INVISIBLE).split())
+
+
+def _marked(span: Span) -> str:
+    text = f"{CODE}{span.text}{TEXT}" if span.code else span.text
+    return BOLD + text.replace("\n", f"{PLAIN}\n{BOLD}") + PLAIN if span.strong else text
+
+
+def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
+    quotes = depth = 0
+    fresh = False
+    for place, token in enumerate(tokens):
+        quotes += token.nesting * token.type.startswith("blockquote")
+        depth += token.nesting * token.type.startswith("list_item")
+        fresh = fresh or token.type == "list_item_open"
+        block = _leaf(token, tokens, place + 1)
+        if block is not None:
+            line, end = token.map or (0, 0)
+            where = {"line": line, "end": end, "quoted": quotes > 0, "depth": depth, "starts_item": fresh and depth > 0}
+            yield block.model_copy(update=where)
+            fresh = False
+
+
+def _leaf(token: Token, tokens: Sequence[Token], after: int) -> Block | None:
+    """The block that begins with this token, if one does."""
+    match token.type:
+        case "heading_open":
+            return Block(kind=Kind.HEADING, level=int(token.tag[1:]), spans=_spans(tokens[after]))
+        case "paragraph_open":
+            return Block(kind=Kind.TEXT, spans=_spans(tokens[after]))
+        case "tr_open":
+            cells = tuple("".join(span.text for span in _spans(inline)).strip() for inline in _row(tokens, after))
+            return Block(kind=Kind.ROW, cells=cells, header=tokens[after].type == "th_open")
+        case "fence":
+            return Block(kind=Kind.CODE, spans=(Span(text=token.content),), fence=token.info)
+        case "code_block":
+            return Block(kind=Kind.CODE, spans=(Span(text=token.content),))
+        case "html_block":
+            return Block(kind=Kind.HTML, spans=(Span(text=_TAG.sub("", _COMMENT.sub("", token.content))),))
+        case "hr":
+            return Block(kind=Kind.RULE)
+        case _:
+            return None
+
+
+def _row(tokens: Sequence[Token], start: int) -> Iterator[Token]:
+    place = start
+    while tokens[place].type != "tr_close":
+        if tokens[place].type == "inline":
+            yield tokens[place]
+        place += 1
+
+
+def _spans(inline: Token) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    strong = struck = 0
+    for child in inline.children or ():
+        strong += child.nesting * child.type.startswith("strong")
+        struck += child.nesting * (child.type in {"s_open", "s_close"})
+        text = _text(child)
+        if text and not struck:
+            spans.append(Span(text=text, strong=strong > 0, code=child.type == "code_inline"))
+    return tuple(spans)
+
+
+def _text(child: Token) -> str:
+    """What a reader sees of an inline token; nothing of tags and pictures."""
+    if child.type in _BREAKS or (child.type == "html_inline" and child.content.lower().startswith("<br")):
+        return "\n"
+    return "" if child.type in {"html_inline", "image"} else child.content

@@ -1,0 +1,102 @@
+"""What is wrong with a list of tasks: findings for the one who wrote it, never tasks left out."""
+
+import graphlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from forge_bot.artifacts.waves import shared_file
+from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec
+
+MOST_TASKS = 30
+
+_OUTSIDE = re.compile(r"^(?:[/\\~]|[A-Za-z][A-Za-z0-9+.-]*:)")
+
+
+def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
+    """All problems, those of single tasks first. Cycles and overlaps are looked for only if ids are unique and few enough."""
+    found = [*_doubles(tasks)]
+    unique = not found
+    known = {task.id for task in tasks}
+    found += [problem for task in tasks for problem in _of_one(task, known)]
+    if len(tasks) > MOST_TASKS:
+        message = f"{len(tasks)} tasks are more than the {MOST_TASKS} that one run can carry; join what belongs together"
+        return (*found, Problem(place="", message=message, fatal=True))
+    if unique:
+        found += [*_cycles(tasks), *_overlaps(tasks)]
+    return tuple(found)
+
+
+def place(task_id: str) -> str:
+    """How a problem names the task it is about."""
+    return f"Task {task_id}"
+
+
+def _doubles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
+    # A task's id is part of file names, and on many disks `impl-A.md` is `impl-a.md`.
+    seen: set[str] = set()
+    for task in tasks:
+        if task.id.casefold() in seen:
+            yield Problem(place=place(task.id), message="this number is used more than once; give each task its own", fatal=True)
+        seen.add(task.id.casefold())
+
+
+def _of_one(task: TaskSpec, known: set[TaskId]) -> Iterator[Problem]:
+    here = place(task.id)
+    for dependency in task.depends_on:
+        if dependency == task.id:
+            yield Problem(place=here, message="it depends on itself; take that out of depends_on", fatal=True)
+        elif dependency not in known:
+            yield Problem(place=here, message=f"it depends on task {dependency}, which does not exist", fatal=True)
+    for path in task.files:
+        if _OUTSIDE.match(path) or ".." in re.split(r"[/\\]", path):
+            yield Problem(place=here, message=f"{path} is not a path inside the repository; write it from the root down", fatal=True)
+    if task.mode is TaskMode.PARALLEL and not task.files:
+        yield Problem(place=here, message="a parallel task must list its files, or be sequential", fatal=True)
+    if not task.acceptance:
+        yield Problem(place=here, message="add acceptance criteria, such as `- [ ] AC-1: …`", fatal=False)
+
+
+def _cycles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
+    order = {task.id: number for number, task in enumerate(tasks)}
+    graph = {task.id: [other for other in task.depends_on if other in order and other != task.id] for task in tasks}
+    while (cycle := _one_cycle(graph)) is not None:
+        start = cycle.index(min(cycle, key=order.__getitem__))
+        way = [*cycle[start:], *cycle[:start], cycle[start]]
+        message = f"these tasks wait for each other: {' → '.join(way)}; take one of the dependencies out"
+        yield Problem(place=place(way[0]), message=message, fatal=True)
+        graph = {node: [other for other in others if other not in cycle] for node, others in graph.items() if node not in cycle}
+
+
+def _one_cycle(graph: Mapping[TaskId, Sequence[TaskId]]) -> list[TaskId] | None:
+    """The tasks of one cycle, each followed by one that it depends on."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        # The sorter names each node before the one that needs it, and the first once more at the end.
+        cycle: list[TaskId] = error.args[1]
+        return cycle[:0:-1]
+    return None
+
+
+def _overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
+    needs = _all_needs(tasks)
+    for one, other in combinations([task for task in tasks if task.mode is TaskMode.PARALLEL], 2):
+        path = shared_file(one.files, other.files)
+        if path is not None and one.id not in needs[other.id] and other.id not in needs[one.id]:
+            message = f"it overlaps with task {other.id}: both list {path}; make one depend on the other, or one sequential"
+            yield Problem(place=place(one.id), message=message, fatal=True)
+
+
+def _all_needs(tasks: Sequence[TaskSpec]) -> dict[TaskId, set[TaskId]]:
+    """For each task all it depends on, directly or not."""
+    direct = {task.id: set(task.depends_on) for task in tasks}
+    needs: dict[TaskId, set[TaskId]] = {}
+    for task in tasks:
+        open_ids, reached = [task.id], set[TaskId]()
+        while open_ids:
+            fresh = direct.get(open_ids.pop(), set()) - reached
+            reached |= fresh
+            open_ids += fresh
+        needs[task.id] = reached
+    return needs

@@ -1,0 +1,92 @@
+"""Which tasks may run now, and beside which others."""
+
+import fnmatch
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+
+from forge_bot.values import TaskId, TaskMode, TaskSpec
+
+_WILDCARD = re.compile(r"[*?]")
+
+
+def ready(tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collection[TaskId], limit: int) -> tuple[TaskId, ...]:
+    """The next wave, in the order of tasks.md; empty if nothing can run.
+
+    A task is ready when it waits and everything it depends on has passed; an unknown dependency never has. The first ready
+    task decides: a sequential one goes alone, otherwise the ready parallel ones go together, at most `limit` of them and no
+    two with a file in common. Human gates are left to `next_human`.
+    """
+    able = [task for task in tasks if task.mode is not TaskMode.HUMAN_GATE and _able(task, passed, waiting)]
+    if not able:
+        return ()
+    if able[0].mode is TaskMode.SEQUENTIAL:
+        return (able[0].id,)
+    wave: list[TaskSpec] = []
+    for task in able:
+        if len(wave) >= max(limit, 1):
+            break
+        if task.mode is TaskMode.PARALLEL and not any(clash(task, other) for other in wave):
+            wave.append(task)
+    return tuple(task.id for task in wave)
+
+
+def next_human(tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collection[TaskId]) -> TaskId | None:
+    """The first human gate that waits and whose dependencies have passed."""
+    gates = (task.id for task in tasks if task.mode is TaskMode.HUMAN_GATE and _able(task, passed, waiting))
+    return next(gates, None)
+
+
+def clash(one: TaskSpec, other: TaskSpec) -> bool:
+    """Whether two tasks must not run at the same time. A task that names no files could touch any."""
+    return not one.files or not other.files or shared_file(one.files, other.files) is not None
+
+
+def shared_file(some: Sequence[str], others: Sequence[str]) -> str | None:
+    """The first path of `some` that is, contains or matches a path of `others`.
+
+    Folders contain what lies below them, and a pattern matches what it could match: two patterns in one folder are taken to
+    meet. Upper and lower case count as the same, since on many disks they are.
+    """
+    theirs = [_folded(other) for other in others]
+    return next((path for path in some if any(_meet(_folded(path), other) for other in theirs)), None)
+
+
+def normal_path(path: str) -> str:
+    """The path with forward slashes, without `.` and empty steps. `..` stays: it is refused elsewhere."""
+    return "/".join(step for step in path.replace("\\", "/").split("/") if step not in {"", "."})
+
+
+def _able(task: TaskSpec, passed: Collection[TaskId], waiting: Collection[TaskId]) -> bool:
+    return task.id in waiting and all(dependency in passed for dependency in task.depends_on)
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", normal_path(path)).casefold()
+
+
+def _meet(one: str, other: str) -> bool:
+    if _below(one, other) or _below(other, one):
+        return True
+    patterns = [path for path in (one, other) if _WILDCARD.search(path)]
+    if len(patterns) == 2:  # noqa: PLR2004 - both of the two
+        return _below(_fixed(one), _fixed(other)) or _below(_fixed(other), _fixed(one))
+    return any(_matches(one if pattern is other else other, pattern) for pattern in patterns)
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Whether the pattern could mean the path, or something below it if it is a folder. Brackets are part of a name."""
+    pattern = pattern.replace("[", "[[]")
+    beginning = "/".join(pattern.split("/")[: path.count("/") + 1])
+    return fnmatch.fnmatchcase(path, pattern) or fnmatch.fnmatchcase(path, beginning)
+
+
+def _below(path: str, folder: str) -> bool:
+    return not folder or path == folder or path.startswith(folder + "/")
+
+
+def _fixed(pattern: str) -> str:
+    """The folders of a pattern before its first wildcard."""
+    steps = pattern.split("/")
+    first = next(place for place, step in enumerate(steps) if _WILDCARD.search(step))
+    return "/".join(steps[:first])

@@ -1,0 +1,30 @@
+"""Patches that were held back and that a person approved: which paths they touch, and which of them only a person can push."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from forge_bot.engine.next_action import held_name
+from forge_bot.engine.reports import Answer
+from forge_bot.engine.state import Reason, State
+from forge_bot.runs.preflight_task import WORKFLOWS
+from forge_bot.values import TaskId
+
+_PATH = re.compile(r"^(?:\+\+\+ b/|--- a/|rename (?:from|to) )(?P<path>.+)$", re.MULTILINE)
+
+
+def approved(state: State) -> Iterator[str]:
+    """The names of the patches that were approved, in the order of the decisions."""
+    for decision in state.decisions:
+        if decision.reason is Reason.PROTECTED_PATHS and decision.answer == Answer.APPROVE:
+            yield held_name(decision.task or TaskId(""))
+
+
+def paths_in(patch: bytes) -> set[str]:
+    """Every path that a patch changes, makes, removes or renames."""
+    return {match["path"] for match in _PATH.finditer(patch.decode("utf-8", "replace"))}
+
+
+def to_push_by_hand(state: State, read: Callable[[str], bytes | None]) -> dict[str, tuple[str, ...]]:
+    """The approved patches that have workflow files in them, with those files; `read` gives a document of the run."""
+    found = {name: sorted(path for path in paths_in(read(name) or b"") if path.startswith(f"{WORKFLOWS}/")) for name in approved(state)}
+    return {name: tuple(paths) for name, paths in found.items() if paths}

@@ -1,0 +1,180 @@
+"""Everything the supervisor writes on GitHub, so that nothing is written twice and nothing more often than GitHub likes."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from forge_bot.bot import approved_patches
+from forge_bot.bot.comments import Commands, Links, Reply, View, checkpoint, command_replies, failure_replies, tracking
+from forge_bot.bot.error_comments import as_error, reply_to
+from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.thread import Spoken, Thread
+from forge_bot.engine import Pipeline, State
+from forge_bot.engine.reports import GateShown
+from forge_bot.errors import NotOnGitHub
+from forge_bot.github_api import Comment, GitHub, Issue, Reaction
+from forge_bot.runs.question import question
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.run import Run
+from forge_bot.store import SPECS
+
+
+class Desk:
+    """Writes for one issue. `clock` gives seconds; `pause` is how many lie between two edits that are not urgent.
+
+    `tip` gives the newest commit of a branch that GitHub has.
+    """
+
+    def __init__(
+        self,
+        github: GitHub,
+        thread: Thread,
+        commands: Commands,
+        address: str,
+        job: str,
+        *,
+        clock: Callable[[], float],
+        pause: float,
+        tip: Callable[[str], str],
+    ) -> None:
+        self.github = github
+        self.thread = thread
+        self.commands = commands
+        self.address = address
+        self.job = job
+        self.clock = clock
+        self.tip = tip
+        self.estimate = ""
+        self.removed = ""
+        self.tracked: int | None = None
+        self._last: str = ""
+        self.pause = pause
+        self._edited_at: float | None = None
+        self.told: set[str] = set()
+        """The occasions for which somebody was answered in this job."""
+
+    def view(self, run: Run, trouble: Reply | None = None) -> View:
+        """The run as comments show it."""
+        view = self.view_at(run.state, run.pipeline, run.tree.head().commit)
+        held = approved_patches.to_push_by_hand(run.state, run.workspace.read_bytes)
+        return view.model_copy(update={"question": question(run), "trouble": trouble, "patches": held})
+
+    def view_at(self, state: State, pipeline: Pipeline, commit: str) -> View:
+        """The same, of a state that a commit holds."""
+        shown = state.gate.shown if state.gate is not None else ()
+        links = Links(
+            repository=self.address,
+            commit=commit,
+            workspace=f"{SPECS}/{state.run}",
+            job=self.job,
+            question=shown[-1].via if shown else "",
+        )
+        return View(pipeline=pipeline, state=state, links=links, commands=self.commands, estimate=self.estimate, removed=self.removed)
+
+    def links(self, info: RunInfo) -> Links:
+        """Addresses for words about a run that cannot be opened."""
+        return Links(repository=self.address, commit=self.tip(info.branch), workspace=f"{SPECS}/{info.name}", job=self.job)
+
+    @property
+    def thread_address(self) -> str:
+        """The issue's page."""
+        return f"{self.address}/issues/{self.thread.number}"
+
+    def trouble(self, info: RunInfo, stopped: Stopped, *, repeat: str = "") -> Reply:
+        """The words for how a worker ended; `repeat` is what has to be said once more, if that is no retry of the run."""
+        commands = self.commands.model_copy(update={"repeat": repeat})
+        return reply_to(as_error(stopped), self.links(info), commands, info.branch)
+
+    def cancelled(self) -> Reply:
+        """Somebody cancelled the job."""
+        return failure_replies.cancelled(self.commands)
+
+    def answered(self, text: str) -> Reply:
+        """A model's answer to a question."""
+        return command_replies.answered(text)
+
+    def track(self, view: View, *, at_once: bool = True) -> bool:
+        """Bring the tracking comment up to date; without `at_once` not more often than GitHub likes, False where it was left out."""
+        if not at_once and self._edited_at is not None and self.clock() - self._edited_at < self.pause:
+            return False
+        text = tracking(view)
+        if text == self._last:
+            return True
+        place = self._place(view)
+        if place is None or not self._edited(place, text):
+            place = self._written(self.thread.number, text).id
+        self.tracked, self._last, self._edited_at = place, text, self.clock()
+        return True
+
+    def _edited(self, place: int, text: str) -> bool:
+        """Whether the comment has the text now; one that somebody deleted meanwhile cannot have it."""
+        if any(comment.id == place and comment.body.strip() == text.strip() for comment in self.thread.comments()):
+            return True
+        try:
+            self.github.edit_comment(place, text)
+        except NotOnGitHub:
+            self.thread.forget(place)
+            return False
+        return True
+
+    def _place(self, view: View) -> int | None:
+        """The comment that is edited: the gate's first line, or the one an earlier job wrote. One that was deleted is written anew."""
+        known = {comment.id for comment in self.thread.comments() if self.thread.own(comment)}
+        if self.tracked is not None and (self._last or self.tracked in known):
+            return self.tracked
+        issue = str(self.thread.number)
+        found = self.thread.written("tracking", run=view.state.run) or self.thread.written("tracking", issue=issue)
+        return found.id if found is not None else None
+
+    def ask(self, run: Run) -> None:
+        """Show the open question in a comment of its own, once for each version, and record that it was shown.
+
+        A version whose comment is gone, or that was shown at a terminal only, is shown here again.
+        """
+        gate = run.state.gate
+        if gate is None:
+            return
+        marked = {"run": run.state.run, "gate": gate.name, "round": str(gate.round), "digest": gate.digest}
+        # A job that died after it had asked is not a reason to ask twice.
+        found = self.thread.written("checkpoint", **marked)
+        recorded = bool(gate.shown) and gate.shown[-1].digest == gate.digest
+        if recorded and found is not None:
+            return
+        if recorded and gate.shown[-1].via.startswith(f"{self.thread_address}#"):
+            self.say(failure_replies.comment_deleted(what="the comment with the open question"))
+        comment = found or self._written(self.thread.number, checkpoint(self.view(run)))
+        # GitHub's own time: what is answered is compared with it, and the clock of this machine may be another.
+        key = f"shown-{comment.id}-{gate.digest[:12]}"
+        run.tell(GateShown(key=key, at=comment.created_at, gate=gate.name, digest=gate.digest, via=comment.url))
+
+    def say(self, reply: Reply, to: Spoken | None = None) -> None:
+        """Answer a command once, where it was given; or say something to everybody in the issue."""
+        if to is None:
+            self._written(self.thread.number, reply.comment())
+            return
+        self.told.add(reply.occasion)
+        if not self.thread.answered(to.comment):
+            # The reaction comes first: with the mark of the reply it is the sign that we answered.
+            self.react(to.comment, reply.reaction)
+            self._written(to.number, reply.comment(str(to.comment.id)))
+            self.thread.replied(to.comment)
+
+    def say_once(self, reply: Reply) -> None:
+        """Say something in the issue, unless it was said there before."""
+        if self.thread.written("reply", occasion=reply.occasion) is None:
+            self.say(reply)
+
+    def look_at_name(self, issue: Issue) -> None:
+        """Say so, once, if the repository got another name while the job was on its way."""
+        old, new = ("/".join(place.split("/")[-2:]) for place in (self.address, issue.url.rpartition("/issues/")[0]))
+        if old.casefold() != new.casefold():
+            self.say_once(failure_replies.repository_renamed(self.commands, old=old, new=new))
+
+    def _written(self, number: int, text: str) -> Comment:
+        comment = self.github.comment(number, text)
+        self.thread.remember(number, comment)
+        return comment
+
+    def react(self, comment: Comment, reaction: str) -> None:
+        """A sign on a comment; none on one that was deleted after it was read: what it said was carried out."""
+        with suppress(NotOnGitHub):
+            self.github.react_to_comment(comment.id, Reaction(reaction))

@@ -1,0 +1,33 @@
+"""What people read on GitHub: pure functions from a run's state to Markdown. No files, no network, no clock.
+
+Everything is made from one frozen `View`, and from sentences of one catalogue (`replies`, `failures`). The same view gives the same
+bytes. Words of models and strangers go through `escape`, long texts through `fold`, and every comment through `fit`.
+"""
+
+from forge_bot.bot.comments.checkpoint_comment import checkpoint
+from forge_bot.bot.comments.command_names import Commands
+from forge_bot.bot.comments.commit_links import Links
+from forge_bot.bot.comments.job_summary import exit_code, short_summary, summary
+from forge_bot.bot.comments.markers import Marker, read_marker
+from forge_bot.bot.comments.next_step import next_move
+from forge_bot.bot.comments.pull_request import PullRequestText, pull_request
+from forge_bot.bot.comments.reply import Reply
+from forge_bot.bot.comments.run_view import View
+from forge_bot.bot.comments.tracking_comment import tracking
+
+__all__ = [
+    "Commands",
+    "Links",
+    "Marker",
+    "PullRequestText",
+    "Reply",
+    "View",
+    "checkpoint",
+    "exit_code",
+    "next_move",
+    "pull_request",
+    "read_marker",
+    "short_summary",
+    "summary",
+    "tracking",
+]

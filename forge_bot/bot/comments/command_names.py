@@ -1,0 +1,40 @@
+"""What people can say to the bot, in the words of this repository: with the prefix that is configured, short where that is allowed."""
+
+from pydantic import Field
+
+from forge_bot.bot.comments.commit_links import short
+from forge_bot.values import Frozen
+
+SHORT = frozenset({"approve", "reject", "done", "skip", "abandon"})
+"""Answers to a question. Each can be given without the prefix; what is no answer needs it, since other bots listen too."""
+
+_FORMS = {
+    "approve": "{approve} 3f9c2a1",
+    "reject": "{reject} <what should be different>",
+    "retry": "{retry} phase-3 <what should be different>",
+    "continue": "{continue} +$5",
+}
+
+
+class Commands(Frozen):
+    """How commands are written here."""
+
+    prefix: str = Field(default="/forge", pattern=r"^[/@!.][A-Za-z][A-Za-z0-9_-]*$")
+    short: bool = Field(default=True, description="whether answers count without the prefix")
+    repeat: str = Field(default="", description="what has to be said once more, where that is not a retry of the run")
+
+    @property
+    def again(self) -> str:
+        """What somebody says to have it tried again."""
+        return self.repeat or self.say("retry")
+
+    def say(self, word: str, *rest: str) -> str:
+        """The command as somebody types it."""
+        begin = f"/{word}" if self.short and word in SHORT else f"{self.prefix} {word}"
+        return " ".join([begin, *rest])
+
+    def form(self, word: str, digest: str = "") -> str:
+        """The command with what goes with it: the version that waits, or an example."""
+        if word == "approve" and digest:
+            return self.say(word, short(digest))
+        return _FORMS.get(word, f"{{{word}}}").replace(f"{{{word}}}", self.say(word))

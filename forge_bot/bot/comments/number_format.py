@@ -1,0 +1,73 @@
+"""Numbers for people: money, tokens, time, shares; and tables made of cells that are Markdown already."""
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+
+from forge_bot.engine.budget import Budget
+from forge_bot.values import Usage
+
+_CENT = Decimal("0.01")
+_BAR = 10
+_MINUTE = 60
+_HOUR = 3600
+
+
+def money(amount: Decimal | None) -> str:
+    """US dollars; a small sum keeps its first digits, and an unknown one is not nothing. The sign is escaped: `$` begins formulas."""
+    if amount is None:
+        return "price unknown"
+    return rf"\${amount:,.2f}" if amount >= _CENT or amount == 0 else rf"\${amount:.4f}"
+
+
+def tokens(usage: Usage) -> str:
+    """Tokens in and out together."""
+    return f"{usage.input_tokens + usage.output_tokens:,}"
+
+
+def duration(milliseconds: int) -> str:
+    """How long something took, in the two largest units that say something."""
+    seconds = round(milliseconds / 1000)
+    if seconds >= _HOUR:
+        return f"{seconds // _HOUR} h {seconds % _HOUR // 60} min"
+    if seconds >= _MINUTE:
+        return f"{seconds // 60} min {seconds % 60} s"
+    return f"{milliseconds / 1000:.1f} s"
+
+
+def spent(usage: Usage, budget: Budget) -> str:
+    """What was spent, against what may be spent; with a cap, a bar of ten fields, the one begun counted."""
+    if budget.cap is None:
+        return money(usage.cost)
+    filled = min(_BAR, math.ceil(budget.spent / budget.cap * _BAR)) if budget.cap else _BAR
+    return f"`{'█' * filled}{'░' * (_BAR - filled)}` {money(usage.cost)} of {money(budget.cap)}"
+
+
+def in_time(seconds: int | None) -> str:
+    """When a limit ends, as people say it. Where nobody tells, it is GitHub's hour."""
+    if seconds is None:
+        return "within the hour"
+    minutes = max(1, math.ceil(seconds / _MINUTE))
+    return f"in {several(minutes, 'minute')}" if seconds <= 2 * _HOUR else f"in {several(math.ceil(seconds / _HOUR), 'hour')}"
+
+
+def several(count: int, word: str) -> str:
+    """A number and its noun."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str], conjunction: str = "and") -> str:
+    """Names in a sentence."""
+    return f" {conjunction} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def head(*columns: str, align: str = "") -> str:
+    """The first two lines of a table; `align` has one letter a column: l, c or r."""
+    rulers = {"l": "---", "c": ":-:", "r": "--:"}
+    marks = [rulers[letter] for letter in (align or "l" * len(columns))]
+    return f"{row(*columns)}\n| {' | '.join(marks)} |\n"
+
+
+def row(*cells: str) -> str:
+    """One line of a table."""
+    return f"| {' | '.join(cells)} |"

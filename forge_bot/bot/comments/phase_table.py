@@ -1,0 +1,104 @@
+"""The table of phases: how each stands, what came of it, what it cost."""
+
+from forge_bot.bot.comments.commit_links import short
+from forge_bot.bot.comments.fit_comment import Flexible, as_many
+from forge_bot.bot.comments.next_step import pull_request_link
+from forge_bot.bot.comments.number_format import head, listed, money, row, several, tokens
+from forge_bot.bot.comments.run_view import VERDICTS, View, decided
+from forge_bot.engine.phase_rows import Row, rows
+from forge_bot.engine.pipeline import DecisionPhase, EndPhase, PublishPhase, SetupPhase, TaskReviewPhase, TasksPhase, VerifyPhase
+from forge_bot.prompts import escape
+from forge_bot.values import PhaseId
+
+_BEGUN = {"done", "current", "waiting"}
+_MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "open": "🔨"}
+_MOST_DOCUMENTS = 3
+
+
+def phases(view: View) -> Flexible:
+    """The phases that were begun, in their order, with what came of them; below, what is still to come, and what is left out."""
+    known = [each for each in rows(view.pipeline, view.state) if not isinstance(view.pipeline.phase(each.phase), EndPhase)]
+    shown = [each for each in known if each.standing in _BEGUN or each.usage.calls]
+    later = [view.label(each.phase) for each in known if each.standing == "open" and not each.usage.calls]
+    left_out = [view.label(each.phase) for each in known if each.standing == "skipped"]
+    table = as_many(
+        [*shown, None],
+        lambda each: _line(view, each) if each is not None else _total(view),
+        lambda count: f"_{several(count, 'more phase')} found no room here._",
+        before=head("", "Phase", "What came of it", "Tokens", "Cost", align="cllrr"),
+        most=20_000,
+    )
+    notes = [f"⬜ **Still to come:** {' → '.join(later)}."] if later and not view.state.ended else []
+    notes += [f"<sub>Not part of a run of effort {view.state.effort}: {listed(left_out)}.</sub>"] if left_out else []
+    note = "\n\n".join(notes)
+
+    def fitted(room: int) -> str:
+        body = table(room - len(note) - 2)
+        return f"{body}\n\n{note}" if note else body
+
+    return fitted
+
+
+def _line(view: View, each: Row) -> str:
+    label = view.label(each.phase)
+    now = each.standing in {"current", "waiting"}
+    spent = (tokens(each.usage), money(each.usage.cost)) if each.usage.calls else ("", "")
+    mark = "⏹️" if now and view.state.ended else _MARKS[each.standing]
+    return row(mark, f"**{label}**" if now else label, " · ".join(_results(view, each)), *spent)
+
+
+def _total(view: View) -> str:
+    usage = view.state.usage
+    calls = several(usage.calls, "model call")
+    return row("", "**Together**", calls if usage.calls else "", f"**{tokens(usage)}**", f"**{money(usage.cost)}**")
+
+
+def _results(view: View, each: Row) -> list[str]:
+    """Cells of Markdown: what a person said, what a reviewer or a command found, the documents."""
+    said = _said(view, each.phase)
+    return [*([said] if said else []), *_documents(view, each.phase)]
+
+
+def _said(view: View, phase_id: PhaseId) -> str:
+    state = view.state
+    match view.pipeline.phase(phase_id):
+        case TasksPhase() if state.tasks:
+            return f"{sum(task.settled for task in state.tasks):,} of {several(len(state.tasks), 'task')}"
+        case TaskReviewPhase() if state.tasks:
+            return f"{sum(task.verdict is not None and task.verdict.positive for task in state.tasks):,} passed"
+        case VerifyPhase() if state.verification is not None:
+            return _verified(view)
+        case PublishPhase(operation="pull-request") if state.pull_request:
+            return pull_request_link(view)
+        case DecisionPhase():
+            reason = state.gate.reason if state.gate is not None else None
+            return reason.value.replace("_", " ") if reason is not None else ""
+        case _:
+            return _judged(view, phase_id)
+
+
+def _judged(view: View, phase_id: PhaseId) -> str:
+    decision = next((each for each in reversed(view.state.decisions) if each.gate == phase_id), None)
+    if decision is not None:
+        return f"{decided(decision)}, {escape.code(short(decision.digest))}"
+    record = next((each for each in view.state.artifacts.values() if each.phase == phase_id), None)
+    verdict = VERDICTS[record.verdict] if record is not None and record.verdict is not None else ""
+    rounds = f"round {record.round}" if record is not None and record.round > 1 else ""
+    return ", ".join(part for part in (verdict, rounds) if part)
+
+
+def _verified(view: View) -> str:
+    verification = view.state.verification
+    if verification is None or not verification.results:
+        return "nothing to run"
+    if not verification.red:
+        return "green"
+    return "**red**, accepted by a person" if verification.accepted else "**red**"
+
+
+def _documents(view: View, phase_id: PhaseId) -> list[str]:
+    phase = view.pipeline.phase(phase_id)
+    if isinstance(phase, SetupPhase):
+        return [view.links.named(phase.writes)]
+    names = [name for name, record in view.state.artifacts.items() if record.phase == phase_id]
+    return [view.links.named(name) for name in names] if len(names) <= _MOST_DOCUMENTS else []

@@ -1,0 +1,194 @@
+"""The pull request: what was asked and where it is, how it was checked, who decided, what it cost. Kept up to date until it is merged."""
+
+import re
+from collections.abc import Mapping
+
+from forge_bot.artifacts.markdown import Kind, read_blocks
+from forge_bot.bot.comments import markers
+from forge_bot.bot.comments.commit_links import short
+from forge_bot.bot.comments.evidence import commands, outputs, reasons, warnings
+from forge_bot.bot.comments.fit_comment import LIMIT, Flexible, as_many, compose
+from forge_bot.bot.comments.number_format import head, listed, money, row, several, spent
+from forge_bot.bot.comments.reviews import open_findings, reviews
+from forge_bot.bot.comments.run_view import View, decided
+from forge_bot.bot.comments.tracking_comment import footer
+from forge_bot.engine.state import Decision, State, Verification
+from forge_bot.prompts import escape
+from forge_bot.prompts.documents import Requirement
+from forge_bot.runs.publish import title
+from forge_bot.runs.requirement_table import read_requirements
+from forge_bot.values import Frozen
+
+_TABLES = ("final-verification.md", "comprehensive-review.md")
+_SUMMARIES = (("summary.md", "Summary"), ("design.md", "Approach"))
+
+
+class PullRequestText(Frozen):
+    """A pull request as GitHub takes it."""
+
+    title: str
+    body: str
+    draft: bool
+
+
+def pull_request(view: View, documents: Mapping[str, str], limit: int = LIMIT) -> PullRequestText:
+    """Title and body, from the state and the texts of the run's documents by name; those that are missing are left out.
+
+    It is a draft until the project's own commands have run and are green.
+    """
+    state = view.state
+    body = compose(
+        [
+            why(state, documents),
+            _closes(state),
+            _warnings(view),
+            _requirements(view, documents),
+            "### How it was checked",
+            *_checked(state.verification, state),
+            reviews(view),
+            open_findings(view),
+            _decisions(view),
+            f"### What it cost\n\n{_cost(view)}",
+            _documents(view),
+            footer(view),
+            markers.pull_request(state.run),
+        ],
+        limit,
+    )
+    verification = state.verification
+    green = verification is not None and bool(verification.results) and not verification.red
+    return PullRequestText(title=title(state.title, state.branch), body=body, draft=not green)
+
+
+def why(state: State, documents: Mapping[str, str]) -> str:
+    """The first paragraph of the summary, before there is one of the design; else the title."""
+    for name, heading in _SUMMARIES:
+        if said := escape.line(_paragraph(documents.get(name, ""), heading), 900):
+            return said
+    return escape.plain(state.title)
+
+
+def _paragraph(markdown: str, heading: str) -> str:
+    """The first text under a heading, as it is written."""
+    below = False
+    for block in read_blocks(markdown):
+        if block.kind is Kind.HEADING:
+            below = block.text.strip().casefold() == heading.casefold()
+        elif below and block.kind is Kind.TEXT and not block.depth:
+            return "\n".join(markdown.splitlines()[block.line : block.end])
+    return ""
+
+
+def _closes(state: State) -> str:
+    """The one line that is meant to close an issue."""
+    source = state.source
+    return f"Closes #{int(source.id)}" if source.type == "github_issue" and source.id.isascii() and source.id.isdigit() else ""
+
+
+def _warnings(view: View) -> Flexible:
+    state = view.state
+    found = [
+        f"**Yours to push**: {listed([escape.code(path) for path in paths[:5]])} in {view.links.named(name)}."
+        for name, paths in view.patches.items()
+    ]
+    if state.verification is None or not state.verification.results:
+        found.append("Nothing was verified: this project has no command that checks it." if state.verification else "Not verified yet.")
+    elif state.verification.red:
+        accepted = ", and a person accepted that" if state.verification.accepted else ""
+        found.append(f"**The verification is red**{accepted}.")
+    found += [_accepted(decision) for decision in state.decisions if decision.reason is not None and decision.answer == "approve"]
+    found += [escape.line(risk) for risk in dict.fromkeys(state.risks)]
+    return warnings(found, str)
+
+
+def _accepted(decision: Decision) -> str:
+    reason = decision.reason.value.replace("_", " ") if decision.reason is not None else ""
+    task = f", task {escape.plain(decision.task, 20)}" if decision.task is not None else ""
+    return f"{escape.code(decision.by)} said to go on in spite of: {reason}{task}."
+
+
+# -- requirement, files, tests ------------------------------------------------------------------------------------
+
+
+def _requirements(view: View, documents: Mapping[str, str]) -> Flexible:
+    """What the verifier found for each demand, or the reviewer; where neither wrote a table, what the tasks say."""
+    found = next((rows for name in _TABLES if (rows := read_requirements(documents.get(name, "")))), ()) or _planned(view.state)
+    before = "### What was asked for, and where it is\n\n" + head("Requirement", "Files", "Tests", "State")
+    return as_many(
+        [each for each in found if each.text.strip()],
+        lambda each: row(escape.cell(each.text), _names(each.files), _names(each.tests), escape.cell(each.state, 80)),
+        lambda count: f"_{several(count, 'more requirement')}: {_where(view)}._",
+        before=before,
+        most=16_000,
+    )
+
+
+def _where(view: View) -> str:
+    name = next((name for name in (*_TABLES, "tasks.md") if name in view.state.artifacts), "")
+    return view.links.named(name) if name else f"[documents]({view.links.folder})"
+
+
+def _planned(state: State) -> tuple[Requirement, ...]:
+    return tuple(
+        Requirement(
+            text=task.spec.title,
+            files=tuple(path for path in task.spec.files if "test" not in path.lower()),
+            tests=tuple(path for path in task.spec.files if "test" in path.lower()),
+            state=task.status.value,
+        )
+        for task in state.tasks
+    )
+
+
+def _names(names: tuple[str, ...]) -> str:
+    shown = [escape.code_cell(name, 100) for name in names[:8]]
+    return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(names) > len(shown) else "")
+
+
+# -- how it came about --------------------------------------------------------------------------------------------
+
+
+def _checked(verification: Verification | None, state: State) -> list[str | Flexible]:
+    if verification is None:
+        return ["The project's own commands have not run yet."]
+    if not verification.results:
+        return ["This project has no command that could check it, so nothing was run."]
+    return [
+        commands(verification.results, state.baseline),
+        reasons((*verification.reasons, *verification.notes)),
+        *outputs(verification.results),
+    ]
+
+
+def _decisions(view: View) -> Flexible:
+    noted = any(each.notes for each in view.state.decisions)
+
+    def line(each: Decision) -> str:
+        version = escape.code(short(each.digest)) if each.digest else ""
+        notes = [escape.cell(each.notes, 300)] if noted else []
+        return row(_asked(view, each), f"{decided(each)}, {escape.cell(each.via, 40)}", version, *notes)
+
+    before = "### Who decided\n\n" + head("Question", "Answer", "Version", *(["Notes"] if noted else []))
+    more = "stand in the record of the run"
+    return as_many(view.state.decisions, line, lambda count: f"_{several(count, 'more decision')} {more}._", before=before, most=8_000)
+
+
+def _asked(view: View, decision: Decision) -> str:
+    task = view.state.task(decision.task) if decision.task is not None else None
+    return view.label(decision.gate) + (
+        f", task {escape.plain(task.spec.id, 20)}: {escape.cell(task.spec.title, 100)}" if task is not None else ""
+    )
+
+
+def _cost(view: View) -> str:
+    state, usage = view.state, view.state.usage
+    paid = spent(usage, state.budget) if state.budget.cap is not None else money(usage.cost)
+    cached = f" ({usage.cached_tokens:,} of them cached)" if usage.cached_tokens else ""
+    return f"{paid} · {several(usage.calls, 'model call')} · {usage.input_tokens:,} tokens in{cached}, {usage.output_tokens:,} out"
+
+
+def _documents(view: View) -> str:
+    of_tasks = re.compile(rf"(?:impl|review)-(?:{'|'.join(re.escape(task.spec.id) for task in view.state.tasks) or '(?!)'})\.md")
+    names = [name for name in view.state.artifacts if name.endswith(".md") and not of_tasks.fullmatch(name)]
+    named = [view.links.named(name) for name in dict.fromkeys(("request.md", *names))]
+    return f"Everything that led here: {listed(named[:12])}; [all documents]({view.links.folder})."

@@ -1,0 +1,45 @@
+"""One thing the bot says: its words, how it looks, and what the invocation comes to."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from forge_bot.bot.comments import markers
+from forge_bot.runs.outcome import Outcome
+from forge_bot.values import Frozen
+
+Tone = Literal["note", "tip", "important", "warning", "caution"]
+"""GitHub's alerts, from blue to red."""
+
+Reaction = Literal["eyes", "rocket", "confused", "+1"]
+"""The receipt on the comment that is answered: seen, done, not done, taken."""
+
+
+class Reply(Frozen):
+    """Words for one occasion, complete and harmless, with the way out in them."""
+
+    occasion: str
+    headline: str = Field(description="one sentence; Markdown")
+    detail: str = Field(default="", description="what to know and what to do; Markdown, may have paragraphs")
+    tone: Tone = "note"
+    reaction: Reaction = "+1"
+    outcome: Outcome | None = Field(default=None, description="set where this ends the invocation: state, comment and exit code agree")
+
+    @property
+    def text(self) -> str:
+        """The words, for a thread, a summary or a log."""
+        return f"**{self.headline}**" + (f"\n\n{self.detail}" if self.detail else "")
+
+    def comment(self, to: str = "") -> str:
+        """A comment of its own; `to` names the comment it answers."""
+        return f"{self.text}\n\n{markers.reply(self.occasion, to)}\n"
+
+    def alert(self) -> str:
+        """A coloured box, for the top of another comment."""
+        return alert(self.tone, self.text)
+
+
+def alert(tone: Tone, text: str) -> str:
+    """A coloured box. GitHub draws it; where nobody does, it is a quotation that begins with the tone."""
+    lines = [f"> {line}".rstrip() for line in text.strip("\n").split("\n")]
+    return "\n".join([f"> [!{tone.upper()}]", *lines])

@@ -1,0 +1,49 @@
+"""What the reviews came to, and what they left open."""
+
+from forge_bot.bot.comments.fit_comment import Flexible, as_many
+from forge_bot.bot.comments.folds import fold
+from forge_bot.bot.comments.number_format import head, row, several
+from forge_bot.bot.comments.run_view import HEAVIEST_FIRST, VERDICTS, View
+from forge_bot.engine.state import ArtifactRecord
+from forge_bot.prompts import escape
+from forge_bot.values import Finding
+
+
+def reviews(view: View) -> Flexible:
+    """A table of all verdicts, in the order they were given."""
+    given = [(name, record) for name, record in view.state.artifacts.items() if record.verdict is not None]
+    return as_many(
+        given,
+        lambda pair: _line(view, *pair),
+        lambda count: f"_{several(count, 'more review')} stand beside the documents of the run._",
+        before="### Who looked at it\n\n" + head("Review", "Verdict", "Rounds", "Open findings", align="llrr"),
+        most=6_000,
+    )
+
+
+def open_findings(view: View) -> Flexible:
+    """What reviewers noted and nobody has worked off, folded; the heaviest first."""
+    found: list[tuple[Finding, str]] = [
+        (finding, name) for name, record in view.state.artifacts.items() if record.verdict is not None for finding in record.findings
+    ]
+    ordered = sorted(found, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
+    inside = as_many(
+        ordered,
+        lambda pair: f"- **{pair[0].severity}** {escape.line(pair[0].description)} ({view.links.named(pair[1])})",
+        lambda count: f"_{several(count, 'more finding')} stand in the reviews._",
+    )
+    label = f"<b>Open findings</b> · {several(len(ordered), 'note')} of the reviewers"
+
+    def folded(room: int) -> str:
+        body = inside(room - len(fold(label, "")))
+        return fold(label, body) if body else ""
+
+    return folded if ordered else lambda _room: ""
+
+
+def _line(view: View, name: str, record: ArtifactRecord) -> str:
+    of = name.removeprefix("review-").removesuffix(".md")
+    task = f", task {escape.plain(of, 20)}" if any(task.spec.id == of for task in view.state.tasks) else ""
+    label = f"[{view.label(record.phase)}{task}]({view.links.artifact(name)})"
+    verdict = VERDICTS[record.verdict] if record.verdict is not None else ""
+    return row(label, verdict, str(record.round), str(len(record.findings)))

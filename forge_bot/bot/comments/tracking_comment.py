@@ -1,0 +1,110 @@
+"""The tracking comment: one for a run, edited as it goes on. The next move on top, then where everything stands and what it cost."""
+
+from forge_bot.bot.comments import markers
+from forge_bot.bot.comments.commit_links import short
+from forge_bot.bot.comments.fit_comment import LIMIT, Flexible, as_many, compose
+from forge_bot.bot.comments.folds import fold
+from forge_bot.bot.comments.next_step import next_move
+from forge_bot.bot.comments.number_format import head, row, several, spent
+from forge_bot.bot.comments.phase_table import phases
+from forge_bot.bot.comments.run_view import VERDICTS, View
+from forge_bot.engine.state import TaskState, TaskStatus
+from forge_bot.prompts import escape
+
+_MARKS = {
+    TaskStatus.PENDING: "⬜",
+    TaskStatus.CLEARED: "🔨",
+    TaskStatus.IMPLEMENTED: "🔎",
+    TaskStatus.PASSED: "✅",
+    TaskStatus.SKIPPED: "➖",
+}
+
+
+def tracking(view: View, limit: int = LIMIT) -> str:
+    """The comment. Only its first part changes much, so people who come back know where to look."""
+    return compose(
+        [
+            next_move(view).alert(),
+            facts(view),
+            phases(view),
+            tasks(view),
+            footer(view),
+            markers.tracking(view.state.run, _under_way(view)),
+        ],
+        limit,
+    )
+
+
+def _under_way(view: View) -> str:
+    """The number of the issue whose run this is, while it is not over."""
+    source = view.state.source
+    return source.id if source.type == "github_issue" and not view.state.ended else ""
+
+
+def facts(view: View) -> str:
+    """Effort and why, branch, estimate, and the money."""
+    state = view.state
+    lines = [f"**Effort {state.effort}** ({escape.line(state.effort_reason, 200)}) · {view.branch} from {escape.code(state.base_branch)}"]
+    money = f"**Spent** {spent(state.usage, state.budget)}"
+    lines.append(f"{money} · **Estimate** {escape.plain(view.estimate)}" if view.estimate else money)
+    return "  \n".join(lines)
+
+
+def tasks(view: View) -> Flexible:
+    """The tasks, folded, with the documents of each."""
+    state = view.state
+    settled = sum(task.settled for task in state.tasks)
+    label = f"<b>Tasks</b> · {settled:,} of {len(state.tasks):,} settled"
+
+    def more(count: int) -> str:
+        where = f": see {view.links.named('tasks.md')}" if "tasks.md" in state.artifacts else ""
+        return f"_{several(count, 'more task')} found no room here{where}._"
+
+    listed = as_many(state.tasks, lambda task: _task(view, task), more, before=head("", "Task", "Result", "Documents"), most=12_000)
+
+    def folded(room: int) -> str:
+        body = listed(room - len(fold(label, "")))
+        return fold(label, body) if body else ""
+
+    return folded if state.tasks else lambda _room: ""
+
+
+def _task(view: View, task: TaskState) -> str:
+    state, spec = view.state, task.spec
+    under_way = state.wave is not None and spec.id in state.wave.remaining
+    mark = "✋" if task.stuck is not None else "🔨" if under_way else _MARKS[task.status]
+    names = [name for name in (f"impl-{spec.id}.md", f"review-{spec.id}.md", f"held-{spec.id}.patch") if name in state.artifacts]
+    documents = ", ".join(view.links.named(name) for name in names)
+    return row(mark, f"{escape.plain(spec.id, 20)}. {escape.plain(spec.title, 160)}", _result(task, under_way=under_way), documents)
+
+
+def _result(task: TaskState, *, under_way: bool) -> str:
+    if task.stuck is not None:
+        return f"waits for a decision: {task.stuck.reason.value.replace('_', ' ')}"
+    if under_way:
+        return f"under way, try {task.attempts + 1}" if task.attempts else "under way"
+    again = f", after {several(task.rounds, 'more round')}" if task.rounds else ""
+    match task.status:
+        case TaskStatus.PENDING:
+            return "to be done again" if task.rounds or task.attempts else ""
+        case TaskStatus.CLEARED:
+            return "the held change may be applied"
+        case TaskStatus.IMPLEMENTED:
+            return "waits for its review"
+        case TaskStatus.PASSED:
+            return (VERDICTS[task.verdict] if task.verdict is not None else "done") + again
+        case TaskStatus.SKIPPED:
+            return "skipped by a person"
+
+
+def footer(view: View) -> str:
+    """Small print: which run, as of when, where the log is, and how to speak to the bot."""
+    state = view.state
+    parts = [
+        f"as of {state.updated_at:%Y-%m-%d %H:%M} UTC",
+        f"documents at [{escape.code(short(view.links.commit))}]({view.links.folder})",
+        *([f"[log]({view.links.job})"] if view.links.job else []),
+        f"run {escape.code(state.run)}",
+        f"{escape.code(view.commands.say('help'))} says what you can tell me",
+    ]
+    return f"<sub>{' · '.join(parts)}</sub>"

@@ -1,0 +1,80 @@
+"""Checks of a run's pull request that failed: which of them a change can mend, and their logs as a document of the run."""
+
+import re
+from collections.abc import Sequence
+
+from forge_bot.agent.redaction import Strike
+from forge_bot.bot.comment_writer import Desk
+from forge_bot.bot.comments import Reply, command_replies, failure_replies
+from forge_bot.engine.external_events import CHECK_ROUNDS, CHECKS
+from forge_bot.engine.reports import ChecksFailed
+from forge_bot.git import blob_id
+from forge_bot.github_api import FailedCheck, GitHub
+from forge_bot.prompts.untrusted import clean_plain
+from forge_bot.runs.clock import now
+from forge_bot.runs.run import Run
+
+# ECMA-48: control sequences, operating system commands, and single escapes.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+_MOST_CHECKS = 8
+_LONGEST = 12_000
+"""Characters of one check's log; its end tells most."""
+
+_WAITS = "action_required"
+_FAILED = frozenset({"failure", "error"})
+"""Conclusions that a change can turn. The others (cancelled, timed out, stale, never started) tell of the runner."""
+
+
+def look_into(run: Run, github: GitHub, desk: Desk, strike: Strike) -> Reply:
+    """Look at the checks of the run's pull request, and hand out a fix round where one can help; what to say about it.
+
+    The same commit leads to one round, however often it is asked about. Raises ReportRejected where the run cannot take one now.
+    """
+    failed = github.failed_checks(pull_number(run))
+    ours = [check for check in failed if can_mend(check)]
+    if not ours and any(check.conclusion == _WAITS for check in failed):
+        return failure_replies.checks_wait(pull_request=run.state.pull_request)
+    if not ours:
+        return command_replies.no_fix(desk.view(run), checks=[f"{check.name}: {check.conclusion}" for check in failed])
+    round_ = run.state.rounds.get(CHECKS, 0) + 1
+    name = f"{CHECKS}-{round_}.md"
+    names = tuple(dict.fromkeys(check.name[:200] for check in ours[:_MOST_CHECKS]))
+    raw = run.workspace.write(name, strike(document(ours[:_MOST_CHECKS])))
+    key = f"checks-{run.tree.head().commit}"
+    run.tell(ChecksFailed(key=key, at=now(), artifact=name, blob=blob_id(raw), checks=names))
+    return command_replies.fixing(desk.view(run), checks=names, round_=round_, most=CHECK_ROUNDS)
+
+
+def pull_number(run: Run) -> int:
+    """The number of the run's pull request; 0 while there is none."""
+    number = run.state.pull_request.rstrip("/").rpartition("/")[2]
+    return int(number) if number.isascii() and number.isdigit() else 0
+
+
+def can_mend(check: FailedCheck) -> bool:
+    """Whether another change could make a check green: it ran to its end, and said something."""
+    return check.conclusion in _FAILED and bool(check.log.strip() or check.summary.strip())
+
+
+def document(checks: Sequence[FailedCheck]) -> str:
+    """The checks and the ends of their logs, without anything that terminals draw or nobody sees. It stays strangers' text."""
+    parts = ["# Checks that failed"]
+    for check in checks:
+        said = [_fenced(text) for text in (check.summary, check.log) if text.strip()]
+        parts.append("\n\n".join([f"## {_plain(check.name)[:200]}", f"{_plain(check.conclusion)}: {_plain(check.url)[:500]}", *said]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _plain(text: str) -> str:
+    return " ".join(_seen(text).split())
+
+
+def _seen(text: str) -> str:
+    return clean_plain(_ESCAPES.sub("", text)).text
+
+
+def _fenced(text: str) -> str:
+    shown = _seen(text).strip("\n")[-_LONGEST:]
+    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{shown}\n{fence}"

@@ -1,0 +1,137 @@
+"""Which run a wake is about: the one on the issue's branch, or a new one where somebody who may asked for it."""
+
+from typing import TYPE_CHECKING
+
+from forge_bot.bot import request_snapshot
+from forge_bot.bot.comments import Reply, command_replies, failure_replies
+from forge_bot.bot.thread import Spoken
+from forge_bot.engine.reports import Flags
+from forge_bot.gate import command_types as said
+from forge_bot.gate import outputs
+from forge_bot.gate.branches import issue_of_branch
+from forge_bot.git import Head, Repository
+from forge_bot.runs.create import Beginning, begin, plan_for
+from forge_bot.runs.preflight import Intent, preflight
+from forge_bot.runs.project import profile_at
+from forge_bot.runs.resolve import RunInfo, runs
+from forge_bot.settings import load_pipeline
+
+if TYPE_CHECKING:
+    from forge_bot.bot.supervisor import Supervisor
+
+
+def find_or_begin(supervisor: "Supervisor") -> RunInfo | Reply | None:
+    """The run to carry on; None where there is none and nobody asked for one, which the thread is told.
+
+    A reply, which was said in the thread, where one was asked for and a person has to ask again.
+    """
+    around, thread = supervisor.around, supervisor.thread
+    known = of_issue(supervisor.repository, around.wake.issue)
+    alive = next((info for info in known if not info.ended), None)
+    asked = _asked(supervisor, known)
+    if alive is not None or (known and asked is None and not _by_label(supervisor)):
+        return alive or known[0]
+    if asked is None and not _by_label(supervisor):
+        comment = next((each for each in thread.comments() if each.id == around.wake.comment), None)
+        spoken = [each for each in thread.spoken(thread.number) if comment is not None and each.comment.id == comment.id]
+        supervisor.desk.say(command_replies.no_run(supervisor.commands, label=supervisor.inputs.label), spoken[0] if spoken else None)
+        return None
+    return _begun(supervisor, asked)
+
+
+def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
+    """The runs of an issue, newest first, those on the remote included."""
+    for branch in repository.remote_branches():
+        if issue_of_branch(branch) == issue:
+            repository.take_over(branch)
+    return [info for info in runs(repository) if issue_of_branch(info.branch) == issue]
+
+
+def _asked(supervisor: "Supervisor", known: list[RunInfo]) -> Spoken | None:
+    """The newest wish to start that no run has come of; one that is older than a run led to it, or came while it was under way.
+
+    One that was answered is over: its author was told what to do.
+    """
+    since = max((info.updated_at for info in known), default=None)
+    wishes = [spoken for spoken in supervisor.thread.spoken(supervisor.thread.number) if isinstance(spoken.command, said.Start)]
+    fresh = [spoken for spoken in wishes if since is None or spoken.comment.created_at > since]
+    newest = fresh[-1] if fresh else None
+    return None if newest is None or supervisor.thread.answered(newest.comment) else newest
+
+
+def _by_label(supervisor: "Supervisor") -> bool:
+    wake = supervisor.around.wake
+    return wake.way == "label" and wake.deed == "start"
+
+
+def _begun(supervisor: "Supervisor", asked: Spoken | None) -> RunInfo | Reply:
+    around, inputs, repository, desk = supervisor.around, supervisor.inputs, supervisor.repository, supervisor.desk
+    wish = asked.command if asked is not None and isinstance(asked.command, said.Start) else said.Start(0)
+    issue, ignored = request_snapshot.counted_labels(supervisor.issue, supervisor.thread)
+    frozen = request_snapshot.frozen(issue, supervisor.thread, _given(supervisor, asked, wish))
+    if frozen is None:
+        reply = failure_replies.edited_since(command=inputs.prefix)
+        desk.say(reply, asked)
+        return reply
+    draft = frozen.draft
+    labels = {label.casefold() for label in issue.labels}
+    effort = wish.effort or next((size for size in "SML" if f"{inputs.label}:{size}".casefold() in labels), None)
+    plan = plan_for(repository, draft, effort=effort, name=None, branch=None, here=False)
+    beginning = Beginning(
+        draft=draft,
+        plan=plan,
+        flags=Flags(
+            auto=wish.auto or f"{inputs.label}:auto".casefold() in labels, skip_pr=wish.skip_pr, debug=wish.debug, discuss=wish.discuss
+        ),
+        budget=wish.budget or around.budget or supervisor.config.budget,
+        by=asked.by if asked is not None else around.wake.by or "",
+        key=asked.key if asked is not None else f"label-{around.wake.issue}-{around.run_url.rpartition('/')[2]}",
+        base=_base(repository),
+    )
+    pipeline = load_pipeline(supervisor.config.pipeline, repository.text_here)
+    notes = _looked_around(supervisor, beginning)
+    info = begin(repository, beginning, pipeline)
+    if notes:
+        desk.say_once(failure_replies.asked_too_much(desk.commands, notes=notes))
+    if frozen.doubtful:
+        left_out = tuple(comment.url for comment in frozen.left_out)
+        desk.say_once(failure_replies.request_edited(desk.links(info), desk.commands, issue=frozen.edited, comments=left_out))
+    if ignored:
+        named = tuple((each.name, each.by) for each in ignored)
+        desk.say(failure_replies.label_ignored(desk.commands, labels=named, role=inputs.policy.floor.word))
+    return info
+
+
+def _given(supervisor: "Supervisor", asked: Spoken | None, wish: said.Start) -> request_snapshot.Given:
+    """Return what the run is begun for: the comment that asks for it, or the label that woke this job.
+
+    The event's own text counts where the event is one of them.
+    """
+    around = supervisor.around
+    woken = asked is None or asked.comment.id == around.wake.comment or _by_label(supervisor)
+    comment = asked.comment if asked is not None else None
+    return request_snapshot.Given(around.payload if woken else None, comment, wish.text)
+
+
+def _looked_around(supervisor: "Supervisor", beginning: Beginning) -> tuple[str, ...]:
+    """What people should know before money is spent. Raises NotReady for what a run must not begin with."""
+    repository, config, draft = supervisor.repository, supervisor.config, beginning.draft
+    base = _base(repository).commit
+    profile = profile_at(repository, base, config)
+    intent = Intent(
+        text=f"{draft.title}\n{draft.text}",
+        branch=beginning.plan.branch,
+        base=base,
+        deliver_workflows=supervisor.around.push_workflows,
+    )
+    found = preflight(repository, config, profile, intent)
+    found.check()
+    for each in found.advice:
+        outputs.warning(f"{each.sentence} {each.way_out}")
+    return tuple(f"{each.sentence} {each.way_out}" for each in found.advice if each.what == "workflow files")
+
+
+def _base(repository: Repository) -> Head:
+    """The default branch as fetched; the tree that is looked at stands on no branch."""
+    default = repository.default_branch() or "main"
+    return Head(default, repository.commit_id(f"refs/remotes/origin/{default}"))

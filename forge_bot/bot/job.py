@@ -1,0 +1,240 @@
+"""`forge-bot work`: one step of a workflow, from the gate's word to the exit code. State, comment, summary and exit code say the same."""
+
+import base64
+import os
+import signal
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from types import FrameType
+
+from forge_bot.bot.comments import Commands, Links, Reply, exit_code, failure_replies, markers, short_summary, summary
+from forge_bot.bot.error_comments import reply_to
+from forge_bot.bot.find_or_create import find_or_begin
+from forge_bot.bot.job_context import Surroundings, read_surroundings
+from forge_bot.bot.job_handoff import Wall, handed
+from forge_bot.bot.job_results import received, run_of
+from forge_bot.bot.remote_worker import Away
+from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
+from forge_bot.errors import ForgeError
+from forge_bot.gate import Deed, Inputs, outputs
+from forge_bot.gate.messages import BEGUN
+from forge_bot.git import Repository, clone_repository
+from forge_bot.github_api import GitHub, PyGitHub, load_library
+from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.resolve import RunInfo, choose
+from forge_bot.settings import load_config, state_home
+from forge_bot.store import SPECS
+
+_QUIET = frozenset({"cancelled"})
+"""Ends that somebody wanted: they are shown in the tracking comment, and nobody is called for them."""
+
+
+def work(environ: Mapping[str, str] = os.environ) -> int:
+    """Wake up, carry the run on, and say how it ended; the exit code."""
+    return _supervised(environ, None, None)
+
+
+def publish(folder: Path | None, *, last: bool = False, environ: Mapping[str, str] = os.environ) -> int:
+    """The same without a worker on this machine: take in what another one left in the folder, and hand over what one has to do next."""
+    return _supervised(environ, Wall(last=last), folder)
+
+
+def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
+    """The worker's part on a machine of its own: what was handed over is done and lies in the folder. Who publishes says how it ended."""
+    around, _ = read_surroundings(environ)
+    wanted = handed(environ)
+    keep_token(around.server, around.token)
+    away = Away(_repository(around), around, environ)
+    with _stopped_by_signals(away.cancel):
+        told = away.deliver(wanted, folder)
+    outputs.notice(f"delivered: {told.head[:12]} of {wanted.branch}")
+    return 0
+
+
+def _supervised(environ: Mapping[str, str], wall: Wall | None, folder: Path | None) -> int:
+    around, inputs = read_surroundings(environ)
+    keep_token(around.server, around.token)
+    # It takes long to load, and git is cloning meanwhile.
+    Thread(target=load_library).start()
+    with PyGitHub(around.repository, around.token, around.api) as github:
+        visit = _Visit(around, inputs, github, environ, wall, folder)
+        return visit.ended(*visit.carried_on())
+
+
+class _Visit:
+    """One wake: the supervisor at work, and whatever comes of it put into words."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        inputs: Inputs,
+        github: GitHub,
+        environ: Mapping[str, str],
+        wall: Wall | None,
+        folder: Path | None,
+    ) -> None:
+        self.wall = wall
+        self.folder = folder
+        self.around = around
+        self.inputs = inputs
+        self.github = github
+        self.environ = environ
+        self.commands = Commands(prefix=inputs.prefix, short=inputs.bare)
+        self.supervisor: Supervisor | None = None
+        self.info: RunInfo | None = None
+        self._pull_request = ""
+
+    def carried_on(self) -> Ended:
+        """How it ended, whatever happened."""
+        try:
+            repository = _repository(self.around)
+            config = load_config(repository.text_here)
+            self.supervisor = Supervisor(repository, config, self.github, self.around, self.inputs, environ=self.environ, wall=self.wall)
+            with _stopped_by_signals(self.supervisor.cancel):
+                return self._performed(self.supervisor)
+        except ForgeError as error:
+            branch = self.info.branch if self.info is not None else ""
+            return ended_by(reply_to(error, self._links(), self._words(), branch))
+        # Nobody reads the log of a job that ended without a word in the thread.
+        except Exception:  # noqa: BLE001
+            traceback.print_exc()
+            return ended_by(failure_replies.unexpected(self._links(), self._words()))
+
+    def _words(self) -> Commands:
+        """Where nothing of a run is on GitHub yet, trying again is beginning."""
+        begun = self.supervisor is not None and self.info is not None and self.info.branch in self.supervisor.repository.remote_branches()
+        begins = not begun and self.around.wake.deed == Deed.START
+        return self.commands.model_copy(update={"repeat": self.commands.prefix}) if begins else self.commands
+
+    def _performed(self, supervisor: Supervisor) -> Ended:
+        if self.folder is None:
+            found = find_or_begin(supervisor)
+            if isinstance(found, Reply):
+                return ended_by(found)
+            self.info = found
+        else:
+            wanted = handed(self.environ)
+            self.info = run_of(supervisor, wanted)
+            if (ended := received(supervisor, self.info, wanted, self.folder)) is not None:
+                return ended
+        return (Outcome.DONE, None) if self.info is None else supervisor.carry_on(self.info)
+
+    def _links(self) -> Links:
+        if self.supervisor is not None and self.info is not None:
+            return self.supervisor.desk.links(self.info)
+        return Links(repository=self.around.url, commit="", workspace=SPECS, job=self.around.run_url)
+
+    def ended(self, outcome: Outcome, reply: Reply | None) -> int:
+        """The last words, in the tracking comment, the thread, the summary and the log; the exit code."""
+        text = self._tracked(reply) or (short_summary(reply) if reply is not None else "")
+        failed = exit_code(outcome) != 0
+        if reply is not None and failed:
+            with suppress(ForgeError):
+                self._complained(reply)
+        if reply is not None and self.info is None:
+            with suppress(ForgeError):
+                self._not_begun(reply)
+        if self.around.summary is not None and text:
+            outputs.write_summary(str(self.around.summary), text)
+        if self.around.outputs is not None:
+            outputs.write_outputs(str(self.around.outputs), self._told(outcome))
+        if reply is not None and failed:
+            outputs.error(reply.headline)
+        return exit_code(outcome)
+
+    def _complained(self, reply: Reply) -> None:
+        """Call people, unless they wanted it so or were answered already."""
+        told = self.supervisor.desk.told if self.supervisor is not None else ()
+        wake = self.around.wake
+        if reply.occasion not in _QUIET and reply.occasion not in told:
+            self.github.comment(wake.issue, reply.comment())
+
+    def _not_begun(self, reply: Reply) -> None:
+        """Replace the comment that says that a run has begun: there is none."""
+        wake = self.around.wake
+        if wake.deed == Deed.START and wake.tracking_comment is not None:
+            begun = next((each for each in self.github.comments(wake.issue) if each.id == wake.tracking_comment), None)
+            if begun is not None and begun.body.startswith(BEGUN):
+                self.github.edit_comment(begun.id, f"{reply.alert()}\n\n{markers.tracking('', str(wake.issue))}")
+
+    def _told(self, outcome: Outcome) -> dict[str, str]:
+        """The outputs of the step; `handed` is what a worker on another machine has to do."""
+        handed_over = self.wall.handed if self.wall is not None else None
+        told = {
+            "outcome": outcome.name.lower() if handed_over is None else "working",
+            "issue": str(self.around.wake.issue),
+            "branch": self.info.branch if self.info is not None else "",
+            "pull-request": self._pull_request,
+        }
+        return told | ({"handed": handed_over.model_dump_json()} if handed_over is not None else {})
+
+    def _tracked(self, reply: Reply | None) -> str:
+        """The summary of the run, after its tracking comment says the same; empty where there is no run to look at."""
+        if self.supervisor is None or self.info is None:
+            return ""
+        try:
+            with self.supervisor.opened(choose(self.supervisor.repository, self.info.branch)) as run:
+                view = self.supervisor.desk.view(run, reply)
+                self._pull_request = run.state.pull_request
+        except ForgeError:
+            return ""
+        with suppress(ForgeError):
+            self.supervisor.desk.track(view)
+        return summary(view)
+
+
+def keep_token(server: str, token: str) -> None:
+    """Let git use the token for this server only, and keep other processes of this user from reading it out of ours."""
+    basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    os.environ.update(
+        {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.{server}/.extraheader",
+            "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {basic}",
+        }
+    )
+    _undumpable()
+
+
+def _undumpable() -> None:
+    """prctl(PR_SET_DUMPABLE, 0), prctl(2): /proc/PID/environ and memory of this process are closed to others of the same user."""
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+
+
+def _repository(around: Surroundings) -> Repository:
+    """A clone of our own, and in it a tree at the default branch's newest commit: configuration, pipelines and prompts are read from there.
+
+    What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not there.
+    """
+    cloned = clone_repository(f"{around.url}.git", state_home() / "repositories" / around.repository)
+    default = cloned.default_branch() or "main"
+    tip = cloned.commit_id(f"refs/remotes/origin/{default}")
+    found = Repository.find(cloned.detached_tree(state_home() / "default-branch" / around.repository, tip).path)
+    # A workflow has named a user for git before us, or it has not: for this job that is settled, and no commit has to ask.
+    os.environ.update(found.signature())
+    return found
+
+
+class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`
+    """Calls `stop` on SIGINT and SIGTERM, which is how a job is cancelled (the runner sends the first, and the second 7.5 s later)."""
+
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self._stop = stop
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> None:
+        def stop(_number: int, _frame: FrameType | None) -> None:
+            self._stop()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, stop)
+
+    def __exit__(self, *error: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)  # pyright: ignore[reportArgumentType] - what signal() itself gave back

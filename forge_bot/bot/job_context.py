@@ -1,0 +1,119 @@
+"""What the action hands over to the supervisor: who woke it, the repository, the token, and the limits of a run. Read once."""
+
+import os
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from forge_bot.errors import BadInput, NotInAction
+from forge_bot.gate import Inputs, read_inputs
+from forge_bot.values import Frozen
+
+
+class Wake(Frozen):
+    """What the gate let in: ids only. Everything they name is read again."""
+
+    v: int = 1
+    result: str = "proceed"
+    way: str = ""
+    deed: str = ""
+    issue: int
+    thread: int = 0
+    comment: int | None = None
+    check: int | None = None
+    pulls: tuple[int, ...] = ()
+    by: str | None = None
+    by_id: int | None = None
+    attempt: int = 1
+    tracking_comment: int | None = None
+
+
+class Surroundings(Frozen):
+    """One step of a workflow, seen by the supervisor."""
+
+    wake: Wake
+    repository: str
+    api: str
+    server: str
+    payload: Path | None
+    token: str = Field(repr=False)
+    run_url: str
+    summary: Path | None
+    outputs: Path | None
+    budget: Decimal | None
+    trust_local: bool
+    push_workflows: bool = False
+    edit_seconds: Decimal = Decimal(10)
+    """Between two edits of the tracking comment while a worker is at it; GitHub limits what one token may write."""
+
+    @property
+    def url(self) -> str:
+        """The repository's page."""
+        return f"{self.server}/{self.repository}"
+
+
+def read_surroundings(environ: Mapping[str, str] = os.environ) -> tuple[Surroundings, Inputs]:
+    """What the environment says. Raises NotInAction for what a workflow always has, BadInput for an input that cannot be."""
+    needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
+    if missing := [name for name in needed if not environ.get(name)]:
+        raise NotInAction(f"forge-bot work needs {', '.join(missing)} in its environment.")
+    try:
+        wake = Wake.model_validate_json(environ["FORGE_BOT_WAKE"])
+    except ValidationError as error:
+        raise NotInAction("FORGE_BOT_WAKE is not what the gate hands on.", details=(str(error),)) from None
+    server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
+    repository = environ["GITHUB_REPOSITORY"]
+    around = Surroundings(
+        wake=wake,
+        repository=repository,
+        api=(environ.get("GITHUB_API_URL") or "https://api.github.com").rstrip("/"),
+        server=server,
+        payload=_path(environ, "GITHUB_EVENT_PATH"),
+        token=environ["GITHUB_TOKEN"],
+        run_url=f"{server}/{repository}/actions/runs/{environ.get('GITHUB_RUN_ID', '')}",
+        summary=_path(environ, "GITHUB_STEP_SUMMARY"),
+        outputs=_path(environ, "GITHUB_OUTPUT"),
+        budget=_dollars(environ.get("FORGE_BOT_BUDGET", "")),
+        trust_local=_is_true(environ, "FORGE_BOT_TRUST_LOCAL"),
+        push_workflows=may_push_workflows(environ),
+        edit_seconds=_number(environ, "FORGE_BOT_EDIT_SECONDS", Decimal(10)),
+    )
+    return around, read_inputs(environ)
+
+
+def may_push_workflows(environ: Mapping[str, str]) -> bool:
+    """Whether the token may change workflow files, which that of Actions never may: an App's or a person's may be given."""
+    return _is_true(environ, "FORGE_BOT_PUSH_WORKFLOWS")
+
+
+def _is_true(environ: Mapping[str, str], name: str) -> bool:
+    return environ.get(name, "").strip().casefold() == "true"
+
+
+def _path(environ: Mapping[str, str], name: str) -> Path | None:
+    return Path(environ[name]) if environ.get(name) else None
+
+
+def _number(environ: Mapping[str, str], name: str, usual: Decimal) -> Decimal:
+    text = environ.get(name, "").strip()
+    try:
+        found = Decimal(text) if text else usual
+    except InvalidOperation:
+        found = Decimal("NaN")
+    if not found.is_finite() or found < 0:
+        raise BadInput(f"{name} is {text!r}: it is a number of seconds, such as {usual}.")
+    return found
+
+
+def _dollars(text: str) -> Decimal | None:
+    if not text.strip():
+        return None
+    try:
+        amount = Decimal(text.strip().removeprefix("$"))
+    except InvalidOperation:
+        amount = Decimal(0)
+    if not amount.is_finite() or amount <= 0:
+        raise BadInput(f"FORGE_BOT_BUDGET is {text!r}: it is an amount of US dollars, such as 5.")
+    return amount

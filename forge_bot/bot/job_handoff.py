@@ -1,0 +1,104 @@
+"""The wall between the machine with the token and the machine with the model: what is handed over, and what comes back.
+
+The supervisor writes `Handed`, and it travels as the output of a job. The worker's machine writes `Delivered` into a folder beside a
+bundle of commits; of that nothing is believed before it was looked at.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.thread import Spoken
+from forge_bot.errors import NothingDelivered, NotInAction
+from forge_bot.gate import command_types as said
+from forge_bot.git import Repository
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.values import Frozen
+
+COMMITS = "commits.bundle"
+TOLD = "delivered.json"
+_MOST_QUESTIONS = 5
+_LONGEST_QUESTION = 8_000
+_LARGEST = 1_000_000
+
+
+class Question(Frozen):
+    """What somebody wants to know about the run, and the comment it stands in."""
+
+    text: str
+    by: str
+    via: str
+    key: str
+    comment: int
+
+
+class Handed(Frozen):
+    """What a worker has to do: answer these, then go on with the run from this commit."""
+
+    v: int = 1
+    run: str
+    branch: str
+    commit: str
+    questions: tuple[Question, ...] = ()
+
+
+class Answered(Frozen):
+    """A model's answer to a question, or what stood in the way of one."""
+
+    key: str
+    text: str = Field(default="", max_length=40_000)
+    stopped: Stopped = Stopped()
+
+
+class Delivered(Frozen):
+    """What came of it."""
+
+    v: int = 1
+    head: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
+    answers: tuple[Answered, ...] = ()
+    stopped: Stopped = Stopped()
+
+
+class Wall:
+    """Stands where otherwise a worker would be started: it is written down what one has to do, and the supervisor ends.
+
+    `last` says that no worker comes after this supervisor: people are told how it goes on.
+    """
+
+    def __init__(self, *, last: bool = False) -> None:
+        self.last = last
+        self.handed: Handed | None = None
+
+    def hand_over(self, repository: Repository, info: RunInfo, questions: Sequence[Spoken]) -> None:
+        """Everything lies on the remote; a worker may begin from there. Questions beyond the first few wait for the next time."""
+        asked = tuple(_question(spoken) for spoken in questions[:_MOST_QUESTIONS])
+        commit = repository.commit_id(f"refs/heads/{info.branch}")
+        self.handed = Handed(run=info.name, branch=info.branch, commit=commit, questions=asked)
+
+
+def _question(spoken: Spoken) -> Question:
+    command = spoken.command
+    text = command.question if isinstance(command, said.Ask) else ""
+    return Question(text=text[:_LONGEST_QUESTION], by=spoken.by, via=spoken.comment.url, key=spoken.key, comment=spoken.comment.id)
+
+
+def handed(environ: Mapping[str, str]) -> Handed:
+    """What the supervisor handed over. Raises NotInAction."""
+    try:
+        return Handed.model_validate_json(environ.get("FORGE_BOT_HANDED", ""))
+    except ValidationError:
+        hint = "It is the output `handed` of the part hear, or of the part publish before."
+        raise NotInAction("FORGE_BOT_HANDED is not what a supervisor hands over.", hint=hint) from None
+
+
+def delivered(folder: Path) -> Delivered:
+    """What the other machine says. Raises NothingDelivered."""
+    file = folder / TOLD
+    if not file.is_file() or file.stat().st_size > _LARGEST:
+        raise NothingDelivered("The job that works delivered nothing.")
+    try:
+        return Delivered.model_validate_json(file.read_bytes())
+    except ValidationError:
+        raise NothingDelivered("What the job that works delivered cannot be read.") from None

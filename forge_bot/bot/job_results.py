@@ -1,0 +1,69 @@
+"""What another machine did, taken in: commits looked at before they are pushed, answers said, and how it stopped."""
+
+from pathlib import Path
+
+from forge_bot.agent.redaction import secrets_of
+from forge_bot.bot.error_comments import as_error
+from forge_bot.bot.inspect_commits import Inspector
+from forge_bot.bot.job_handoff import COMMITS, Delivered, Handed, delivered
+from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.push_commits import push
+from forge_bot.bot.supervisor import Ended, Supervisor
+from forge_bot.errors import BranchMoved, CommitsRefused, GitFailed
+from forge_bot.git import Tree
+from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.resolve import RunInfo, choose
+
+
+def run_of(supervisor: Supervisor, handed: Handed) -> RunInfo:
+    """The run that was handed over, with its work tree."""
+    supervisor.repository.take_over(handed.branch)
+    with supervisor.opened(choose(supervisor.repository, handed.run)):
+        return choose(supervisor.repository, handed.run)
+
+
+def received(supervisor: Supervisor, info: RunInfo, handed: Handed, folder: Path) -> Ended | None:
+    """Take in what lies in the folder; how the run ended with it, None if it can go on. Raises NothingDelivered, CommitsRefused."""
+    told = delivered(folder)
+    tree = supervisor.repository.tree_of(info.branch)
+    # Somebody pushed in the meantime: what they did counts, and ours is done again from there.
+    if tree is not None and tree.head().commit == handed.commit and told.head != handed.commit:
+        try:
+            _pushed(supervisor, tree, handed, told, folder)
+        except BranchMoved:
+            supervisor.given_way(info)
+    return _answered(supervisor, info, handed, told) or _ended(supervisor, info, told.stopped)
+
+
+def _pushed(supervisor: Supervisor, tree: Tree, handed: Handed, told: Delivered, folder: Path) -> None:
+    try:
+        arrived = supervisor.repository.open_bundle(folder / COMMITS)
+    except GitFailed as error:
+        raise CommitsRefused("The worker's commits could not be read.", details=(error.message,)) from error
+    if arrived != told.head:
+        raise CommitsRefused("The worker's commits are not those that it told of.")
+    around, environ = supervisor.around, supervisor.environ
+    inspector = Inspector(supervisor.repository, tree, handed.run, secrets_of(environ), workflows=around.push_workflows)
+    tree.take_in(arrived, lambda: inspector.check(handed.commit, arrived))
+    push(tree, arrived)
+
+
+def _answered(supervisor: Supervisor, info: RunInfo, handed: Handed, told: Delivered) -> Ended | None:
+    """Say the answers to what was asked, and to nothing else; the end that it is if one could not be given."""
+    given = {answer.key: answer for answer in told.answers}
+    asked = {spoken.key: spoken for spoken in supervisor.thread.spoken(supervisor.thread.number)}
+    ends: list[Ended | None] = []
+    for question in handed.questions:
+        if question.key in given and question.key in asked:
+            answer = given[question.key]
+            ends.append(supervisor.answered(info, asked[question.key], answer.stopped, answer.text))
+    return next((end for end in ends if end is not None), None)
+
+
+def _ended(supervisor: Supervisor, info: RunInfo, stopped: Stopped) -> Ended | None:
+    if stopped.message == "cancelled" and not stopped.code:
+        return Outcome.FAILED, supervisor.desk.cancelled()
+    error = as_error(stopped) if stopped.code else None
+    if error is None or isinstance(error, BranchMoved):
+        return None
+    return Outcome(stopped.exit_code or 1), supervisor.desk.trouble(info, stopped)

@@ -1,0 +1,39 @@
+"""Commits on their way out: those that were looked at, by their ids, and nothing that came after them."""
+
+from contextlib import suppress
+
+from forge_bot.errors import BranchMoved, GitFailed
+from forge_bot.git import Repository, Tree
+
+_FASTER = ("fetch first", "non-fast-forward", "stale info", "cannot lock ref")
+
+
+def push(tree: Tree, commit: str) -> None:
+    """Push one commit and what it stands on to the branch, never by force; the branch here may have moved on since it was looked at.
+
+    Raises BranchMoved where somebody else was faster, GitFailed for all else.
+    """
+    try:
+        tree.push(commit=commit)
+    except GitFailed as error:
+        if any(sign in error.message for sign in _FASTER):
+            raise BranchMoved(error.message) from error
+        raise
+
+
+def known_tip(repository: Repository, branch: str) -> str:
+    """The newest commit of a branch that the remote has, as far as is known here; before its first push the one that is about to go out."""
+    for ref in (f"refs/remotes/origin/{branch}", f"refs/heads/{branch}"):
+        with suppress(GitFailed):
+            return repository.commit_id(ref)
+    return ""
+
+
+def refuse_unseen(repository: Repository, branch: str) -> None:
+    """Raise BranchMoved if commits lie here that the remote does not have: whoever made them died before anybody looked at them.
+
+    A branch that the remote does not know at all has only been begun, and no worker has seen it.
+    """
+    tree = repository.tree_of(branch)
+    if tree is not None and branch in repository.remote_branches() and tree.unpushed():
+        raise BranchMoved(f"Commits of {branch} were found here that nobody looked at; they are put aside.")

@@ -1,0 +1,65 @@
+"""A shift on a machine of its own, without a token that may write: what was handed over is done, and lies in a folder afterwards."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from forge_bot.bot.job_context import Surroundings
+from forge_bot.bot.job_handoff import COMMITS, TOLD, Answered, Delivered, Handed
+from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.supervised_worker import Shift
+from forge_bot.errors import BranchMoved, ForgeError
+from forge_bot.git import Repository
+from forge_bot.runs.resolve import RunInfo, choose
+from forge_bot.runs.run import opened
+from forge_bot.settings import load_config
+
+
+class Away:
+    """Does what was handed over. Commits are looked at here too, since only this machine knows the model's key and would see it in them."""
+
+    def __init__(self, repository: Repository, around: Surroundings, environ: Mapping[str, str]) -> None:
+        self.repository = repository
+        self.shift = Shift(repository, around, environ, lambda _inspector, after: self._good.append(after))
+        self._good: list[str] = []
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        """Stop soon; what was done until then is delivered."""
+        self._cancelled = True
+        self.shift.cancel()
+
+    def deliver(self, handed: Handed, folder: Path) -> Delivered:
+        """Do it, and write the folder; what was written."""
+        folder.mkdir(parents=True, exist_ok=True)
+        told = self._done(handed)
+        if told.head != handed.commit:
+            self.repository.make_bundle(folder / COMMITS, handed.commit, told.head)
+        (folder / TOLD).write_text(told.model_dump_json(), encoding="utf-8")
+        return told
+
+    def _done(self, handed: Handed) -> Delivered:
+        answers: list[Answered] = []
+        try:
+            stopped = self._worked(handed, answers)
+        except ForgeError as error:
+            stopped = Stopped(code=error.code, message=error.message[:8_000], hint=error.advice[:2_000], exit_code=error.exit_code)
+        if self._cancelled:
+            stopped = Stopped(message="cancelled", exit_code=1)
+        return Delivered(head=self._good[-1] if self._good else handed.commit, answers=tuple(answers), stopped=stopped)
+
+    def _worked(self, handed: Handed, answers: list[Answered]) -> Stopped:
+        info = self._found(handed)
+        for question in handed.questions:
+            if not self._cancelled:
+                stopped, text = self.shift.answered(info, question.text, question.by, question.via, question.key)
+                answers.append(Answered(key=question.key, text=text[:40_000], stopped=stopped))
+        return Stopped() if self._cancelled else self.shift.work(info)
+
+    def _found(self, handed: Handed) -> RunInfo:
+        """The run with its work tree, at the commit that was handed over. Raises BranchMoved."""
+        self.repository.take_over(handed.branch)
+        info = choose(self.repository, handed.run)
+        if self.repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
+            raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
+        with opened(self.repository, info, load_config(self.repository.text_here)):
+            return choose(self.repository, handed.run)

@@ -1,0 +1,149 @@
+"""The request as it stood when somebody started the run: title, text and the comments of people who count. Never read again by itself."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from forge_bot import gate
+from forge_bot.bot.thread import Thread
+from forge_bot.engine.reports import Source
+from forge_bot.gate import Has, read_json
+from forge_bot.github_api import Comment, Issue, IssueEvent
+from forge_bot.runs.create import Draft, checked
+
+_LONGEST_COMMENT = 20_000
+_MODIFIERS = ("S", "M", "L", "auto")
+
+
+@dataclass(frozen=True)
+class Given:
+    """The command or label that a request is frozen for.
+
+    `payload` is the file of its event, where the job was woken by it. `comment` is None for a label. `text` is what the command adds.
+    """
+
+    payload: Path | None = None
+    comment: Comment | None = None
+    text: str = ""
+
+    @property
+    def until(self) -> int | None:
+        """The id of the comment: later ones are left out."""
+        return self.comment.id if self.comment is not None else None
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A request. `edited` tells that the issue was edited since; `left_out` are comments that were edited and do not count."""
+
+    draft: Draft
+    edited: bool
+    left_out: tuple[Comment, ...]
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether people should know that the thread shows something else now."""
+        return self.edited or bool(self.left_out)
+
+
+@dataclass(frozen=True)
+class IgnoredLabel:
+    """A label that modifies a run and does not count; `by` is who added it, empty where GitHub does not tell."""
+
+    name: str
+    by: str
+
+
+def frozen(issue: Issue, thread: Thread, given: Given) -> Frozen | None:
+    """Return the request as it stood when the command was given; None where it was edited since and nobody knows what stood there.
+
+    The text of the command's own event counts. Without that event the text counts that stands there now, unless it was edited after
+    the command. Raises TaskTooLarge.
+    """
+    told = _told(given.payload, issue.number)
+    if told is None and _edited_since(_time_of(given, thread), thread):
+        return None
+    title, body = told if told is not None else (issue.title, issue.body)
+    comments, left_out = _comments(thread, given.until)
+    parts = [body.strip(), given.text.strip(), *comments]
+    source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login)
+    text = "\n\n".join(part for part in parts if part)
+    draft = Draft(title=title.strip() or f"Issue {issue.number}", text=text, source=source, labels=issue.labels)
+    edited = told is not None and told != (issue.title, issue.body)
+    return Frozen(checked(draft), edited, left_out)
+
+
+def _told(payload: Path | None, number: int) -> tuple[str, str] | None:
+    if payload is None or not payload.is_file():
+        return None
+    node = read_json(payload.read_bytes())
+    issue = node["issue"]
+    if issue.number("number") != number or issue.at("pull_request").exists:
+        return None
+    return issue.text("title"), issue.text("body")
+
+
+def _time_of(given: Given, thread: Thread) -> datetime | None:
+    """Return when the command was given; None where GitHub does not tell."""
+    if given.comment is not None:
+        return given.comment.created_at
+    added = _last_added(thread.events(), thread.inputs.label)
+    return added.at if added is not None else None
+
+
+def _edited_since(moment: datetime | None, thread: Thread) -> bool:
+    """Return whether title or body were edited in the second of the command or later. Not knowing counts as edited."""
+    if moment is None:
+        return True
+    body = thread.github.body_edited_at(thread.number)
+    titles = (event.at for event in thread.events() if event.kind == "renamed")
+    return any(at >= moment for at in (*titles, *([body] if body is not None else [])))
+
+
+def counted_labels(issue: Issue, thread: Thread) -> tuple[Issue, tuple[IgnoredLabel, ...]]:
+    """Return the issue without the modifier labels of people who could not approve, and those labels."""
+    known = {f"{thread.inputs.label}:{name}".casefold() for name in _MODIFIERS}
+    ignored: list[IgnoredLabel] = []
+    for label in issue.labels:
+        if label.casefold() in known:
+            added = _last_added(thread.events(), label)
+            if added is None or not thread.may_label(added):
+                ignored.append(IgnoredLabel(label, added.actor.login if added is not None else ""))
+    names = {each.name for each in ignored}
+    counted = tuple(label for label in issue.labels if label not in names)
+    return issue.model_copy(update={"labels": counted}), tuple(ignored)
+
+
+def _last_added(events: tuple[IssueEvent, ...], label: str) -> IssueEvent | None:
+    """Return the event that added a label which is on the issue; None where GitHub shows none."""
+    last: IssueEvent | None = None
+    for event in events:
+        if event.label.casefold() == label.casefold() and event.kind in {"labeled", "unlabeled"}:
+            last = event if event.kind == "labeled" else None
+    return last
+
+
+def _comments(thread: Thread, until: int | None) -> tuple[list[str], tuple[Comment, ...]]:
+    """Return comments of people who may give commands, without those that hold one, and those left out since they were edited.
+
+    Each comes with its id, author, role and time.
+    """
+    found: list[str] = []
+    left_out: list[Comment] = []
+    for comment in thread.comments():
+        if thread.own(comment) or (until is not None and comment.id >= until):
+            continue
+        if gate.parse(comment.body, thread.inputs.prefix, bare=thread.inputs.bare):
+            continue
+        if thread.may(comment):
+            found.append(_shown(comment, thread))
+        elif comment.edited and thread.may_have_written(comment):
+            left_out.append(comment)
+    return (["\n\n".join(["## Comments", *found])] if found else []), tuple(left_out)
+
+
+def _shown(comment: Comment, thread: Thread) -> str:
+    standing = thread.standing(comment.author.login)
+    role = (standing.name or standing.role.word) if isinstance(standing, Has) else "unknown"
+    head = f"### {comment.author.login} ({role}), comment {comment.id}, {comment.created_at:%Y-%m-%d %H:%M} UTC"
+    return f"{head}\n\n{comment.body.strip()[:_LONGEST_COMMENT]}"

@@ -1,0 +1,134 @@
+"""The thread's commands carried out on a run: each once, in the order they were written, each with an answer."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from forge_bot.agent.redaction import Strike
+from forge_bot.bot import command_reports, failed_checks, request_snapshot
+from forge_bot.bot.comment_writer import Desk
+from forge_bot.bot.comments import Reply, command_replies, failure_replies
+from forge_bot.bot.job_context import Surroundings
+from forge_bot.bot.thread import Spoken, Thread
+from forge_bot.engine.reports import RequestRefreshed
+from forge_bot.errors import ForgeError, ReportRejected
+from forge_bot.gate import command_types as said
+from forge_bot.git import blob_id
+from forge_bot.runs.create import Draft
+from forge_bot.runs.run import Run
+from forge_bot.store import render_request
+
+
+def unseen(run: Run, thread: Thread) -> Iterator[Spoken]:
+    """Commands since the run began that it was not told of and that were not answered. A lost event therefore loses none."""
+    pull = failed_checks.pull_number(run)
+    threads = (thread.number, pull) if pull else (thread.number,)
+    begun = run.state.started_at.replace(microsecond=0)
+    for spoken in thread.spoken(*threads):
+        before = spoken.comment.created_at < begun
+        if not before and spoken.key not in run.state.seen and not thread.answered(spoken.comment):
+            yield spoken
+
+
+def carry_out(run: Run, thread: Thread, desk: Desk, strike: Strike, around: Surroundings) -> tuple[Spoken, ...]:
+    """Carry out everything unseen; the questions among it that need a model are given back."""
+    questions: list[Spoken] = []
+    # All of them are read before any is answered: an answer to one line of a comment is no answer to the others.
+    for spoken in tuple(unseen(run, thread)):
+        match spoken.command:
+            case said.Ask():
+                questions.append(spoken)
+            case said.Status() | said.Cost() | said.Help() | said.Start():
+                desk.say(_talk(spoken, run, desk), spoken)
+            case said.Refresh():
+                _refreshed(run, spoken, thread, desk, around)
+            case said.Retry(phase=None) if _delivered(run):
+                _mended(run, spoken, thread, desk, strike)
+            case (
+                said.Approve() | said.Reject() | said.Done() | said.Skip() | said.Abandon() | said.Retry() | said.Continue() | said.Resize()
+            ) as command:
+                _told(run, command, spoken, desk)
+            case _:
+                assert_never(spoken.command)
+    return tuple(questions)
+
+
+def _delivered(run: Run) -> bool:
+    return run.state.ended and bool(failed_checks.pull_number(run))
+
+
+def _mended(run: Run, spoken: Spoken, thread: Thread, desk: Desk, strike: Strike) -> None:
+    """Where all is delivered, trying again can only mean the checks of the pull request."""
+    try:
+        reply = failed_checks.look_into(run, thread.github, desk, strike)
+    except ReportRejected as error:
+        reply = command_replies.cannot(desk.commands, said=error.message, advice=error.advice)
+    desk.say(reply, spoken)
+
+
+def _talk(spoken: Spoken, run: Run, desk: Desk) -> Reply:
+    view = desk.view(run)
+    match spoken.command:
+        case said.Status():
+            return command_replies.asked_for_status(view)
+        case said.Cost():
+            return command_replies.asked_for_cost(view)
+        case said.Start() if run.state.ended:
+            return command_replies.ended_already(view)
+        case said.Start():
+            return command_replies.already_running(view)
+        case _:
+            return command_replies.asked_for_help(view, desk.commands)
+
+
+def _told(run: Run, command: command_reports.Telling, spoken: Spoken, desk: Desk) -> None:
+    try:
+        report = command_reports.report_of(command, spoken, run)
+        if report is None:
+            desk.say(command_replies.resumed(desk.view(run), by=spoken.by), spoken)
+            return
+        run.tell(report)
+    except ForgeError as error:
+        desk.say(command_reports.refusal(error, command, desk.view(run), desk.commands), spoken)
+        return
+    desk.react(spoken.comment, "rocket")
+
+
+def _refreshed(run: Run, spoken: Spoken, thread: Thread, desk: Desk, around: Surroundings) -> None:
+    """Freeze the issue as it was when this was said; the run's first commits stay what they were."""
+    woken = spoken.comment.id == around.wake.comment
+    try:
+        issue = thread.github.issue(thread.number)
+        frozen = request_snapshot.frozen(issue, thread, request_snapshot.Given(around.payload if woken else None, spoken.comment))
+        if frozen is None:
+            desk.say(failure_replies.edited_since(command=desk.commands.say("refresh")), spoken)
+            return
+        _told_anew(run, frozen.draft, spoken)
+    except ForgeError as error:
+        desk.say(command_replies.cannot(desk.commands, said=error.message, advice=error.advice), spoken)
+        return
+    desk.react(spoken.comment, "rocket")
+    if frozen.doubtful:
+        left_out = tuple(comment.url for comment in frozen.left_out)
+        links = desk.view(run).links
+        desk.say(failure_replies.request_edited(links, desk.commands, issue=frozen.edited, comments=left_out), spoken)
+
+
+def _told_anew(run: Run, draft: Draft, spoken: Spoken) -> None:
+    """Write the request anew and tell the run; the old one stays where the run does not take it. Raises ForgeError."""
+    request = run.request.model_copy(update={"title": draft.title, "text": draft.text, "labels": draft.labels})
+    before = run.workspace.read("request.md")
+    raw = run.workspace.write("request.md", render_request(request))
+    report = RequestRefreshed(
+        key=spoken.key,
+        at=spoken.comment.created_at,
+        title=request.title,
+        request_blob=blob_id(raw),
+        request_hash=request.hash,
+        by=spoken.by,
+        via=spoken.comment.url,
+    )
+    try:
+        run.tell(report)
+    except ForgeError:
+        run.workspace.write("request.md", before)
+        raise

@@ -1,0 +1,78 @@
+"""A run's record at a commit, read by somebody who does not trust who wrote it."""
+
+from pydantic import ValidationError
+
+from forge_bot.engine import REPORT, Pipeline, Report, State, fold
+from forge_bot.engine.next_action import held_name
+from forge_bot.engine.reports import (
+    ActionFailed,
+    AgentFailed,
+    Answer,
+    Answered,
+    ArtifactChanged,
+    ArtifactWritten,
+    Asked,
+    CommandsRan,
+    Prepared,
+    RunStarted,
+)
+from forge_bot.engine.state import Reason
+from forge_bot.errors import CommitsRefused, ForgeError
+from forge_bot.git import Repository
+from forge_bot.settings import load_pipeline
+from forge_bot.store import SPECS
+from forge_bot.values import TaskId
+
+WORKERS = Prepared | ArtifactWritten | AgentFailed | CommandsRan | ActionFailed | ArtifactChanged | Asked
+"""What a worker may report. What people say, and what is published, its supervisor records."""
+
+
+def pipeline_of(repository: Repository, commit: str, run: str) -> Pipeline:
+    """The pipeline that a run's first report names, in the version that counts here."""
+    first = next(iter(reports_at(repository, commit, f"{SPECS}/{run}/")), None)
+    if not isinstance(first, RunStarted):
+        raise CommitsRefused(f"{run} has no beginning.")
+    return load_pipeline(first.pipeline, repository.text_here)
+
+
+def reports_at(repository: Repository, commit: str, record: str) -> tuple[Report, ...]:
+    """The reports as committed. Raises CommitsRefused if a line of them is none."""
+    raw = repository.read(commit, f"{record}reports.jsonl") or b""
+    try:
+        return tuple(REPORT.validate_json(line) for line in raw.splitlines())
+    except ValidationError as error:
+        raise CommitsRefused("The run's record cannot be read.", details=(str(error)[:500],)) from None
+
+
+def state_at(repository: Repository, pipeline: Pipeline, commit: str, record: str) -> State:
+    """The state that the committed reports lead to; state.json is not asked. Raises CommitsRefused."""
+    try:
+        return fold(pipeline, reports_at(repository, commit, record))
+    except CommitsRefused:
+        raise
+    except ForgeError as error:
+        raise CommitsRefused("The run's record does not hold together.", details=(error.message,)) from None
+
+
+def approved_patches(repository: Repository, pipeline: Pipeline, commit: str, record: str) -> tuple[str, ...]:
+    """Return the object ids of the patches that persons approved, as they were when they were approved, oldest first."""
+    reports = reports_at(repository, commit, record)
+    found: list[str] = []
+    for place, report in enumerate(reports):
+        if not isinstance(report, Answered) or report.answer is not Answer.APPROVE:
+            continue
+        before, after = (fold(pipeline, reports[:end]) for end in (place, place + 1))
+        if before.gate is not None and len(after.decisions) > len(before.decisions):
+            decision = after.decisions[-1]
+            held = held_name(decision.task or TaskId("")) if decision.reason is Reason.PROTECTED_PATHS else ""
+            found += [file.blob for file in before.gate.files if file.name == held]
+    return tuple(found)
+
+
+def check_reports(repository: Repository, before: str, after: str, record: str) -> list[str]:
+    """What is wrong with the reports that came between two commits: old ones changed, or such that only others may give."""
+    old, new = reports_at(repository, before, record), reports_at(repository, after, record)
+    if new[: len(old)] != old:
+        return ["earlier reports were changed"]
+    strange = {report.type for report in new[len(old) :] if not isinstance(report, WORKERS)}
+    return [f"a worker cannot report {kind}" for kind in sorted(strange)]

@@ -1,0 +1,55 @@
+"""`--discuss`: three questions before a run begins, asked at the terminal or answered with --answer."""
+
+import shlex
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.prompt import Prompt
+
+from forge_bot.cli.session_setup import at_terminal
+from forge_bot.errors import BadOption
+from forge_bot.runs.create import QUESTIONS
+
+_SHORT = 120
+"""Characters of a task that is repeated whole in the command to be typed."""
+
+
+def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
+    """The answers as Markdown, to be added to the request; None if they were asked for and nobody is here to give them.
+
+    `answers` belong to the questions in their order; an empty one, or one that is missing, leaves its question out.
+    """
+    if len(answers) > len(QUESTIONS):
+        raise BadOption(f"--answer was given {len(answers)} times, but there are {len(QUESTIONS)} questions.", details=_numbered())
+    if answers:
+        return _written(answers)
+    if not wanted:
+        return ""
+    if not at_terminal():
+        _say_how(task)
+        return None
+    console = Console()
+    console.print("\n[bold]Three questions first[/] (Enter leaves one out)")
+    return _written([Prompt.ask(f"  {question}", default="", show_default=False, console=console) for question in QUESTIONS])
+
+
+def _written(answers: Sequence[str]) -> str:
+    pairs = zip(QUESTIONS, answers, strict=False)
+    return "\n\n".join(f"**{question}**\n{answer.strip()}" for question, answer in pairs if answer.strip())
+
+
+def _numbered() -> tuple[str, ...]:
+    return tuple(f"{number}. {question}" for number, question in enumerate(QUESTIONS, 1))
+
+
+def _say_how(task: str) -> None:
+    console = Console(soft_wrap=True)
+    console.print("[bold]Three questions first:[/]")
+    for line in _numbered():
+        console.print(f"  {line}", highlight=False)
+    console.print('Nobody is at a terminal here, so nothing has begun. Answer in this order, beside your other options; "" leaves one out:')
+    words = task.strip()
+    named = shlex.quote(words) if len(words) <= _SHORT and "\n" not in words else '"TASK"'
+    shown = f"forge-bot run {named} " + " ".join('--answer "…"' for _ in QUESTIONS)
+    console.print(f"  {escape(shown)}", highlight=False)

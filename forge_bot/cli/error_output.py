@@ -1,0 +1,82 @@
+"""How an error is told at the terminal: what happened, where, and the way out."""
+
+import os
+import sys
+import traceback
+
+from rich.markup import escape
+
+from forge_bot.cli.console import Console
+from forge_bot.cli.standard_streams import NobodyReads, settle, silence
+from forge_bot.errors import ForgeError, MachineRefused
+from forge_bot.runs.process_signals import undisturbed
+
+FAILED = 1
+USAGE = 2
+_WORKING = frozenset({"run", "approve", "reject", "done", "skip", "resume", "retry", "continue", "demo"})
+
+
+def told(error: Exception | NobodyReads) -> int:
+    """Tell the error on stderr; the exit code it ends the invocation with."""
+    if isinstance(error, BrokenPipeError | NobodyReads):
+        silence()
+        return unread()
+    if isinstance(error, NobodyReads):
+        return unread()
+    console = Console(stderr=True, soft_wrap=True)
+    if isinstance(error, OSError):
+        settle()
+        _trace(error, console)
+        error = _refused(error)
+    if isinstance(error, ForgeError):
+        console.print(f"[bold red]✗ {escape(error.message)}[/] [dim]{error.code}[/]")
+        for detail in error.details:
+            console.print(f"  {escape(detail)}", highlight=False)
+        console.print(f"  [bold]→[/] {escape(error.advice)}", highlight=False)
+        return error.exit_code
+    if (show := getattr(error, "format_message", None)) is not None:
+        _misused(type(error).__name__, show(), console)
+        return USAGE
+    console.print(f"[bold red]✗ Something unexpected happened: {escape(type(error).__name__)}[/] [dim]{ForgeError.code}[/]")
+    _trace(error, console)
+    console.print(
+        "  [bold]→[/] Nothing that was recorded is lost. Please report it with the output under FORGE_BOT_DEBUG=1.",
+        highlight=False,
+    )
+    return FAILED
+
+
+def interrupted() -> int:
+    """Tell that a person stopped it."""
+    console = Console(stderr=True)
+    with undisturbed():
+        console.print("\n[bold]Stopped.[/] Nothing that was answered is lost: [bold]forge-bot resume[/] goes on.")
+    return FAILED
+
+
+def unread() -> int:
+    """Tell that nobody reads the output any more; a command that only looks says nothing, as others do."""
+    if _WORKING & set(sys.argv[1:2]):
+        Console(stderr=True, soft_wrap=True).print(
+            "[bold]Stopped:[/] nobody reads the output any more. Nothing that was answered is lost: [bold]forge-bot resume[/] goes on."
+        )
+    return FAILED
+
+
+def _misused(kind: str, words: str, console: Console) -> None:
+    """A usage error of the option parser: its own words are good. The bare program name asks for help and is no mistake."""
+    if kind == "NoArgsIsHelpError":
+        console.print(escape(words), highlight=False)
+        return
+    console.print(f"[bold red]✗ {escape(words)}[/]")
+    console.print("  [bold]→[/] forge-bot --help, or forge-bot COMMAND --help.", highlight=False)
+
+
+def _refused(error: OSError) -> MachineRefused:
+    what = f": {error.filename}" if error.filename else ""
+    return MachineRefused(f"The system says: {error.strerror or error}{what}.")
+
+
+def _trace(error: Exception, console: Console) -> None:
+    if "FORGE_BOT_DEBUG" in os.environ:
+        console.print(escape("".join(traceback.format_exception(error))), highlight=False)

@@ -1,0 +1,124 @@
+"""`forge-bot init`: a commented .forge/config.yml with the commands that were found, and on GitHub the workflow and its labels."""
+
+import json
+import os
+from pathlib import Path
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from rich.markup import escape
+
+from forge_bot.cli.console import Console
+from forge_bot.errors import BadOption
+from forge_bot.git import Repository
+from forge_bot.github_api import Place, PyGitHub, place_of
+from forge_bot.knowledge import Commands
+from forge_bot.runs.ci_workflows import check_workflows
+from forge_bot.runs.project import profile_at
+from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name, pinned, workflow_text
+from forge_bot.settings import Config, load_config
+from forge_bot.settings.config import CONFIG, DEFAULT_MODEL
+from forge_bot.store import write_whole
+from forge_bot.values import Tier
+
+_KINDS = ("setup", "build", "test", "lint")
+_HEAD = """\
+# What forge-bot may and should do in this repository. Every key is optional: what is commented out is the default.
+# A line is switched on by taking its first two characters away.
+"""
+
+
+def init(folder: Path, *, workflow: bool | None, labels: bool) -> int:
+    """Write what is missing, and leave what is there alone; with `labels` make them on GitHub.
+
+    `workflow` None means: where origin is on GitHub. Raises BadOption if there is nothing to do.
+    """
+    repository = Repository.find(folder)
+    place = place_of(repository.remote_url(), os.environ)
+    console = Console(soft_wrap=True)
+    wanted = {CONFIG: _configured, WORKFLOW: _workflow} if (workflow is None and place is not None) or workflow else {CONFIG: _configured}
+    missing = {name: write for name, write in wanted.items() if not (repository.root / name).exists()}
+    if not missing and not labels:
+        there = " and ".join(wanted)
+        raise BadOption(
+            f"{there} {'are' if len(wanted) > 1 else 'is'} there already.", hint="Edit, or move away, and call forge-bot init again."
+        )
+    for name, write in missing.items():
+        write(repository, repository.root / name, console)
+    if labels:
+        _make_labels(place, console)
+    elif WORKFLOW in missing:
+        names = ", ".join(label.name for label in LABELS)
+        console.print(f"  → labels it listens to: {names}; GITHUB_TOKEN=… forge-bot init --labels makes them", highlight=False)
+    return 0
+
+
+def _configured(repository: Repository, target: Path, console: Console) -> None:
+    profile = profile_at(repository, repository.head().commit, Config())
+    write_whole(target, configuration(profile.commands))
+    console.print(f"[green]✓[/] {CONFIG} written", highlight=False)
+    for kind in _KINDS:
+        for command in getattr(profile.commands, kind):
+            console.print(f"  [dim]{kind}:[/] {escape(' '.join(command.argv))} [dim]({escape(command.reason)})[/]", highlight=False)
+    if not profile.commands.test:
+        console.print("  [yellow]![/] no test command was found: set commands.test there", highlight=False)
+
+
+def _workflow(repository: Repository, target: Path, console: Console) -> None:
+    key = key_name(load_config(repository.text_here).model_for(Tier.STRONG))
+    action, fast = pinned(repository)
+    checks = check_workflows(repository, WORKFLOW)
+    write_whole(target, workflow_text(action, key, checks))
+    console.print(f"[green]✓[/] {WORKFLOW} written", highlight=False)
+    if checks:
+        named = escape(", ".join(checks))
+        console.print(f"  [dim]a failure of these wakes it on its own pull requests:[/] {named}", highlight=False)
+    if not fast:
+        console.print(
+            f"  [yellow]![/] {escape(action)} is a tag, and tags can be moved: put the commit of the release there", highlight=False
+        )
+    console.print(f"  → commit and merge it, and make the secret {key}; forge-bot doctor says what else is missing", highlight=False)
+
+
+def _make_labels(place: Place | None, console: Console) -> None:
+    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
+    if place is None or not token:
+        lacking = "origin is not on GitHub" if place is None else "there is no token"
+        hint = "Set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token), in a clone from GitHub."
+        raise BadOption(f"Labels cannot be made: {lacking}.", hint=hint)
+    with PyGitHub(place.name, token, place.api, patience=0) as github:
+        for label in LABELS:
+            made = github.create_label(label.name, label.color, label.description)
+            console.print(f"[green]✓[/] label {escape(label.name)} {'made' if made else '[dim]is there[/]'}", highlight=False)
+
+
+def configuration(commands: Commands) -> str:
+    """The text of the file for a repository with these commands."""
+    parts = [_HEAD, *(_key(name, field) for name, field in Config.model_fields.items() if name != "commands")]
+    return "\n".join((*parts, _commands(commands)))
+
+
+def _key(name: str, field: FieldInfo, indent: str = "") -> str:
+    default: object = field.get_default(call_default_factory=True)
+    if isinstance(default, BaseModel):
+        inner = (_key(each, its, "  ") for each, its in type(default).model_fields.items())
+        return "\n".join((f"# {indent}{name}:", *inner))
+    said = f"   # {field.description}" if field.description else ""
+    return f"# {indent}{name}: {_yaml(name, default)}{said}"
+
+
+def _yaml(name: str, value: object) -> str:
+    if name == "model":
+        return DEFAULT_MODEL
+    if isinstance(value, tuple):
+        return "[]"
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _commands(commands: Commands) -> str:
+    lines = ["# commands:   # found in this repository; an empty list means none, on purpose"]
+    for kind in _KINDS:
+        found = getattr(commands, kind)
+        lines += [f"#   # {command.reason}" for command in found]
+        lines.append(f"#   {kind}: {json.dumps([list(command.argv) for command in found], ensure_ascii=False)}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,199 @@
+"""Commands that go on with a run: answers, resume, retry, more money."""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from uuid import uuid4
+
+from rich.markup import escape
+
+from forge_bot.cli.before_run import check_going_on
+from forge_bot.cli.console import Console
+from forge_bot.cli.last_words import ended
+from forge_bot.cli.progress import Progress
+from forge_bot.cli.session_setup import check_person, configured, models_for, session, way_of_answer
+from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
+from forge_bot.engine.state import Status
+from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
+from forge_bot.git import Repository
+from forge_bot.runs.clock import now
+from forge_bot.runs.create import LONGEST_TASK
+from forge_bot.runs.phase_names import check_documents, phase_named
+from forge_bot.runs.repair import repair as restored
+from forge_bot.runs.resolve import choose
+from forge_bot.runs.run import Run
+from forge_bot.runs.session import Reply, answer, person
+from forge_bot.settings.config import MOST_DOLLARS
+
+
+def give(
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    *,
+    answer: str,
+    notes: str = "",
+    digest: str | None = None,
+    push: bool = False,
+    until: str | None = None,
+    by_script: bool = False,
+) -> int:
+    """Answer the open question, and go on. Raises NeedsTerminal where no person and no script of theirs answers."""
+    check_person(answer, by_script=by_script)
+    via = way_of_answer(by_script=by_script)
+    reply = Reply(answer=Answer(answer), notes=_short_enough(notes))
+    ends = reply.answer is Answer.ABANDON
+    return _go(folder, name, model, record, lambda run: _answered(run, reply, via, digest), push=push, until=until, ends=ends)
+
+
+def resume(
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    *,
+    push: bool,
+    until: str | None = None,
+    phase: str | None = None,
+    by_script: bool = False,
+) -> int:
+    """Go on where the run stands, or from a phase it has reached."""
+    if phase is not None:
+        return retry(folder, name, model, record, phase=phase, notes="", push=push, until=until, by_script=by_script)
+    return _go(folder, name, model, record, _nothing_to_say, push=push, until=until)
+
+
+def retry(
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    *,
+    phase: str | None,
+    notes: str,
+    push: bool,
+    until: str | None = None,
+    by_script: bool = False,
+) -> int:
+    """Send the run back to a phase, and go on from there. Raises NeedsTerminal if that passes over an open question."""
+    via = way_of_answer(by_script=by_script)
+
+    def asked(run: Run) -> Report:
+        if run.state.gate is not None:
+            check_person(f"retry past the open question {run.state.gate.name}", by_script=by_script)
+        target = phase_named(run.pipeline, phase) if phase is not None else run.state.current_phase
+        check_documents(run, target)
+        return RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=_short_enough(notes), by=person(), via=via)
+
+    return _go(folder, name, model, record, asked, push=push, until=until)
+
+
+def ask(folder: Path, name: str | None, model: str | None, record: Path | None, *, question: str) -> int:
+    """Let the model answer a question about the run, which stands where it stood."""
+    repository = Repository.find(folder)
+    config = configured(repository)
+    info = choose(repository, name)
+    progress = Progress(Console())
+    try:
+        return session(repository, config, models_for(config, model, record), progress).inquire(info, question).value
+    finally:
+        progress.stop()
+
+
+def repair(folder: Path, name: str | None) -> int:
+    """Restore a record that cannot be read, and say what is lost."""
+    repository = Repository.find(folder)
+    info = choose(repository, name)
+    done = restored(repository, info, configured(repository))
+    console = Console(soft_wrap=True)
+    if not done.commit:
+        console.print(f"The record of {escape(info.name)} can be read; nothing was changed.", highlight=False)
+        return 0
+    console.print(f"[bold]The record of {escape(info.name)} is again what it was at commit {done.commit[:12]}.[/]", highlight=False)
+    if done.lost:
+        console.print(f"Lost with the damaged one ({len(done.lost)}):", highlight=False)
+    for line in done.lost:
+        console.print(f"  {escape(line)}", highlight=False)
+    if done.rescued:
+        console.print(f"What was not committed is kept at {escape(done.rescued)}", highlight=False)
+    console.print("  [bold]forge-bot resume[/] goes on; what a model answered before is not paid again on this machine.", highlight=False)
+    return 0
+
+
+def raise_budget(
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    *,
+    amount: str,
+    push: bool,
+    until: str | None = None,
+    by_script: bool = False,
+) -> int:
+    """Allow more money, and go on. Raises NeedsTerminal where no person and no script of theirs allows it."""
+    check_person("continue", by_script=by_script)
+    via = way_of_answer(by_script=by_script)
+    more = dollars(amount)
+    return _go(
+        folder,
+        name,
+        model,
+        record,
+        lambda _run: BudgetRaised(key=f"budget-{uuid4().hex}", at=now(), amount=more, by=person(), via=via),
+        push=push,
+        until=until,
+    )
+
+
+def dollars(text: str) -> Decimal:
+    """`+$5`, `$5`, `5` or `+5.50` as an amount. Raises BadOption."""
+    try:
+        amount = Decimal(re.sub(r"^\+?\s*\$?\s*", "", text.strip()))
+    except InvalidOperation:
+        amount = Decimal(0)
+    if not amount.is_finite() or not 0 < amount <= MOST_DOLLARS:
+        raise BadOption(f"{text!r} is no amount of money.", hint="Write for example: forge-bot continue +$5")
+    return amount
+
+
+def _short_enough(notes: str) -> str:
+    if len(notes) > LONGEST_TASK:
+        raise TaskTooLarge(
+            f"The notes have {len(notes):,} characters; {LONGEST_TASK:,} are the most.",
+            hint="Put the long part into a file of the repository and name that file in the notes.",
+        )
+    return notes
+
+
+def _nothing_to_say(run: Run) -> None:
+    if run.state.ended:
+        again = "Go back with forge-bot retry PHASE, or start a new run." if run.state.current_phase_status is Status.COMPLETED else None
+        raise RunEnded(f"The run {run.name} is over: {run.state.current_phase_status.value}.", hint=again)
+
+
+def _answered(run: Run, reply: Reply, via: str, digest: str | None) -> Report:
+    return answer(run, reply, via, digest)
+
+
+def _go(
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    first: Callable[[Run], Report | None],
+    *,
+    push: bool,
+    until: str | None,
+    ends: bool = False,
+) -> int:
+    repository = Repository.find(folder)
+    config = configured(repository)
+    info = choose(repository, name)
+    if not ends:
+        check_going_on(repository, config, info)
+    progress = Progress(Console())
+    models = models_for(config, model, record)
+    return ended(*session(repository, config, models, progress, push=push, until=until).go_on(info, first), progress)

@@ -1,0 +1,86 @@
+"""What every command needs first: the repository, its configuration, models, and a voice."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forge_bot.cli.progress import Progress
+from forge_bot.cli.terminal_question import ask_at_terminal, say_how_to_answer, show
+from forge_bot.errors import NeedsTerminal
+from forge_bot.git import Repository
+from forge_bot.runs.create import post_to
+from forge_bot.runs.publish import Post
+from forge_bot.runs.question import Question
+from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session
+from forge_bot.settings import Config, load_config
+from forge_bot.values import Tier
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.base import Model
+
+
+def configured(repository: Repository) -> Config:
+    """The configuration in the work tree the user is in."""
+    return load_config(repository.text_here)
+
+
+def models_for(config: Config, model: str | None, record: Path | None) -> Callable[[], "Mapping[Tier, Model]"]:
+    """How to open the models, once, when they are first needed; or now, to learn early that a key is missing."""
+    opened: dict[Tier, Model] = {}
+
+    def open_them() -> "Mapping[Tier, Model]":
+        from forge_bot.agent.models.open_model import open_tiers
+        from forge_bot.agent.models.provider import ProviderSettings
+
+        if not opened:
+            settings = ProviderSettings(seconds=config.model_timeout_seconds, retries=config.model_retries, output=config.model_output)
+            specs = {tier: model or config.model_for(tier) for tier in Tier}
+            opened.update(open_tiers(specs, settings, record=record))
+        return opened
+
+    return open_them
+
+
+def at_terminal() -> bool:
+    """Whether a person can be asked here."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and "CI" not in os.environ
+
+
+def way_of_answer(*, by_script: bool) -> str:
+    """Return how an answer given by this command came, as the record names it: a terminal on stdin, or a script."""
+    return VIA if sys.stdin.isatty() and not by_script else VIA_SCRIPT
+
+
+def check_person(what: str, *, by_script: bool) -> None:
+    """Refuse an answer that comes neither from a terminal nor with --by-script. Raises NeedsTerminal."""
+    if not by_script and not sys.stdin.isatty():
+        raise NeedsTerminal(f"{what} is a person's to say, and stdin is not a terminal.")
+
+
+def session(
+    repository: Repository,
+    config: Config,
+    models: "Callable[[], Mapping[Tier, Model]]",
+    progress: Progress,
+    *,
+    ask: Asker | None = None,
+    push: bool = False,
+    until: str | None = None,
+) -> Session:
+    """A session that asks at the terminal if there is one."""
+    usual: Asker = ask_at_terminal(progress) if at_terminal() else say_how_to_answer
+
+    def shown(asked: Question) -> None:
+        show(asked, progress.console)
+
+    return Session(repository, config, models, progress, ask or usual, show=shown, push=push, post=_poster(), until=until)
+
+
+def _poster() -> Post | None:
+    """Return how a comment is posted from this terminal; None where nobody can be asked, or GitHub cannot."""
+    token, api_url = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN"), os.environ.get("GITHUB_API_URL")
+    if not at_terminal() or not token:
+        return None
+    return lambda url, text: post_to(url, text, token, api_url)

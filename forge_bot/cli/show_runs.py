@@ -1,0 +1,129 @@
+"""Commands that only look: status, show, list."""
+
+import json
+import sys
+from pathlib import Path
+
+from rich.markdown import Markdown
+from rich.markup import escape
+from rich.table import Table
+
+from forge_bot.cli.console import Console
+from forge_bot.cli.progress import money, tokens
+from forge_bot.cli.session_setup import configured
+from forge_bot.engine.phase_rows import Row, rows
+from forge_bot.engine.state import State
+from forge_bot.errors import UnknownArtifact
+from forge_bot.git import Repository
+from forge_bot.runs.estimate import kept_estimate
+from forge_bot.runs.resolve import RunInfo, choose, runs
+from forge_bot.runs.snapshot_of_run import Reading, reading
+
+_MARKS = {
+    "done": "[green]✓[/]",
+    "current": "[cyan]●[/]",
+    "waiting": "[yellow]?[/]",
+    "skipped": "[dim]–[/]",
+    "open": "[dim]○[/]",
+}
+
+
+def status(folder: Path, name: str | None, *, as_json: bool) -> int:
+    """Where a run stands, phase by phase, and what is the next move."""
+    found = _read(folder, name)
+    if as_json:
+        sys.stdout.write(_json(found) + "\n")
+        return 0
+    console = Console(soft_wrap=True)
+    _head(found, console)
+    console.print(_phases(rows(found.pipeline, found.state)))
+    _tail(found.state, console)
+    return 0
+
+
+def _json(found: Reading) -> str:
+    """Return state.json, and the estimate if the run was begun on this machine; in ASCII, since standard output may be any encoding."""
+    estimate = kept_estimate(found.repository, found.state.run)
+    more = {"estimate": estimate.model_dump(mode="json")} if estimate is not None else {}
+    return json.dumps({**found.state.model_dump(mode="json"), **more}, indent=2)
+
+
+def show(folder: Path, name: str | None, artifact: str) -> int:
+    """An artifact: rendered for a terminal, as it is for a pipe."""
+    found = _read(folder, name)
+    text = found.artifact(artifact) or found.artifact(f"{artifact}.md")
+    if text is None:
+        known = ", ".join(("request.md", *(name for name in found.state.artifacts if name != "request.md")))
+        raise UnknownArtifact(f"The run {found.info.name} has no {artifact}.", hint=f"It has: {known}.")
+    if not sys.stdout.isatty():
+        sys.stdout.write(text)
+    elif artifact.endswith(".patch"):
+        Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    else:
+        Console().print(Markdown(text, hyperlinks=False))
+    return 0
+
+
+def list_runs(folder: Path) -> int:
+    """All runs of the repository, newest first."""
+    repository = Repository.find(folder)
+    console = Console(soft_wrap=True)
+    known = runs(repository)
+    if not known:
+        console.print('No run yet. Start one: [bold]forge-bot run "what is to be done"[/]', highlight=False)
+        return 0
+    for info in known:
+        console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}", highlight=False)
+        console.print(
+            f"  {_where(info)} [dim]· effort {info.effort} · {_branch(info)} · {info.updated_at:%Y-%m-%d %H:%M} UTC[/]",
+            highlight=False,
+        )
+    return 0
+
+
+def _where(info: RunInfo) -> str:
+    if info.waiting:
+        return f"[yellow]waits for you at {info.phase}[/]"
+    return escape(info.status) if info.ended else f"at {info.phase}"
+
+
+def _branch(info: RunInfo) -> str:
+    """The branch; of a run that only a remote has, as that remote's, which going on with it takes over; or what it is called now."""
+    if info.renamed:
+        return f"{escape(info.branch)}, which is called {escape(info.renamed)} now"
+    return f"{escape(info.remote)}/{escape(info.branch)}, on the remote only" if info.remote else escape(info.branch)
+
+
+def _read(folder: Path, name: str | None) -> Reading:
+    repository = Repository.find(folder)
+    info: RunInfo = choose(repository, name)
+    return reading(repository, info, configured(repository))
+
+
+def _head(found: Reading, console: Console) -> None:
+    state = found.state
+    console.print(f"[bold]{escape(state.title)}[/]")
+    where = f" · work tree {escape(str(found.info.tree))}" if found.info.tree is not None else " · no work tree here"
+    console.print(f"[dim]run {escape(state.run)} · effort {state.effort} ({escape(state.effort_reason)})[/]", highlight=False)
+    console.print(f"[dim]branch {_branch(found.info)}{where}[/]\n", highlight=False)
+
+
+def _phases(shown: tuple[Row, ...]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for row in shown:
+        style = "dim" if row.standing in {"skipped", "open"} else None
+        used = f"{tokens(row.usage)} · {money(row.usage.cost)}" if row.usage.calls else ""
+        table.add_row(_MARKS[row.standing], row.phase, row.label, f"[dim]{escape(row.note)}[/]", f"[dim]{used}[/]", style=style)
+    return table
+
+
+def _tail(state: State, console: Console) -> None:
+    cap = f" of {money(state.budget.cap)}" if state.budget.cap is not None else ""
+    console.print(f"\n[dim]so far: {tokens(state.usage)} · {money(state.usage.cost)}{cap}[/]", highlight=False)
+    if state.gate is not None:
+        answers = ", ".join((*state.gate.options, *(() if "abandon" in state.gate.options else ("abandon",))))
+        console.print(f"[yellow]?[/] [bold]{state.gate.name} waits for you[/]: forge-bot {escape(answers)}", highlight=False)
+        for file in state.gate.files:
+            console.print(f"    forge-bot show {escape(file.name)}", highlight=False)
+    elif not state.ended:
+        console.print("  [bold]forge-bot resume[/] goes on", highlight=False)

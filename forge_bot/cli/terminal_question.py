@@ -1,0 +1,113 @@
+"""A question to the person at the terminal; where nobody sits there, how to answer later."""
+
+from collections.abc import Callable
+
+from rich.markdown import Markdown
+from rich.markup import escape
+from rich.padding import Padding
+from rich.prompt import Prompt
+from rich.rule import Rule
+from rich.syntax import Syntax
+
+from forge_bot.cli.console import Console
+from forge_bot.cli.progress import Progress
+from forge_bot.engine.reports import Answer
+from forge_bot.prompts.escape import revealed
+from forge_bot.runs.question import Document, Question
+from forge_bot.runs.session import Asker, Reply, Wonder
+
+_SHORTEST_DIGEST = 12
+_WONDER = "ask the model about it; nothing changes"
+_KEYS = {"a": Answer.APPROVE, "r": Answer.REJECT, "d": Answer.DONE, "s": Answer.SKIP, "p": Answer.POST}
+
+
+def ask_at_terminal(progress: Progress) -> Asker:
+    """Ask whoever sits here: the documents rendered, then one key. They are not shown again after a question about them."""
+    wondered: list[Question] = []
+
+    def ask(question: Question) -> Reply | Wonder | None:
+        progress.stop()
+        if question not in wondered:
+            show(question, progress.console)
+        said = _answered(question, progress.console, lambda text: Prompt.ask(text, console=progress.console))
+        wondered[:] = [question] if isinstance(said, Wonder) else []
+        return said
+
+    return ask
+
+
+def say_how_to_answer(question: Question) -> None:
+    """Print the question for later, with the commands that answer it."""
+    console = Console(soft_wrap=True)
+    show(question, console)
+    console.print("[bold]Nobody is at a terminal here, so the run waits.[/] Answer at a terminal with one of:")
+    digest = f" {question.data.digest[:_SHORTEST_DIGEST]}" if question.data.digest else ""
+    for choice in question.actions:
+        shown = {"approve": f"approve{digest}", "reject": 'reject "what should be different"', "post": "resume"}.get(
+            choice.answer, choice.answer
+        )
+        console.print(f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]", highlight=False)
+    wonder = 'ask "what you want to know"'
+    console.print(f"  forge-bot {wonder:<44} [dim]{_WONDER}[/]", highlight=False)
+
+
+def show(question: Question, console: Console) -> None:
+    """The question as a page: decision and risks first, then findings, then what is to be read."""
+    data = question.data
+    console.print()
+    console.print(Rule(f"[bold]{escape(data.gate)}: {escape(question.title)}[/]", align="left", style="cyan"))
+    for line in data.decision:
+        console.print(escape(line), highlight=False)
+    for risk in data.risks:
+        console.print(f"[yellow]⚠ {escape(risk)}[/]", highlight=False)
+    for finding in data.findings:
+        console.print(f"  [bold]{finding.severity.value}[/] {escape(finding.description)}", highlight=False)
+    if data.difference:
+        console.print("\n[bold]What changed since the version shown before[/]")
+        console.print(Syntax(data.difference, "diff", background_color="default", word_wrap=True))
+    for document in data.documents:
+        _document(document, console)
+    console.print(Rule(style="cyan"))
+    if data.digest:
+        console.print(f"[dim]version {data.digest[:_SHORTEST_DIGEST]}; an approval counts for this version only[/]", highlight=False)
+
+
+def _document(document: Document, console: Console) -> None:
+    console.print()
+    console.print(Rule(escape(document.name), align="left", style="dim"))
+    if not console.is_terminal:
+        # A log or a pipe gets the text itself: what is rendered for a width would be cut or broken elsewhere.
+        console.print(revealed(document.text).rstrip(), markup=False, highlight=False, soft_wrap=True)
+    elif document.hidden:
+        console.print(Syntax(revealed(document.text), "markdown", background_color="default", word_wrap=True), soft_wrap=False)
+    elif document.name.endswith(".md"):
+        console.print(Padding(Markdown(document.text, hyperlinks=False), (0, 2)), soft_wrap=False)
+    else:
+        console.print(Syntax(revealed(document.text), "diff", background_color="default", word_wrap=True), soft_wrap=False)
+
+
+def _answered(question: Question, console: Console, ask: Callable[[str], str]) -> Reply | Wonder | None:
+    """One key, and words where they are needed. `later` leaves the run waiting."""
+    offered = {choice.answer: choice.effect for choice in question.actions}
+    shown = {answer: answer if answer == "abandon" else f"{answer[0]}, {answer}" for answer in offered}
+    for answer, effect in offered.items():
+        console.print(f"  [bold]{shown[answer]:<12}[/] [dim]{escape(effect)}[/]", highlight=False)
+    console.print(f"  [bold]{'?, ask':<12}[/] [dim]{_WONDER}[/]", highlight=False)
+    console.print(f"  [bold]{'l, later':<12}[/] [dim]stop here; forge-bot resume asks again[/]", highlight=False)
+    while True:
+        said = ask("[bold]Your answer[/]").strip().casefold()
+        if said in {"l", "later", "q"}:
+            return None
+        if said in {"?", "ask"}:
+            if words := ask("What do you want to know?").strip():
+                return Wonder(question=words)
+            continue
+        answer = next((each for each in Answer if each.value == said), _KEYS.get(said))
+        if answer is None or answer.value not in offered:
+            console.print(f"  Please answer with one of: {', '.join((*offered, 'ask', 'later'))}.")
+            continue
+        notes = ask("What should be different?").strip() if answer is Answer.REJECT else ""
+        if answer is Answer.REJECT and not notes:
+            console.print("  A rejection needs a reason, or the next version will be no better.")
+            continue
+        return Reply(answer=answer, notes=notes)

@@ -1,0 +1,173 @@
+"""(pipeline, state) → the one thing to do next."""
+
+from typing import assert_never
+
+from forge_bot.artifacts.tasks import one_task
+from forge_bot.engine.actions import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
+from forge_bot.engine.pipeline import (
+    AgentPhase,
+    DecisionPhase,
+    EndPhase,
+    GatePhase,
+    Pipeline,
+    PublishPhase,
+    ReviewPhase,
+    SetupPhase,
+    Speaking,
+    TaskReviewPhase,
+    TasksPhase,
+    VerifyPhase,
+)
+from forge_bot.engine.state import OpenGate, State, Status, TaskState, TaskStatus, Wave
+from forge_bot.engine.transitions import left_out
+from forge_bot.values import PhaseId, TaskId
+
+
+def action_id(state: State, phase: PhaseId | None = None) -> str:
+    """The name of what is outstanding: the phase, and the run's count of moves."""
+    return f"{phase or state.current_phase}.{state.step}"
+
+
+def next_action(pipeline: Pipeline, state: State) -> Action:
+    """What the run asks for now. Asked twice without a report in between, the answer is the same."""
+    if state.ended:
+        return _done(state)
+    if state.gate is not None:
+        return _question(state, state.gate)
+    phase = pipeline.phase(state.current_phase)
+    name = action_id(state)
+    match phase:
+        case SetupPhase():
+            return Exec(action_id=name, phase=phase.id, operation="prepare", commands=_by_hand(state), setup_only=True)
+        case AgentPhase() if left_out(pipeline, state, phase):
+            content = one_task(state.title, ("Changes", "Test Strategy"))
+            return WriteFile(action_id=name, phase=phase.id, path=phase.writes, content=content)
+        case AgentPhase() | ReviewPhase():
+            return _spawn(pipeline, state, phase, name)
+        case TasksPhase() | TaskReviewPhase():
+            return _tasks(pipeline, state)
+        case VerifyPhase() if state.verification is None:
+            commands = _by_hand(state)
+            return Exec(action_id=name, phase=phase.id, operation="verify", commands=commands, artifact=phase.writes)
+        case VerifyPhase():
+            return _spawn(pipeline, state, phase, name)
+        case PublishPhase():
+            return Exec(action_id=name, phase=phase.id, operation=phase.operation, commands=_by_hand(state))
+        case GatePhase() | EndPhase() | DecisionPhase():
+            # `enter` opens gates and ends runs; a run never rests here.
+            raise AssertionError(phase.id)
+        case _:
+            assert_never(phase)
+
+
+def _done(state: State) -> Done:
+    abandoned = state.current_phase_status is Status.ABANDONED
+    done, skipped = len(state.completed_phases), len(state.skipped_phases)
+    said = f"abandoned at {state.current_phase}" if abandoned else f"completed: {done} phases, {skipped} skipped"
+    return Done(
+        action_id=action_id(state),
+        phase=state.current_phase,
+        outcome="abandoned" if abandoned else "done",
+        summary=f"Pipeline {said}",
+        summary_path="summary.md" if "summary.md" in state.artifacts else None,
+    )
+
+
+def _question(state: State, gate: OpenGate) -> Checkpoint | HumanGate:
+    name = action_id(state, gate.name)
+    if "done" in gate.options and gate.task is not None:
+        return HumanGate(action_id=name, phase=gate.name, name=f"task-{gate.task}", task=gate.task, title=gate.subject)
+    return Checkpoint(
+        action_id=name,
+        phase=gate.resume_at,
+        name=gate.name,
+        options=gate.options,
+        digest=gate.digest,
+        files=gate.files,
+        reason=gate.reason,
+        subject=gate.subject,
+        resume_at=gate.resume_at,
+        findings=gate.findings,
+        risks=state.risks,
+    )
+
+
+def _spawn(pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | VerifyPhase, name: str) -> SpawnAgent:
+    agent, headings = agent_and_headings(phase, state)
+    return SpawnAgent(
+        action_id=name,
+        phase=phase.id,
+        agent=agent,
+        tier=phase.tier,
+        round=state.visits.get(phase.id, 0) + 1,
+        input_files=inputs(pipeline, state, phase),
+        output_file=phase.writes,
+        headings=headings,
+    )
+
+
+def agent_and_headings(phase: Speaking, state: State) -> tuple[str, tuple[str, ...]]:
+    """Which agent speaks in the phase, and what its artifact must contain, at this run's effort."""
+    if isinstance(phase, AgentPhase):
+        extra = phase.debug_headings if state.flags.debug else ()
+        if (variant := phase.variants.get(state.effort)) is not None:
+            return variant.agent, (*variant.headings, *extra)
+        return phase.agent, (*phase.headings, *extra)
+    return phase.agent, phase.headings
+
+
+def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
+    implementation = pipeline.implementation
+    if cleared := next((task for task in state.tasks if task.status is TaskStatus.CLEARED), None):
+        return Exec(
+            action_id=action_id(state, implementation.id),
+            phase=implementation.id,
+            operation="apply-held",
+            commands=_by_hand(state),
+            task=cleared.spec.id,
+            artifact=held_name(cleared.spec.id),
+        )
+    wave = state.wave or Wave(review=False, remaining=())
+    phase = pipeline.task_review if wave.review and pipeline.task_review is not None else implementation
+    several = len(wave.remaining) > 1
+    task_id = wave.remaining[0]
+    return SpawnAgent(
+        action_id=action_id(state, phase.id),
+        phase=phase.id,
+        agent=phase.agent,
+        tier=phase.tier,
+        round=max(state.visits.get(f"{phase.id}/{task}", 0) for task in wave.remaining) + 1,
+        input_files=inputs(pipeline, state, phase, None if several else state.task(task_id)),
+        output_file=phase.writes if several else phase.writes.replace("{task}", task_id),
+        headings=phase.headings,
+        parallel_task_ids=wave.remaining,
+    )
+
+
+def held_name(task: TaskId) -> str:
+    """The artifact in which a change to protected paths waits for a person."""
+    return f"held-{task}.patch"
+
+
+def inputs(pipeline: Pipeline, state: State, phase: Speaking, task: TaskState | None = None) -> tuple[str, ...]:
+    """The artifacts the phase reads that exist: its own last version and the review that refused it among them."""
+    names: list[str] = []
+    for name in phase.reads:
+        if "{each}" in name:
+            names += [name.replace("{each}", each.spec.id) for each in state.tasks]
+        elif "{task}" in name:
+            names += [name.replace("{task}", task.spec.id)] if task is not None else []
+        else:
+            names.append(name)
+    names.append(phase.writes.replace("{task}", task.spec.id) if task is not None else phase.writes)
+    names += [review.writes for review in pipeline.phases if isinstance(review, ReviewPhase) and review.sends_back_to == phase.id]
+    if task is not None:
+        review = pipeline.task_review
+        names += [review.writes.replace("{task}", task.spec.id)] if review is not None else []
+        names += [task.origin] if task.origin else []
+    known = {"request.md", *state.artifacts}
+    return tuple(dict.fromkeys(name for name in names if name in known))
+
+
+def _by_hand(state: State) -> tuple[str, ...]:
+    return ("forge-bot", "resume", "--run", state.run)

@@ -1,0 +1,218 @@
+"""From phase to phase: entering, leaving, going back, and handing out tasks."""
+
+from datetime import datetime
+from itertools import count
+
+from forge_bot.artifacts.tasks import next_human, ready
+from forge_bot.engine.gates import decided_by_auto, open_decision, open_gate, passes_by_itself
+from forge_bot.engine.pipeline import (
+    AgentPhase,
+    AnyPhase,
+    DecisionPhase,
+    EndPhase,
+    GatePhase,
+    Pipeline,
+    PublishPhase,
+    ReviewPhase,
+    TasksPhase,
+)
+from forge_bot.engine.state import LogEntry, Note, Shown, State, Status, TaskState, TaskStatus, Wave
+from forge_bot.values import Finding, PhaseId, Severity, TaskId, TaskMode, TaskSpec
+
+PROCESS = "forge-bot"
+"""Who a note is from when our own process found something."""
+
+
+def left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
+    """Whether the run goes past the phase without doing it."""
+    if isinstance(phase, DecisionPhase):
+        return True
+    if isinstance(phase, PublishPhase):
+        return (phase.skip_when == "no-pull-request" and state.flags.skip_pr) or (phase.skip_when == "no-source" and not state.source.url)
+    return phase.id in pipeline.skipped(state.effort, auto=state.flags.auto)
+
+
+def complete(pipeline: Pipeline, state: State, at: datetime) -> State:
+    """The current phase is done; the run stands at the next one that asks for something."""
+    finished = (*(done for done in state.completed_phases if done != state.current_phase), state.current_phase)
+    fresh = state.but(
+        completed_phases=finished,
+        attempts=0,
+        notes=tuple(note for note in state.notes if note.phase != state.current_phase),
+    )
+    return enter(pipeline, fresh, pipeline.position(state.current_phase) + 1, at)
+
+
+def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> State:
+    """The run at the first phase from `position` on that asks for something."""
+    for phase in pipeline.phases[position:]:
+        if left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
+            continue
+        here = state.but(current_phase=phase.id, current_phase_status=Status.IN_PROGRESS)
+        if isinstance(phase, EndPhase):
+            return here.but(current_phase_status=Status.COMPLETED, completed_phases=(*here.completed_phases, phase.id))
+        if isinstance(phase, TasksPhase):
+            return hand_out(pipeline, here, at)
+        if isinstance(phase, GatePhase):
+            if not passes_by_itself(here, phase):
+                return _open(here, phase)
+            state = _logged(decided_by_auto(here, phase, at), at, phase.id, "passed by --auto")
+            state = state.but(completed_phases=(*state.completed_phases, phase.id))
+            continue
+        return here
+    return state
+
+
+def _open(state: State, phase: GatePhase) -> State:
+    shown = tuple(Shown(name=name, blob=state.artifacts[name].blob) for name in phase.shows if name in state.artifacts)
+    findings = tuple(finding for name in phase.shows if name in state.artifacts for finding in state.artifacts[name].findings)
+    return open_gate(state, phase.id, resume_at=phase.id, files=shown, findings=findings)
+
+
+def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: bool = False) -> State:
+    """The run at an earlier phase again. What came after it no longer counts as completed, and its notes are forgotten.
+
+    Before the implementation, the tasks' work is forgotten too, and the tasks with it where they will be planned again.
+    """
+    position = pipeline.position(target)
+    later = {phase.id for phase in pipeline.phases[position:]}
+    changes: dict[str, object] = {
+        "current_phase": target,
+        "current_phase_status": Status.IN_PROGRESS,
+        "completed_phases": tuple(done for done in state.completed_phases if done not in later),
+        "attempts": 0,
+        "wave": None,
+        "gate": None,
+        "verification": None,
+        "notes": tuple(note for note in state.notes if note.phase == target or note.phase not in later),
+    }
+    if not keep_rounds:
+        counted = {phase.id for phase in pipeline.phases[position:] if not isinstance(phase, GatePhase | DecisionPhase)}
+        changes["rounds"] = {name: count for name, count in state.rounds.items() if name not in counted}
+    if position < pipeline.position(pipeline.implementation.id):
+        planned = any(isinstance(phase, AgentPhase) and phase.tasks for phase in pipeline.phases[:position])
+        changes["tasks"] = tuple(TaskState(spec=task.spec) for task in state.tasks if planned and not task.origin)
+        state = _without_task_work(pipeline, state)
+    return state.but(**changes)
+
+
+def _without_task_work(pipeline: Pipeline, state: State) -> State:
+    """Task 1 of the next plan may be another task: it must not begin with the report, the review or the rounds of this one's."""
+    phases = {phase.id for phase in (pipeline.implementation, pipeline.task_review) if phase is not None}
+    return state.but(
+        artifacts={name: record for name, record in state.artifacts.items() if record.phase not in phases},
+        visits={place: count for place, count in state.visits.items() if place.partition("/")[0] not in phases},
+    )
+
+
+def noted(state: State, phase: PhaseId, by: str, text: str, task: TaskId | None = None) -> State:
+    """The state with something for the next round of a phase or task to know."""
+    return state.but(notes=(*state.notes, Note(phase=phase, task=task, by=by, text=text)))
+
+
+def _logged(state: State, at: datetime, phase: PhaseId, event: str) -> State:
+    return state.but(log=(*state.log, LogEntry(at=at, phase=phase, event=event)))
+
+
+# -- tasks --------------------------------------------------------------------------------------------------------
+
+
+def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
+    """The next wave, or the gate a task waits at, or the phase after the tasks."""
+    if state.wave is not None and state.wave.remaining:
+        return state
+    state = _pass_unreviewed(pipeline, state.but(wave=None))
+    state = state.but(current_phase=_phase_now(pipeline, state), current_phase_status=Status.IN_PROGRESS, attempts=0)
+    if stuck := next((task for task in state.tasks if task.stuck is not None), None):
+        return _ask_about(pipeline, state, stuck)
+    if any(task.status is TaskStatus.CLEARED for task in state.tasks):
+        return state
+    if implemented := _ids(state, TaskStatus.IMPLEMENTED):
+        return state.but(wave=Wave(review=True, remaining=implemented[: pipeline.limits.parallel_tasks]))
+    specs = [task.spec for task in state.tasks]
+    passed = {task.spec.id for task in state.tasks if task.settled}
+    waiting = set(_ids(state, TaskStatus.PENDING))
+    if wave := ready(specs, passed, waiting, pipeline.limits.parallel_tasks):
+        return state.but(wave=Wave(review=False, remaining=wave))
+    if (human := next_human(specs, passed, waiting)) is not None:
+        return _ask_to_do(pipeline, state, human)
+    return _tasks_done(pipeline, state, at)
+
+
+def reviewed(pipeline: Pipeline, state: State) -> bool:
+    """Whether each task is reviewed in this run."""
+    review = pipeline.task_review
+    return review is not None and not left_out(pipeline, state, review)
+
+
+def _pass_unreviewed(pipeline: Pipeline, state: State) -> State:
+    if reviewed(pipeline, state):
+        return state
+    for task in state.tasks:
+        if task.status is TaskStatus.IMPLEMENTED and task.stuck is None:
+            state = state.with_task(task.model_copy(update={"status": TaskStatus.PASSED}))
+    return state
+
+
+def _phase_now(pipeline: Pipeline, state: State) -> PhaseId:
+    review = pipeline.task_review
+    unimplemented = any(task.status in {TaskStatus.PENDING, TaskStatus.CLEARED} for task in state.tasks)
+    if unimplemented or review is None or not reviewed(pipeline, state):
+        return pipeline.implementation.id
+    return review.id
+
+
+def _ids(state: State, status: TaskStatus) -> tuple[TaskId, ...]:
+    return tuple(task.spec.id for task in state.tasks if task.status is status)
+
+
+def _ask_about(pipeline: Pipeline, state: State, task: TaskState) -> State:
+    stuck = task.stuck
+    if stuck is None:
+        return state
+    return open_decision(
+        pipeline,
+        state,
+        stuck.reason,
+        f"Task {task.spec.id}, {task.spec.title}: {stuck.subject}",
+        files=stuck.files,
+        task=task.spec.id,
+        report=stuck.report,
+    )
+
+
+def _ask_to_do(pipeline: Pipeline, state: State, task_id: TaskId) -> State:
+    task = state.task(task_id)
+    title = task.spec.title if task is not None else task_id
+    phase = pipeline.implementation.id
+    return open_gate(state, phase, resume_at=phase, options=("done", "skip", "abandon"), subject=title, task=task_id)
+
+
+def _tasks_done(pipeline: Pipeline, state: State, at: datetime) -> State:
+    implementation, review = pipeline.implementation, pipeline.task_review
+    last = review if review is not None and reviewed(pipeline, state) else implementation
+    before = tuple(done for done in state.completed_phases if done not in {implementation.id, last.id})
+    both = (implementation.id,) if last is implementation else (implementation.id, last.id)
+    state = state.but(completed_phases=(*before, *both), attempts=0, notes=tuple(note for note in state.notes if note.phase not in both))
+    return enter(pipeline, state, pipeline.position(last.id) + 1, at)
+
+
+def add_fix(pipeline: Pipeline, state: State, origin: str, title: str, findings: tuple[Finding, ...], at: datetime) -> State:
+    """The run at its tasks again, with one more: work off what `origin` found. What was reviewed after them is open again."""
+    taken = {task.spec.id for task in state.tasks}
+    free = next(name for number in count(1) if (name := TaskId(f"fix-{number}")) not in taken)
+    heavy = [finding for finding in findings if finding.severity is not Severity.MINOR] or list(findings)
+    spec = TaskSpec(
+        id=free,
+        title=title,
+        mode=TaskMode.SEQUENTIAL,
+        acceptance=tuple(finding.description for finding in heavy) or (f"What {origin} found is worked off.",),
+    )
+    state = go_back(pipeline, state, pipeline.implementation.id, keep_rounds=True)
+    return hand_out(pipeline, state.but(tasks=(*state.tasks, TaskState(spec=spec, origin=origin))), at)
+
+
+def send_back(pipeline: Pipeline, state: State, review: ReviewPhase, target: PhaseId, text: str) -> State:
+    """The run at the phase whose artifact was refused by its reviewer."""
+    state = go_back(pipeline, state, target, keep_rounds=True)
+    return noted(state, target, review.agent, text)

@@ -1,0 +1,125 @@
+"""One wish at the gate: let in or refused, with a sign to the person who had it."""
+
+from forge_bot.gate import messages
+from forge_bot.gate.authorise import Deed, Ground, Part, Refused, authorise, to_ask_about
+from forge_bot.gate.branches import issue_of_branch
+from forge_bot.gate.environment_variables import Inputs, Surroundings
+from forge_bot.gate.gate_result import Outcome, Result
+from forge_bot.gate.github import Answer, GitHub
+from forge_bot.gate.help import help_text
+from forge_bot.gate.intents import Way, Wish
+from forge_bot.gate.outputs import warning
+from forge_bot.gate.own_comments import Thread
+from forge_bot.gate.people import Account
+from forge_bot.gate.roles import Standing, read_standing
+
+_CREATED = 201
+"""The status of a reaction that was not there before; for one that was, GitHub answers with 200."""
+
+# Nobody else is answered: a bot might answer back, and the others are not there to read it.
+_TOLD = {Ground.ROLE, Ground.UNVERIFIED, Ground.VIA_APP, Ground.EDITED}
+
+
+class Visit:
+    """What one wish leads to on GitHub: one question about each person, a reaction, and comments that are never written twice."""
+
+    def __init__(self, wish: Wish, github: GitHub, inputs: Inputs, around: Surroundings) -> None:
+        self._wish = wish
+        self._github = github
+        self._inputs = inputs
+        self._around = around
+        self._thread = Thread(github, wish.thread, inputs.policy.own)
+
+    def outcome(self) -> Outcome:
+        """Let the wish in, or refuse it."""
+        policy = self._inputs.policy
+        standings = {login: self._standing(login) for login in to_ask_about(self._wish.attempt, policy)}
+        verdict = authorise(self._wish.attempt, standings, policy)
+        if isinstance(verdict, Refused):
+            return self._refused(verdict)
+        issue = self._issue_of_pull() if self._wish.on_pull else self._wish.thread
+        if issue is None:
+            return Outcome(Result.NOTHING, "the pull request does not belong to a run on an issue of this repository")
+        self._react("eyes")
+        if self._wish.mistyped:
+            return self._corrected(issue, verdict.by)
+        if self._wish.asks_help:
+            self._help()
+        if self._wish.only_help:
+            return Outcome(Result.HELPED, "the commands were listed", issue, verdict.by)
+        return Outcome(Result.PROCEED, f"allowed, in the name of {verdict.by.login}", issue, verdict.by, self._tracking(issue))
+
+    def _standing(self, login: str) -> Standing:
+        answer = self._github.permission(login)
+        return read_standing(login, answer.status, answer.body, answer.reason)
+
+    def _issue_of_pull(self) -> int | None:
+        """The issue of the run that a pull request belongs to. A branch of a fork may have any name, so it must lie here."""
+        answer = self._github.pull(self._wish.thread)
+        head, base = answer.body["head"], answer.body["base"]
+        repository = head.number("repo", "id")
+        if not answer.good or repository is None or repository != base.number("repo", "id"):
+            return None
+        return issue_of_branch(head.text("ref"))
+
+    def _react(self, content: str) -> bool:
+        """React where the wish was said. Return whether GitHub says that the reaction is new."""
+        wish = self._wish
+        if wish.comment is not None:
+            answer = self._github.react_to_comment(wish.comment, content)
+        elif wish.way is Way.LABEL:
+            answer = self._github.react_to_issue(wish.thread, content)
+        else:
+            return False
+        self._note(answer)
+        return answer.status == _CREATED
+
+    def _note(self, answer: Answer) -> None:
+        if not answer.good:
+            warning(f"the reaction could not be put there: {messages.plain(answer.told)}")
+
+    def _say(self, mark: str, text: str, *, first: bool = False) -> None:
+        """Say it unless the mark is there. With `first` nothing was said before, whatever other workflows of this account wrote."""
+        _, trouble = self._thread.say_once(mark, text, first=first)
+        if trouble:
+            warning(f"the answer in the thread: {messages.plain(trouble)}")
+
+    def _refused(self, refused: Refused) -> Outcome:
+        result = Result.UNVERIFIED if refused.ground is Ground.UNVERIFIED else Result.REFUSED
+        outcome = Outcome(result, messages.plain(refused.sentence))
+        said_here = self._wish.way in {Way.COMMENT, Way.LABEL}
+        here = [account for part in (Part.AUTHOR, Part.SENDER) if (account := self._wish.attempt.people.get(part)) is not None]
+        own_doing = any(not refused.who or account.named(refused.who) for account in here)
+        # Who ran the workflow again sees the log of it; the person who wrote the comment did nothing now.
+        if said_here and own_doing and refused.ground in _TOLD:
+            self._react("confused")
+            self._say(messages.REFUSAL_MARK, messages.refusal(refused, self._inputs.policy.floor, self._inputs.prefix))
+        return outcome
+
+    def _corrected(self, issue: int, by: Account) -> Outcome:
+        wish = self._wish
+        if wish.comment is not None:
+            first = self._react("confused")
+            text = messages.correction(wish.mistyped, self._inputs.prefix, wish.comment, others=len(wish.said) > len(wish.mistyped))
+            self._say(messages.reply_mark(wish.comment), text, first=first)
+        lines = "; ".join(f"{line.written}: {line.hint}" for line in wish.mistyped)
+        return Outcome(Result.MISTYPED, messages.plain(lines), issue, by)
+
+    def _help(self) -> None:
+        comment = self._wish.comment
+        if comment is not None:
+            mark = messages.reply_mark(comment)
+            first = self._react("+1")
+            self._say(mark, f"{help_text(self._inputs.prefix, bare=self._inputs.bare)}\n\n{mark}", first=first)
+
+    def _tracking(self, issue: int) -> int | None:
+        """The comment that tells how the run is doing: written now if one is to begin, otherwise the one that is there."""
+        thread = self._thread if issue == self._wish.thread else Thread(self._github, issue, self._inputs.policy.own)
+        mark = messages.tracking_mark(issue)
+        if self._wish.attempt.deed is not Deed.START:
+            found = thread.find(mark)
+            return None if found is None else found.id
+        comment, trouble = thread.say_once(mark, messages.beginning(self._around.run_url, issue))
+        if trouble:
+            warning(f"the comment that tells about the run: {messages.plain(trouble)}")
+        return None if comment is None else comment.id

@@ -1,0 +1,84 @@
+"""What the action hands over in the environment: its inputs, and the variables that every step of a workflow has."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from forge_bot.errors import BadInput, NotInAction
+from forge_bot.gate.action import AT_THE_GATE
+from forge_bot.gate.authorise import Policy
+from forge_bot.gate.grammar import NAMED
+from forge_bot.gate.parse_comment import PREFIX
+from forge_bot.gate.roles import FLOORS
+
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+_PREFIX = re.compile(r"[/@!.][A-Za-z][\w-]{1,38}", re.ASCII)
+_SWITCH = {"": True, "true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The inputs of the action that the gate reads; each has a variable of its own, and empty means the default."""
+
+    prefix: str = PREFIX
+    bare: bool = True
+    label: str = "forge"
+    policy: Policy = field(default_factory=Policy)
+
+
+VARIABLES = {each.env: each.what for each in AT_THE_GATE}
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The run of the workflow that this step belongs to."""
+
+    event: str
+    payload: str
+    repository: str
+    api: str
+    token: str
+    actor: str
+    triggering_actor: str
+    run_url: str
+    attempt: int
+
+
+def read_inputs(environ: Mapping[str, str]) -> Inputs:
+    """The inputs. Raises BadInput for the first that cannot be."""
+    prefix = environ.get("FORGE_BOT_PREFIX", "").strip() or PREFIX
+    if not _PREFIX.fullmatch(prefix) or prefix[1:].casefold() in NAMED:
+        raise BadInput(f"FORGE_BOT_PREFIX is {prefix!r}: it has to be a sign (/ @ ! .) and a word of ASCII letters that is no command.")
+    role = environ.get("FORGE_BOT_ROLE", "").strip() or Policy().floor.word
+    if role not in FLOORS:
+        raise BadInput(f"FORGE_BOT_ROLE is {role!r}: it is one of {', '.join(FLOORS)}.")
+    bare = environ.get("FORGE_BOT_BARE", "").strip().casefold()
+    if bare not in _SWITCH:
+        raise BadInput(f"FORGE_BOT_BARE is {bare!r}: it is true or false.")
+    own = environ.get("FORGE_BOT_LOGIN", "").strip() or Policy().own
+    label = environ.get("FORGE_BOT_LABEL", "").strip() or Inputs().label
+    return Inputs(prefix, _SWITCH[bare], label, Policy(FLOORS[role], own))
+
+
+def read_surroundings(environ: Mapping[str, str]) -> Surroundings:
+    """The variables of https://docs.github.com/en/actions/reference/workflows-and-actions/variables. Raises NotInAction."""
+    needed = ("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY", "GITHUB_ACTOR", "GITHUB_OUTPUT", "GITHUB_TOKEN")
+    if missing := [name for name in needed if not environ.get(name)]:
+        raise NotInAction(f"The gate needs {', '.join(missing)} in its environment.")
+    repository = environ["GITHUB_REPOSITORY"]
+    if not _REPOSITORY.fullmatch(repository):
+        raise NotInAction(f"GITHUB_REPOSITORY is {repository!r}, which is no owner/name.")
+    server = environ.get("GITHUB_SERVER_URL") or "https://github.com"
+    attempt = environ.get("GITHUB_RUN_ATTEMPT", "")
+    return Surroundings(
+        event=environ["GITHUB_EVENT_NAME"],
+        payload=environ["GITHUB_EVENT_PATH"],
+        repository=repository,
+        api=(environ.get("GITHUB_API_URL") or "https://api.github.com").rstrip("/"),
+        token=environ["GITHUB_TOKEN"],
+        actor=environ["GITHUB_ACTOR"],
+        # Old servers do not tell who started the run. The first time that is the actor; later nobody can say.
+        triggering_actor=environ.get("GITHUB_TRIGGERING_ACTOR", "") or (environ["GITHUB_ACTOR"] if attempt == "1" else ""),
+        run_url=f"{server}/{repository}/actions/runs/{environ.get('GITHUB_RUN_ID', '')}",
+        attempt=int(attempt) if attempt.isdecimal() else 1,
+    )

@@ -1,0 +1,105 @@
+"""What an event asks for, before anybody knows whether it is allowed. Pure."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+from forge_bot.gate.authorise import Attempt, Deed, Part, attempt_of_comment
+from forge_bot.gate.command_types import Command, Help, Mistyped, Start
+from forge_bot.gate.environment_variables import Inputs, Surroundings
+from forge_bot.gate.events import CheckFailed, CommentCreated, Dispatched, Event, LabelAdded, Nothing
+from forge_bot.gate.parse_comment import parse
+from forge_bot.gate.people import Account, account_named
+
+
+class Way(StrEnum):
+    """How the wish came."""
+
+    LABEL = "label"
+    COMMENT = "comment"
+    DISPATCH = "dispatch"
+    CHECKS = "checks"
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing is asked for, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Something is asked for. `thread` is where it was said: the issue, or a pull request whose issue is not known yet."""
+
+    way: Way
+    thread: int
+    attempt: Attempt
+    said: tuple[Command | Mistyped, ...] = ()
+    comment: int | None = None
+    on_pull: bool = False
+    check: int | None = None
+    pulls: tuple[int, ...] = ()
+
+    @property
+    def mistyped(self) -> tuple[Mistyped, ...]:
+        """The lines that were meant as commands and are none."""
+        return tuple(part for part in self.said if isinstance(part, Mistyped))
+
+    @property
+    def asks_help(self) -> bool:
+        """Whether the list of commands is asked for."""
+        return any(isinstance(part, Help) for part in self.said)
+
+    @property
+    def only_help(self) -> bool:
+        """Whether nothing but the list of commands is asked for."""
+        return bool(self.said) and all(isinstance(part, Help) for part in self.said)
+
+
+def wish_of(event: Event, inputs: Inputs, around: Surroundings) -> Wish | Idle:
+    """What an event asks for. Whoever started this run of the workflow, also a second time, is one of the people concerned."""
+    others = {Part.ACTOR: account_named(around.actor), Part.RERUNNER: account_named(around.triggering_actor)}
+    match event:
+        case Nothing(reason):
+            return Idle(reason)
+        case LabelAdded(issue, added, sender):
+            if not any(label.casefold() == inputs.label.casefold() for label in added):
+                return Idle("the label is not the one that starts a run")
+            return Wish(Way.LABEL, issue, Attempt(Deed.START, {Part.SENDER: sender, **others}))
+        case CommentCreated():
+            return _of_comment(event, inputs, others)
+        case Dispatched(issue, command, sender):
+            return _of_dispatch(issue, command, {Part.SENDER: sender, **others}, inputs)
+        case CheckFailed(issue, pulls=pulls, check=check, sender=sender):
+            attempt = Attempt(Deed.RESUME, {Part.SENDER: sender, **others})
+            return Wish(Way.CHECKS, issue, attempt, check=check, pulls=pulls)
+        case _:
+            assert_never(event)
+
+
+def _of_comment(event: CommentCreated, inputs: Inputs, others: dict[Part, Account | None]) -> Wish | Idle:
+    said = parse(event.body, inputs.prefix, bare=inputs.bare)
+    if not said:
+        return Idle("the comment holds no command")
+    attempt = attempt_of_comment(_deed(said), event.author, event.sender, edited=event.edited, via_app=event.via_app, others=others)
+    return Wish(Way.COMMENT, event.thread, attempt, said, event.comment, event.on_pull)
+
+
+def _of_dispatch(issue: int, command: str, people: dict[Part, Account | None], inputs: Inputs) -> Wish | Idle:
+    if not command:
+        return Wish(Way.DISPATCH, issue, Attempt(Deed.RESUME, people))
+    said = dispatched_command(command, inputs)
+    if not said:
+        return Idle("the command of the dispatch is none")
+    return Wish(Way.DISPATCH, issue, Attempt(_deed(said), people), said)
+
+
+def dispatched_command(command: str, inputs: Inputs) -> tuple[Command | Mistyped, ...]:
+    """The commands in the input of a dispatch. There `approve 3f9c2a1b` is enough, since nothing else can be meant."""
+    written = command if command.startswith(("/", inputs.prefix[0])) else f"{inputs.prefix} {command}"
+    return parse(written, inputs.prefix, bare=inputs.bare)
+
+
+def _deed(said: tuple[Command | Mistyped, ...]) -> Deed:
+    return Deed.START if any(isinstance(part, Start) for part in said) else Deed.COMMAND

@@ -1,0 +1,133 @@
+"""From the text of a comment to the commands in it. Pure; both who lets in and who carries out read comments with it."""
+
+import re
+from collections.abc import Sequence
+
+from forge_bot.gate.command_types import Command, Mistyped
+from forge_bot.gate.grammar import LONGEST_SHOWN, NAMED, START, Form, Written
+from forge_bot.gate.markdown import Text, read_text
+from forge_bot.gate.similar_words import nearest
+
+PREFIX = "/forge"
+LONGEST_BODY = 131_072
+"""Characters of the longest comment that is read; GitHub itself takes half as many."""
+
+_CANDIDATE = re.compile(r" {0,3}(?=\S)")
+_MARK = re.compile(r"^<!-- forge-bot:", re.MULTILINE)
+_NOT_OF_A_NAME = re.compile(r"[^\w-]|_")
+# What people call things elsewhere. Behind the prefix, such a word is no text for a run: the first ones never, the others not alone.
+_CLEARLY = {
+    **dict.fromkeys(("yes", "ok", "okay", "lgtm"), "approve"),
+    **dict.fromkeys(("no", "nope"), "reject"),
+    **dict.fromkeys(("stop", "cancel", "abort"), "abandon"),
+    "resume": "retry",
+}
+_ALONE = {
+    **dict.fromkeys(("accept", "merge", "ship", "good", "+1"), "approve"),
+    **dict.fromkeys(("deny", "decline", "change", "changes"), "reject"),
+    **dict.fromkeys(("rerun", "again", "restart"), "retry"),
+    **dict.fromkeys(("end", "close", "kill"), "abandon"),
+    **dict.fromkeys(("price", "usage", "spend", "money"), "cost"),
+    **dict.fromkeys(("start", "run", "go", "begin", "fix", "do", "implement", "work"), ""),
+    **{size: f"--effort {size.upper()}" for size in "sml"},
+}
+_HEX = re.compile(r"[0-9a-f]{7,64}")
+
+
+def parse(body: str, prefix: str = PREFIX, *, bare: bool = True) -> tuple[Command | Mistyped, ...]:
+    """The commands in a comment, in the order of their lines, with those that were meant as such and are none.
+
+    A command begins its line, at most three blanks in, where the author speaks: not in quotes, code, HTML or a copied mail. Notes run on
+    to the next command or the end. Without `bare` only `/forge approve` counts and `/approve` is left to other programs. A comment
+    that carries the bot's own mark says nothing.
+    """
+    if len(body) > LONGEST_BODY or _MARK.search(body):
+        return ()
+    # Most comments hold no command, and are not worth the reading.
+    sign = prefix[0]
+    if not any(character in body for character in {"/", "／", sign}):
+        return ()
+    text = read_text(body)
+    reader = _Lines(text, prefix, bare)
+    return tuple(reader.command(place) for place in range(len(reader.places)))
+
+
+def obeyed(said: Sequence[Command | Mistyped]) -> tuple[Command, ...]:
+    """The commands of a comment that are carried out: none of them when one line is mistyped, since it may be the one that matters."""
+    commands = tuple(part for part in said if not isinstance(part, Mistyped))
+    return commands if len(commands) == len(said) else ()
+
+
+class _Lines:
+    """The lines of a comment that are commands, or were meant to be."""
+
+    def __init__(self, text: Text, prefix: str, bare: bool) -> None:
+        self._text, self._prefix, self._bare = text, prefix, bare
+        self.places: list[tuple[int, Form | str, str, str]] = []
+        for number in sorted(text.speaking):
+            if (found := self._recognise(text.lines[number])) is not None:
+                self.places.append((number, *found))
+
+    def command(self, place: int) -> Command | Mistyped:
+        """What the command at this place says, with the lines up to the next one."""
+        number, form, said, rest = self.places[place]
+        end = self.places[place + 1][0] if place + 1 < len(self.places) else self._text.end
+        below = "\n".join(self._text.lines[number + 1 : end])
+        written = Written(number + 1, said, rest, below.rstrip(), self._prefix)
+        return written.wrong(form) if isinstance(form, str) else form.read(written)
+
+    def _recognise(self, line: str) -> tuple[Form | str, str, str] | None:
+        """The form a line has, or the hint where it nearly has one; the command as written; what stands behind it."""
+        blanks = _CANDIDATE.match(line)
+        if blanks is None or line[blanks.end()] not in {"/", "／", self._prefix[0]}:
+            return None
+        word, *others = line.split(None, 1)
+        rest = others[0].rstrip() if others else ""
+        name = word.casefold()
+        if name == self._prefix.casefold():
+            return self._prefixed(word, rest)
+        if self._bare and name.startswith("/") and name[1:] in NAMED:
+            return NAMED[name[1:]], word, rest
+        hint = self._near(word)
+        return (hint, word[:LONGEST_SHOWN], rest) if hint else None
+
+    def _near(self, word: str) -> str:
+        """What was probably meant by a word that is no command; empty for all that others may mean something by."""
+        name = word.casefold()
+        prefix = self._prefix.casefold()
+        if "/" in name[1:]:
+            behind = name.removeprefix(f"{prefix}/")
+            return f"did you mean `{self._prefix} {behind}`?" if behind in NAMED else ""
+        for joint in "-:_.":
+            if name.startswith(f"{prefix}{joint}") and name[len(prefix) + 1 :] in NAMED:
+                return f"did you mean `{self._prefix} {name[len(prefix) + 1 :]}`?"
+        plain = _NOT_OF_A_NAME.sub("", name)
+        known = (prefix[1:], *NAMED) if self._bare else (prefix[1:],)
+        meant = plain if plain in known else nearest(plain, known)
+        if meant is None:
+            return ""
+        return f"did you mean `{self._prefix if meant == prefix[1:] else f'/{meant}'}`?"
+
+    def _prefixed(self, word: str, rest: str) -> tuple[Form | str, str, str]:
+        first, *others = rest.split(None, 1) or [""]
+        name = first.casefold()
+        behind = others[0] if others else ""
+        if name in NAMED:
+            return NAMED[name], f"{word} {first}", behind
+        if not rest or name.startswith(("--", "—", "–")):
+            return START, word, rest
+        meant = _meant(name, alone=not behind)
+        if meant is None:
+            return START, word, rest
+        shown = f"{self._prefix} {meant}".strip()
+        start = f"{self._prefix} -- {first[:LONGEST_SHOWN]}{' …' if behind else ''}".replace("`", "'")
+        return f"did you mean `{shown}`? (To start a run with these words as its text: `{start}`.)", word, rest
+
+
+def _meant(name: str, *, alone: bool) -> str | None:
+    """The command that the first word behind the prefix stands for; None when it is simply the first word of a text."""
+    plain = _NOT_OF_A_NAME.sub("", name)
+    meant = plain if plain in NAMED else nearest(plain, NAMED) or _CLEARLY.get(plain)
+    if meant is not None or not alone:
+        return meant
+    return f"approve {plain}" if _HEX.fullmatch(plain) else _ALONE.get(plain, "help")

@@ -1,0 +1,89 @@
+"""The gate as a step of a workflow: environment and payload in, outputs out."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from forge_bot.errors import ForgeError
+from forge_bot.gate import outputs
+from forge_bot.gate.environment_variables import Inputs, Surroundings, read_inputs, read_surroundings
+from forge_bot.gate.events import read_event
+from forge_bot.gate.gate_result import Outcome, Result
+from forge_bot.gate.intents import Idle, Wish, wish_of
+from forge_bot.gate.json_payload import Node, read_json
+from forge_bot.gate.messages import plain, summary
+
+WAKE_VERSION = 1
+UNVERIFIED = 5
+"""Exit status when GitHub did not answer: the step is red, so that the command is not lost without a sign."""
+
+
+def enter(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
+    """Decide about one event, write the outputs, and return the exit status: 0 for every decision, also for a refusal.
+
+    A red run for everybody who may not give commands would let strangers paint a repository red.
+    """
+    try:
+        inputs, around = read_inputs(environ), read_surroundings(environ)
+    except ForgeError as error:
+        outputs.error(f"{error.code}: {error.message} {error.advice}")
+        return error.exit_code
+    wish = wish_of(read_event(around.event, _payload(around.payload)), inputs, around)
+    outcome = Outcome(Result.NOTHING, wish.reason) if isinstance(wish, Idle) else _visited(wish, inputs, around, wait)
+    outputs.write_outputs(environ["GITHUB_OUTPUT"], values(outcome, wish, around))
+    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), summary(outcome.result, outcome.reason, inputs.policy.floor))
+    if outcome.result is Result.UNVERIFIED:
+        outputs.error(f"{outcome.reason}; run this job again, or write the command again")
+        return UNVERIFIED
+    outputs.notice(f"{outcome.result.value}: {outcome.reason}")
+    return 0
+
+
+def _payload(path: str) -> Node:
+    try:
+        return read_json(Path(path).read_bytes())
+    except OSError:
+        return Node()
+
+
+def _visited(wish: Wish, inputs: Inputs, around: Surroundings, wait: Callable[[float], None]) -> Outcome:
+    # Most events ask for nothing; for them nobody has to be asked, and the modules that speak HTTP are not loaded.
+    from forge_bot.gate.admission import Visit
+    from forge_bot.gate.github import GitHub
+
+    return Visit(wish, GitHub(around.api, around.repository, around.token, wait), inputs, around).outcome()
+
+
+def values(outcome: Outcome, wish: Wish | Idle, around: Surroundings) -> dict[str, str]:
+    """The outputs of the step: `proceed` decides, the others tell. `wake` has ids only; who works reads everything else again."""
+    comment = None if isinstance(wish, Idle) else wish.comment
+    wake: dict[str, object] = {"v": WAKE_VERSION, "result": outcome.result.value}
+    if isinstance(wish, Wish):
+        wake |= {
+            "way": wish.way.value,
+            "deed": wish.attempt.deed.value,
+            "issue": outcome.issue,
+            "thread": wish.thread,
+            "comment": comment,
+            "check": wish.check,
+            "pulls": list(wish.pulls),
+            "by": None if outcome.by is None else outcome.by.login,
+            "by_id": None if outcome.by is None else outcome.by.id,
+            "attempt": around.attempt,
+            "tracking_comment": outcome.tracking,
+        }
+    return {
+        "proceed": "true" if outcome.result is Result.PROCEED else "false",
+        "result": outcome.result.value,
+        "reason": plain(outcome.reason),
+        "issue": _shown(outcome.issue),
+        "comment": _shown(comment),
+        "tracking_comment": _shown(outcome.tracking),
+        "run_url": around.run_url,
+        "wake": json.dumps(wake, separators=(",", ":"), ensure_ascii=True),
+    }
+
+
+def _shown(number: int | None) -> str:
+    return "" if number is None else str(number)

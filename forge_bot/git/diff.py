@@ -1,0 +1,80 @@
+"""Differences between two commits, as text for people and models or as names."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from forge_bot.errors import GitFailed
+from forge_bot.git.names import commit_id, tree_id
+from forge_bot.git.process import git
+
+# `diff-tree` and not `diff`: it does not read the diff.* settings that change the form of a diff (noprefix, external, colour, …).
+_PLAIN = ("diff-tree", "-r", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
+
+
+def diff(folder: Path, base: str, other: str, paths: Sequence[str], *, stat: bool, max_bytes: int) -> str:
+    """What `other` has that `base` has not and the other way round, as a unified diff or as a table of changed lines per file."""
+    form = ("--stat=160,120",) if stat else ("--patch",)
+    return between(folder, tree_id(folder, base), tree_id(folder, other), (*form, "--find-renames"), paths, max_bytes=max_bytes)
+
+
+def changed(folder: Path, base: str, other: str) -> tuple[str, ...]:
+    """Names of the files that differ; a renamed file stands there with both names."""
+    trees = (tree_id(folder, base), tree_id(folder, other))
+    return git(folder, *_PLAIN, "--name-only", "--no-renames", "-z", *trees, "--").names
+
+
+def modes(folder: Path, base: str, other: str) -> dict[str, str]:
+    """The mode of each file that differs, in `other` (git-diff-tree(1), "Raw output format"); 000000 for one that is not there."""
+    return dict(_modes(folder, tree_id(folder, base), tree_id(folder, other)))
+
+
+@lru_cache(maxsize=32)
+def _modes(folder: Path, base: str, other: str) -> tuple[tuple[str, str], ...]:
+    """In what two trees differ never changes, so git is asked once for those that are in use."""
+    fields = git(folder, *_PLAIN, "--raw", "--no-renames", "-z", base, other, "--").names
+    return tuple((name, facts.split(" ")[1]) for facts, name in zip(fields[0::2], fields[1::2], strict=True))
+
+
+def between(
+    folder: Path,
+    base: str,
+    other: str,
+    form: Sequence[str],
+    paths: Sequence[str] = (),
+    *,
+    max_bytes: int,
+    env: Mapping[str, str] | None = None,
+) -> str:
+    """Difference of two trees, given as ids, as text of at most `max_bytes`; a last line says how much was cut."""
+    # Into a file: a diff can be larger than the memory that is there.
+    with tempfile.TemporaryFile(prefix="forge-bot-") as sink:
+        git(folder, *_PLAIN, *form, base, other, "--", *paths, env=env, into=sink)
+        size = sink.tell() if sink.seek(0, 2) else 0
+        sink.seek(0)
+        return _cut(sink.read(max_bytes), size)
+
+
+def patch_bytes(folder: Path, base: str, other: str, paths: Sequence[str], *, env: Mapping[str, str], attributes: str) -> bytes:
+    """Difference of two trees, given as ids, as `git apply` reads it, under the attributes in a file."""
+    form = ("--patch", "--binary", "--full-index", "--no-renames")
+    settings = ("-c", f"core.attributesFile={attributes}", "-c", "core.quotePath=true")
+    return git(folder, *settings, *_PLAIN, *form, base, other, "--", *paths, env=env).out
+
+
+def merge_base(folder: Path, a: str, b: str) -> str:
+    """Id of the best common ancestor. Raises GitFailed when the two have none."""
+    answer = git(folder, "merge-base", commit_id(folder, a), commit_id(folder, b), ok=(0, 1))
+    if answer.code != 0:
+        raise GitFailed(f"{a} and {b} have no common ancestor.", hint="A shallow clone lacks old commits: git fetch --unshallow.")
+    return answer.line
+
+
+def _cut(head: bytes, size: int) -> str:
+    if len(head) == size:
+        return head.decode(errors="replace")
+    whole = head[: head.rfind(b"\n") + 1] or head
+    text = whole.decode(errors="replace")
+    gap = "" if text.endswith("\n") or not text else "\n"
+    return f"{text}{gap}[cut here: {len(whole)} of {size} bytes are shown]\n"

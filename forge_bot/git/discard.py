@@ -1,0 +1,74 @@
+"""Files put back to a commit: to the last one, since what a project's commands left is nobody's work, or to an older one."""
+
+import os
+import shutil
+from collections.abc import Collection, Sequence
+from pathlib import Path, PurePosixPath
+
+from forge_bot.git.names import commit_id
+from forge_bot.git.process import LONG, git
+
+
+def restore(folder: Path, commit: str, paths: Sequence[str]) -> None:
+    """Make named files, in the index and the work tree, what they are at a commit; remove those that it does not have.
+
+    Each has to be there, in the index or at the commit. Raise GitFailed.
+    """
+    if paths:
+        listing = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        options = ("--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
+        git(folder, "restore", "--quiet", f"--source={commit_id(folder, commit)}", *options, stdin=listing, seconds=LONG)
+
+
+def discard(folder: Path, paths: Sequence[str]) -> None:
+    """Restore each named file from HEAD, or remove it if HEAD does not have it.
+
+    A nested repository, which git names with a slash at the end, is removed whole. Other folders are left alone, and so is
+    everything in git's own folder.
+    """
+    for path in paths:
+        if path.endswith("/") and _is_nested(folder, path):
+            shutil.rmtree(folder / path)
+    files = [path for path in paths if not path.endswith("/") and ".git" not in path.split("/")]
+    files = [path for path in files if (folder / path).is_symlink() or not (folder / path).is_dir()]
+    if not files:
+        return
+    # Names go in and out by pipes: an installation leaves more files behind than fit on a command line.
+    known = set(git(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD").names).intersection(files)
+    for path in files:
+        if path not in known:
+            (folder / path).unlink(missing_ok=True)
+    if known:
+        listing = b"".join(os.fsencode(path) + b"\0" for path in sorted(known))
+        options = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        git(folder, "checkout", "--quiet", "HEAD", *options, stdin=listing, seconds=LONG)
+
+
+def nested(folder: Path) -> frozenset[str]:
+    """Return the folders below the top that hold files of the last commit and are repositories of their own all the same.
+
+    Git would take such a folder for a submodule, and would hide new files in it.
+    """
+    names = git(folder, "ls-files", "-z").names
+    above = {str(parent) for name in names for parent in PurePosixPath(name).parents} - {"."}
+    return frozenset(name for name in above if os.path.lexists(folder / name / ".git"))
+
+
+def remove_nested(folder: Path, keep: Collection[str] = ()) -> None:
+    """Take git's own folder out of those folders, but for some that are to be kept; their files stay."""
+    for name in nested(folder) - frozenset(keep):
+        place = folder / name / ".git"
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        else:
+            place.unlink()
+
+
+def _is_nested(folder: Path, path: str) -> bool:
+    """Return whether a path names a folder inside the tree, not a link, with a repository in it."""
+    parts = PurePosixPath(path).parts
+    place = folder / path
+    if not parts or path.startswith("/") or ".." in parts or ".git" in parts:
+        return False
+    inside = place.resolve() == folder.resolve().joinpath(*parts)
+    return inside and os.path.lexists(place / ".git")

@@ -1,0 +1,270 @@
+"""A repository, found from any folder inside one of its work trees."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
+from forge_bot.git import (
+    bundles,
+    commits,
+    condition,
+    current_head,
+    files_at,
+    lfs,
+    names,
+    push,
+    remote_branches,
+    tracking_branches,
+    worktrees,
+)
+from forge_bot.git.process import git
+from forge_bot.git.tree import Tree
+
+_OLDEST = (2, 30)
+_ORIGIN_HEAD = "refs/remotes/origin/"
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository seen from one of its work trees.
+
+    `root` is the top of that work tree; `common_dir` is git's own folder, which all work trees share.
+    """
+
+    root: Path
+    common_dir: Path
+
+    @staticmethod
+    def find(path: Path) -> "Repository":
+        """The repository around a folder or file. Raises NotARepository, also for a bare one, and GitMissing."""
+        start = path.parent if path.is_file() else path
+        _check_version(start)
+        asked = ("--is-inside-work-tree", "--git-common-dir", "--show-toplevel")
+        match git(start, "rev-parse", *asked, upwards=True, ok=(0, 128)).line.split("\n"):
+            case ["true", common_dir, top]:
+                return Repository(Path(top).resolve(), Path(start, common_dir).resolve())
+            case _:
+                return _find_with_care(start, path)
+
+    def head(self) -> current_head.Head:
+        """Branch and newest commit of the work tree. Raises DetachedHead or NoCommits."""
+        return current_head.head(self.root)
+
+    def default_branch(self) -> str | None:
+        """What origin calls its default branch; without that the first of init.defaultBranch, main and master that exists."""
+        answer = git(self.root, "symbolic-ref", "--quiet", f"{_ORIGIN_HEAD}HEAD", ok=(0, 1, 128))
+        if answer.code == 0 and answer.line.startswith(_ORIGIN_HEAD):
+            return answer.line.removeprefix(_ORIGIN_HEAD)
+        wished = git(self.root, "config", "--get", "init.defaultBranch", ok=(0, 1)).line
+        return next((name for name in (wished, "main", "master") if name and self.branch_exists(name)), None)
+
+    def branches(self) -> tuple[str, ...]:
+        """Names of the local branches, in git's order of refs."""
+        refs = git(self.root, "for-each-ref", "--format=%(refname)", names.HEADS).line
+        return tuple(ref.removeprefix(names.HEADS) for ref in refs.split("\n") if ref)
+
+    def branch_exists(self, name: str) -> bool:
+        """Whether there is a local branch of exactly that name; what cannot be a name is none."""
+        return names.is_branch_name(self.root, name) and names.ref_target(self.root, names.HEADS + name) is not None
+
+    def tracked(self, most: int = 100) -> tuple[tracking_branches.Tracking, ...]:
+        """Branches of remotes as the last fetch saw them, newest first, at most so many."""
+        return tracking_branches.listed(self.root, most)
+
+    def take(self, found: tracking_branches.Tracking) -> None:
+        """Make a local branch from a remote's. Raises GitFailed when there is one of that name."""
+        tracking_branches.take(self.root, found)
+
+    def start_branch(self, name: str) -> None:
+        """Check out a new branch in this work tree where it stands, uncommitted work kept. Raises BadOption, BranchExists, GitFailed."""
+        names.branch_ref(self.root, name)
+        if self.branch_exists(name):
+            raise BranchExists(f"The branch {name} exists already.")
+        git(self.root, "switch", "--quiet", "--create", name)
+
+    def pushed(self, branch: str, remote: str = "origin") -> bool:
+        """Whether the remote had this branch as it is here, when it was last spoken to."""
+        there = names.ref_target(self.root, f"refs/remotes/{remote}/{branch}")
+        return there is not None and there == names.ref_target(self.root, names.HEADS + branch)
+
+    def at_a_remote(self, branch: str, commit: str) -> bool:
+        """Whether a remote's branch of that name had the commit when it was last spoken to."""
+        return remote_branches.at_a_remote(self.root, branch, commit)
+
+    def contains(self, commit: str, other: str) -> bool:
+        """Whether a commit is the other one or came after it; False also if one of the two is not there. Both by their full ids."""
+        return remote_branches.contains(self.root, commit, other)
+
+    def remote_url(self, name: str = "origin") -> str | None:
+        """Address of a remote, without credentials. None when there is no such remote."""
+        return push.remote_url(self.root, name)
+
+    def fetch(self, remote: str = "origin") -> None:
+        """Learn what the remote's branches are now. Raises GitFailed."""
+        remote_branches.fetch(self.root, remote)
+
+    def remote_branches(self, remote: str = "origin") -> tuple[str, ...]:
+        """Names of the remote's branches as of the last fetch."""
+        return remote_branches.names(self.root, remote)
+
+    def take_over(self, branch: str, remote: str = "origin") -> None:
+        """A local branch for one that the remote has, or the local one moved forward to it; one with commits of its own stays."""
+        remote_branches.take_over(self.root, branch, remote)
+
+    def tag_elsewhere(self, address: str, tag: str) -> str | None:
+        """The commit of a tag in another repository; None if there is none, or nobody answers."""
+        return remote_branches.tag_commit(self.root, address, tag)
+
+    def signature(self) -> dict[str, str]:
+        """Environment in which forge-bot commits as itself; empty where the user has said a name and an address."""
+        return commits.identity(self.root)
+
+    def identity(self) -> str | None:
+        """Name and address that git knows for the user, None when commits would be forge-bot's own."""
+        return None if commits.identity(self.root) else git(self.root, "var", "GIT_AUTHOR_IDENT").line.rpartition(" ")[0].rpartition(" ")[0]
+
+    def read(self, ref: str, path: str) -> bytes | None:
+        """Bytes of a file as committed at `ref`, None when there is none. Raises GitFailed for an unknown ref."""
+        return files_at.read(self.root, ref, path)
+
+    def versions(self, ref: str, path: str) -> tuple[str, ...]:
+        """Return the ids of the commits up to `ref` that changed a file, newest first. Raise GitFailed for an unknown ref."""
+        return files_at.versions(self.root, ref, path)
+
+    def read_many(self, ref: str, paths: Collection[str]) -> dict[str, bytes]:
+        """Bytes of those of the files that are committed at `ref`; as many calls of git for a thousand as for one."""
+        return files_at.read_many(self.root, ref, paths)
+
+    def objects(self, ref: str, paths: Collection[str]) -> dict[str, str]:
+        """Return mode and object id of those of the paths that are committed at `ref`."""
+        return files_at.objects(self.root, ref, paths)
+
+    def raw_commits(self, ids: Sequence[str]) -> dict[str, bytes]:
+        """Return commits by their ids as git keeps them: the lines of their heads, and their messages."""
+        return files_at.raw(self.root, ids, "commit")
+
+    def blob(self, oid: str) -> bytes | None:
+        """Return the bytes of a file by its object id, None if this repository does not have it."""
+        return files_at.blob(self.root, oid)
+
+    def sizes(self, ref: str, paths: Collection[str]) -> dict[str, int]:
+        """Bytes of those of the files that are committed at `ref`, without reading them."""
+        return files_at.sizes(self.root, ref, paths)
+
+    def text_here(self, path: str) -> str | None:
+        """Text of a file as it stands in the work tree the user is in, committed or not. None when there is none."""
+        file = self.root / path
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+
+    def list_files(self, ref: str, under: str = "") -> tuple[str, ...]:
+        """Names of the files committed at `ref`, or of those in one folder. Raises GitFailed for an unknown ref."""
+        return files_at.list_files(self.root, ref, under)
+
+    def condition(self, commit: str) -> condition.Condition:
+        """What is unfinished or not here, for work that begins at a commit. Raises GitFailed for an unknown one."""
+        return condition.condition(self.root, commit)
+
+    def lfs(self, commit: str) -> lfs.Lfs | None:
+        """What a commit keeps in Git LFS and how that stands here; None when it keeps nothing there."""
+        return lfs.lfs(self.root, commit)
+
+    def list_folders(self, ref: str, under: str) -> dict[str, str]:
+        """The folders directly in one folder at `ref`, with an id each that changes with anything in them."""
+        return files_at.list_folders(self.root, ref, under)
+
+    def commit_id(self, ref: str) -> str:
+        """Id of the commit a branch or tag names now. Raises GitFailed."""
+        return names.commit_id(self.root, ref)
+
+    def entries(self, ref: str, folder: str) -> dict[str, str]:
+        """Names in a folder at `ref`, each with the id of what it is; empty if there is no such folder. GitFailed for an unknown ref."""
+        return files_at.entries(self.root, ref, folder)
+
+    def worktrees(self) -> tuple[worktrees.WorktreeInfo, ...]:
+        """All work trees of the repository, the main one first."""
+        return worktrees.listed(self.root)
+
+    def add_worktree(self, path: Path, branch: str, base: str | None) -> Tree:
+        """A new work tree: on a new branch that begins at `base`, or on an existing branch when `base` is None.
+
+        Raises BranchExists, BadOption and GitFailed; a failed try leaves nothing behind.
+        """
+        return worktrees.add(self.root, path, branch, base)
+
+    def detached_tree(self, path: Path, commit: str) -> Tree:
+        """A work tree that stands at a commit and on no branch; one that was left at `path` is made anew. Raises GitFailed."""
+        return worktrees.detached(self.root, path, commit)
+
+    def remove_tree(self, path: Path) -> None:
+        """Take away the work tree at `path` with all that is in it, if there is one."""
+        worktrees.remove(self.root, path)
+
+    def remove_unused(self, path: Path, branch: str, start: str, written: str) -> bool:
+        """Remove a work tree and its branch if nobody has used them since they were made at the commit `start`; return whether.
+
+        Files below `written` are no use. A branch without a work tree, as `git worktree add` leaves when it is killed, counts too.
+        """
+        return worktrees.remove_unused(self.root, path, branch, start, written)
+
+    def mend_worktree(self, path: Path) -> None:
+        """Link a work tree to this repository anew, if the repository was moved since it was made."""
+        worktrees.mend(self.root, path)
+
+    def put_aside(self, path: Path) -> Path | None:
+        """Rename a folder that was the work tree of a repository which is gone; its new place, None for any other folder."""
+        return worktrees.put_aside(path)
+
+    def tree_of(self, branch: str) -> Tree | None:
+        """The work tree in which this branch is checked out, None when there is none or its folder is gone."""
+        return worktrees.tree_of(self.root, branch)
+
+    def make_bundle(self, file: Path, base: str, tip: str) -> None:
+        """Write the commits between two into a file. Raises GitFailed, also where there are none."""
+        bundles.make_bundle(self.root, file, base, tip)
+
+    def open_bundle(self, file: Path) -> str:
+        """Take in the commits that a file holds, without moving a branch; the newest. Raises GitFailed."""
+        return bundles.open_bundle(self.root, file)
+
+    def exclude(self, pattern: str) -> None:
+        """Ignore a pattern in this clone only, once (info/exclude, gitignore(5)). ValueError for more than one line."""
+        if "\n" in pattern or not pattern.strip():
+            raise ValueError(f"{pattern!r} is not one pattern")
+        file = self.common_dir / "info" / "exclude"
+        text = file.read_bytes() if file.exists() else b""
+        line = pattern.encode(errors="surrogateescape")
+        if line not in (known.rstrip(b"\r") for known in text.split(b"\n")):
+            file.parent.mkdir(exist_ok=True)
+            with file.open("ab") as end:
+                end.write((b"" if not text or text.endswith(b"\n") else b"\n") + line + b"\n")
+
+
+def _find_with_care(start: Path, path: Path) -> Repository:
+    """The same with one question after the other: for folders with line ends in their names, and to say what is wrong."""
+    if _look(start, path) != "true":
+        what = "a bare repository, without" if _ask(start, "--is-bare-repository") == "true" else "git's own folder, not"
+        raise NotARepository(f"{path} is {what} a work tree.", hint="Clone it, or name a folder with its files by --repo PATH.")
+    common = Path(start, _ask(start, "--git-common-dir"))
+    return Repository(Path(_ask(start, "--show-toplevel")).resolve(), common.resolve())
+
+
+def _ask(folder: Path, question: str) -> str:
+    return git(folder, "rev-parse", question, upwards=True).line
+
+
+def _look(start: Path, path: Path) -> str:
+    try:
+        return _ask(start, "--is-inside-work-tree")
+    except GitFailed as error:
+        if "not a git repository" in error.message:
+            raise NotARepository(f"{path} is not inside a git repository.") from None
+        raise
+
+
+def _check_version(folder: Path) -> None:
+    said = git(folder, "version", upwards=True).line
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found and (int(found[1]), int(found[2])) < _OLDEST:
+        raise GitMissing(f"{said} is too old.")

@@ -1,0 +1,132 @@
+"""The work tree as it lies there, untracked files included, as a git tree; the real index is not touched."""
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge_bot.errors import GitFailed
+from forge_bot.git.diff import between, patch_bytes
+from forge_bot.git.names import commit_id, tree_id
+from forge_bot.git.process import LONG, git
+
+_APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
+_WILD = re.compile(r"[\\*?\[\]]")
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A copy of the index, and the environment in which git works on that copy."""
+
+    folder: Path
+    env: dict[str, str]
+
+
+@contextlib.contextmanager
+def scratch(folder: Path, *, keep: bool) -> Generator[Scratch]:
+    """A scratch index for the work tree at `folder`. Without `keep` new objects go into a store that vanishes with it."""
+    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
+        index = Path(name) / "index"
+        with contextlib.suppress(FileNotFoundError):
+            # With its times: git takes an entry younger than the index for one that it has to compare by content.
+            shutil.copy2(_git_path(folder, "index"), index)
+        env = {"GIT_INDEX_FILE": str(index)}
+        if not keep:
+            store = Path(name) / "objects"
+            store.mkdir()
+            env["GIT_OBJECT_DIRECTORY"] = str(store)
+            env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(_git_path(folder, "objects"))
+        yield Scratch(folder, env)
+
+
+def work_tree(copy: Scratch) -> str:
+    """Id of a tree with every file of the work tree that is tracked, staged or untracked; those only ignored are left out."""
+    folder, env = copy.folder, copy.env
+    git(folder, "-c", "core.splitIndex=false", "add", "--all", env=env, seconds=LONG)
+    gone = git(folder, "diff-index", "--cached", "--diff-filter=D", "--name-only", "-z", "--no-renames", "HEAD", "--", env=env).names
+    # Taken out of the index and ignored, a file still lies there, and a hard reset would write over it.
+    hidden = [name for name in gone if os.path.lexists(folder / name) and not (folder / name).is_dir()]
+    if hidden:
+        add_by_force(copy, hidden)
+    return git(folder, "write-tree", env=env).line
+
+
+def add_by_force(copy: Scratch, names: Sequence[str]) -> None:
+    """Put files into the scratch index, ignored or not; there may be more of them than fit on a command line."""
+    listing = b"".join(os.fsencode(name) + b"\0" for name in names)
+    options = ("--force", "--pathspec-from-file=-", "--pathspec-file-nul")
+    git(copy.folder, "add", *options, stdin=listing, env=copy.env, seconds=LONG)
+
+
+def working_diff(folder: Path, max_bytes: int) -> str:
+    """What stands in the work tree and not in the last commit, new files included, as a unified diff."""
+    with scratch(folder, keep=False) as copy:
+        tree, form = work_tree(copy), ("--patch", "--find-renames")
+        return between(folder, tree_id(folder, "HEAD"), tree, form, max_bytes=max_bytes, env=copy.env)
+
+
+def patch(folder: Path, paths: Sequence[str] = ()) -> str:
+    """The same, whole and for `apply`, of all files or of those named. Files that text would not keep go in as base 85."""
+    with scratch(folder, keep=False) as copy, tempfile.NamedTemporaryFile("w", prefix="forge-bot-") as attributes:
+        trees = (commit_id(folder, "HEAD"), work_tree(copy))
+        raw = patch_bytes(folder, *trees, paths, env=copy.env, attributes=attributes.name)
+        if not _safe(raw):
+            attributes.write("* -diff\n")
+            attributes.flush()
+            raw = patch_bytes(folder, *trees, paths, env=copy.env, attributes=attributes.name)
+        # A `diff` attribute in the repository wins over ours; then at least a string and `apply` keep every byte.
+        return raw.decode(errors="surrogateescape")
+
+
+def apply(folder: Path, text: str, *, without: Sequence[str] = ()) -> None:
+    """Change the work tree as a patch says, wholly or not at all; the index stays. Raises GitFailed when it does not fit.
+
+    `without` names files by git's wildcards that stay as they are, whatever the patch says of them.
+    """
+    left_out = [f"--exclude={pattern}" for pattern in without]
+    if text.strip():
+        git(folder, "apply", *_APPLY, *left_out, "-", stdin=text.encode(errors="surrogateescape"))
+
+
+def patched(folder: Path, commit: str, raw: bytes, paths: Sequence[str]) -> dict[str, str] | None:
+    """Return mode and object id of each of the paths as a patch would make it at a commit; None if it does not fit there.
+
+    Only that part of the patch is applied. A path that would not be there is left out. Nothing is kept.
+    """
+    only = [f"--include={_literally(path)}" for path in paths]
+    with scratch(folder, keep=False) as copy:
+        git(folder, "read-tree", commit_id(folder, commit), env=copy.env)
+        try:
+            git(folder, "apply", "--cached", *_APPLY, *only, "-", stdin=raw, env=copy.env)
+        except GitFailed:
+            return None
+        rows = git(folder, "--literal-pathspecs", "ls-files", "--stage", "-z", "--", *paths, env=copy.env).names
+    return {name: " ".join(about.split(" ")[:2]) for about, _, name in (row.partition("\t") for row in rows)}
+
+
+def _literally(path: str) -> str:
+    """Return a pattern of git's that fits this path only."""
+    return _WILD.sub(r"\\\g<0>", path)
+
+
+def _safe(raw: bytes) -> bool:
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return False
+    # Python reads a text file with every \r\n turned into \n, unless it is told not to.
+    return "\r" not in text
+
+
+def _git_path(folder: Path, name: str) -> Path:
+    return folder / git(folder, "rev-parse", "--git-path", name).line
+
+
+def _quoted(path: Path) -> str:
+    """One entry of a list that git splits at colons (git(1), GIT_ALTERNATE_OBJECT_DIRECTORIES)."""
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'

@@ -1,0 +1,187 @@
+"""The work trees of a repository: which there are, and a new one with nothing left over from a broken try."""
+
+import contextlib
+import itertools
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge_bot.errors import BranchExists, ForgeError, GitFailed
+from forge_bot.git.current_head import head
+from forge_bot.git.names import HEADS, branch_ref, commit_id, ref_target
+from forge_bot.git.process import LONG, git
+from forge_bot.git.stale_locks import unlock
+from forge_bot.git.status import changes
+from forge_bot.git.tree import Tree
+
+# Git holds this lock on a work tree while it makes it (builtin/worktree.c); it stays behind when git is killed.
+_INITIALIZING = "initializing"
+_PATIENCE = 10.0
+# Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it decides where it stops.
+_ENTRY = re.compile(r"^worktree (?P<path>.+?)\n(?=HEAD [0-9a-f]{40,64}$|bare$)(?P<rest>(?:[^\n]+\n)*)", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeInfo:
+    """A registered work tree. `branch` is None when it is detached or bare; prunable ones have lost their folder."""
+
+    path: Path
+    branch: str | None
+    locked: bool
+    prunable: bool
+    lock_reason: str = ""
+
+
+def listed(root: Path) -> tuple[WorktreeInfo, ...]:
+    """All registered work trees, the main one first (git-worktree(1), "Porcelain Format")."""
+    text = git(root, "worktree", "list", "--porcelain").line + "\n"
+    return tuple(_info(Path(match["path"]), match["rest"]) for match in _ENTRY.finditer(text))
+
+
+def tree_of(root: Path, branch: str) -> Tree | None:
+    """The work tree that has this branch checked out, if its folder is there."""
+    return next((Tree(info.path) for info in listed(root) if info.branch == branch and info.path.is_dir()), None)
+
+
+def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
+    """Make a work tree at `path` on a new branch at `base`, or on a branch that exists (here, or on one remote) without a base.
+
+    Raises BranchExists, BadOption for a name that git does not take, and GitFailed when files stand in the way or git refuses;
+    then neither folder nor branch is left behind.
+    """
+    path, ref = path.absolute(), branch_ref(root, branch)
+    start = None if base is None else commit_id(root, base)
+    known = _clear_leftovers(root, path, branch, start)
+    if start is not None and ref_target(root, ref) is not None:
+        raise BranchExists(f"The branch {branch} exists already.")
+    if start is None and any(info.branch == branch and _same(info.path, path) for info in known):
+        return Tree(path.resolve())
+    if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+        raise GitFailed(f"{path} is not empty, so no work tree can be made there.", hint="Move it away if you do not need it.")
+    new = () if start is None else ("-b", branch)
+    try:
+        git(root, "worktree", "add", "--quiet", *new, "--", str(path), start or branch, seconds=LONG)
+    except BaseException:
+        _undo(root, path, ref, start)
+        raise
+    return Tree(path.resolve())
+
+
+def detached(root: Path, path: Path, commit: str) -> Tree:
+    """A work tree at `path` that stands at a commit and on no branch. One that was left there is made anew: it holds nobody's work.
+
+    Raises GitFailed, also when something that is no work tree of this repository stands in the way.
+    """
+    path = path.absolute()
+    remove(root, path)
+    if path.exists() or path.is_symlink():
+        raise GitFailed(f"{path} exists, so no work tree can be made there.", hint="Move it away if you do not need it.")
+    git(root, "worktree", "add", "--quiet", "--detach", "--", str(path), commit_id(root, commit), seconds=LONG)
+    return Tree(path.resolve())
+
+
+def remove(root: Path, path: Path) -> None:
+    """Take away the work tree at `path` with all that is in it, if there is one."""
+    if any(_same(info.path, path) for info in listed(root)):
+        shutil.rmtree(path, ignore_errors=True)
+        git(root, "worktree", "remove", "--force", "--force", "--", str(path.absolute()))
+
+
+def remove_unused(root: Path, path: Path, branch: str, start: str, written: str) -> bool:
+    """Remove a work tree and its branch if nobody has used them since they were made at the commit `start`; return whether.
+
+    A branch that moved, or that another work tree has, was used; so was a tree with changes outside of the folder `written`.
+    """
+    ref, known = branch_ref(root, branch), listed(root)
+    own = next((info for info in known if _same(info.path, path)), None)
+    if ref_target(root, ref) not in {None, start} or any(info.branch == branch for info in known if info is not own):
+        return False
+    if own is None and path.exists() and any(path.iterdir()):
+        return False
+    if own is not None and own.lock_reason != _INITIALIZING and path.is_dir() and _is_used(path, branch, written):
+        return False
+    _undo(root, path, ref, start)
+    return True
+
+
+def _is_used(path: Path, branch: str, written: str) -> bool:
+    try:
+        # A git that outlived the process which had started it may still be writing.
+        unlock(path, seconds=_PATIENCE)
+        return head(path).branch != branch or any(not change.path.startswith(written) for change in changes(path))
+    except ForgeError:
+        return True
+
+
+def mend(root: Path, path: Path) -> None:
+    """Link a work tree and its repository anew if either was moved (git-worktree(1), "repair")."""
+    if lost(path):
+        git(root, "worktree", "repair", "--", str(path))
+
+
+def put_aside(path: Path) -> Path | None:
+    """Rename the folder of a work tree whose repository is gone, so that a new one can be made there; its new place, if it was one."""
+    if not lost(path):
+        return None
+    names = (path.with_name(f"{path.name}-lost-{number}") for number in itertools.count(1))
+    place = next(name for name in names if not os.path.lexists(name))
+    path.rename(place)
+    return place
+
+
+def lost(path: Path) -> bool:
+    """Whether the folder is a work tree whose repository is gone or belongs to another folder by now (gitrepository-layout(5))."""
+    link = path / ".git"
+    if not link.is_file():
+        return False
+    behind = path / os.fsdecode(link.read_bytes().removeprefix(b"gitdir:").strip())
+    back = behind / "gitdir"
+    if behind.parent.name != "worktrees" or not back.is_file():
+        # A submodule has such a link too, and no way back.
+        return not behind.is_dir()
+    return (behind / os.fsdecode(back.read_bytes().strip())).resolve() != link.resolve()
+
+
+def _info(path: Path, rest: str) -> WorktreeInfo:
+    facts = {key: value for key, _, value in (line.partition(" ") for line in rest.splitlines())}
+    ref = facts.get("branch", "")
+    return WorktreeInfo(
+        path=path,
+        branch=ref.removeprefix(HEADS) if ref.startswith(HEADS) else None,
+        locked="locked" in facts,
+        prunable="prunable" in facts or ("locked" not in facts and not path.exists()),
+        lock_reason=facts.get("locked", ""),
+    )
+
+
+def _clear_leftovers(root: Path, path: Path, branch: str, start: str | None) -> list[WorktreeInfo]:
+    """Forget registrations in the way: half made at this path, or without a folder and at this path or on this branch; the others."""
+    left: list[WorktreeInfo] = []
+    for info in listed(root):
+        here = _same(info.path, path)
+        if here and info.lock_reason == _INITIALIZING and info.branch in {None, branch}:
+            _undo(root, path, HEADS + branch, start)
+        elif info.prunable and (here or info.branch == branch):
+            git(root, "worktree", "remove", "--force", "--", str(info.path))
+        else:
+            left.append(info)
+    return left
+
+
+def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:
+    """Take away what a broken `worktree add` left. The branch goes only if it still stands where it would have been made."""
+    # The folder by hand: git refuses one whose link file is not there yet. A registration without folder it does remove.
+    shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(ForgeError):
+        for info in listed(root):
+            if _same(info.path, path):
+                git(root, "worktree", "remove", "--force", "--force", "--", str(info.path))
+    if start is not None:
+        with contextlib.suppress(ForgeError):
+            git(root, "update-ref", "-d", ref, start)
+
+
+def _same(a: Path, b: Path) -> bool:
+    return a.resolve() == b.resolve()

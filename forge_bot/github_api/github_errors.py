@@ -1,0 +1,125 @@
+"""GitHub's refusals as our errors: each says what could not be done, why, and what can be done about it."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+
+from pydantic import Field, ValidationError
+
+from forge_bot.errors import (
+    ConversationLocked,
+    GitHubError,
+    GitHubRefused,
+    GitHubUnavailable,
+    MovedElsewhere,
+    NotOnGitHub,
+    PermissionMissing,
+    RateLimited,
+    StrangeAnswer,
+    TokenRefused,
+)
+from forge_bot.github_api.json_models import Wire
+
+Headers = Mapping[str, str]
+_LIMITED = frozenset({403, 429})
+# GitHub asks for a minute where it names no time (REST, best practices: secondary rate limits).
+_UNNAMED = 60
+
+
+class _Wrong(Wire):
+    """One field of a 422; some operations send bare sentences."""
+
+    field: str | None = None
+    code: str = ""
+    message: str | None = None
+
+    def __str__(self) -> str:
+        return self.message or f"{self.field or 'something'} is {self.code.replace('_', ' ')}"
+
+
+class _Said(Wire):
+    message: str = ""
+    errors: list[_Wrong | str] | str | None = Field(default=None)
+
+
+def said(text: str) -> tuple[str, tuple[str, ...]]:
+    """GitHub's sentence and what it says about single fields; empty where the body is not GitHub's."""
+    try:
+        body = _Said.model_validate(json.loads(text))
+    except (ValueError, ValidationError):
+        return "", ()
+    wrong = [body.errors] if isinstance(body.errors, str) else body.errors or []
+    return body.message, tuple(str(each) for each in wrong)
+
+
+def limit(what: str, status: int, headers: Headers, text: str) -> RateLimited | None:
+    """The error for a limit that is used up, with the seconds until it ends; None for any other answer."""
+    message = said(text)[0].lower()
+    if status not in _LIMITED or not (_empty(headers) or "retry-after" in headers or "rate limit" in message or "abuse" in message):
+        return None
+    wait = headers.get("retry-after", "")
+    if re.fullmatch("[0-9]{1,6}", wait):
+        return RateLimited(f"{what}: the rate limit is used up for {wait} seconds.", seconds=int(wait))
+    if not _empty(headers):
+        return RateLimited(f"{what}: the rate limit is used up for a while.", seconds=_UNNAMED)
+    reset = headers.get("x-ratelimit-reset", "")
+    if not re.fullmatch("[0-9]{1,11}", reset):
+        return RateLimited(f"{what}: the rate limit is used up.")
+    until = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=int(reset))
+    hint = "Set GITHUB_TOKEN for a higher limit, or wait until then."
+    seconds = _seconds_until(until, headers)
+    return RateLimited(f"{what}: the rate limit is used up until {until:%Y-%m-%d %H:%M} UTC.", seconds=seconds, hint=hint)
+
+
+def _empty(headers: Headers) -> bool:
+    return headers.get("x-ratelimit-remaining") == "0"
+
+
+def _seconds_until(until: datetime, headers: Headers) -> int | None:
+    """By GitHub's own clock, which stands in the same answer: this machine's may be wrong."""
+    try:
+        now = parsedate_to_datetime(headers["date"])
+    except (KeyError, ValueError):
+        return None
+    return max(int((until - now).total_seconds()), 0) + 1
+
+
+def refusal(what: str, thing: str, status: int, headers: Headers, text: str) -> GitHubError:
+    """The error for an answer that is none. `what` could not be done with `thing`."""
+    message, wrong = said(text)
+    quoted = f" (GitHub says: {message})" if message else ""
+    match status:
+        case 401:
+            return TokenRefused(f"{what}: the token is not accepted.")
+        case 403:
+            return _forbidden(what, message, headers)
+        case 404:
+            return NotOnGitHub(f"{what}: there is no such {thing}, or the token may not see it.")
+        case 410:
+            return NotOnGitHub(f"{what}: the {thing} was deleted, or issues are turned off there.")
+        case 301 | 302 | 307 | 308:
+            return MovedElsewhere(f"{what}: the {thing} has moved to {headers.get('location', 'another address')}.")
+        case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return GitHubUnavailable(f"{what}: GitHub answered {status}.")
+        case 400 | 405 | 409 | 422:
+            why = "; ".join(wrong) or message or f"it answered {status}"
+            return GitHubRefused(f"{what}: GitHub does not take it: {why.rstrip('.')}.", details=wrong)
+        case _:
+            return StrangeAnswer(f"{what}: GitHub answered {status}{quoted}.")
+
+
+def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
+    if "locked" in message.lower():
+        return ConversationLocked(f"{what}: the conversation is locked.")
+    if "not permitted to create or approve pull requests" in message:
+        hint = "Settings → Actions → General → Allow GitHub Actions to create and approve pull requests."
+        return PermissionMissing(f"{what}: this repository does not let GitHub Actions open pull requests.", hint=hint)
+    # The header stands in every answer; it is the reason only where GitHub says that the token cannot get at the thing.
+    named = headers.get("x-accepted-github-permissions", "") if message.startswith("Resource not accessible") else ""
+    needed = named.replace("=", ": ").replace("; ", " or ").replace(",", " and ")
+    needs = f"; it needs the permission {needed}" if needed else ""
+    quoted = f" (GitHub says: {message.rstrip('.')})" if message else ""
+    return PermissionMissing(f"{what}: access is forbidden{needs}{quoted}.", details=(needed,) if needed else ())

@@ -1,0 +1,40 @@
+"""A repository on GitHub, out of the address of a git remote."""
+
+import re
+from collections.abc import Mapping
+
+from forge_bot.values import Frozen
+
+_REMOTE = re.compile(
+    r"(?:(?P<scheme>https?|ssh|git)://(?:[^/@]+@)?|(?:[^/@:]+@))(?P<host>[a-z0-9.-]+(?::\d{1,5})?)[/:]"
+    r"(?P<name>[a-z0-9][a-z0-9_-]{0,99}/(?!\.{1,2}$)[a-z0-9._-]{1,100}?)(?:\.git)?/?",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+class Place(Frozen):
+    """A repository: its page, the API that knows it, and its name there."""
+
+    name: str
+    page: str
+    api: str
+
+
+def place_of(remote: str | None, environ: Mapping[str, str]) -> Place | None:
+    """Where a remote's address leads on GitHub; None if it leads elsewhere.
+
+    Besides github.com the servers count that GITHUB_SERVER_URL (with GITHUB_API_URL) and GH_HOST name: a token is sent nowhere else.
+    """
+    match = _REMOTE.fullmatch(remote or "")
+    if match is None:
+        return None
+    host, name = match["host"].lower(), match["name"]
+    server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
+    if server.partition("://")[2].lower() == host:
+        api = environ.get("GITHUB_API_URL") or ("https://api.github.com" if host == "github.com" else f"{server}/api/v3")
+        return Place(name=name, page=f"{server}/{name}", api=api.rstrip("/"))
+    if host == "github.com":
+        return Place(name=name, page=f"https://github.com/{name}", api="https://api.github.com")
+    if host == environ.get("GH_HOST", "").lower():
+        return Place(name=name, page=f"https://{host}/{name}", api=f"https://{host}/api/v3")
+    return None

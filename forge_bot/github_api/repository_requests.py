@@ -1,0 +1,52 @@
+"""One repository as the place of requests: under its present name, in whole lists, and nowhere else."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from forge_bot.errors import MovedElsewhere
+from forge_bot.github_api.json_models import RepositoryWire
+from forge_bot.github_api.request_runner import Answer, Caller, Errand, Verb
+
+PAGE = {"per_page": "100"}
+
+
+class Place:
+    """A repository by its name, owner/name, which is the new one when it turns out to have been renamed."""
+
+    def __init__(self, name: str, caller: Caller) -> None:
+        self.name, self.caller = name, caller
+
+    def ask(self, errand: Errand, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> Answer:
+        """A request in the repository; one that writes is sent once more when the repository has another name now."""
+        try:
+            return self.caller.ask(errand, verb, f"/repos/{self.name}{path}", query=query, body=body)
+        except MovedElsewhere:
+            name = self._current_name(errand)
+            if name == self.name:
+                raise
+            self.name = name
+            return self.caller.ask(errand, verb, f"/repos/{name}{path}", query=query, body=body)
+
+    def _current_name(self, errand: Errand) -> str:
+        return self.caller.ask(errand, "GET", f"/repos/{self.name}").read(RepositoryWire).full_name
+
+    def pages(self, errand: Errand, path: str, query: Mapping[str, str] = PAGE) -> Iterator[Answer]:
+        """A list, page by page."""
+        page = self.ask(errand, "GET", path, query=query)
+        yield page
+        while page.following:
+            # The address is GitHub's own; PyGithub takes its path alone, so that the token stays at its host.
+            page = self.caller.ask(errand, "GET", page.following)
+            yield page
+
+    def check(self, errand: Errand, repository: str, page: str) -> None:
+        """Raise MovedElsewhere for what was read but belongs to another `repository`; `page` is where a person finds it.
+
+        A read is redirected without a word, for a renamed repository as for an issue that went to another one.
+        """
+        there = "/".join(repository.split("/")[-2:])
+        if not repository or there.lower() == self.name.lower():
+            return
+        self.name = self._current_name(errand)
+        if there.lower() != self.name.lower():
+            raise MovedElsewhere(f"{errand.what}: it was moved to {page}.")

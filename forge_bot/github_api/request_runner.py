@@ -1,0 +1,181 @@
+"""Asking GitHub through PyGithub: one request at a time, no wait that was not allowed, every failure one of our errors.
+
+PyGithub brings the connection, the token and the redirect of reads. Its own objects are not used: they take a redirected write (307) for
+an answer, ask again for what they think is missing, and sleep by themselves.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from http import HTTPStatus
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import TypeAdapter, ValidationError
+
+from forge_bot.errors import BadAddress, GitHubUnavailable, RateLimited, StrangeAnswer, TokenRefused
+from forge_bot.github_api.github_errors import limit, refusal
+
+if TYPE_CHECKING:
+    from github import Github
+
+Verb = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
+T = TypeVar("T")
+_TIMEOUT = 20
+_TRIES = 3
+# Named, so that a newer version of the API does not change answers under us (REST, API versions).
+_VERSION = "2022-11-28"
+_HEADERS = {"Accept": "application/vnd.github+json"}
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What is being done, in the words of an error: `#4 could not be read`, and the kind of thing it is done with."""
+
+    what: str
+    thing: str = "page"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer that is none of GitHub's refusals. `following` is the address of the next page."""
+
+    errand: Errand
+    status: int
+    headers: Mapping[str, str]
+    data: Any
+
+    @property
+    def following(self) -> str:
+        """The address of the next page of a list, empty on the last one (REST, pagination)."""
+        match = re.search(r'<([^>]+)>\s*;\s*rel="next"', self.headers.get("link", ""))
+        return match[1] if match else ""
+
+    def read(self, kind: type[T]) -> T:
+        """The answer as one of our wire models. Raises StrangeAnswer."""
+        try:
+            return TypeAdapter(kind).validate_python(self.data)
+        except ValidationError:
+            raise StrangeAnswer(f"{self.errand.what}: the answer is not GitHub's.") from None
+
+
+class Caller:
+    """A connection to one API; `timeout` in whole seconds.
+
+    `wait` is called with seconds, never for more than `patience` in all for one request.
+    """
+
+    def __init__(self, address: str, token: str | None, *, wait: Callable[[float], None], patience: float, timeout: int = _TIMEOUT) -> None:
+        self._wait, self._patience = wait, patience
+        self._address, self._token, self._timeout = checked_address(address), checked_token(token), timeout
+
+    @cached_property
+    def _client(self) -> "Github":
+        """Made by the first question, since its library takes long to load."""
+        return _client(self._address, self._token, self._timeout)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if "_client" in vars(self):
+            self._client.close()
+
+    def ask(self, errand: Errand, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> Answer:
+        """One request, asked again while that is allowed and harmless. Raises a GitHubError.
+
+        A limit that ends within the patience is waited for: GitHub carried nothing out. A failure of the server or the connection is
+        tried again for reads alone, since a write may have been done.
+        """
+        left, tries = self._patience, 1
+        while True:
+            error, seconds = None, 2.0 ** (tries - 1)
+            try:
+                answer = self._asked(errand, verb, path, query, body)
+            except GitHubUnavailable as failure:
+                error = failure
+            except RateLimited as limited:
+                if limited.seconds is None or limited.seconds > left:
+                    raise
+                error, seconds = limited, float(limited.seconds)
+            else:
+                return answer
+            again = isinstance(error, RateLimited) or verb == "GET"
+            if not again or tries >= _TRIES or seconds > left:
+                raise error
+            self._wait(seconds)
+            left, tries = left - seconds, tries + 1
+
+    def _asked(self, errand: Errand, verb: Verb, path: str, query: Mapping[str, str] | None, body: Any) -> Answer:
+        address = self._client.requester.graphql_url if path == "/graphql" else path
+        try:
+            status, headers, text = self._client.requester.requestJson(verb, address, dict(query or {}), dict(_HEADERS), body)
+        # requests' errors are OSErrors; some of them (a broken header) are ValueErrors as well.
+        except OSError as error:
+            raise _no_answer(errand, verb, type(error).__name__) from None
+        # PyGithub lets these out over an answer that is not shaped like HTTP, and over a move to another host.
+        except (RuntimeError, AssertionError, TypeError, ValueError, AttributeError):
+            raise StrangeAnswer(f"{errand.what}: the answer is not GitHub's.") from None
+        if limited := limit(errand.what, status, headers, text):
+            raise limited
+        if status >= HTTPStatus.MULTIPLE_CHOICES and status != HTTPStatus.FOUND:
+            raise refusal(errand.what, errand.thing, status, headers, text)
+        return Answer(errand, status, headers, _data(errand, text))
+
+
+def load_library() -> None:
+    """Load the library that speaks to GitHub: for a thread beside something that waits, such as a clone."""
+    import_module("github")
+
+
+def _no_answer(errand: Errand, verb: Verb, name: str) -> GitHubUnavailable:
+    hint = None if verb == "GET" else "It may have been carried out all the same: look before trying again."
+    return GitHubUnavailable(f"{errand.what}: GitHub did not answer ({name}).", hint=hint)
+
+
+def _data(errand: Errand, text: str) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        raise StrangeAnswer(f"{errand.what}: the answer is not GitHub's.") from None
+
+
+def checked_token(token: str | None) -> str | None:
+    """The token without the line end it may have been read with. Raises TokenRefused for what can be none; it is not shown."""
+    token = (token or "").strip()
+    if token and not (token.isascii() and token.isprintable() and " " not in token):
+        raise TokenRefused("GITHUB_TOKEN holds signs that no token has; it was not sent.", hint="Set it anew.")
+    return token or None
+
+
+def checked_address(address: str) -> str:
+    """An address that a token may be sent to: https, or this machine. Raises BadAddress."""
+    try:
+        parts = urlsplit(address)
+        known = parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        known, parts = None, urlsplit("")
+    # A token must not travel in the clear; loopback does not travel.
+    if known and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)):
+        return address
+    raise BadAddress(f"{address!r} is no https address of an API.")
+
+
+def _client(address: str, token: str | None, timeout: int) -> "Github":
+    from github import Auth, Github
+
+    try:
+        return Github(
+            auth=Auth.Token(token) if token else None,
+            base_url=address,
+            timeout=timeout,
+            retry=None,
+            seconds_between_requests=None,
+            seconds_between_writes=None,
+            lazy=True,
+            api_version=_VERSION,
+        )
+    except (AssertionError, ValueError):
+        raise BadAddress(f"{address!r} is no address.") from None

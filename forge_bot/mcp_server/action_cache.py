@@ -1,0 +1,98 @@
+"""An action that stands: asked for again, it comes back without git, as long as nothing that it rests on is another than it was.
+
+Hosts ask again and again while a person thinks or an agent works. What a question or a prompt rests on are files: the record and the
+documents in the run's folder, the branch, and the configuration. They are told apart by what the file system says of them, as git's
+index does it; and as there (https://git-scm.com/docs/racy-git), a file that changed a moment ago proves nothing, because the next
+change may bear the same time.
+"""
+
+import os
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+from forge_bot.mcp_server.client_actions import Next
+from forge_bot.runs.clock import now
+from forge_bot.runs.run import Run
+from forge_bot.store import SPECS
+
+MOMENT = 2.0
+"""Seconds: the coarsest times that a file system in use keeps (FAT)."""
+
+_MOST = 100
+
+Look = tuple[tuple[str, int, int, int, int], ...]
+
+
+class _Kept(NamedTuple):
+    files: tuple[str, ...]
+    folders: tuple[str, ...]
+    look: Look
+    found: Next
+
+
+class Standing:
+    """The questions and prompts that were handed out last."""
+
+    def __init__(self, moment: float = MOMENT) -> None:
+        self._moment = moment
+        self._actions: dict[str, _Kept] = {}
+        self._noting = threading.Lock()
+
+    def again(self, workspace: str) -> Next | None:
+        """The action of a workspace, if it was handed out before and everything is as it was then."""
+        asked = self._actions.get(workspace)
+        return asked.found if asked is not None and _look(asked.files, asked.folders) == asked.look else None
+
+    def note(self, workspace: str, run: Run, found: Next) -> None:
+        """Remember what was handed out, if it is a question or a prompt and rests on nothing that has just changed. The run is held."""
+        with self._noting:
+            self._actions.pop(workspace, None)
+        if found.action.type not in {"checkpoint", "human_gate", "spawn_agent"}:
+            return
+        root = run.tree.path
+        files = _files(run)
+        folders = (f"{root}/{SPECS}/{run.name}", f"{root}/.forge/pipelines", f"{root}/.forge/prompts")
+        look = _look(files, folders)
+        newest = max((max(changed, modified) for _, changed, modified, _, _ in look), default=0)
+        if now().timestamp() - newest / 1e9 < self._moment:
+            return
+        action = found.action.model_copy(update={"report_result": None, "warning": ""})
+        with self._noting:
+            while len(self._actions) >= _MOST:
+                self._actions.pop(next(iter(self._actions)), None)
+            self._actions[workspace] = _Kept(files, folders, look, found._replace(action=action, news=False))
+
+
+def _files(run: Run) -> tuple[str, ...]:
+    """Where the branch, its commit and the configuration stand."""
+    root, common = run.tree.path, run.repository.common_dir
+    refs = (f"{common}/refs/heads/{run.state.branch}", f"{common}/packed-refs", f"{common}/reftable/tables.list")
+    return (f"{_own_git(root)}/HEAD", *refs, f"{root}/.forge/config.yml")
+
+
+def _own_git(root: Path) -> Path:
+    """Git's folder of one work tree, which a linked one names in a file."""
+    place = root / ".git"
+    return place if place.is_dir() else root / place.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+
+
+def _look(files: tuple[str, ...], folders: tuple[str, ...]) -> Look:
+    """What the file system says of the files, and of all in the folders: name, times, size and number."""
+    return tuple(_print(path) for path in (*files, *(path for folder in folders for path in _in(folder))))
+
+
+def _in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.path for entry in entries)
+    except FileNotFoundError:
+        return []
+
+
+def _print(path: str) -> tuple[str, int, int, int, int]:
+    try:
+        seen = os.stat(path)  # noqa: PTH116 - of a dozen files at each call, and a Path costs more than the question
+    except FileNotFoundError:
+        return (path, 0, 0, 0, 0)
+    return (path, seen.st_ctime_ns, seen.st_mtime_ns, seen.st_size, seen.st_ino)

@@ -1,0 +1,116 @@
+"""The run that is under way in a folder, as hooks see it: a record that cannot be read is not taken for “no run”.
+
+Whether a run is over, its state.json says, or its reports where that is broken; so a run that ended lets go even if one of them is.
+"""
+
+import os
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from forge_bot.engine import REPORT, State
+from forge_bot.engine.reports import RunStarted
+from forge_bot.errors import ReportsDamaged
+from forge_bot.git import Repository
+from forge_bot.runs.resolve import RunInfo, run_in
+from forge_bot.runs.snapshot_of_run import Reading, reading
+from forge_bot.settings import load_config
+from forge_bot.store import SPECS
+from forge_bot.store.run_folder import REPORTS, STATE
+
+
+def has_runs(folder: Path) -> bool:
+    """Whether the folder, or one it lies in, has runs, whatever became of them; not for what cannot be a folder."""
+    try:
+        return any(any(specs.glob(f"*/{REPORTS}")) for specs in _around(folder))
+    except (OSError, ValueError):
+        return False
+
+
+def under_way(folder: Path) -> Reading | None:
+    """The run of the checked-out branch, if it is not over.
+
+    Raises ReportsDamaged where that may be a run whose record cannot be read, and what looking at a repository raises.
+    """
+    if not _around(folder):
+        return None
+    repository = Repository.find(folder)
+    seen = {place: _info(repository.root, place) for place in _places(repository.root)}
+    known = [info for info in seen.values() if info is not None and not info.ended]
+    if known and (found := _read(repository, known)) is not None:
+        return found
+    if lost := next((place for place, info in seen.items() if info is None and _is_lost(repository, place)), None):
+        raise _unreadable(lost)
+    return None
+
+
+def _around(folder: Path) -> list[Path]:
+    here = folder.resolve()
+    return [specs for each in (here, *here.parents) if (specs := each / SPECS).is_dir()]
+
+
+def _places(root: Path) -> list[Path]:
+    """The folders of runs, newest first."""
+    specs = root / SPECS
+    try:
+        return sorted(specs.iterdir(), reverse=True) if specs.is_dir() else []
+    except OSError as error:
+        raise ReportsDamaged(
+            f"The folder {SPECS} cannot be read.", hint=f"Let the person see to it in a terminal: ls -ld {specs}"
+        ) from error
+
+
+def _info(root: Path, place: Path) -> RunInfo | None:
+    try:
+        return run_in(root, place.name)
+    except OSError as error:
+        raise _unreadable(place) from error
+
+
+def _read(repository: Repository, known: list[RunInfo]) -> Reading | None:
+    branch = repository.head().branch
+    for info in (info for info in known if info.branch == branch):
+        try:
+            found = reading(repository, info, load_config(repository.text_here))
+        except ReportsDamaged as error:
+            raise _unreadable(repository.root / SPECS / info.name) from error
+        if not found.state.ended:
+            return found
+    return None
+
+
+def _is_lost(repository: Repository, place: Path) -> bool:
+    """Whether a folder has the record of a run that cannot be told, and that nothing shows to be over or another branch's."""
+    state = _state(place)
+    if state is not None and (state.ended or state.branch != repository.head().branch):
+        return False
+    reports = place / REPORTS
+    if os.path.lexists(reports):
+        return not _begins(reports)
+    # Without reports a state.json that is none of ours may be another program's.
+    return state is not None
+
+
+def _state(place: Path) -> State | None:
+    try:
+        return State.model_validate_json((place / STATE).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def _begins(reports: Path) -> bool:
+    """Whether the first report can be read, so that it is known whose record this is."""
+    try:
+        line, end, _ = reports.read_bytes().partition(b"\n")
+        return bool(end) and isinstance(REPORT.validate_json(line), RunStarted)
+    except (OSError, ValidationError):
+        return False
+
+
+def _unreadable(place: Path) -> ReportsDamaged:
+    name = f"{SPECS}/{place.name}"
+    hint = (
+        f"Let the person bring it back in a terminal: git restore --source=HEAD {name}/{REPORTS} {name}/{STATE} — or, if no commit has it "
+        f"or the run is not wanted any more, remove {name}."
+    )
+    return ReportsDamaged(f"The record of a run, {name}, cannot be read, so it is not known what is allowed now.", hint=hint)

@@ -1,0 +1,62 @@
+"""The whole prompt of an action, for an agent of the client that reads and writes the files by itself."""
+
+from typing import TypeVar
+
+from forge_bot.engine import SpawnAgent
+from forge_bot.git import Repository
+from forge_bot.knowledge import Profile
+from forge_bot.prompts.environment import Environment
+from forge_bot.runs.project import profile_at
+from forge_bot.runs.prompt_context import Briefing
+from forge_bot.runs.run import Run
+from forge_bot.runs.session import own_prompts
+from forge_bot.settings import Config
+
+_WHICH = "You do exactly one of the tasks below, the one whose id you were given: {ids}. What stands under the other tasks is not for you."
+_KEPT = 8
+
+Kept = TypeVar("Kept")
+
+
+class Prompting:
+    """Makes prompts. Templates and profiles are kept, since reading them takes longer than a prompt."""
+
+    def __init__(self) -> None:
+        self._environments: dict[tuple[object, ...], Environment] = {}
+        self._profiles: dict[tuple[object, ...], Profile] = {}
+
+    def prompt(self, run: Run, action: SpawnAgent) -> str:
+        """The prompt; for several tasks at once it holds all of them, and each agent does the one whose id it is given."""
+        profile = self.profile(run.repository, run.state.base_commit, run.config)
+        briefing = Briefing(run, profile, self._environment(run), (), "files")
+        settings = run.config.agent
+        turns = (settings.turns, settings.requests_per_turn)
+        tasks = action.parallel_task_ids or (None,)
+        prompts = [briefing.prompt(action, task, turns, settings.prompt_tokens, run.state.branch)[0] for task in tasks]
+        if len(prompts) == 1:
+            return prompts[0].text
+        ids = " or ".join(str(task) for task in tasks)
+        parts = [f"# Task {task}\n\n{prompt.user}" for task, prompt in zip(tasks, prompts, strict=True)]
+        return "\n".join((prompts[0].system, _WHICH.format(ids=ids), "", *parts))
+
+    def _environment(self, run: Run) -> Environment:
+        overrides = own_prompts(run.repository.root)
+        key = (tuple(sorted(overrides.items())), run.pipeline.agents)
+        if key not in self._environments:
+            environment = Environment(overrides=overrides)
+            environment.check(run.pipeline.agents)
+            _keep(self._environments, key, environment)
+        return self._environments[key]
+
+    def profile(self, repository: Repository, commit: str, config: Config) -> Profile:
+        """The repository's profile at a commit."""
+        key = (repository, commit, config.commands)
+        if key not in self._profiles:
+            _keep(self._profiles, key, profile_at(repository, commit, config))
+        return self._profiles[key]
+
+
+def _keep(kept: dict[tuple[object, ...], Kept], key: tuple[object, ...], value: Kept) -> None:
+    while len(kept) >= _KEPT:
+        kept.pop(next(iter(kept)))
+    kept[key] = value

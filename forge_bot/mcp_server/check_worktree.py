@@ -1,0 +1,66 @@
+"""Where our own process does its part: prompts, and the project's commands in a tree beside the client's."""
+
+import threading
+from collections.abc import Callable
+
+from forge_bot.engine.reports import Report
+from forge_bot.errors import Interrupted
+from forge_bot.mcp_server.agent_prompts import Prompting
+from forge_bot.mcp_server.served_folders import Spot
+from forge_bot.runs.notifications import Tell
+from forge_bot.runs.project import Project
+from forge_bot.runs.run import Run
+
+
+class Workshop:
+    """What the calls of one server share."""
+
+    def __init__(self) -> None:
+        self.prompting = Prompting()
+        self._closed = False
+        self._running: list[tuple[Spot, Project]] = []
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """End the commands that are running; none starts any more."""
+        with self._lock:
+            self._closed = True
+            for _, project in self._running:
+                project.call_off()
+
+    def call_off(self, spot: Spot) -> None:
+        """End the commands that are running for a run, since nobody wants to know any more what they say."""
+        with self._lock:
+            for other, project in self._running:
+                if other.key == spot.key:
+                    project.call_off()
+
+    def beside(self, run: Run, spot: Spot, tell: Tell, do: Callable[[Project], Report]) -> Report:
+        """Run project commands at the run's last commit; what they leave behind is no affair of the client's tree.
+
+        Raises Interrupted, with nothing recorded, when the commands were called off meanwhile.
+        """
+        repository, home = spot.root.repository, run.places.home
+        tree = repository.detached_tree(home / "checks", run.tree.head().commit)
+        # What setup installs may know its tree by its path.
+        spots = run.places.model_copy(update={"environment": home / "checks-environment"})
+        profile = self.prompting.profile(repository, run.state.base_commit, run.config)
+        project = Project(repository, tree, spots, run.config, profile, tell)
+        with self._lock:
+            self._check_open()
+            self._running.append((spot, project))
+        try:
+            report = do(project)
+        finally:
+            with self._lock:
+                self._running.remove((spot, project))
+            repository.remove_tree(home / "checks")
+        self._check_open()
+        # What a command that was called off returned says nothing about the project.
+        if project.called_off:
+            raise Interrupted("The run was ended while the project's commands ran.")
+        return report
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Interrupted("The server was told to stop while the project's commands ran.")

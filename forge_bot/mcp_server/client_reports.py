@@ -1,0 +1,242 @@
+"""What a client says it has done, held against the tree, and told to the engine as reports."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from forge_bot.artifacts.waves import normal_path, shared_file
+from forge_bot.engine import Exec, SpawnAgent, WriteFile
+from forge_bot.engine.reports import ActionFailed, AgentFailed, ArtifactWritten, FailureReason
+from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible, WrongAction
+from forge_bot.mcp_server.dispatch import Dispatch, check_bounds, dispatched, is_visible, note, outputs_of, touched
+from forge_bot.mcp_server.publish_steps import done_by_client
+from forge_bot.mcp_server.wire import Hint, Previous, ReportedFinding
+from forge_bot.runs.apply_output import Landing, contract_of
+from forge_bot.runs.builtin_actions import written
+from forge_bot.runs.clock import now
+from forge_bot.runs.publish import PULL_REQUEST
+from forge_bot.runs.run import Run
+from forge_bot.values import TaskId, Usage, Verdict
+
+PUSH = ".push"
+"""What is added to an action's id for the step that only prepares the publication."""
+
+_COMPLAINTS = 2
+"""Unfit artifacts that go straight back for the same action; the next one is recorded, and the pipeline decides."""
+
+_URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
+_LONGEST_WORDS = 4_000
+
+
+class Told(NamedTuple):
+    """What a report did."""
+
+    updated: bool
+    artifacts: tuple[str, ...] = ()
+    verdict: Verdict | None = None
+    findings: tuple[ReportedFinding, ...] = ()
+    hint: Hint = "proceed"
+    warning: str = ""
+    message: str = ""
+
+
+def report(run: Run, said: Previous) -> Told | None:
+    """Tell the engine what the client did; None if there is nothing to tell, as when the same report comes again.
+
+    Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits; the run is then as it was.
+    """
+    action = run.action
+    if said.action_id and _is_known(run, said.action_id) and said.action_id != action.action_id:
+        return None
+    if said.action_id and said.action_id.removesuffix(PUSH) != action.action_id:
+        raise WrongAction(f"{said.action_id} is not outstanding; what is: {action.action_id}.")
+    match action:
+        case SpawnAgent():
+            return _agent_failed(run, action, said) if said.error else _agent_worked(run, action, said)
+        case WriteFile():
+            return _file_written(run, action, said)
+        case Exec():
+            return _executed(run, action, said)
+        case _:
+            return None
+
+
+def _is_known(run: Run, name: str) -> bool:
+    plain = name.removesuffix(PUSH)
+    return any(key == plain or key.startswith(f"{plain}/") for key in run.state.seen)
+
+
+def _usages(said: Previous, count: int) -> tuple[Usage, ...]:
+    """What each of several reports used: the client counts for all of them together, so the first has it all."""
+    # The price is the client's own affair; zero would claim that it cost nothing.
+    other = Usage(calls=1, cost=None, model=said.model)
+    return (other.model_copy(update={"input_tokens": said.tokens, "duration_ms": said.duration_ms}), *(other,) * (count - 1))
+
+
+# -- agents -------------------------------------------------------------------------------------------------------
+
+
+def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> Told:
+    if not said.action_id:
+        raise ActionUnnamed("A failure leaves nothing to see.")
+    words = said.error[:_LONGEST_WORDS]
+    tasks = action.parallel_task_ids or (None,)
+    for task, usage in zip(tasks, _usages(said, len(tasks)), strict=True):
+        run.tell(
+            AgentFailed(
+                key=f"{action.action_id}/{task}" if task is not None else action.action_id,
+                at=now(),
+                action_id=action.action_id,
+                phase=action.phase,
+                task=task,
+                reason=FailureReason.LIMIT,
+                message=f"The client's agent failed: {words}",
+                usage=usage,
+            )
+        )
+    return Told(updated=True, hint="revision_required", message=f"{run.pipeline.phase(action.phase).label}: no answer")
+
+
+def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> Told | None:
+    dispatch = dispatched(run, action)
+    tasks: tuple[TaskId | None, ...] = action.parallel_task_ids or (None,)
+    names = dict(zip(tasks, outputs_of(action), strict=True))
+    there = [task for task in tasks if _counts(run, dispatch, names[task], named=bool(said.action_id))]
+    if not there:
+        missing = ", ".join(f"{run.workspace.relative}/{name}" for name in names.values())
+        if not said.action_id and said.complete:
+            return None
+        raise NothingVisible(f"{action.action_id} asks for {missing}, which is not there or is what it was before.")
+    changed = touched(run, dispatch)
+    implementing = action.phase == run.pipeline.implementation.id
+    check_bounds(run, changed, implementing=implementing)
+    texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
+    shares = _shared_out(run, there, changed, texts) if implementing else {}
+    usages = dict(zip(there, _usages(said, len(there)), strict=True))
+    reports = [_land(run, action, task, texts[task], usages[task], shares.get(task, ())) for task in there]
+    left = [f"task {task} has no {names[task]} yet" for task in tasks if task not in there]
+    stray = [] if implementing else list(changed)
+    return _told(run, action, reports, (*left, *(f"{path} is new and belongs to no commit of the run" for path in stray[:5])))
+
+
+def _counts(run: Run, dispatch: Dispatch, name: str, *, named: bool) -> bool:
+    return is_visible(run, dispatch, name) or (named and len(dispatch.outputs) == 1 and run.workspace.read_bytes(name) is not None)
+
+
+def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
+    """The artifact's text. Raises ArtifactUnfit for what its writer can put right by itself."""
+    raw = run.workspace.read_bytes(name) or b""
+    where = f"{run.workspace.relative}/{name}"
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ArtifactUnfit(f"{where} is not UTF-8: {error.reason} at byte {error.start}.") from error
+    complaints = contract_of(run, action).complaints(text)
+    if complaints and dispatch.refused < _COMPLAINTS:
+        note(run, dispatch.model_copy(update={"refused": dispatch.refused + 1}))
+        raise ArtifactUnfit(f"{where} cannot be used as it is.", details=complaints)
+    return text
+
+
+def _shared_out(
+    run: Run, tasks: Sequence[TaskId | None], changed: tuple[str, ...], texts: dict[TaskId | None, str]
+) -> dict[TaskId | None, tuple[str, ...]]:
+    """Which task each changed file belongs to: the one that declares it, else the one whose report names it, else the first."""
+    shares: dict[TaskId | None, list[str]] = {task: [] for task in tasks}
+    waiting = set(run.state.wave.remaining if run.state.wave is not None else ()) - set(tasks)
+    for path in changed:
+        owner = _owner(run, path, tasks)
+        if owner is None and _owner(run, path, tuple(waiting)) is not None:
+            continue
+        named = next((task for task in tasks if path in texts[task]), tasks[0])
+        shares[owner if owner is not None else named].append(path)
+    return {task: tuple(paths) for task, paths in shares.items()}
+
+
+def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None:
+    for task in tasks:
+        state = run.state.task(task) if task is not None else None
+        if state is not None and shared_file((normal_path(path),), state.spec.files) is not None:
+            return task
+    return None
+
+
+def _land(run: Run, action: SpawnAgent, task: TaskId | None, text: str, usage: Usage, paths: tuple[str, ...]) -> ArtifactWritten:
+    report, committed = Landing(run).land_files(action, task, text, usage, paths)
+    run.tell(report, committed)
+    return report
+
+
+def _told(run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warnings: tuple[str, ...]) -> Told:
+    verdicts = [report.inspection.verdict for report in reports if report.inspection.verdict is not None]
+    worst = next((verdict for verdict in verdicts if not verdict.positive), verdicts[0] if verdicts else None)
+    findings = tuple(
+        ReportedFinding(severity=finding.severity, description=finding.description)
+        for report in reports
+        for finding in report.inspection.findings
+    )
+    names = tuple(report.artifact for report in reports)
+    negative = worst is not None and not worst.positive
+    unfit = any(report.inspection.problems for report in reports)
+    held = [f"{report.held} waits for a person: it changes {', '.join(report.held_paths)}" for report in reports if report.held]
+    label = run.pipeline.phase(action.phase).label
+    said = f": {worst.value}" if worst is not None else ""
+    return Told(
+        updated=True,
+        artifacts=names,
+        verdict=worst,
+        findings=findings,
+        hint="revision_required" if negative or unfit else "proceed",
+        warning="; ".join((*warnings, *held)),
+        message=f"{label}{said}",
+    )
+
+
+# -- files and commands -------------------------------------------------------------------------------------------
+
+
+def _file_written(run: Run, action: WriteFile, said: Previous) -> Told | None:
+    if said.error:
+        if not said.action_id:
+            raise ActionUnnamed("A failure leaves nothing to see.")
+        return _not_done(run, action, said.error)
+    raw = run.workspace.read_bytes(action.path)
+    if raw is None or raw.decode("utf-8", "replace").strip() != action.content.strip():
+        if not said.action_id:
+            return None
+        raise NothingVisible(f"{run.workspace.relative}/{action.path} does not hold the content of {action.action_id}.")
+    run.tell(written(action, run))
+    label = run.pipeline.phase(action.phase).label
+    return Told(updated=True, artifacts=(action.path,), hint="setup_continue", message=f"{label}: {action.path}")
+
+
+def _not_done(run: Run, action: WriteFile | Exec, error: str) -> Told:
+    """Tell that the client could not do it; a person decides whether it is tried again."""
+    run.tell(ActionFailed(key=action.action_id, at=now(), action_id=action.action_id, message=error[:_LONGEST_WORDS]))
+    return Told(updated=True, hint="revision_required", message=f"{run.pipeline.phase(action.phase).label}: failed")
+
+
+def _executed(run: Run, action: Exec, said: Previous) -> Told | None:
+    if action.operation in {"prepare", "verify", "apply-held"}:
+        # Our own process does these, whatever a client claims.
+        return None
+    if not said.action_id:
+        raise ActionUnnamed(f"Whether {action.action_id} was done cannot be seen from here.")
+    label = run.pipeline.phase(action.phase).label
+    if said.error:
+        return _not_done(run, action, said.error)
+    if said.action_id.endswith(PUSH) or action.operation == "final-commit":
+        if not run.repository.pushed(run.state.branch):
+            raise NothingVisible(f"{run.state.branch} is not at its remote as it is here.")
+        if said.action_id.endswith(PUSH) and action.operation != "final-commit":
+            return Told(updated=False, hint="setup_continue", message=f"{label}: pushed")
+    found = _URL.search(said.output)
+    if action.operation == "pull-request" and found is None:
+        raise NothingVisible(
+            "A pull request has an address.", hint="Pass to pipeline_next_action what the command printed, as previous_output."
+        )
+    url = found[0] if found is not None and action.operation == "pull-request" else ""
+    detail = f"opened {url}" if url else f"{label} was done by the client"
+    run.tell(done_by_client(action, detail, url))
+    artifacts = (PULL_REQUEST,) if action.operation == "pull-request" else ()
+    return Told(updated=True, artifacts=artifacts, message=f"{label}: {detail}")

@@ -1,0 +1,91 @@
+"""A run opened in the tree its client works in: on its branch, one call at a time, and nothing of the client's touched."""
+
+import threading
+import time
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.reports import RunStarted
+from forge_bot.errors import ForgeError, RunBusy, WrongBranch
+from forge_bot.git.unfinished_operation import under_way
+from forge_bot.mcp_server.error_nodes import AtNode
+from forge_bot.mcp_server.served_folders import Spot
+from forge_bot.runs.run import Run, opened
+from forge_bot.store import Workspace
+
+_PATIENCE = 20.0
+"""Seconds that a call waits for another process to let go of the run."""
+
+_PAUSE = 0.05
+
+
+class Turns:
+    """One call at a time for each run of this process."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, threading.Lock] = {}
+        self._mine = threading.Lock()
+
+    @contextmanager
+    def turn(self, key: str) -> Generator[None]:
+        """Wait for the run's other calls, then hold it."""
+        with self._mine:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            yield
+
+
+@contextmanager
+def client_run(spot: Spot, turns: Turns, *, ending: bool = False) -> Generator[Run]:
+    """The run, held for one call. Raises WrongBranch, RunBusy when another process keeps it, and what opening raises.
+
+    With `ending` it does not matter what else was committed.
+
+    What goes wrong while it is held comes out as AtNode, with the error as its cause.
+    """
+    with turns.turn(spot.key), ExitStack() as stack:
+        _on_branch(spot)
+        run = _held(spot, stack, ending=ending)
+        try:
+            yield run
+        except ForgeError as error:
+            raise _placed(run) from error
+
+
+def _placed(run: Run) -> AtNode:
+    action = run.action
+    if not isinstance(action, SpawnAgent):
+        return AtNode(action.phase)
+    several = action.parallel_task_ids is not None and len(action.parallel_task_ids) > 1
+    return AtNode(action.phase if several else action.output_file, action.input_files)
+
+
+def _held(spot: Spot, stack: ExitStack, *, ending: bool) -> Run:
+    config = spot.root.config
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return stack.enter_context(opened(spot.root.repository, spot.info, config, theirs=True, ending=ending))
+        except RunBusy:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
+
+
+def _on_branch(spot: Spot) -> None:
+    """The run's branch is checked out; one that nobody has made yet is made, where the run began."""
+    repository, info = spot.root.repository, spot.info
+    head = repository.head()
+    if head.branch == info.branch:
+        return
+    said = f"The run is on {info.branch}, but {head.branch} is checked out in {spot.root.path}."
+    if repository.branch_exists(info.branch):
+        raise WrongBranch(said, hint=f"git switch {info.branch}, then call again.")
+    first = Workspace(spot.root.path, info.name).reports()[0]
+    base = first.base_commit if isinstance(first, RunStarted) else head.commit
+    if (operation := under_way(spot.root.path)) is not None:
+        raise WrongBranch(f"{said} A {operation.name} is under way, so the branch cannot be made.", hint=operation.way_out)
+    if head.commit != base:
+        raise WrongBranch(said, hint=f"It begins at another commit: git switch -c {info.branch} {base[:12]}, then call again.")
+    repository.start_branch(info.branch)

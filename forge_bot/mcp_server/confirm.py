@@ -1,0 +1,229 @@
+"""`pipeline_init_with_context`: effort guessed, questions asked, and with the person's choice the run begins."""
+
+from forge_bot.engine.pipeline import Pipeline
+from forge_bot.engine.reports import Flags
+from forge_bot.errors import BadArguments, BadOption, DirtyTree, ForgeError, NoStateHome, NotReady, WriteFailed
+from forge_bot.git import Tree
+from forge_bot.git.unfinished_operation import under_way
+from forge_bot.mcp_server.client_run import Turns
+from forge_bot.mcp_server.dispatch import begun_here
+from forge_bot.mcp_server.idempotency import begun_before, check_alone
+from forge_bot.mcp_server.issue_context import Ticket, edited, proposed, ticket_of, told_origin
+from forge_bot.mcp_server.served_folders import Root
+from forge_bot.mcp_server.task_source import Origin
+from forge_bot.mcp_server.wire import (
+    Confirmation,
+    Discussion,
+    EffortOption,
+    ExternalContext,
+    InitFlags,
+    NeedsConfirmation,
+    NeedsDiscussion,
+    Proposal,
+    Ready,
+    SkippedPhase,
+)
+from forge_bot.runs.create import QUESTIONS, Beginning, Plan, begin, plan_for
+from forge_bot.runs.project import check_testable, profile_at
+from forge_bot.runs.run_paths import Places
+from forge_bot.runs.session import person
+from forge_bot.runs.snapshot_of_run import raw_file
+from forge_bot.settings import load_pipeline
+from forge_bot.store import SPECS
+from forge_bot.values import Effort, Frozen
+
+_ANSWERS = "## Discussion Answers"
+_MAIN = {"", "main", "master"}
+_REMEMBERED = 100
+
+
+class Call(Frozen):
+    """The arguments of one call."""
+
+    workspace: str
+    source_id: str = ""
+    source_url: str = ""
+    external_context: ExternalContext | None = None
+    flags: InitFlags = InitFlags()
+    task_text: str = ""
+    user_confirmation: Confirmation | None = None
+    discussion_answers: str = ""
+
+
+class _Told(Frozen):
+    """What earlier calls for the same workspace told, which a host need not say again."""
+
+    origin: Origin = Origin()
+    context: ExternalContext | None = None
+    text: str = ""
+    flags: InitFlags = InitFlags()
+
+
+class Confirming:
+    """The calls before a run begins."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[str, str], _Told] = {}
+        self._turns = Turns()
+
+    def answer(self, root: Root, call: Call) -> NeedsConfirmation | NeedsDiscussion | Ready:
+        """What this call leads to. Raises BadArguments for answers and a confirmation together, and what beginning raises."""
+        if call.discussion_answers.strip() and call.user_confirmation is not None:
+            raise BadArguments(
+                "discussion_answers and user_confirmation came together.",
+                hint="Send the answers first, and the confirmation in a call of its own.",
+            )
+        told = self._remembered(root, call)
+        pipeline = load_pipeline(root.config.pipeline, root.repository.text_here)
+        if call.user_confirmation is not None:
+            # One after the other: a call that comes again while the first is still at work is to find its run.
+            with self._turns.turn(str(root.path)):
+                return _begun(root, pipeline, told, call.user_confirmation)
+        ticket = ticket_of(told.text, told.origin, told.context, told.flags.effort_override)
+        discussing = told.flags.discuss and not told.flags.auto and told.origin.type == "text"
+        if discussing and _ANSWERS not in told.text:
+            return NeedsDiscussion(needs_discussion=Discussion(questions=QUESTIONS, message=_PLEASE))
+        return NeedsConfirmation(needs_user_confirmation=_proposal(root, pipeline, ticket, told))
+
+    def _remembered(self, root: Root, call: Call) -> _Told:
+        key = (str(root.path), call.workspace)
+        before = self._told.get(key, _Told())
+        context = call.external_context or before.context
+        text = _text(call, before.text)
+        given = told_origin(call.source_url, call.source_id, call.task_text, call.external_context)
+        origin = given if given.type != "text" else before.origin
+        flags = call.flags if "flags" in call.model_fields_set else before.flags
+        told = _Told(origin=origin, context=context, text=text, flags=flags)
+        while len(self._told) >= _REMEMBERED:
+            self._told.pop(next(iter(self._told)))
+        self._told[key] = told
+        return told
+
+
+def _text(call: Call, before: str) -> str:
+    """The words of the task: those of this call, or of an earlier one, with the answers that a discussion gave."""
+    given, answers = call.task_text.strip(), call.discussion_answers.strip()
+    if answers:
+        asked = (given or before).partition(f"\n\n{_ANSWERS}\n\n")[0]
+        return f"{asked.strip()}\n\n{_ANSWERS}\n\n{answers}"
+    # A host says the task with each call, and only at the first it means that the discussion begins anew.
+    discussed = call.user_confirmation is not None and _ANSWERS in before and before.startswith(given)
+    return before if discussed or not given else call.task_text
+
+
+_PLEASE = "Please put these questions to the person, and pass the answers on as discussion_answers."
+
+
+def _proposal(root: Root, pipeline: Pipeline, ticket: Ticket, told: _Told) -> Proposal:
+    branch = _branch(root) or told.flags.current_branch or ""
+    guess = ticket.effort
+    labels = {phase.id: phase.label for phase in pipeline.phases}
+    options = {
+        effort: EffortOption(
+            skipped_phases=tuple(
+                SkippedPhase(phase_id=phase, label=labels[phase]) for phase in pipeline.skipped(effort, auto=told.flags.auto)
+            ),
+            recommended=effort is guess.effort,
+        )
+        for effort in Effort
+    }
+    return Proposal(
+        detected_effort=guess.effort,
+        effort_options=options,
+        current_branch=branch,
+        is_main_branch=branch in _MAIN or branch == root.repository.default_branch(),
+        enriched_request_body=proposed(ticket.draft),
+        message=f'Detected effort="{guess.effort}" ({guess.reason}). Ask the person once: effort S, M or L; a new branch or the current '
+        "one; the short name of the workspace. Then call again with user_confirmation: effort, use_current_branch, workspace_slug, and "
+        "enriched_request_body, as it stands here or as the person edited it.",
+    )
+
+
+def _branch(root: Root) -> str:
+    try:
+        return root.repository.head().branch
+    except ForgeError:
+        return ""
+
+
+# -- the run begins -----------------------------------------------------------------------------------------------
+
+
+def _begun(root: Root, pipeline: Pipeline, told: _Told, chosen: Confirmation) -> Ready:
+    beginning = _beginning(root, told, chosen)
+    info = begun_before(root, beginning)
+    if info is None:
+        _check_tree(root, beginning.plan)
+        check_testable(profile_at(root.repository, root.repository.head().commit, root.config), root.config)
+        info = begin(root.repository, beginning, pipeline, theirs=True, note=_note)
+    effort = beginning.plan.effort
+    return Ready(
+        workspace=f"{SPECS}/{info.name}",
+        effort=effort,
+        flow_template=pipeline.flows[effort],
+        skipped_phases=pipeline.skipped(effort, auto=told.flags.auto),
+        request_md_content=(raw_file(root.repository, info, "request.md") or b"").decode("utf-8", "replace"),
+        branch=info.branch,
+        create_branch=not root.repository.branch_exists(info.branch),
+    )
+
+
+def _note(spots: Places) -> None:
+    """What lies beside the run. Raises NoStateHome, before anything of the run is there."""
+    try:
+        begun_here(spots)
+    except WriteFailed as error:
+        raise NoStateHome(f"{spots.home} cannot be written to. {error.message}") from error
+
+
+def _beginning(root: Root, told: _Told, chosen: Confirmation) -> Beginning:
+    enriched = chosen.enriched_request_body.strip()
+    if told.origin.type == "text":
+        ticket = ticket_of(enriched or told.text, told.origin, told.context, chosen.effort)
+    else:
+        ticket = edited(ticket_of(told.text, told.origin, told.context, chosen.effort), enriched)
+    flags = told.flags
+    return Beginning(
+        draft=ticket.draft,
+        plan=_planned(root, ticket, chosen, told),
+        flags=Flags(auto=flags.auto, skip_pr=flags.skip_pr, debug=flags.debug, discuss=flags.discuss),
+        budget=root.config.budget,
+        by=person(),
+    )
+
+
+def _planned(root: Root, ticket: Ticket, chosen: Confirmation, told: _Told) -> Plan:
+    guessed = ticket_of(told.text, told.origin, told.context, told.flags.effort_override).effort if told.text or told.context else None
+    reason = guessed.reason if guessed is not None and guessed.effort is chosen.effort else "the effort that was confirmed"
+    plan = plan_for(
+        root.repository,
+        ticket.draft,
+        effort=chosen.effort.value,
+        name=chosen.workspace_slug.strip() or None,
+        branch=None,
+        here=chosen.use_current_branch,
+        kind=ticket.kind,
+        theirs=True,
+    )
+    return plan.model_copy(update={"effort_reason": reason})
+
+
+def _check_tree(root: Root, plan: Plan) -> None:
+    """Refuse what would spoil a run in this tree. Raises NoCommits, DetachedHead, NotReady, BadOption, BranchExists, DirtyTree."""
+    branch = root.repository.head().branch
+    if (operation := under_way(root.path)) is not None:
+        raise NotReady(f"A {operation.name} is under way in {root.path}; commits of a run would get into it.", hint=operation.way_out)
+    if plan.here and branch == root.repository.default_branch():
+        raise BadOption(
+            f"use_current_branch would write to {branch}.",
+            hint="Leave use_current_branch out, and a branch is made; or git switch -c NAME first, and confirm again.",
+        )
+    if plan.here:
+        check_alone(root, branch)
+    dirty = [change.path for change in Tree(root.path).status() if not change.path.startswith(f"{SPECS}/")]
+    if dirty:
+        raise DirtyTree(
+            "The work tree has uncommitted changes, which would be mixed with the run's.",
+            hint="Commit or stash them (git stash -u), and confirm again.",
+            details=tuple(dirty[:10]),
+        )

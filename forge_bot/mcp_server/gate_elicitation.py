@@ -1,0 +1,139 @@
+"""`pipeline_next_action` and `run_control` over the protocol: where the client can ask its person, a gate is put to them, and only
+that answer counts.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.mcpserver import Context
+from mcp.types import CallToolResult, InputRequiredResult
+from pydantic import JsonValue
+
+from forge_bot.mcp_server.change_notifications import Listeners, announce
+from forge_bot.mcp_server.elicit import Given, Put, Silent, Wordless, ask, brought, can_ask
+from forge_bot.mcp_server.progress_notifications import Voice
+from forge_bot.mcp_server.service_calls import LazyDesk, client_name, in_thread
+from forge_bot.mcp_server.tool_results import answered
+
+if TYPE_CHECKING:
+    from forge_bot.mcp_server.client_actions import Next
+    from forge_bot.mcp_server.confirm_control import Operation, PastQuestion
+    from forge_bot.mcp_server.side_tool_results import Controlled
+    from forge_bot.mcp_server.wire import ReportResult
+
+_MOST_KEPT = 60_000
+"""Characters of a report's result that go along with a question; a call comes back with them, and takes 4 MiB at the most."""
+
+_NOBODY = (
+    "Nobody has answered yet ({why}). The run waits: call pipeline_next_action again to ask again. A terminal takes the answer too: "
+    "forge-bot approve."
+)
+
+
+async def next_or_question(
+    ctx: Context[Any, Any], desk: LazyDesk, listeners: Listeners, workspace: str, said: dict[str, Any]
+) -> CallToolResult | InputRequiredResult:
+    """The next action; or, where the protocol wants it so, the question as a round of its own."""
+    voice, asks = Voice(ctx), can_ask(ctx)
+    earlier = brought(ctx) if asks else None
+    answer = earlier.answer if earlier is not None else None
+    if isinstance(answer, Given):
+        found = await in_thread(partial(_went_on, desk, workspace, answer, voice))
+    else:
+        # The arguments come again with each round of a call; what they report was recorded in the first.
+        found = await _asked_for(ctx, desk, workspace, said if earlier is None else {}, voice)
+    result = found.action.report_result
+    if earlier is not None and earlier.kept:
+        result = _read(earlier.kept)
+    if found.news:
+        await announce(ctx, listeners, workspace)
+    while asks and found.question is not None and not isinstance(answer, Silent):
+        told = await ask(ctx, _put(found, answer.times if isinstance(answer, Wordless) else 1, result))
+        if isinstance(told, InputRequiredResult):
+            return told
+        answer = told
+        if isinstance(told, Given):
+            found = await in_thread(partial(_went_on, desk, workspace, told, voice))
+            await announce(ctx, listeners, workspace)
+    return _result(found, result, answer.why if isinstance(answer, Silent) else "")
+
+
+async def controlled(
+    ctx: Context[Any, Any], desk: LazyDesk, workspace: str, operation: "Operation", phase: str, notes: str
+) -> "Controlled | InputRequiredResult":
+    """End a run, or send it back; past an open question only if the client's person says so. Raises PersonDecides."""
+    from forge_bot.mcp_server.confirm_control import PastQuestion, Wanted  # the engine stands behind it
+
+    wanted = Wanted(operation, phase, notes.replace("\0", ""))
+
+    async def done(confirmed: str) -> "Controlled | PastQuestion":
+        return await in_thread(lambda: desk().managing.control(workspace, wanted, client_name(ctx), confirmed))
+
+    asks = can_ask(ctx)
+    earlier = brought(ctx) if asks else None
+    answer = earlier.answer if earlier is not None else None
+    found = await done(answer.action_id if isinstance(answer, Given) and answer.answer == operation else "")
+    if not isinstance(found, PastQuestion):
+        return found
+    if asks and answer is None:
+        told = await ask(ctx, Put(found.action_id, found.digest, found.message, found.options))
+        if isinstance(told, InputRequiredResult):
+            return told
+        if isinstance(told, Given):
+            found = await done(told.action_id)
+    if isinstance(found, PastQuestion):
+        raise found.refusal
+    return found
+
+
+async def _asked_for(ctx: Context[Any, Any], desk: LazyDesk, workspace: str, said: dict[str, Any], voice: Voice) -> "Next":
+    standing = desk.asked_again(workspace, said)
+    if standing is not None:
+        return standing
+    return await in_thread(lambda: desk().next_action(workspace, said, client_name(ctx), voice, asks_itself=can_ask(ctx)))
+
+
+def _went_on(desk: LazyDesk, workspace: str, told: Given, voice: Voice) -> "Next":
+    return desk().person_said(workspace, *told[:4], voice, cut=told.cut)
+
+
+def _put(found: "Next", times: int, result: "ReportResult | None") -> Put:
+    body = found.action.model_dump()
+    options = tuple(dict.fromkeys((*body["options"], "abandon")))
+    kept = _kept(result) if result is not None else ""
+    return Put(found.action.action_id, str(body.get("digest", "")), body["present_to_user"], options, bool(found.cut), times, kept)
+
+
+def _kept(result: "ReportResult") -> str:
+    """The result as JSON, with as many of its findings as have room."""
+    most = len(result.findings)
+    while len(text := _shortened(result, most).model_dump_json()) > _MOST_KEPT and most:
+        most //= 2
+    return text
+
+
+def _read(kept: str) -> "ReportResult":
+    from forge_bot.mcp_server.wire import ReportResult  # the engine stands behind it, which a list of tools does not wait for
+
+    return ReportResult.model_validate_json(kept)
+
+
+def _shortened(result: "ReportResult", most: int) -> "ReportResult":
+    left = len(result.findings) - most
+    if not left:
+        return result
+    warning = "; ".join(filter(None, (result.warning, f"{left} more findings stand in the review's document")))
+    return result.model_copy(update={"findings": result.findings[:most], "warning": warning})
+
+
+def _result(found: "Next", result: "ReportResult | None", silence: str) -> CallToolResult:
+    action = found.action.model_copy(update={"report_result": result})
+    if silence and found.question is not None:
+        warning = "; ".join(filter(None, (action.warning, _NOBODY.format(why=silence))))
+        action = action.model_copy(update={"warning": warning})
+    meta: dict[str, JsonValue] = {"hints": {"next": found.hint}, "resource_links": list(found.links)}
+    if found.question is not None:
+        meta["ui"] = found.component
+    if action.report_result is not None:
+        meta["annotations"] = {"findings": len(action.report_result.findings)}
+    return answered(action, meta=meta, links=found.named)

@@ -1,0 +1,86 @@
+"""Streamable HTTP on this machine only: every request shows a token, and its Host and Origin are checked."""
+
+import hmac
+import json
+import os
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from forge_bot.errors import PortTaken
+from forge_bot.mcp_server.protocol import ForgeServer
+
+LOOPBACK = "127.0.0.1"
+PATH = "/mcp"
+
+
+class Guarded:
+    """An application that answers only who shows the token (RFC 6750, section 2.1)."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer 401. There are no other connections than requests."""
+        if scope["type"] == "lifespan" or (scope["type"] == "http" and self._shown(scope)):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            body = json.dumps({"error": "This server wants its token: Authorization: Bearer TOKEN"}).encode()
+            headers = [(b"content-type", b"application/json"), (b"www-authenticate", b'Bearer realm="forge-bot"')]
+            await send({"type": "http.response.start", "status": 401, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    def _shown(self, scope: Scope) -> bool:
+        shown = [value for name, value in scope["headers"] if name == b"authorization"]
+        if len(shown) != 1:
+            return False
+        # The scheme is written in any case (RFC 9110, section 11.1), the token is not.
+        scheme, _, token = shown[0].partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(b" "), self._token)
+
+
+class _Server(uvicorn.Server):
+    """A server that also ends the project commands that run for its clients when it is told to stop."""
+
+    def __init__(self, config: uvicorn.Config, close: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._close = close
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take a signal."""
+        self._close()
+        super().handle_exit(sig, frame)
+
+
+def application(server: ForgeServer, token: str, port: int) -> ASGIApp:
+    """The server as an ASGI application for one port of this machine."""
+    names = [f"{name}:{port}" for name in (LOOPBACK, "localhost", "[::1]")]
+    security = TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
+    return Guarded(server.streamable_http_app(streamable_http_path=PATH, transport_security=security, host=LOOPBACK), token)
+
+
+def door(port: int) -> socket.socket:
+    """The socket of a port of this machine. Raises PortTaken."""
+    try:
+        return socket.create_server((LOOPBACK, port))
+    except OSError as error:
+        raise PortTaken(f"Nothing can be served at {LOOPBACK}:{port}: {os.strerror(error.errno or 0)}.") from error
+
+
+def listen(server: ForgeServer, token: str, opened: socket.socket) -> None:
+    """Serve at a door until the process is told to stop."""
+    config = uvicorn.Config(
+        application(server, token, opened.getsockname()[1]),
+        log_level="warning",
+        timeout_graceful_shutdown=5,
+        server_header=False,
+        ws="none",
+    )
+    _Server(config, server.desk.close).run(sockets=[opened])

@@ -1,0 +1,49 @@
+"""A confirmation that comes again, as after an answer that was lost: it means the run that it began."""
+
+import re
+
+from forge_bot.engine import REPORT
+from forge_bot.engine.reports import Prepared, RunStarted
+from forge_bot.errors import BranchExists
+from forge_bot.mcp_server.served_folders import Root
+from forge_bot.runs.clock import now
+from forge_bot.runs.create import Beginning, request_of
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.snapshot_of_run import raw_file
+from forge_bot.store import SPECS, workspace_name
+
+
+def begun_before(root: Root, wanted: Beginning) -> RunInfo | None:
+    """The run that this very beginning has led to, where its client has reported nothing yet."""
+    # Without the day: a call may come again after midnight.
+    stem = workspace_name(now().date(), wanted.draft.source.id, wanted.plan.slug).partition("-")[2]
+    named = re.compile(rf"\d{{8}}-{re.escape(stem)}(?:-\d+)?")
+    alike = (info for info in root.runs() if not info.ended and named.fullmatch(info.name))
+    return next((info for info in alike if _is_fresh(root, info, wanted)), None)
+
+
+def check_alone(root: Root, branch: str) -> None:
+    """Raise BranchExists if a run is under way on the branch that another one is to work on."""
+    if other := next((info for info in root.runs() if info.branch == branch and not info.ended and not info.remote), None):
+        raise BranchExists(
+            f"The run {SPECS}/{other.name} is under way on {branch}.",
+            hint=f"Go on with it: pipeline_init({SPECS}/{other.name}); or leave use_current_branch out, for a branch of its own.",
+        )
+
+
+def _is_fresh(root: Root, info: RunInfo, wanted: Beginning) -> bool:
+    raw = raw_file(root.repository, info, "reports.jsonl") or b""
+    try:
+        first, *others = (REPORT.validate_json(line) for line in raw[: raw.rfind(b"\n") + 1].splitlines())
+    except ValueError:
+        return False
+    # Setup is our own work, so a client that has only asked for its first action has done nothing.
+    if not isinstance(first, RunStarted) or any(not isinstance(report, Prepared) for report in others):
+        return False
+    here = first.branch == first.base_branch
+    return (first.request_hash, first.effort, first.flags, here) == (
+        request_of(wanted).hash,
+        wanted.plan.effort,
+        wanted.flags,
+        wanted.plan.here,
+    )

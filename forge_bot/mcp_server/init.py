@@ -1,0 +1,88 @@
+"""`pipeline_init`: what the input is, and whether a run of it exists. Nothing is written."""
+
+from collections.abc import Mapping
+
+from forge_bot.errors import ForgeError
+from forge_bot.git import Repository
+from forge_bot.mcp_server.preferences import Preferences
+from forge_bot.mcp_server.served_folders import Root
+from forge_bot.mcp_server.task_flags import Spoken, spoken
+from forge_bot.mcp_server.task_source import Origin, fetch_needed, origin_of, run_named
+from forge_bot.mcp_server.wire import InitFlags, NewRun, Refused, Resumed
+from forge_bot.runs.clock import now
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.snapshot_of_run import reading
+from forge_bot.store import SPECS, slug, workspace_name
+
+_GO_ON = "call state_resume_info"
+
+
+def arrived(
+    root: Root, arguments: str, current_branch: str, preferences: Preferences, environ: Mapping[str, str]
+) -> NewRun | Resumed | Refused:
+    """What the arguments of a host's command mean: a new run, one that exists, or nothing that could be used."""
+    said = spoken(arguments.replace("\0", ""))
+    core, problems = said.text, said.problems
+    origin = origin_of(core, environ)
+    if origin.problem:
+        problems = (*problems, origin.problem)
+    if (known := _known(root, core, origin)) is not None:
+        return Resumed(workspace=f"{SPECS}/{known.name}", instruction=_GO_ON)
+    if origin.type == "workspace":
+        problems = (*problems, f"{core} holds no run: name one of run_list, or say in words what is to be done")
+    if problems:
+        return Refused(errors=problems)
+    name = workspace_name(now().date(), "", slug(core))
+    return NewRun(
+        workspace=f"{SPECS}/{name}",
+        spec_name=name.partition("-")[2],
+        source_type=origin.type,
+        source_url=origin.url or None,
+        source_id=origin.id or None,
+        core_text=core,
+        flags=_flags(said, preferences).model_copy(update={"current_branch": current_branch or _branch(root.repository)}),
+        fetch_needed=fetch_needed(origin),
+    )
+
+
+def _flags(said: Spoken, preferences: Preferences) -> InitFlags:
+    """What was said, and what a person wants for every run."""
+    return InitFlags(
+        auto="--auto" in said.switches or preferences.auto,
+        skip_pr="--nopr" in said.switches or preferences.nopr,
+        debug="--debug" in said.switches or preferences.debug,
+        discuss="--discuss" in said.switches or preferences.discuss,
+        effort_override=said.effort or preferences.effort,
+    )
+
+
+def _known(root: Root, core: str, origin: Origin) -> RunInfo | None:
+    """The run that the input names, or the one that is under way for the same issue."""
+    every = root.runs()
+    name = run_named(core) if origin.type == "workspace" else core
+    if named := next((info for info in every if name in {info.name, info.branch}), None):
+        return named
+    if origin.id:
+        mark = f"-{slug(origin.id)}-"
+        return next((info for info in every if mark in info.name and not info.ended and _is_of(root, info, origin)), None)
+    return None
+
+
+def _is_of(root: Root, info: RunInfo, origin: Origin) -> bool:
+    """Whether a run is about this very issue: other trackers and repositories have the same numbers."""
+    try:
+        source = reading(root.repository, info, root.config).state.source
+    except ForgeError:
+        return False
+    return source.type == origin.type and _place(source.url) == _place(origin.url)
+
+
+def _place(url: str) -> str:
+    return url.partition("://")[2].rstrip("/").casefold()
+
+
+def _branch(repository: Repository) -> str:
+    try:
+        return repository.head().branch
+    except ForgeError:
+        return ""

@@ -1,0 +1,135 @@
+"""What a host read of an issue, as a draft; and what its labels, type and points say about effort and branch."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from forge_bot.engine.effort import BranchType, EffortGuess, guess_effort
+from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
+from forge_bot.mcp_server.task_source import Origin, fetch_needed, origin_of
+from forge_bot.mcp_server.wire import ExternalContext, SourceType
+from forge_bot.runs.create import Draft, draft_from, draft_of
+from forge_bot.values import Effort, Frozen
+
+_SIZES = {
+    **dict.fromkeys(("epic", "initiative"), Effort.L),
+    **dict.fromkeys(("sub-task", "subtask"), Effort.S),
+}
+_KINDS: Mapping[str, BranchType] = {
+    **dict.fromkeys(("bug", "defect", "regression", "incident", "fix"), "fix"),
+    **dict.fromkeys(("documentation", "docs"), "docs"),
+    **dict.fromkeys(("refactor", "refactoring", "technical debt", "tech debt"), "refactor"),
+    **dict.fromkeys(("chore", "dependencies", "maintenance"), "chore"),
+    **dict.fromkeys(("feature", "enhancement", "story", "new feature", "improvement"), "feature"),
+}
+
+
+_TRACKERS = {"github": "GitHub", "jira": "Jira", "linear": "Linear"}
+_EXPECTED = tuple(
+    f"{name}: {', '.join(field for field in ExternalContext.model_fields if field.startswith(f'{start}_'))}"
+    for start, name in _TRACKERS.items()
+)
+_SAY = "Say in task_text what is to be done; for an issue, pass source_url and external_context."
+
+
+class Ticket(Frozen):
+    """A draft, and what its tracker says about size and kind."""
+
+    draft: Draft
+    effort: EffortGuess
+    kind: BranchType | None = None
+
+
+def ticket_of(text: str, origin: Origin, context: ExternalContext | None, flag: Effort | None) -> Ticket:
+    """The ticket for words, or for an issue that was read. Raises ContextMissing, EmptyTask, TaskTooLarge."""
+    if origin.type == "text" and context is not None and not text.strip():
+        raise ContextMissing("external_context has none of the fields that are read, and there is no task_text.", details=_EXPECTED)
+    if origin.type == "text":
+        draft, kind, points = _of_words(text), "", None
+    else:
+        if context is None:
+            raise _missing(origin)
+        title, body, labels, kind, points = _fields(origin.type, context)
+        if not title.strip() and not body.strip():
+            raise _missing(origin)
+        draft = draft_from(title, body, origin.source, labels)
+    effort = _effort(flag.value if flag is not None else None, draft, kind, points)
+    return Ticket(draft=draft, effort=effort, kind=_kind((kind, *draft.labels)))
+
+
+def _of_words(text: str) -> Draft:
+    try:
+        return draft_of(text, token=None, api_url=None)
+    except EmptyTask as error:
+        raise EmptyTask(error.message, hint=_SAY) from error
+
+
+def proposed(draft: Draft) -> str:
+    """The request in one text, as a person is shown it before a run begins."""
+    whole = draft.source.type == "text" or draft.text.startswith(draft.title)
+    return draft.text if whole else f"{draft.title}\n\n{draft.text}".strip()
+
+
+def edited(ticket: Ticket, body: str) -> Ticket:
+    """The ticket of an issue with what a person made of the proposed text; its title stays. Raises TaskTooLarge."""
+    words, draft = body.replace("\r\n", "\n").strip(), ticket.draft
+    if words in {"", proposed(draft).strip()}:
+        return ticket
+    first, _, rest = words.partition("\n")
+    text = rest if first.strip() == draft.title else words
+    return ticket.model_copy(update={"draft": draft_from(draft.title, text, draft.source, draft.labels)})
+
+
+def told_origin(source_url: str, source_id: str, text: str, context: ExternalContext | None) -> Origin:
+    """The source the host tells: its URL decides, then the text if it is one, then the names of the fields. Raises BadArguments."""
+    for address in (source_url, text if text.strip().startswith("http") and " " not in text.strip() else ""):
+        if address:
+            origin = origin_of(address)
+            if origin.problem or origin.type in {"text", "workspace"}:
+                raise BadArguments(f"{address!r} is the address of no issue. {origin.problem}".strip())
+            return origin
+    if context is not None:
+        given = {name.partition("_")[0] for name, value in context.model_dump(exclude_defaults=True).items() if value}
+        types: dict[str, SourceType] = {"github": "github_issue", "jira": "jira_issue", "linear": "linear_issue"}
+        for name, kind in types.items():
+            if name in given:
+                return Origin(type=kind, id=source_id)
+    return Origin()
+
+
+def _missing(origin: Origin) -> ContextMissing:
+    needed = fetch_needed(origin)
+    details = (needed.instruction,) if needed is not None else ()
+    return ContextMissing(f"What {origin.url or 'the issue'} says is not known here.", details=details)
+
+
+def _fields(kind: SourceType, context: ExternalContext) -> tuple[str, str, tuple[str, ...], str, float | None]:
+    match kind:
+        case "github_issue":
+            return context.github_title, context.github_body or "", _names(context.github_labels), "", None
+        case "jira_issue":
+            return context.jira_summary, context.jira_description or "", (), context.jira_issue_type, context.jira_story_points
+        case "linear_issue":
+            return context.linear_title, context.linear_description or "", _names(context.linear_labels), "", context.linear_estimate
+        case "text" | "workspace":
+            return "", "", (), "", None
+
+
+def _names(labels: Sequence[str | dict[str, JsonValue]]) -> tuple[str, ...]:
+    """Labels by name, whether the host gives names or GitHub's objects."""
+    plain = (label if isinstance(label, str) else str(label.get("name", "")) for label in labels)
+    return tuple(label.strip() for label in plain if label.strip())
+
+
+def _effort(flag: str | None, draft: Draft, kind: str, points: float | None) -> EffortGuess:
+    """The flag, a label, points, the type of the issue, words: the first that says something."""
+    told = guess_effort(flag=flag, labels=draft.labels, story_points=points, text="")
+    if told != guess_effort(flag=None, labels=(), story_points=None, text=""):
+        return told
+    if (size := _SIZES.get(kind.strip().lower())) is not None:
+        return EffortGuess(effort=size, reason=f"the issue type “{kind.strip()}”")
+    return guess_effort(flag=None, labels=(), story_points=None, text=f"{draft.title}\n{draft.text}")
+
+
+def _kind(names: Sequence[str]) -> BranchType | None:
+    return next((_KINDS[name.strip().lower()] for name in names if name.strip().lower() in _KINDS), None)

@@ -1,0 +1,230 @@
+"""What can be read without changing anything: runs, their documents and logs, the repository, schemas, and this server itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import JsonValue, TypeAdapter
+
+from forge_bot.engine import State
+from forge_bot.engine.phase_rows import rows
+from forge_bot.errors import UnknownArtifact, UnknownRun, registry
+from forge_bot.mcp_server.pipeline_resources import address, pipeline_at, pipelines
+from forge_bot.mcp_server.served_folders import Root, Roots, Spot, in_several
+from forge_bot.mcp_server.wire import WireAction
+from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.project import profile_at
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.snapshot_of_run import Reading, raw_file, reading
+from forge_bot.store import read_request
+
+TIERS: dict[str, str] = {
+    "surface": "what a client sees: tools, resources, prompts",
+    "worker": "what our own process does without a model: setup, verification, commits",
+    "glove": "a worker for one stack: how Python, JavaScript, Go and others are set up and tested",
+    "gate": "a question to a person, and the forms of its answers",
+    "schema": "typed values: actions, reports, state, errors",
+    "registry": "a schema looked up by name: error codes, pipelines, toolchains",
+    "pipeline": "a descriptor of phases, executed by the engine",
+}
+_PARENTS = {"glove": "worker", "registry": "schema"}
+_RUNS_SHOWN = 20
+
+
+class Looking:
+    """Reads for clients. Nothing is locked: what is read is as it was a moment ago."""
+
+    def __init__(self, roots: Roots) -> None:
+        self.roots = roots
+
+    # -- runs ------------------------------------------------------------------------------------------------------
+
+    def run(self, workspace: str, project: str = "") -> Spot:
+        """The run of that name or workspace, in a project or any served folder; one on a branch only if none is checked out.
+
+        Raises UnknownRun, NotServed, AmbiguousRun.
+        """
+        wanted = self.roots.wanted(project)
+        roots, name = self.roots.named(workspace)
+        found = [spot for spot in self.roots.runs([root for root in roots if root in wanted]) if spot.info.name == name]
+        if not found:
+            raise UnknownRun(f"There is no run {name!r} in the served folders.", hint="forge://project/{id}/runs lists those there are.")
+        here = [spot for spot in found if spot.here]
+        if len(here) > 1:
+            raise in_several(workspace)
+        return (here or found)[0]
+
+    def reading(self, workspace: str, project: str = "") -> Reading:
+        """The run, folded from its reports."""
+        spot = self.run(workspace, project)
+        return reading(spot.root.repository, spot.info, spot.root.config)
+
+    def state(self, name: str) -> JsonValue:
+        """state.json as it would be written now."""
+        return self.reading(name).state.model_dump(mode="json")
+
+    def log(self, name: str) -> JsonValue:
+        """What happened, oldest first."""
+        return [entry.model_dump(mode="json", exclude_none=True) for entry in self.reading(name).state.log]
+
+    def artifacts(self, name: str) -> JsonValue:
+        """The run's documents: which phase wrote them, in which round, and what a reviewer said there."""
+        return _listed(name, self.reading(name).state)
+
+    def artifact(self, name: str, artifact: str) -> str:
+        """A document. The request is cleaned of what nobody sees: strangers may have hidden words for a model in it."""
+        if artifact == "request.md":
+            return self.request(name)
+        text = self.reading(name).artifact(artifact)
+        if text is None:
+            raise UnknownArtifact(f"The run {name} has no {artifact}.", hint=f"forge://run/{name}/artifacts lists those there are.")
+        return text
+
+    def request(self, name: str) -> str:
+        """The request as an agent may read it."""
+        spot = self.run(name)
+        raw = raw_file(spot.root.repository, spot.info, "request.md") or b""
+        request = read_request(raw.decode("utf-8", "replace"))
+        text = request.text if request.source.type == "text" else clean(request.text).text
+        return f"# {request.title}\n\n{text}\n"
+
+    # -- the repository --------------------------------------------------------------------------------------------
+
+    def profile(self, project: str) -> JsonValue:
+        """Languages, commands, conventions and layout at the commit that is checked out."""
+        root = self.roots.root(project)
+        return profile_at(root.repository, root.repository.commit_id("HEAD"), root.config).model_dump(mode="json")
+
+    def runs(self, project: str) -> JsonValue:
+        """The runs of a repository, newest first."""
+        root = self.roots.root(project)
+        return [self.line(Spot(root, info)) for info in root.runs()]
+
+    def line(self, spot: Spot) -> dict[str, JsonValue]:
+        """A run as a list shows it."""
+        return _line(spot.info, self.roots.workspace(spot.root, spot.info.name))
+
+    def context(self, project: str) -> str:
+        """Where the repository and its runs stand, for the beginning of a session."""
+        root = self.roots.root(project)
+        branch = root.branch
+        profile = profile_at(root.repository, root.repository.commit_id("HEAD"), root.config)
+        commands = [
+            f"- {kind}: `{' '.join(command.argv)}`" for kind in ("build", "test", "lint") for command in getattr(profile.commands, kind)
+        ]
+        languages = ", ".join(f"{language.name} ({language.percent}%)" for language in profile.languages)
+        known = [
+            f"- {self.roots.workspace(root, info.name)}: {info.title} ({_where(info)}, {info.branch})"
+            for info in root.runs()[:_RUNS_SHOWN]
+            if not info.ended
+        ]
+        parts = [
+            f"# {root.id}",
+            f"{f'Branch `{branch}`' if branch else 'No branch is checked out'}. {languages}",
+            "## Commands\n\n" + ("\n".join(commands) or "None was found."),
+            "## Runs under way\n\n" + ("\n".join(known) or "None. pipeline_init begins one."),
+        ]
+        return "\n\n".join(parts) + "\n"
+
+    def shelf(self) -> tuple[tuple[str, str, str, str], ...]:
+        """What a list of resources names by address: the served repositories, their pipelines, and the runs under way."""
+        found: list[tuple[str, str, str, str]] = []
+        for root in self.roots.all:
+            found.append(
+                (f"forge://project/{root.id}/context", f"{root.id} context", "where the repository and its runs stand", "text/markdown")
+            )
+            alive = [info for info in root.runs() if not info.ended][:_RUNS_SHOWN]
+            found += [(f"forge://run/{info.name}/state", info.name, info.title, "application/json") for info in alive]
+        found += [(f"forge://pipeline/{name}", name, "a pipeline as data", "application/json") for name in self.pipelines()]
+        # Several folders may have the same run.
+        return tuple({entry[0]: entry for entry in found}.values())
+
+    # -- schemas and the server ------------------------------------------------------------------------------------
+
+    def pipeline(self, name: str) -> JsonValue:
+        """A pipeline's descriptor."""
+        return pipeline_at(self.roots, name).model_dump(mode="json", exclude_defaults=True)
+
+    def pipeline_of(self, root: Root) -> str:
+        """What the address ends in of the pipeline a root's runs are made of."""
+        return address(self.roots, root, root.config.pipeline)
+
+    def pipelines(self) -> tuple[str, ...]:
+        """What the addresses of the pipelines end in that runs can be made of."""
+        return pipelines(self.roots)
+
+    def roots_served(self) -> JsonValue:
+        """The served folders, in the form of the protocol's roots."""
+        return {"roots": [{"uri": root.path.as_uri(), "name": root.id} for root in self.roots.all]}
+
+
+def _line(info: RunInfo, workspace: str) -> dict[str, JsonValue]:
+    return {
+        "workspace": workspace,
+        "title": info.title,
+        "branch": info.branch,
+        "phase": info.phase,
+        "status": info.status,
+        "effort": info.effort,
+        "updated_at": info.updated_at.isoformat(),
+    }
+
+
+def _where(info: RunInfo) -> str:
+    return f"waits for a person at {info.gate}" if info.waiting else f"at {info.phase}"
+
+
+def _listed(name: str, state: State) -> JsonValue:
+    return [
+        {
+            "name": artifact,
+            "uri": f"forge://run/{name}/artifact/{artifact}",
+            "phase": record.phase,
+            "round": record.round,
+            "verdict": record.verdict.value if record.verdict is not None else None,
+            "blob": record.blob,
+        }
+        for artifact, record in state.artifacts.items()
+    ]
+
+
+def phases(found: Reading) -> JsonValue:
+    """Every phase and how it stands."""
+    return [{"id": row.phase, "label": row.label, "standing": row.standing, "note": row.note} for row in rows(found.pipeline, found.state)]
+
+
+def errors_schema() -> JsonValue:
+    """Every error: code, class, sentence and way out."""
+    return [
+        {
+            "code": code,
+            "check_class": kind.__name__,
+            "domain": code.partition("-")[0],
+            "message": (kind.__doc__ or "").strip(),
+            "hint": kind.hint,
+        }
+        for code, kind in sorted(registry().items())
+    ]
+
+
+def taxonomy() -> JsonValue:
+    """The kinds of parts this server is made of, and which is a kind of which."""
+    return {"tiers": [{"tier": name, "what": what, "subtype_of": _PARENTS.get(name)} for name, what in TIERS.items()]}
+
+
+def state_schema() -> JsonValue:
+    """JSON Schema of state.json."""
+    return State.model_json_schema()
+
+
+def actions_schema() -> JsonValue:
+    """JSON Schema of what pipeline_next_action answers."""
+    adapter: TypeAdapter[Any] = TypeAdapter(WireAction)
+    return adapter.json_schema()
+
+
+SCHEMAS: dict[str, Callable[[], JsonValue]] = {
+    "state": state_schema,
+    "actions": actions_schema,
+    "errors": errors_schema,
+    "taxonomy": taxonomy,
+}

@@ -1,0 +1,120 @@
+"""An open question in words for a person, and as the component that faces render."""
+
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from forge_bot.mcp_server.markdown_embed import beginning, patch, settled, shares
+from forge_bot.mcp_server.wire import Discussion, NeedsConfirmation, NeedsDiscussion, Proposal, Ready
+from forge_bot.prompts.escape import as_written
+from forge_bot.runs.question import Document, Question
+
+LONGEST = 24_000
+"""Characters of a question in words, a few more when code has to be closed. No client is known that shows less of a form."""
+
+_FEWEST = 400
+"""Characters that each document gets, however long the rest of the question is."""
+
+_MOST_FINDINGS = 40
+_LONGEST_LINE = 600
+
+
+class Presented(NamedTuple):
+    """A question in words for a person, and the documents of which only the beginning is in it."""
+
+    text: str
+    cut: tuple[str, ...] = ()
+
+
+def presented(asked: Question, run: str, workspace: str) -> Presented:
+    """The question as Markdown: what is decided, for which version, what each answer does and what speaks against it; then the documents.
+
+    What does not fit is cut at the end of each document, which says so and where the whole of it stands.
+    """
+    first, last = _about(asked), _against(asked)
+    room = LONGEST - sum(len(part) + 2 for part in (*first, *last))
+    if asked.data.difference:
+        shown = beginning(asked.data.difference, room // 3)
+        more = "\n\n_This difference is cut; the documents below are the version that counts._" if shown != asked.data.difference else ""
+        last.append(f"**What changed since the version shown before**\n\n{patch(shown)}{more}")
+        room -= len(last[-1])
+    documents = asked.data.documents
+    sizes = shares([len(document.text) for document in documents], max(room - 300 * len(documents), _FEWEST * len(documents)))
+    papers = [_paper(document, size, run, workspace) for document, size in zip(documents, sizes, strict=True)]
+    cut = tuple(document.name for document, size in zip(documents, sizes, strict=True) if size < len(document.text))
+    return Presented("\n\n".join([*first, *_warned(cut, workspace), *last, *papers]), cut)
+
+
+def _about(asked: Question) -> list[str]:
+    """What is decided, the version it is bound to, and the meaning of the answers."""
+    parts = [f"## {asked.title}", *(settled(line) for line in asked.data.decision)]
+    if asked.data.digest:
+        parts.append(f"Version: `{asked.data.digest[:12]}`. An answer counts for this version only.")
+    return [*parts, "\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in asked.actions)]
+
+
+def _against(asked: Question) -> list[str]:
+    """Risks and findings."""
+    data, parts = asked.data, list[str]()
+    if data.risks:
+        parts.append("**Risks**\n\n" + "\n".join(f"- {_line(risk)}" for risk in data.risks))
+    if data.findings:
+        shown = [f"- [{finding.severity.value}] {_line(finding.description)}" for finding in data.findings[:_MOST_FINDINGS]]
+        more = len(data.findings) - len(shown)
+        parts.append("**Findings**\n\n" + "\n".join([*shown, *([f"- … and {more} more in the documents"] if more else [])]))
+    return parts
+
+
+def _warned(cut: tuple[str, ...], workspace: str) -> list[str]:
+    if not cut:
+        return []
+    names = ", ".join(f"{workspace}/{name}" for name in cut)
+    return [f"⚠ **Not all of it is shown here.** Only the beginning of {names} is; an approval counts for the whole. Read it there first."]
+
+
+def _paper(document: Document, size: int, run: str, workspace: str) -> str:
+    shown = beginning(document.text, size)
+    body = patch(shown) if document.name.endswith(".patch") else as_written(shown) if document.hidden else settled(shown)
+    path = f"{workspace}/{document.name}"
+    if len(shown) == len(document.text):
+        return f"### {path}\n\n{body}"
+    where = f"the whole of it is {path} in the work tree, or forge://run/{run}/artifact/{document.name}"
+    return f"### {path} (only its beginning)\n\n{body}\n\n**[… cut here after {len(shown):,} characters: {where}]**"
+
+
+def _line(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE]}…"
+
+
+def component(asked: Question) -> dict[str, JsonValue]:
+    """The question as data, without the documents' texts, which the host can read by itself."""
+    shown = asked.model_dump(mode="json", exclude={"data": {"documents": {"__all__": {"text"}}}})
+    return dict(shown)
+
+
+def beforehand(answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str, JsonValue]:
+    """What goes along with an answer before a run begins: the question as data, and what comes next."""
+    match answer:
+        case NeedsConfirmation(needs_user_confirmation=proposal):
+            return {"hints": {"next": "ask the person, then call again with user_confirmation"}, "ui": _choice(proposal)}
+        case NeedsDiscussion(needs_discussion=discussion):
+            return {"hints": {"next": "ask the person, then call again with discussion_answers"}, "ui": _form(discussion)}
+        case Ready():
+            following = f"git checkout -b {answer.branch}, then pipeline_next_action" if answer.create_branch else "pipeline_next_action"
+            return {"hints": {"next": following}}
+
+
+def _choice(proposal: Proposal) -> dict[str, JsonValue]:
+    actions: list[JsonValue] = []
+    for effort, option in proposal.effort_options.items():
+        left_out = ", ".join(phase.label for phase in option.skipped_phases)
+        effect = f"all phases but {left_out}" if left_out else "all phases"
+        actions.append({"answer": effort.value, "effect": f"{effect}; recommended" if option.recommended else effect})
+    data = proposal.model_dump(mode="json", include={"detected_effort", "current_branch", "is_main_branch", "enriched_request_body"})
+    return {"kind": "confirmation", "title": "Effort and branch", "data": data, "actions": actions, "requires_response": True}
+
+
+def _form(discussion: Discussion) -> dict[str, JsonValue]:
+    data: dict[str, JsonValue] = {"questions": list(discussion.questions)}
+    return {"kind": "input", "title": "Before it begins", "data": data, "actions": [], "requires_response": True}

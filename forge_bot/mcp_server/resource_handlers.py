@@ -1,0 +1,137 @@
+"""The resources: what can be read by address, read when it is asked for."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.types import Annotations
+from pydantic import JsonValue
+
+from forge_bot.errors import ForgeError
+from forge_bot.mcp_server.protocol import ForgeServer
+from forge_bot.mcp_server.service_calls import LazyDesk, in_thread
+from forge_bot.mcp_server.tool_results import sendable
+
+JSON = "application/json"
+MARKDOWN = "text/markdown"
+_FOR_MODELS = Annotations(audience=["assistant"], priority=0.5)
+
+
+def add_shelves(server: ForgeServer, desk: LazyDesk) -> None:
+    """All resources and templates."""
+    _about_projects(server, desk)
+    _about_runs(server, desk)
+    _about_forge(server, desk)
+
+
+def _about_projects(server: ForgeServer, desk: LazyDesk) -> None:
+    @server.resource("forge://project/{id}/context", mime_type=MARKDOWN, annotations=_FOR_MODELS)
+    async def context(id: str) -> str:  # noqa: A002 - the name in the address
+        """A repository: its commands, and the runs under way."""
+        return await _found(lambda: desk().looking.context(id))
+
+    @server.resource("forge://project/{id}/profile", mime_type=JSON)
+    async def profile(id: str) -> str:  # noqa: A002 - the name in the address
+        """Languages, commands and conventions of a repository."""
+        return await _json(lambda: desk().looking.profile(id))
+
+    @server.resource("forge://project/{id}/runs", mime_type=JSON)
+    async def project_runs(id: str) -> str:  # noqa: A002 - the name in the address
+        """The runs of a repository."""
+        return await _json(lambda: desk().looking.runs(id))
+
+
+def _about_runs(server: ForgeServer, desk: LazyDesk) -> None:
+    @server.resource("forge://run/{run}/state", mime_type=JSON)
+    async def state(run: str) -> str:
+        """A run's state.json."""
+        return await _json(lambda: desk().looking.state(run))
+
+    @server.resource("forge://run/{run}/artifacts", mime_type=JSON)
+    async def artifacts(run: str) -> str:
+        """A run's documents, with their verdicts."""
+        return await _json(lambda: desk().looking.artifacts(run))
+
+    @server.resource("forge://run/{run}/artifact/{name}", mime_type=MARKDOWN)
+    async def artifact(run: str, name: str) -> str:
+        """A document of a run."""
+        return await _found(lambda: desk().looking.artifact(run, name))
+
+    @server.resource("forge://run/{run}/request", mime_type=MARKDOWN)
+    async def request(run: str) -> str:
+        """What a run is about, without hidden text."""
+        return await _found(lambda: desk().looking.request(run))
+
+    @server.resource("forge://run/{run}/log", mime_type=JSON)
+    async def log(run: str) -> str:
+        """What happened in a run."""
+        return await _json(lambda: desk().looking.log(run))
+
+
+def _about_forge(server: ForgeServer, desk: LazyDesk) -> None:
+    @server.resource("forge://pipeline/{id}", mime_type=JSON)
+    async def pipeline(id: str) -> str:  # noqa: A002 - the name in the address
+        """A pipeline: every phase, in order."""
+        return await _json(lambda: desk().looking.pipeline(id))
+
+    for name, what in (
+        ("state", "JSON Schema of state.json"),
+        ("actions", "JSON Schema of the actions"),
+        ("errors", "every error, with its way out"),
+        ("taxonomy", "the kinds of parts forge-bot is made of"),
+    ):
+        server.resource(f"forge://schema/{name}", name=f"schema-{name}", description=what, mime_type=JSON)(_schema(name))
+
+    @server.resource("forge://mcp/roots", mime_type=JSON)
+    async def roots() -> str:
+        """The folders this server serves."""
+        return await _json(partial(_roots, desk))
+
+    @server.resource("forge://mcp/surface", mime_type=JSON)
+    async def surface() -> str:
+        """This server, described by itself."""
+        return json.dumps(await described(server), ensure_ascii=False, indent=1)
+
+
+def _roots(desk: LazyDesk) -> JsonValue:
+    return desk().looking.roots_served()
+
+
+def _schema(name: str) -> Callable[[], Any]:
+    async def schema() -> str:
+        from forge_bot.mcp_server.queries import SCHEMAS
+
+        return await _json(SCHEMAS[name])
+
+    return schema
+
+
+async def described(server: ForgeServer) -> dict[str, JsonValue]:
+    """Tools, resources, prompts and what comes beside answers."""
+    return {
+        "tools": [{"name": tool.name, "description": tool.description or ""} for tool in await server.list_tools()],
+        "resources": [resource.uri for resource in await server.list_resources()],
+        "templates": [template.uri_template for template in await server.list_resource_templates()],
+        "prompts": [prompt.name for prompt in await server.list_prompts()],
+        "meta": {
+            "hints": "what to do next",
+            "resource_links": "addresses with more",
+            "annotations": "counts",
+            "ui": "a question as data",
+            "error": "an error as data",
+        },
+        "hidden_tools": [],
+    }
+
+
+async def _found(read: Callable[[], str]) -> str:
+    try:
+        return sendable(await in_thread(read))
+    except ForgeError as error:
+        raise ResourceNotFoundError(f"{error.code}: {error.message} {error.advice}") from error
+
+
+async def _json(read: Callable[[], JsonValue]) -> str:
+    return await _found(lambda: json.dumps(read(), ensure_ascii=False, indent=1))

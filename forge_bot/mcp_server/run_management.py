@@ -1,0 +1,292 @@
+"""The tools beside the loop, as plain functions: resuming, sending back, ending, and looking at what runs took and taught."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Literal
+from uuid import uuid4
+
+from pydantic import JsonValue
+
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase
+from forge_bot.engine.reports import Answer, RetryAsked
+from forge_bot.engine.state import State, TaskState
+from forge_bot.errors import BadArguments, UnknownArtifact
+from forge_bot.knowledge import History
+from forge_bot.knowledge.past_runs import REPORTS, Reported, read_reported
+from forge_bot.mcp_server.check_worktree import Workshop
+from forge_bot.mcp_server.client_run import Turns, client_run
+from forge_bot.mcp_server.confirm_control import PastQuestion, Wanted, past_question
+from forge_bot.mcp_server.person_answers import VIA, VIA_CLIENT
+from forge_bot.mcp_server.preferences import Preferences, preferences, set_preferences
+from forge_bot.mcp_server.queries import Looking
+from forge_bot.mcp_server.served_folders import Root, Roots
+from forge_bot.mcp_server.side_tool_results import Controlled, Findings, Kept, Numbers, Orientation, ResumeInfo, RunList, Validation
+from forge_bot.runs.apply_output import Contract
+from forge_bot.runs.clock import now
+from forge_bot.runs.estimate import estimate
+from forge_bot.runs.past_run_index import history_at
+from forge_bot.runs.phase_names import check_documents, phase_named
+from forge_bot.runs.resolve import run_in
+from forge_bot.runs.session import Reply, answer, person
+from forge_bot.runs.snapshot_of_run import Reading, raw_file, reading
+from forge_bot.settings import load_pipeline
+from forge_bot.store import SPECS
+from forge_bot.values import Effort, Severity, Tier
+
+About = Literal["runs", "patterns", "friction"]
+Kind = Literal["summary", "estimate", "repository"]
+
+_MOST = 50
+_SHOWN = 5
+_ALL = 100_000
+
+
+class Managing:
+    """Everything a client may do with runs beside working them off."""
+
+    def __init__(self, roots: Roots, turns: Turns, workshop: Workshop, looking: Looking) -> None:
+        self.roots = roots
+        self.turns = turns
+        self.workshop = workshop
+        self.looking = looking
+
+    # -- where things stand ----------------------------------------------------------------------------------------
+
+    def orient(self, tier: Literal["L0", "L1", "L2"], project: str) -> Orientation:
+        """A status of a few words, of one project or of all; L1 names the runs under way, L2 brings the whole context along."""
+        roots = self.roots.wanted(project)
+        alive = [spot for spot in self.roots.runs(roots) if not spot.info.ended]
+        link, *others = (f"forge://project/{root.id}/context" for root in roots)
+        short = Orientation(
+            runs=len(alive),
+            waiting=sum(spot.info.waiting for spot in alive),
+            next="pipeline_next_action" if alive else "pipeline_init",
+            context_link=link,
+            other_contexts=tuple(others),
+            tier=tier,
+        )
+        if tier == "L0":
+            return short
+        more: dict[str, Any] = {"branch": roots[0].branch, "under_way": tuple(self.looking.line(spot) for spot in alive)}
+        if tier == "L2":
+            more["context"] = "\n".join(self.looking.context(root.id) for root in roots)
+        return short.model_copy(update=more)
+
+    def resume_info(self, workspace: str) -> ResumeInfo:
+        """Where a run stands; one on a branch that is not checked out is named with the way to it."""
+        spot = self.looking.run(workspace)
+        root, info = spot.root, spot.info
+        found = reading(root.repository, info, root.config)
+        # Before its first commit a run lies in the work tree, and its branch may be nowhere.
+        unborn = run_in(root.path, info.name) is not None and not root.repository.branch_exists(info.branch)
+        here = root.branch == info.branch or unborn
+        return _resume_info(found, self.roots.workspace(root, info.name), here=here)
+
+    def run_list(self, *, ended: bool) -> RunList:
+        """The runs of all served folders, with those that are over if wanted."""
+        found = self.roots.runs(self.roots.all)
+        return RunList(runs=tuple(self.looking.line(spot) for spot in found if ended or not spot.info.ended))
+
+    def control(self, workspace: str, wanted: Wanted, client: str, confirmed: str = "") -> Controlled | PastQuestion:
+        """End a run, or send it back to a phase that it has reached. Raises BadOption, NothingToRetry, RunEnded.
+
+        Past an open question a person decides: what they are to be asked comes back, and nothing is done. `confirmed` is the
+        action id of the question that they let it pass.
+        """
+        spot = self.roots.spot(workspace)
+        if wanted.operation == "abandon":
+            self.workshop.call_off(spot)
+        with client_run(spot, self.turns, ending=wanted.operation == "abandon") as run:
+            target = phase_named(run.pipeline, wanted.phase) if wanted.phase else run.state.current_phase
+            if wanted.operation == "retry":
+                check_documents(run, target)
+            if run.state.gate is not None and confirmed != run.action.action_id:
+                return past_question(run, wanted, target, str(spot.root.path))
+            by, via = (person(), VIA_CLIENT) if confirmed else (f"{client or 'an MCP client'}, unverified", VIA)
+            if wanted.operation == "abandon":
+                run.tell(answer(run, Reply(answer=Answer.ABANDON, notes=wanted.notes), via, by=by))
+            else:
+                key = f"retry-{uuid4().hex}"
+                run.tell(RetryAsked(key=key, at=now(), phase=target, notes=wanted.notes, by=by, via=via))
+            state = run.state
+            return Controlled(
+                workspace=self.roots.workspace(spot.root, run.name),
+                operation=wanted.operation,
+                current_phase=state.current_phase,
+                status=state.current_phase_status.value,
+                instruction="nothing is left to do; the branch stays" if state.ended else "call pipeline_next_action",
+            )
+
+    # -- what earlier runs teach -----------------------------------------------------------------------------------
+
+    def history(self, query: str, about: About, limit: int, project: str) -> Findings:
+        """A project's earlier runs like a text, what reviewers kept finding there, or where runs got stuck. Raises NotServed."""
+        root = self.roots.root(project)
+        past = history_at(root.repository, root.repository.commit_id("HEAD"))
+        count = min(max(limit, 1), _MOST)
+        return Findings(results=_taught(past, query, about, count), runs=len(root.runs()))
+
+    def analytics(self, kind: Kind, workspace: str, effort: str, project: str) -> Numbers:
+        """What a run took, what one of an effort will probably take in a project, or all its runs together. Raises NotServed."""
+        if kind == "summary":
+            found = self.looking.reading(workspace, project)
+            raw = raw_file(found.repository, found.info, REPORTS) or b""
+            reported = read_reported(raw.decode("utf-8", "replace"))
+            return Numbers(about=found.state.run, numbers={**_summary(found.state), **_of_all_rounds(reported)})
+        root = self.roots.root(project)
+        if kind == "estimate":
+            return Numbers(about=effort, numbers=_estimated(root, effort))
+        return Numbers(about=root.id, numbers=_repository(root))
+
+    # -- documents and preferences ---------------------------------------------------------------------------------
+
+    def validate(self, workspace: str, artifact: str) -> Validation:
+        """Read a document as the report on it would, without reporting. Raises UnknownArtifact."""
+        spot = self.roots.spot(workspace)
+        found = reading(spot.root.repository, spot.info, spot.root.config)
+        name = artifact.strip().rpartition("/")[2]
+        text = found.artifact(name)
+        if text is None:
+            raise UnknownArtifact(f"There is no {name} in {SPECS}/{spot.info.name}.", hint="Write it there first.")
+        return _validated(found, name, text)
+
+    def preferences(self, wanted: Mapping[str, Any] | None, project: str) -> Kept:
+        """What is kept for new runs of a project; replaced by `wanted` if that is given. Raises NotServed."""
+        repository = self.roots.root(project).repository
+        if wanted is not None:
+            set_preferences(repository, Preferences.model_validate(wanted))
+        return Kept(preferences=preferences(repository).model_dump(mode="json", exclude_defaults=True))
+
+
+def _resume_info(found: Reading, workspace: str, *, here: bool) -> ResumeInfo:
+    from forge_bot.engine import next_action
+
+    state = found.state
+    action = next_action(found.pipeline, state)
+    go = "call pipeline_next_action" if here else f"git switch {state.branch}, then call pipeline_next_action"
+    return ResumeInfo(
+        workspace=workspace,
+        spec_name=state.run.partition("-")[2],
+        current_phase=state.current_phase,
+        current_phase_status=state.current_phase_status.value,
+        completed_phases=state.completed_phases,
+        skipped_phases=state.skipped_phases,
+        effort=state.effort.value,
+        flow_template=state.flow_template,
+        auto_approve=state.flags.auto,
+        skip_pr=state.flags.skip_pr,
+        debug=state.flags.debug,
+        branch=state.branch,
+        checked_out=here,
+        rounds=state.rounds,
+        pending_tasks=tuple(task.spec.id for task in state.tasks if not task.settled),
+        completed_tasks=tuple(task.spec.id for task in state.tasks if task.settled),
+        total_tasks=len(state.tasks),
+        total_tokens=state.usage.input_tokens + state.usage.output_tokens,
+        total_duration_ms=state.usage.duration_ms,
+        outstanding=f"{action.type} {action.agent}" if isinstance(action, SpawnAgent) else action.type,
+        instruction="nothing is left to do" if state.ended else go,
+    )
+
+
+def _taught(past: History, query: str, about: About, count: int) -> tuple[dict[str, JsonValue], ...]:
+    match about:
+        case "runs":
+            return tuple(entry.model_dump(mode="json") for entry in past.similar(query, count))
+        case "patterns":
+            return tuple(entry.model_dump(mode="json") for entry in past.patterns(query, (), count))
+        case "friction":
+            return tuple({"description": point} for point in past.friction(query, count))
+
+
+def _summary(state: State) -> dict[str, JsonValue]:
+    findings = [finding for record in state.artifacts.values() for finding in record.findings]
+    return {
+        "effort": state.effort.value,
+        "flow_template": state.flow_template,
+        "total_tokens": state.usage.input_tokens + state.usage.output_tokens,
+        "total_duration_ms": state.usage.duration_ms,
+        "cost_usd": str(state.usage.cost) if state.usage.cost is not None else None,
+        "calls": state.usage.calls,
+        "phases_executed": len([phase for phase in state.completed_phases if phase not in state.skipped_phases]),
+        "phases_skipped": len(state.skipped_phases),
+        "retries": sum(max(count - 1, 0) for count in state.visits.values()),
+        "review_findings": {severity.value: sum(finding.severity is severity for finding in findings) for severity in Severity},
+        "tasks": _tasks(state.tasks),
+    }
+
+
+def _of_all_rounds(reported: Reported) -> dict[str, JsonValue]:
+    counts = Counter(finding.severity.value for _, finding in reported.findings)
+    return {
+        "review_findings_all_rounds": {severity.value: counts[severity.value] for severity in Severity},
+        "rejections": [{"where": where, "notes": notes} for where, notes in reported.rejections],
+    }
+
+
+def _tasks(tasks: tuple[TaskState, ...]) -> dict[str, JsonValue]:
+    counted: dict[str, JsonValue] = {}
+    for task in tasks:
+        counted[task.status.value] = sum(other.status is task.status for other in tasks)
+    return counted
+
+
+def _estimated(root: Root, effort: str) -> dict[str, JsonValue]:
+    try:
+        wanted = Effort(effort.strip().upper())
+    except ValueError:
+        raise BadArguments(f"effort {effort!r} does not exist: it is one of {', '.join(Effort)}.") from None
+    config = root.config
+    pipeline = load_pipeline(config.pipeline, root.repository.text_here)
+    models = {tier: config.model_for(tier) for tier in Tier}
+    found = estimate(root.repository, root.repository.commit_id("HEAD"), pipeline, wanted, models)
+    # The keys of the other numbers, and not those of the run's own files.
+    return found.model_dump(mode="json", by_alias=False)
+
+
+def _repository(root: Root) -> dict[str, JsonValue]:
+    known = root.runs()
+    past = history_at(root.repository, root.repository.commit_id("HEAD"))
+    said = past.patterns("", (), _ALL)
+    efforts: dict[str, JsonValue] = {}
+    for info in known:
+        efforts[info.effort] = sum(other.effort == info.effort for other in known)
+    findings: list[JsonValue] = [entry.model_dump(mode="json") for entry in said if not entry.by_person]
+    rejections: list[JsonValue] = [entry.model_dump(mode="json") for entry in said if entry.by_person]
+    return {
+        "runs": len(known),
+        "completed": sum(info.status == "completed" for info in known),
+        "abandoned": sum(info.status == "abandoned" for info in known),
+        "waiting": sum(info.waiting for info in known),
+        "by_effort": efforts,
+        "most_common_findings": findings[:_SHOWN],
+        "most_common_rejections": rejections[:_SHOWN],
+    }
+
+
+def _validated(found: Reading, name: str, text: str) -> Validation:
+    for phase in found.pipeline.phases:
+        if not isinstance(phase, Speaking) or not _writes(phase.writes, name, found.state):
+            continue
+        from forge_bot.engine.next_action import agent_and_headings
+
+        _, headings = agent_and_headings(phase, found.state)
+        verdicts = phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else ()
+        contract = Contract(headings=headings, verdicts=verdicts, tasks=isinstance(phase, AgentPhase) and phase.tasks)
+        seen = contract.inspect(text)
+        unreadable = seen.verdict is not None and seen.verdict.value == "UNREADABLE"
+        return Validation(
+            artifact=name,
+            phase=phase.id,
+            valid=not seen.problems and not unreadable,
+            problems=tuple(str(problem) for problem in seen.problems),
+            verdict=seen.verdict.value if seen.verdict is not None else None,
+            findings=tuple(finding.model_dump(mode="json") for finding in seen.findings),
+            tasks=tuple(f"{task.id}: {task.title}" for task in seen.tasks),
+        )
+    raise UnknownArtifact(f"No phase of this run writes {name}.")
+
+
+def _writes(pattern: str, name: str, state: State) -> bool:
+    return name == pattern or name in {pattern.replace("{task}", task.spec.id) for task in state.tasks}

@@ -1,0 +1,49 @@
+"""From the command line to a server that answers."""
+
+import gc
+import os
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from forge_bot.mcp_server.protocol import ForgeServer
+
+DEBUG = "FORGE_BOT_DEBUG"
+TOKEN = "FORGE_BOT_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
+
+
+def serve_stdio(folders: Sequence[Path], *, named: bool = True) -> int:
+    """Serve one client over stdin and stdout until it goes away. Folders that nobody `named` may give way to those it has open."""
+    _made(folders, named=named).run("stdio")
+    return 0
+
+
+def serve_http(folders: Sequence[Path], port: int, environ: Mapping[str, str] = os.environ) -> int:
+    """Serve many clients over HTTP on this machine until the process is told to stop. The token is told on stderr if none was set."""
+    server = _made(folders)
+    from forge_bot.mcp_server.http import LOOPBACK, PATH, door, listen
+
+    opened = door(port)
+    token = environ.get(TOKEN, "").strip()
+    sys.stderr.write(f"forge-bot serves http://{LOOPBACK}:{port}{PATH}\n")
+    if not token:
+        token = secrets.token_urlsafe(32)
+        sys.stderr.write(f"Send: Authorization: Bearer {token}\n")
+    sys.stderr.flush()
+    listen(server, token, opened)
+    return 0
+
+
+def _made(folders: Sequence[Path], *, named: bool = True) -> "ForgeServer":
+    # Importing makes many objects that all stay: looking through them for garbage takes a tenth of the start.
+    gc.disable()
+    from forge_bot.mcp_server.server import make_server
+    from forge_bot.mcp_server.service_calls import LazyDesk
+
+    server = make_server(LazyDesk([folder.absolute() for folder in folders], named=named), debug=DEBUG in os.environ)
+    gc.freeze()
+    gc.enable()
+    return server

@@ -1,0 +1,67 @@
+"""Calls of the desk from the event loop: made beside it, and the desk itself only when it is first needed."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+from anyio.lowlevel import RunVar
+from mcp.server.mcpserver import Context
+
+if TYPE_CHECKING:
+    from forge_bot.mcp_server.client_actions import Next
+    from forge_bot.mcp_server.service import Desk
+
+Answer = TypeVar("Answer")
+
+_AT_ONCE = 64
+"""Calls at work at the same time; further ones wait for their turn, and everything that needs no desk does not."""
+
+_LIMIT: RunVar[anyio.CapacityLimiter] = RunVar("_LIMIT")
+
+
+class LazyDesk:
+    """The desk for some folders, made at its first call: the engine behind it takes as long to import as the protocol.
+
+    Folders that nobody `named` give way to those that the client has open, if they are no repositories.
+    """
+
+    def __init__(self, folders: Sequence[Path], *, named: bool = True) -> None:
+        self.folders = tuple(folders)
+        self.named = named
+        self._desk: Desk | None = None
+        self._making = threading.Lock()
+
+    def __call__(self) -> "Desk":
+        """The desk."""
+        with self._making:
+            if self._desk is None:
+                from forge_bot.mcp_server.service import Desk
+
+                self._desk = Desk(self.folders, named=self.named)
+            return self._desk
+
+    def asked_again(self, workspace: str, given: Mapping[str, Any]) -> "Next | None":
+        """The outstanding action of a workspace, where nothing was said and nothing has happened; None also before the desk is made."""
+        return self._desk.asked_again(workspace, given) if self._desk is not None else None
+
+    def close(self) -> None:
+        """End the project commands that are running; none starts any more."""
+        if self._desk is not None:
+            self._desk.workshop.close()
+
+
+async def in_thread(call: Callable[[], Answer]) -> Answer:
+    """Run a call of the desk beside the event loop, to its end even if the client goes away: nothing is left half recorded."""
+    # Limits of our own: the SDK reads and writes its pipes under the usual one, and would have to wait for calls that wait.
+    limit = _LIMIT.get(None)
+    if limit is None:
+        _LIMIT.set(limit := anyio.CapacityLimiter(_AT_ONCE))
+    return await anyio.to_thread.run_sync(call, limiter=limit)
+
+
+def client_name(ctx: Context[Any, Any]) -> str:
+    """What the client calls itself; it may say anything."""
+    told = ctx.session.client_params
+    return "".join(sign for sign in told.client_info.name if sign.isprintable())[:60] if told is not None else ""

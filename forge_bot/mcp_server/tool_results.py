@@ -1,0 +1,96 @@
+"""Answers and errors as results of tools: compact JSON for the model, structure beside it in `_meta`."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
+from pydantic import BaseModel, JsonValue
+
+from forge_bot.errors import ArtifactUnfit, ForgeError
+from forge_bot.mcp_server.client_hints import for_clients
+
+_ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
+"""Keys that stand only where they say something."""
+
+_HALVES = re.compile("[\ud800-\udfff]")
+
+UNEXPECTED = "Something unexpected happened in {tool}. What was recorded is not lost; ask for the next action again."
+
+
+def sendable(text: str) -> str:
+    """The text without halves of characters, which git's file names may hold and no line over the wire can."""
+    return _HALVES.sub("\ufffd", text)
+
+
+def links_of(workspace: str) -> tuple[str, ...]:
+    """Addresses of the resources of a run."""
+    return tuple(f"forge://run/{_run(workspace)}/{part}" for part in ("state", "artifacts", "log"))
+
+
+def artifact_of(workspace: str, name: str) -> tuple[str, str]:
+    """Name and address of a document of a run."""
+    return name, f"forge://run/{_run(workspace)}/artifact/{name}"
+
+
+def _run(workspace: str) -> str:
+    return workspace.strip().rstrip("/").rpartition("/")[2]
+
+
+def answered(
+    answer: BaseModel, *, meta: Mapping[str, JsonValue] | None = None, links: Sequence[tuple[str, str]] = (), sparse: bool = False
+) -> CallToolResult:
+    """The result that carries an answer; `links` are names and addresses of resources with more, `sparse` leaves out what is as usual."""
+    text = sendable(json.dumps(_plain(answer.model_dump(mode="json", exclude_defaults=sparse)), separators=(",", ":"), ensure_ascii=False))
+    body = json.loads(text)
+    blocks: list[ContentBlock] = [TextContent(type="text", text=text)]
+    blocks += [ResourceLink(type="resource_link", name=name, uri=uri) for name, uri in links]
+    return CallToolResult(content=blocks, structured_content=body, _meta=_sendable(meta) if meta else None)
+
+
+def _sendable(meta: Mapping[str, JsonValue]) -> dict[str, Any]:
+    return json.loads(sendable(json.dumps(meta, ensure_ascii=False)))
+
+
+def _plain(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    kept = {key: value for key, value in body.items() if value is not None or key not in _ALWAYS_LEFT_OUT}
+    if isinstance(fetch := kept.get("fetch_needed"), dict):
+        kept["fetch_needed"] = _plain(fetch)
+    return {"type": kept.pop("type"), **kept} if "type" in kept else kept
+
+
+def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str] = (), debug: bool = False) -> CallToolResult:
+    """The result that says no: what is wrong, where, and the way out."""
+    text = "\n".join((f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), for_clients(error.advice)))
+    body: dict[str, JsonValue] = {
+        "code": error.code,
+        "domain": error.domain,
+        "message": error.message,
+        "node_id": node,
+        "dependency_ids": list(reads),
+        "source_tool": tool,
+        "check_class": type(error).__name__,
+        "context": {"details": list(error.details), "hint": for_clients(error.advice)} if debug else {},
+    }
+    meta: dict[str, JsonValue] = {"error": body}
+    if isinstance(error, ArtifactUnfit):
+        meta["hints"] = {"next": "revision_required"}
+    return CallToolResult(is_error=True, content=[TextContent(type="text", text=sendable(text))], _meta=_sendable(meta))
+
+
+def broken(error: BaseException, tool: str, *, debug: bool = False) -> CallToolResult:
+    """The result for what nobody foresaw. Neither words nor traceback of it are shown, since they may hold anything."""
+    text = UNEXPECTED.format(tool=tool)
+    context: dict[str, JsonValue] = {"exception": type(error).__name__} if debug else {}
+    body: dict[str, JsonValue] = {
+        "code": ForgeError.code,
+        "domain": "ERR",
+        "message": text,
+        "node_id": "",
+        "dependency_ids": [],
+        "source_tool": tool,
+        "check_class": type(error).__name__ if debug else "",
+        "context": context,
+    }
+    return CallToolResult(is_error=True, content=[TextContent(type="text", text=f"{ForgeError.code}: {text}")], _meta={"error": body})

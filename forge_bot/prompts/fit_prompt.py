@@ -1,0 +1,128 @@
+"""What is left out when a prompt is too long, and in which order: friction, similar runs, patterns, layout, then middles."""
+
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from forge_bot.prompts.material import Line
+from forge_bot.prompts.untrusted import fence
+from forge_bot.values import Frozen
+
+Kind = Literal["artifact", "diff", "file", "output"]
+
+_RECALL = {"friction": "AI Friction Points", "similar": "Similar Past Pipelines", "patterns": "Past Review Patterns"}
+"""Layer 4 by field and heading, in the order in which it is given up."""
+
+_LAYOUT = "layout"
+_FIRST_CUT: tuple[Kind, ...] = ("diff", "output", "file")
+_LAST_CUT: tuple[Kind, ...] = ("artifact",)
+
+_HEAD: dict[Kind, float] = {"artifact": 0.7, "file": 0.6, "diff": 0.6, "output": 0.25}
+"""How much of what is kept comes from the beginning. Commands say at their end what went wrong."""
+
+_MARKER = 200
+"""Characters set aside for the line that says what is missing."""
+
+
+_NEARBY = 300
+"""How far a cut moves to fall between two lines."""
+
+
+class Shown(Frozen):
+    """An input as the model will see it: whole, or without its middle once `keep` is set."""
+
+    name: str
+    kind: Kind
+    whole: str
+    keep: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The text in its fence, with a line in the place of what is missing."""
+        if self.keep is None:
+            return fence(self.whole, self.name)
+        head, gone, tail = _parts(self.whole, self.keep, _HEAD[self.kind])
+        said = f"[… {len(gone):,} characters ({gone.count(chr(10)):,} lines) of {self.name} are left out here …]"
+        return fence("\n".join([*([head.removesuffix("\n")] if head else []), said, tail]), self.name)
+
+    @property
+    def missing(self) -> int:
+        """Characters of the input that are not shown."""
+        return 0 if self.keep is None else len(_parts(self.whole, self.keep, _HEAD[self.kind])[1])
+
+
+class Contents(Frozen):
+    """The parts of a prompt that may have to give way."""
+
+    shown: tuple[Shown, ...]
+    repository: tuple[Line, ...]
+    similar: tuple[str, ...]
+    patterns: tuple[str, ...]
+    friction: tuple[str, ...]
+
+
+def fitted(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Contents:
+    """As much of the contents as fits into `room` characters.
+
+    `frame` is the length of everything but the texts of the inputs. Where even the shortest version does not fit, that
+    version comes back: layer 1, the task and what a person said are never cut.
+    """
+    texts = sum(len(each.text) for each in contents.shown)
+
+    def over() -> int:
+        return frame(contents) + texts - room
+
+    if over() <= 0:
+        return contents
+    for name in _RECALL:
+        while getattr(contents, name) and over() > 0:
+            contents = contents.model_copy(update={name: getattr(contents, name)[:-1]})
+    if over() > 0:
+        kept = tuple(line for line in contents.repository if line.label.lower() != _LAYOUT)
+        contents = contents.model_copy(update={"repository": kept})
+    for kinds in (_FIRST_CUT, _LAST_CUT):
+        if (excess := over()) > 0:
+            contents = contents.model_copy(update={"shown": _shortened(contents.shown, kinds, excess)})
+            texts = sum(len(each.text) for each in contents.shown)
+    return contents
+
+
+def left_out(before: Contents, after: Contents) -> Iterator[str]:
+    """What `after` lacks of `before`, a sentence each."""
+    for name, heading in _RECALL.items():
+        had, has = len(getattr(before, name)), len(getattr(after, name))
+        if has < had:
+            yield f"{heading}: {had - has} of {had} left out."
+    if len(after.repository) < len(before.repository):
+        yield "Repository Context: layout left out."
+    for each in after.shown:
+        if each.missing:
+            yield f"{each.name}: {each.missing:,} of {len(each.whole):,} characters left out."
+
+
+def _shortened(shown: tuple[Shown, ...], kinds: tuple[Kind, ...], excess: int) -> tuple[Shown, ...]:
+    """The inputs with the largest of these kinds cut down to one common length, so that `excess` characters go."""
+    sizes = [len(each.whole) for each in shown if each.kind in kinds]
+    level = _level(sizes, excess)
+    return tuple(
+        each.model_copy(update={"keep": max(0, level - _MARKER)}) if each.kind in kinds and len(each.whole) > level else each
+        for each in shown
+    )
+
+
+def _level(sizes: list[int], excess: int) -> int:
+    """The length to which the largest have to come down for the sum to shrink by `excess`; 0 if that is not enough."""
+    ordered = sorted(sizes, reverse=True)
+    for count in range(1, len(ordered) + 1):
+        level = (sum(ordered[:count]) - excess) // count
+        if count == len(ordered) or level >= ordered[count]:
+            return max(0, level)
+    return 0
+
+
+def _parts(whole: str, keep: int, head_share: float) -> tuple[str, str, str]:
+    """Beginning, what is left out, and end; cut between lines where one ends nearby."""
+    first = int(keep * head_share)
+    last = len(whole) - (keep - first)
+    first = whole.rfind("\n", max(0, first - _NEARBY), first) + 1 or first
+    last = whole.find("\n", last, last + _NEARBY) + 1 or last
+    return whole[:first], whole[first:last], whole[last:]

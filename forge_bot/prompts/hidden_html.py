@@ -1,0 +1,183 @@
+"""What a page's HTML does not show: comments, attributes, tags of no known element, and the content of elements that stay unseen.
+
+An element counts as unseen when a browser does not draw it: by its name (`<template>`, `<script>`, what stands in for a video) or
+because its author asked for it (`hidden`, `display: none`). GitHub takes such wishes away and shows the content; other readers of
+the same text do not, so it goes.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from html5lib.constants import voidElements
+
+from forge_bot.prompts import html_vocabulary as words
+from forge_bot.prompts.invisible import hides
+from forge_bot.prompts.page import FRAMES, Page
+from forge_bot.prompts.removals import RemovalKind, Span
+from forge_bot.prompts.tags import LONGEST_VALUE, Attribute, Comment, Entity, Tag, Tags, Unfinished
+
+
+@dataclass
+class _Element:
+    name: str
+    start: int
+    content: int
+    asked_hidden: bool
+    block_end: int
+
+
+@dataclass
+class _Frame:
+    """A block made by Markdown: HTML elements opened inside end with it."""
+
+    name: str
+    elements: list[_Element] = field(default_factory=list[_Element])
+    names: Counter[str] = field(default_factory=Counter[str])
+
+
+def hidden_in(page: Page) -> list[Span]:
+    """Spans of the source that the page's HTML hides.
+
+    GitHub takes `<script>`, `<style>` and their like for words and reads on (GFM specification, 6.11); browsers skip to the end
+    tag. What either of them does not show goes.
+    """
+    as_browser = _Reader(page, github=False)
+    spans = as_browser.spans()
+    return spans + _Reader(page, github=True).spans() if as_browser.met_text else spans
+
+
+class _Reader:
+    def __init__(self, page: Page, *, github: bool) -> None:
+        self.met_text = False
+        self._github = github
+        self._page = page
+        self._text = page.text
+        self._lower = self._text.lower()
+        self._tags = Tags(self._text)
+        self._frames = [_Frame("")]
+        self._found: list[Span] = []
+        self._last_end_tags: dict[tuple[str, int], int] = {}
+
+    def spans(self) -> list[Span]:
+        for found in self._tags:
+            match found:
+                case Comment():
+                    self._hide(found.start, found.end, self._kind_of(found))
+                case Unfinished():
+                    self._hide(found.start, found.end, RemovalKind.HTML_TAG)
+                case Entity():
+                    self._read_entity(found)
+                case Tag() if self._page.is_raw(found.start):
+                    self._read_tag(found)
+                case Tag():
+                    self._read_frame(found)
+        while self._frames:
+            self._end_frame(len(self._text))
+        return self._found
+
+    def _kind_of(self, comment: Comment) -> RemovalKind:
+        if self._text.startswith("<?", comment.start):
+            return RemovalKind.PROCESSING_INSTRUCTION
+        if self._text.startswith("<!", comment.start) and not self._text.startswith("<!--", comment.start):
+            return RemovalKind.DECLARATION
+        return RemovalKind.HTML_COMMENT
+
+    def _read_entity(self, entity: Entity) -> None:
+        before, after = self._text[max(0, entity.start - 2) : entity.start], self._text[entity.end : entity.end + 2]
+        if hides(entity.content, before, after):
+            self._hide(entity.start, entity.end, RemovalKind.INVISIBLE_CHARACTER)
+
+    def _read_frame(self, tag: Tag) -> None:
+        if tag.name not in FRAMES.values():
+            return
+        if not tag.closes:
+            self._frames.append(_Frame(tag.name))
+        elif any(frame.name == tag.name for frame in self._frames):
+            while self._frames[-1].name != tag.name:
+                self._end_frame(tag.start)
+            self._end_frame(tag.start)
+
+    def _end_frame(self, at: int) -> None:
+        for element in self._frames.pop().elements:
+            self._hide_unclosed(element, at)
+
+    def _read_tag(self, tag: Tag) -> None:
+        if tag.name not in words.ELEMENTS or tag.end > self._page.block_end(tag.start):
+            self._hide(tag.start, tag.end, RemovalKind.HTML_TAG)
+            return
+        names: set[str] = set()
+        for attribute in tag.attributes:
+            if tag.closes or attribute.name in names or not _may_stay(attribute):
+                self._hide(attribute.start, attribute.end, RemovalKind.HTML_TAG_ATTRIBUTE)
+            names.add(attribute.name)
+        if tag.closes:
+            self._close(tag)
+        elif tag.name not in voidElements:
+            self._open(tag)
+
+    def _open(self, tag: Tag) -> None:
+        frame, block_end = self._frames[-1], self._page.block_end(tag.start)
+        frame.elements.append(_Element(tag.name, tag.start, tag.end, _asks_to_hide(tag.attributes), block_end))
+        frame.names[tag.name] += 1
+        if tag.name in words.UNSEEN_TEXT and not self._github and self._last_end_tag(tag.name, block_end) >= tag.end:
+            self.met_text = True
+            self._tags.read_as_text()
+
+    def _last_end_tag(self, name: str, block_end: int) -> int:
+        key = (name, block_end)
+        if key not in self._last_end_tags:
+            self._last_end_tags[key] = self._lower.rfind(f"</{name}", 0, block_end)
+        return self._last_end_tags[key]
+
+    def _close(self, tag: Tag) -> None:
+        frame = self._frames[-1]
+        if not frame.names[tag.name]:
+            return
+        while (element := frame.elements.pop()).name != tag.name:
+            frame.names[element.name] -= 1
+            self._hide_unclosed(element, tag.start)
+        frame.names[tag.name] -= 1
+        if element.asked_hidden:
+            self._hide(element.start, tag.end, RemovalKind.HIDDEN_ELEMENT)
+        elif element.name in words.UNSEEN | words.UNSEEN_TEXT and self._text[element.content : tag.start].strip():
+            self._hide(element.content, tag.start, RemovalKind.HIDDEN_ELEMENT)
+
+    def _hide_unclosed(self, element: _Element, at: int) -> None:
+        """Without an end tag only an explicit wish hides, and only to the end of its block: prose names `<template>` too."""
+        if element.asked_hidden:
+            self._hide(element.start, max(element.content, min(at, element.block_end)), RemovalKind.HIDDEN_ELEMENT)
+
+    def _hide(self, start: int, end: int, kind: RemovalKind) -> None:
+        first, stop = self._page.source_of(start, end)
+        if stop > first:
+            self._found.append(Span(first, stop, kind))
+
+
+def _may_stay(attribute: Attribute) -> bool:
+    """True when the attribute has an effect that is seen and a value that can hold no words, or is an address."""
+    name, value = attribute.name, attribute.value.lower()
+    if name in words.ADDRESSES:
+        return 0 < len(value) <= LONGEST_VALUE and len(value.split()) == 1 and not value.strip().startswith(("data:", "javascript:"))
+    if name in words.SIZES:
+        return value.removesuffix("%").removesuffix("px").isdecimal() and len(value) <= len("100000px")
+    if name in words.SWITCHES:
+        return value in {"", name}
+    return (name in {"align", "valign"} and value in words.SIDES) or (name == "dir" and value in words.DIRECTIONS)
+
+
+def _asks_to_hide(attributes: Iterable[Attribute]) -> bool:
+    for name, value, _, _ in attributes:
+        if name == "hidden" or (name == "type" and value.lower() == "hidden"):
+            return True
+        if name == "style":
+            declarations = "".join(value.lower().replace("!important", "").split()).split(";")
+            if any(_is_undrawn(declaration) for declaration in declarations):
+                return True
+    return False
+
+
+def _is_undrawn(declaration: str) -> bool:
+    name, _, value = declaration.partition(":")
+    nothing = value[:1] in {"0", "."} and not value.rstrip("%abcdefghijklmnopqrstuvwxyz").strip("0.")
+    return declaration in words.UNDRAWN or (name in words.UNDRAWN_AT_ZERO and nothing)

@@ -1,0 +1,59 @@
+"""Where an agent works: the run's own tree, or for a task in a wave a tree of its own that stands still while others are merged."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from forge_bot.agent.providers.context import Context
+from forge_bot.git import Tree
+from forge_bot.runs.project import Project
+from forge_bot.runs.run import Run
+from forge_bot.values import TaskId
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A tree, what may be looked up in it, and the commit it shows."""
+
+    tree: Tree
+    context: Context
+    commit: str
+
+
+class Spots:
+    """The spots of one run."""
+
+    def __init__(self, run: Run, project: Project, past_runs: Callable[[str], str]) -> None:
+        self.run = run
+        self.project = project
+        self.past_runs = past_runs
+        self._context = self._looking_into(run.tree, project)
+
+    @property
+    def own(self) -> Spot:
+        """The run's tree as it stands now."""
+        return Spot(self.run.tree, self._context, self.run.state.branch)
+
+    def catalogue(self) -> Context:
+        """Where the list of what can be looked up is found."""
+        return self._context
+
+    @asynccontextmanager
+    async def apart(self, task: TaskId, commit: str) -> AsyncGenerator[Spot]:
+        """A tree for one task at a commit, taken away afterwards."""
+        path = self.run.places.tasks / task
+        tree = await asyncio.to_thread(self.run.repository.detached_tree, path, commit)
+        try:
+            yield Spot(tree, self._looking_into(tree, self.project.in_tree(tree)), commit)
+        finally:
+            await asyncio.to_thread(self.run.repository.remove_tree, path)
+
+    def _looking_into(self, tree: Tree, project: Project) -> Context:
+        return Context(
+            tree.path,
+            base=self.run.state.base_commit,
+            past_runs=self.past_runs,
+            run_tests=project.run_tests if project.profile.commands.test else None,
+            lint_check=project.lint if project.profile.commands.lint else None,
+        )

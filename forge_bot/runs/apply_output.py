@@ -1,0 +1,200 @@
+"""From a model's answer to files: artifacts into the workspace, edits into the work tree, held back where a person decides."""
+
+import os
+from collections.abc import Sequence
+
+from forge_bot.agent.edits import Folder, Planned, plan_edits
+from forge_bot.agent.model_answers import Change, Document
+from forge_bot.agent.protected_changes import Versions, protected_changes
+from forge_bot.artifacts.inspection import inspect
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.next_action import held_name
+from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, TaskReviewPhase, VerifyPhase
+from forge_bot.engine.reports import ArtifactWritten
+from forge_bot.errors import PathEscapes
+from forge_bot.git import MergeConflict, Tree, blob_id, merge
+from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.runs.clock import now
+from forge_bot.runs.risk_signs import design_risks
+from forge_bot.runs.run import Run
+from forge_bot.runs.verification_report import composed
+from forge_bot.store import inside, write_whole
+from forge_bot.values import Frozen, Inspection, Problem, TaskId, Usage, Verdict
+
+_HIDDEN = "it holds what a reader is not shown: {what}; take it out, or put it into backticks or a code block so that it is seen"
+
+Files = tuple[tuple[str, bytes | None], ...]
+"""Files by name as they are to be; None for those that go."""
+
+
+class Contract(Frozen):
+    """What an artifact has to be, so that the engine can go on with it."""
+
+    headings: tuple[str, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    tasks: bool = False
+
+    def inspect(self, text: str) -> Inspection:
+        """What can be read off the artifact, and what is wrong with it.
+
+        Text that is not shown is wrong: a later model would read what nobody who approves has seen.
+        """
+        found = inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
+        unseen = what_is_hidden(text) if not any(problem.fatal for problem in found.problems) else ""
+        if not unseen:
+            return found
+        problem = Problem(place="", message=_HIDDEN.format(what=unseen), fatal=False)
+        return found.model_copy(update={"problems": (*found.problems, problem)})
+
+    def complaints(self, text: str) -> tuple[str, ...]:
+        """Why the artifact has to go back to whoever wrote it; empty if it can be taken."""
+        inspection = self.inspect(text)
+        found = [str(problem) for problem in inspection.problems]
+        if inspection.verdict is Verdict.UNREADABLE:
+            allowed = ", ".join(verdict.value for verdict in self.verdicts)
+            found.append(f"there must be exactly one verdict out of {allowed}, and it must agree with the findings")
+        return tuple(found)
+
+
+def contract_of(run: Run, action: SpawnAgent) -> Contract:
+    """The contract of the artifact that an action asks for."""
+    phase = run.pipeline.phase(action.phase)
+    return Contract(
+        headings=action.headings,
+        verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
+        tasks=isinstance(phase, AgentPhase) and phase.tasks,
+    )
+
+
+class Landing:
+    """Puts answers of one run where they belong."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def complaints(self, answer: Document | Change, contract: Contract, tree: Tree) -> tuple[str, ...]:
+        """Why the answer, made for a tree, has to go back to the model; empty if it can be taken."""
+        found = [*contract.complaints(answer.artifact_markdown)]
+        if isinstance(answer, Change):
+            found += self._plan(answer, tree).problems
+        return tuple(found)
+
+    def unplaceable(self, answer: Document | Change, tree: Tree) -> tuple[str, ...]:
+        """Why the answer's edits cannot be made at all; a document can always be written."""
+        return self._plan(answer, tree).problems if isinstance(answer, Change) else ()
+
+    def _plan(self, answer: Change, tree: Tree) -> Planned:
+        return plan_edits(Folder(tree.path).read, answer.edits)
+
+    def land(
+        self, action: SpawnAgent, task: TaskId | None, answer: Document | Change, usage: Usage, tree: Tree
+    ) -> tuple[ArtifactWritten, tuple[str, ...]]:
+        """Write everything an answer holds; the report on it, and the paths outside the workspace that belong to its commit.
+
+        `tree` is where the agent worked. If that is a tree of its own, its changes are merged into the run's; raises MergeConflict,
+        with nothing written, when they do not fit together with what was merged before.
+        """
+        inspection = contract_of(self.run, action).inspect(answer.artifact_markdown)
+        files = self._merged(answer, tree) if isinstance(answer, Change) and not inspection.problems else None
+        report = self._written(action, task, answer.artifact_markdown, inspection, usage)
+        return (report, ()) if files is None else self._edited(report, files, task or TaskId(""))
+
+    def land_files(
+        self, action: SpawnAgent, task: TaskId | None, text: str, usage: Usage, touched: tuple[str, ...]
+    ) -> tuple[ArtifactWritten, tuple[str, ...]]:
+        """The same for an agent that wrote into the run's tree itself: its artifact's text, and the paths it touched outside.
+
+        What touches protected paths is taken out of the tree again and waits as a patch.
+        """
+        inspection = contract_of(self.run, action).inspect(text)
+        report = self._written(action, task, text, inspection, usage)
+        committed = self.run.repository.read_many(self.run.state.branch, touched)
+        risky = self._risky(touched, lambda path: (committed.get(path), self._in_git(path)))
+        if not risky or inspection.problems:
+            return report, tuple(path for path in touched if path not in risky)
+        patch = self.run.tree.patch(touched)
+        self.run.tree.discard(touched)
+        return self._held(report, patch, risky, task or TaskId("")), ()
+
+    def _written(self, action: SpawnAgent, task: TaskId | None, markdown: str, inspection: Inspection, usage: Usage) -> ArtifactWritten:
+        """The artifact in the workspace, and the report on it."""
+        artifact = action.output_file.replace("{task}", task or "")
+        text = markdown.rstrip() + "\n"
+        if isinstance(self.run.pipeline.phase(action.phase), VerifyPhase):
+            text = composed(text, self.run.state)
+        raw = self.run.workspace.write(artifact, text)
+        return ArtifactWritten(
+            key=f"{action.action_id}/{task}" if task is not None else action.action_id,
+            at=now(),
+            action_id=action.action_id,
+            phase=action.phase,
+            task=task,
+            artifact=artifact,
+            blob=blob_id(raw),
+            inspection=inspection,
+            usage=usage,
+            risks=self._risks(text) if artifact == "design.md" else (),
+        )
+
+    def _merged(self, answer: Change, tree: Tree) -> Files:
+        """The files as they are to be in the run's tree."""
+        files = self._plan(answer, tree).files
+        if tree.path == self.run.tree.path:
+            return files
+        theirs, ours = Folder(tree.path), Folder(self.run.tree.path)
+        try:
+            return tuple((path, merge(self.run.tree.path, theirs.read(path), ours.read(path), data)) for path, data in files)
+        except PathEscapes as error:
+            raise MergeConflict(error.message) from error
+
+    def _risks(self, design: str) -> tuple[str, ...]:
+        files = self.run.repository.list_files(self.run.state.base_commit)
+        return design_risks(design, files, self.run.config.protected)
+
+    def _edited(self, report: ArtifactWritten, files: Files, task: TaskId) -> tuple[ArtifactWritten, tuple[str, ...]]:
+        touched = tuple(path for path, _ in files)
+        before, after = {path: self._bytes(path) for path in touched}, dict(files)
+        risky = self._risky(touched, lambda path: (before[path], after[path]))
+        self._write(files)
+        if not risky:
+            return report, touched
+        # A person has to see it first: the whole answer waits as a patch, and the tree is as it was.
+        patch = self.run.tree.patch(touched)
+        self._write(tuple(before.items()))
+        return self._held(report, patch, risky, task), ()
+
+    def _risky(self, touched: tuple[str, ...], versions: Versions) -> tuple[str, ...]:
+        return tuple(protected_changes(touched, versions, self.run.config.protected))
+
+    def _held(self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId) -> ArtifactWritten:
+        name = held_name(task)
+        raw = self.run.workspace.write(name, patch)
+        return report.model_copy(update={"held": name, "held_blob": blob_id(raw), "held_paths": risky})
+
+    def _bytes(self, path: str) -> bytes | None:
+        file = inside(self.run.tree.path, path)
+        return file.read_bytes() if file.is_file() else None
+
+    def _in_git(self, path: str) -> bytes | None:
+        """Return what git would keep of a file in the work tree: of a link its target."""
+        file = self.run.tree.path / path
+        if file.is_symlink():
+            return os.fsencode(file.readlink())
+        return file.read_bytes() if file.is_file() else None
+
+    def _write(self, files: Files) -> None:
+        for path, data in files:
+            file = inside(self.run.tree.path, path)
+            if data is None:
+                file.unlink(missing_ok=True)
+            else:
+                write_whole(file, data)
+
+    def apply_held(self, task: TaskId, without: Sequence[str] = ()) -> tuple[str, ...]:
+        """Apply the patch a person approved; the paths it touched. Raises GitFailed when it does not fit any more.
+
+        Files that `without` names by git's wildcards stay as they are: a person applies that part of the patch.
+        """
+        before = {change.path for change in self.run.tree.status()}
+        self.run.tree.apply(self.run.workspace.read(held_name(task)), without=without)
+        return tuple(change.path for change in self.run.tree.status() if change.path not in before)

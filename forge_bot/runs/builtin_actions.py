@@ -1,0 +1,73 @@
+"""What our own process does in a run without a model: setup and baseline, verification, approved patches, ready-made documents."""
+
+from forge_bot.artifacts.inspection import inspect
+from forge_bot.engine import Exec, State, WriteFile
+from forge_bot.engine.next_action import held_name
+from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared
+from forge_bot.errors import ForgeError, GitFailed
+from forge_bot.git import blob_id
+from forge_bot.runs.apply_output import Landing
+from forge_bot.runs.project import Project
+from forge_bot.runs.risk_signs import setup_risks
+from forge_bot.runs.run import Run
+from forge_bot.runs.verification_report import section
+from forge_bot.values import TaskId
+
+
+def prepared(action: Exec, run: Run, project: Project) -> Prepared:
+    """Setup, then build, test and lint as the baseline."""
+    results = project.set_up()
+    ready = all(result.exit_code == 0 for result in results)
+    checks = project.check() if ready else ()
+    risks = setup_risks(project.profile, project.config)
+    return Prepared(key=action.action_id, at=run.now(), action_id=action.action_id, results=(*results, *checks), risks=risks)
+
+
+def verified(action: Exec, state: State, run: Run, project: Project) -> CommandsRan:
+    """Build, test and lint after the work, with their table written into the artifact."""
+    results = (*(result for result in project.set_up() if result.exit_code != 0), *project.check())
+    artifact = action.artifact or "final-verification.md"
+    raw = run.workspace.write(artifact, f"# Final verification\n\n{section(results, state.baseline)}")
+    name = action.action_id
+    return CommandsRan(key=name, at=run.now(), action_id=name, results=results, artifact=artifact, blob=blob_id(raw))
+
+
+def applied(action: Exec, state: State, run: Run, withheld: tuple[str, ...] = ()) -> tuple[ArtifactWritten, tuple[str, ...]]:
+    """The patch a person approved, applied but for what is withheld; with the paths it touched. Raises GitFailed if it does not fit."""
+    task = action.task or TaskId("")
+    name = held_name(task)
+    raw = run.workspace.read_bytes(name)
+    if raw is None or blob_id(raw) != state.artifacts[name].blob:
+        hint = f"`git restore {run.workspace.relative}/{name}` brings it back; what you want different belongs into a commit of yours."
+        raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
+    paths = Landing(run).apply_held(task, withheld)
+    artifact = run.pipeline.implementation.writes.replace("{task}", task)
+    report = ArtifactWritten(
+        key=f"{action.action_id}/{task}",
+        at=run.now(),
+        action_id=action.action_id,
+        phase=action.phase,
+        task=task,
+        artifact=artifact,
+        blob=state.artifacts[artifact].blob,
+    )
+    return report, paths
+
+
+def written(action: WriteFile, run: Run) -> ArtifactWritten:
+    """The document the engine made by itself, in the workspace."""
+    raw = run.workspace.write(action.path, action.content)
+    return ArtifactWritten(
+        key=action.action_id,
+        at=run.now(),
+        action_id=action.action_id,
+        phase=action.phase,
+        artifact=action.path,
+        blob=blob_id(raw),
+        inspection=inspect(action.content, headings=(), tasks=True),
+    )
+
+
+def not_done(action: Exec, run: Run, error: ForgeError) -> ActionFailed:
+    """The report that git, or GitHub, stood in the way."""
+    return ActionFailed(key=action.action_id, at=run.now(), action_id=action.action_id, message=f"{error.message} {error.advice}")

@@ -1,0 +1,135 @@
+"""The local host: performs what the engine asks for on this machine, with models and the project's own commands."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+
+from forge_bot.agent.models.base import Model
+from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, State, WriteFile, drive
+from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report
+from forge_bot.errors import GitFailed, GitHubError
+from forge_bot.prompts.environment import Environment
+from forge_bot.runs.agents import Agents
+from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
+from forge_bot.runs.clock import now
+from forge_bot.runs.notifications import PhaseBegan, PhaseEnded, Said, Tell
+from forge_bot.runs.phase_names import Beyond, nothing_is_beyond, up_to
+from forge_bot.runs.project import Project
+from forge_bot.runs.publish import Post, Publisher
+from forge_bot.runs.run import Run
+from forge_bot.values import TaskId, Tier
+
+Recorded = Callable[[Report], Awaitable[None]]
+"""Called after each report that was recorded, before anything else happens."""
+
+
+class LocalHost:
+    """Performs the actions of one run, one after the other; the tasks of a wave side by side.
+
+    `post` writes a comment to the run's issue, once a person has agreed; without it nothing is posted.
+    `withheld` names files by git's wildcards that cannot be delivered from here: of an approved patch they stay in the patch.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        project: Project,
+        models: Mapping[Tier, Model],
+        templates: Environment,
+        tell: Tell,
+        *,
+        environ: Mapping[str, str],
+        push: bool = False,
+        publishes: bool = True,
+        post: Post | None = None,
+        withheld: tuple[str, ...] = (),
+        recorded: Recorded | None = None,
+    ) -> None:
+        self.run = run
+        self.project = project
+        self.tell = tell
+        self.agents = Agents(run, project, models, templates, tell, environ=environ)
+        self.publisher = Publisher(run, push=push, post=post) if publishes else None
+        self.withheld = withheld
+        self.recorded = recorded
+        self._paths: tuple[str, ...] = ()
+
+    async def go_on(self, line: Beyond = nothing_is_beyond) -> Action:
+        """Perform until a person is asked, the line is reached or nothing is left; the action that is not this host's to do."""
+        try:
+            _, action = await drive(self.run.pipeline, self.run.state, up_to(self._perform, line), self._record)
+        except BaseException:
+            # Also where a signal comes as itself and not as a cancellation: a command that goes on would keep the process waiting.
+            self.project.call_off()
+            raise
+        return action
+
+    async def _record(self, report: Report, state: State) -> None:
+        paths, self._paths = self._paths, ()
+        await asyncio.to_thread(self.run.record, report, state, paths)
+        if isinstance(report, ArtifactWritten):
+            self._told(report)
+        if self.recorded is not None:
+            await self.recorded(report)
+
+    def _told(self, report: ArtifactWritten) -> None:
+        inspection = report.inspection
+        good = not inspection.problems and (inspection.verdict is None or inspection.verdict.positive)
+        label = self.run.pipeline.phase(report.phase).label
+        self.tell(
+            PhaseEnded(
+                phase=report.phase,
+                label=label,
+                result=report.artifact,
+                usage=report.usage,
+                task=report.task,
+                verdict=inspection.verdict,
+                good=good,
+            )
+        )
+
+    async def _perform(self, state: State, action: Action) -> AsyncGenerator[Report]:
+        match action:
+            case SpawnAgent():
+                async with aclosing(self.agents.perform(action)) as landings:
+                    async for report, paths in landings:
+                        self._paths = paths
+                        yield report
+            case Exec(operation="pull-request" | "post-to-source" | "final-commit") if self.publisher is None:
+                return
+            case Exec():
+                self._began(action, (action.task,) if action.task is not None else ())
+                yield await asyncio.to_thread(self._execute, state, action)
+            case WriteFile():
+                self._began(action)
+                yield written(action, self.run)
+            case Checkpoint() | HumanGate() | Done():
+                return
+
+    def _began(self, action: Exec | WriteFile, tasks: tuple[TaskId, ...] = ()) -> None:
+        self.tell(PhaseBegan(phase=action.phase, label=self.run.pipeline.phase(action.phase).label, tasks=tasks))
+
+    def _execute(self, state: State, action: Exec) -> Report:
+        try:
+            return self._executed(state, action)
+        except (GitFailed, GitHubError) as error:
+            return not_done(action, self.run, error)
+
+    def _executed(self, state: State, action: Exec) -> Report:
+        name = action.action_id
+        match action.operation:
+            case "prepare":
+                return prepared(action, self.run, self.project)
+            case "verify":
+                return verified(action, state, self.run, self.project)
+            case "apply-held":
+                report, self._paths = applied(action, state, self.run, self.withheld)
+                return report
+            case "pull-request" | "post-to-source" | "final-commit":
+                if self.publisher is None:
+                    raise AssertionError(action.operation)
+                if action.operation == "post-to-source" and self.publisher.asks():
+                    return PublicationAsked(key=f"{name}/asked", at=now(), action_id=name)
+                detail, url = self.publisher.publish(action.operation)
+                self.tell(Said(text=detail))
+                return Published(key=name, at=now(), action_id=name, detail=detail, url=url)

@@ -1,0 +1,88 @@
+"""What a face may show while a run goes on."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import Field
+
+from forge_bot.agent.progress_events import Notice as ModelNotice
+from forge_bot.values import CommandName, CommandResult, Frozen, PhaseId, TaskId, Usage, Verdict
+
+
+class PhaseBegan(Frozen):
+    """An action is being performed."""
+
+    phase: PhaseId
+    label: str
+    agent: str = ""
+    tasks: tuple[TaskId, ...] = ()
+    round: int = 1
+
+
+class PhaseEnded(Frozen):
+    """An action was performed and recorded."""
+
+    phase: PhaseId
+    label: str
+    result: str
+    usage: Usage
+    task: TaskId | None = None
+    verdict: Verdict | None = None
+    good: bool = True
+
+
+class PromptSent(Frozen):
+    """What an agent is given to begin with."""
+
+    inputs: tuple[str, ...]
+    tokens: int
+    task: TaskId | None = None
+    dropped: tuple[str, ...] = ()
+    removed: str = ""
+
+
+class CommandBegan(Frozen):
+    """One of the project's commands runs."""
+
+    name: CommandName
+    argv: tuple[str, ...]
+
+
+class CommandEnded(Frozen):
+    """It ended."""
+
+    result: CommandResult
+
+
+SaidKind = Literal["note", "warning"]
+
+
+class Said(Frozen):
+    """Something a person should know."""
+
+    text: str
+    kind: SaidKind = "note"
+
+
+class Stopped(Frozen):
+    """The invocation was to go on only so far, and is there. Nothing is asked of a person."""
+
+    last: str = Field(description="label of the phase to stop after")
+    following: str = Field(description="label and id of what comes next")
+
+
+class Explained(Frozen):
+    """A question of a person was answered."""
+
+    answer: str = Field(description="Markdown")
+
+
+class Thinking(Frozen):
+    """Something about a model at work."""
+
+    notice: ModelNotice
+    task: TaskId | None = None
+
+
+Notice = PhaseBegan | PhaseEnded | PromptSent | CommandBegan | CommandEnded | Said | Stopped | Explained | Thinking
+Tell = Callable[[Notice], None]

@@ -1,0 +1,119 @@
+"""Phases by the names people use for them, and the line that an invocation does not cross."""
+
+import re
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+
+from forge_bot.engine import Action, Done, Pipeline, Report, State
+from forge_bot.engine.pipeline import AnyPhase, DecisionPhase, SetupPhase, Speaking
+from forge_bot.engine.state import TaskStatus
+from forge_bot.errors import BadOption, NothingToRetry
+from forge_bot.runs.run import Run
+from forge_bot.values import PhaseId
+
+Beyond = Callable[[State, Action], bool]
+"""Whether an action lies behind the phase an invocation was to stop after."""
+
+Perform = Callable[[State, Action], AsyncGenerator[Report]]
+
+_UNIMPLEMENTED = {TaskStatus.PENDING, TaskStatus.CLEARED}
+
+
+def phase_named(pipeline: Pipeline, wanted: str) -> PhaseId:
+    """The phase a person means: by id, label, name of its document, or words of its label, whatever comes first.
+
+    Upper and lower case, spaces, hyphens and underscores count as the same. Raises BadOption with all names if none or
+    several are meant.
+    """
+    phases = [phase for phase in pipeline.phases if not isinstance(phase, DecisionPhase)]
+    said = _plain(wanted)
+    for names in (_id, _label, _document, _words):
+        found = [phase for phase in phases if said and said in names(phase)]
+        if len(found) == 1:
+            return found[0].id
+        if found:
+            raise BadOption(f"{wanted!r} could mean {_listed(found)}.", hint="Name one of them by its id.")
+    raise BadOption(f"No phase is called {wanted!r}.", hint="Name one of those above by its id or its label.", details=_all(phases))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", "-", name.strip()).casefold()
+
+
+def _id(phase: AnyPhase) -> set[str]:
+    return {_plain(phase.id)}
+
+
+def _label(phase: AnyPhase) -> set[str]:
+    return {_plain(phase.label)}
+
+
+def _document(phase: AnyPhase) -> set[str]:
+    name = _plain(phase.writes) if isinstance(phase, SetupPhase | Speaking) else ""
+    return {name, name.removesuffix(".md")} - {""}
+
+
+def _words(phase: AnyPhase) -> set[str]:
+    """Every run of whole words in the label: `review` for Design Review and for Code Review."""
+    words = _plain(phase.label).split("-")
+    return {"-".join(words[start:end]) for start in range(len(words)) for end in range(start + 1, len(words) + 1)}
+
+
+def _listed(phases: Sequence[AnyPhase]) -> str:
+    return " or ".join(f"{phase.label} ({phase.id})" for phase in phases)
+
+
+def _all(phases: Sequence[AnyPhase]) -> tuple[str, ...]:
+    return tuple(f"{phase.id:<20} {phase.label}" for phase in phases)
+
+
+# -- stopping after a phase ---------------------------------------------------------------------------------------
+
+
+def nothing_is_beyond(_state: State, _action: Action) -> bool:
+    """No line: the invocation goes on until a person is needed."""
+    return False
+
+
+def beyond(pipeline: Pipeline, last: PhaseId) -> Beyond:
+    """The line after the phase `last`: what comes later in the order of the pipeline lies behind it, reviews and gates of `last` included.
+
+    A phase that comes again, because a review sent back to it, lies before the line. Tasks are implemented in waves, and
+    later ones build on reviewed ones: the reviews on the way to the last wave belong to the implementation.
+    """
+    limit = pipeline.position(last)
+
+    def lies_behind(state: State, action: Action) -> bool:
+        if isinstance(action, Done) or pipeline.position(action.phase) <= limit:
+            return False
+        unfinished = any(task.status in _UNIMPLEMENTED for task in state.tasks)
+        return not (last == pipeline.implementation.id and unfinished)
+
+    return lies_behind
+
+
+def up_to(perform: Perform, line: Beyond) -> Perform:
+    """`perform`, but nothing that lies behind the line."""
+
+    async def performed(state: State, action: Action) -> AsyncGenerator[Report]:
+        if not line(state, action):
+            async with aclosing(perform(state, action)) as reports:
+                async for report in reports:
+                    yield report
+
+    return performed
+
+
+# -- going back to a phase ----------------------------------------------------------------------------------------
+
+
+def check_documents(run: Run, target: PhaseId) -> None:
+    """Raise NothingToRetry if a document from before the phase is recorded and lies nowhere any more."""
+    before = {phase.id for phase in run.pipeline.phases[: run.pipeline.position(target)]}
+    recorded = (name for name, record in run.state.artifacts.items() if record.phase in before)
+    gone = [name for name in recorded if run.workspace.read_bytes(name) is None]
+    if gone:
+        raise NothingToRetry(
+            f"{target} builds on documents that are gone: {', '.join(gone)}.",
+            hint=f"Restore them under {run.workspace.relative}, or go back to the phase that writes them.",
+        )

@@ -1,0 +1,102 @@
+"""Is the repository on GitHub ready for the bot? Each click that is missing, with its address."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from forge_bot.errors import ForgeError
+from forge_bot.github_api import Place, RepositoryFacts
+from forge_bot.runs.ci_workflows import unheard
+from forge_bot.runs.readiness import Check
+from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
+
+_START = LABELS[0].name
+
+
+def checkup_github(place: Place, environ: Mapping[str, str], model: str, checks: Sequence[str] = ()) -> tuple[Check, ...]:
+    """Look at everything the bot needs there; `checks` are the names of the workflows that check pull requests.
+
+    Without a token only how these checks are to be had is said.
+    """
+    from forge_bot.github_api import PyGitHub
+
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    if not token:
+        step = "GITHUB_TOKEN=$(gh auth token) forge-bot doctor"
+        return (Check(what="GitHub", state="poor", found=f"{place.name} was not looked at: no token", next_step=step),)
+    try:
+        # No pauses: a person waits at the terminal.
+        with PyGitHub(place.name, token, place.api, patience=0) as github:
+            facts = github.facts(WORKFLOW)
+    except ForgeError as error:
+        return (Check(what="GitHub", state="poor", found=error.message, next_step=error.advice),)
+    return (
+        *_repository(place, facts),
+        *_actions(place, facts),
+        *_listening(facts, checks),
+        _label(place, facts),
+        _key(place, facts, key_name(model)),
+    )
+
+
+def _check(what: str, problem: str, good: str, step: str) -> Check:
+    return Check(what=what, state="poor", found=problem, next_step=step) if problem else Check(what=what, state="good", found=good)
+
+
+def _repository(place: Place, facts: RepositoryFacts) -> list[Check]:
+    settings = f"{place.page}/settings"
+    off = "is archived" if facts.archived else "has its issues switched off" if not facts.has_issues else ""
+    unsigned = "required_signatures" in facts.rules
+    rules = f"{facts.default_branch} takes signed commits only, and the bot's are not signed" if unsigned else ""
+    if not facts.protected:
+        rules = f"nothing guards {facts.default_branch}: whoever may write may push to it without a review"
+    guard = f"{settings}/rules"
+    return [
+        _check("GitHub", f"{facts.full_name} {off}" if off else "", f"{facts.full_name}, {facts.default_branch}", settings),
+        _check("branch rules", rules, f"{facts.default_branch} is guarded", guard),
+    ]
+
+
+def _actions(place: Place, facts: RepositoryFacts) -> list[Check]:
+    clicks = f"{place.page}/settings/actions"
+    workflow = facts.workflow
+    missing = "" if workflow is not None else f"{WORKFLOW} is not on {facts.default_branch}, where GitHub looks for it"
+    unseen = "this token may not see it (it takes administration: read)"
+    pulls = {True: "", False: "Actions may not open pull requests", None: unseen}[facts.actions_may_open_pulls]
+    wide = {"read": "", "write": "workflows may write everything unless they say otherwise"}.get(facts.workflow_permissions or "", unseen)
+    own = workflow is not None and "github-token:" in workflow
+    held = "" if own else "GitHub holds the checks of pull requests that Actions opened until somebody clicks “Approve workflows to run”"
+    return [
+        _check("workflow", missing, f"{WORKFLOW} is on {facts.default_branch}", "forge-bot init, then commit and merge it"),
+        _check(
+            "pull requests", pulls, "Actions may open them", f"tick “Allow GitHub Actions to create and approve pull requests”: {clicks}"
+        ),
+        _check("token of Actions", wide, "reads only, unless a workflow asks for more", f"choose “Read repository contents”: {clicks}"),
+        _check(
+            "checks on pull requests", held, "run at once: the workflow has a token of its own", "input github-token with an App's token"
+        ),
+    ]
+
+
+def _listening(facts: RepositoryFacts, checks: Sequence[str]) -> list[Check]:
+    if facts.workflow is None or not checks:
+        return []
+    deaf = unheard(facts.workflow, checks)
+    step = f"name them in {WORKFLOW}: on: workflow_run: {{ workflows: {json.dumps(list(checks), ensure_ascii=False)}, types: [completed] }}"
+    return [_check("failed checks", f"a failure of {', '.join(deaf)} does not wake the bot" if deaf else "", ", ".join(checks), step)]
+
+
+def _label(place: Place, facts: RepositoryFacts) -> Check:
+    there = {name.casefold() for name in facts.labels}
+    missing = [label.name for label in LABELS if label.name.casefold() not in there]
+    step = f"forge-bot init --labels, or by hand: {place.page}/labels"
+    if _START in missing:
+        return Check(what="label", state="poor", found=f"there is no label {_START}", next_step=step)
+    return Check(what="label", state="good", found=", ".join(label.name for label in LABELS if label.name not in missing))
+
+
+def _key(place: Place, facts: RepositoryFacts, key: str) -> Check:
+    page = f"{place.page}/settings/secrets/actions"
+    if facts.secrets is None:
+        found = f"this token may not see the names of secrets (it takes secrets: read); {key} has to be among them"
+        return Check(what="secret", state="poor", found=found, next_step=page)
+    return _check("secret", "" if key in facts.secrets else f"there is no secret {key}", key, f"New repository secret: {page}")

@@ -1,0 +1,40 @@
+"""What a person should see first: signs of risk in a design, and in how a repository is set up."""
+
+import re
+from collections.abc import Collection, Sequence
+
+from forge_bot.knowledge import Profile
+from forge_bot.settings import Config
+from forge_bot.settings.protected_paths import protected
+
+_PATH = re.compile(r"`([\w./@+-]+)`")
+_LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
+_DEPENDENCY = re.compile(r"\b(?:new|add(?:s|ed|ing)?|introduc\w+)\s+(?:a\s+)?(?:\w+\s+)?dependenc(?:y|ies)\b", re.IGNORECASE)
+_MANY_FILES = 15
+
+
+def design_risks(design: str, files: Collection[str], patterns: Sequence[str] = ()) -> tuple[str, ...]:
+    """Risk flags of a design: protected paths, a new dependency, many files. Read off its words, so a sign, not a proof.
+
+    `files` are those of the repository, `patterns` its own protected paths. A name that is none of
+    the files counts if it looks like a path with a folder.
+    """
+    paths = sorted({path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)})
+    found: list[str] = []
+    if touched := protected(paths, patterns):
+        found.append("names protected files: " + ", ".join(touched[:5]))
+    if _DEPENDENCY.search(design):
+        found.append("speaks of a new dependency")
+    if len(paths) > _MANY_FILES:
+        found.append(f"names {len(paths)} files")
+    return tuple(found)
+
+
+def setup_risks(profile: Profile, config: Config) -> tuple[str, ...]:
+    """Risk flags of the repository: nothing to verify with, no walls around its commands."""
+    found: list[str] = []
+    if not profile.commands.test:
+        found.append("there are no tests to verify with")
+    if config.sandbox == "off":
+        found.append("project commands run without a sandbox")
+    return tuple(found)

@@ -1,0 +1,52 @@
+"""Where a run keeps what does not belong into git."""
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+from forge_bot.git import Repository
+from forge_bot.settings import state_home
+from forge_bot.values import Frozen
+
+
+class Places(Frozen):
+    """Folders and files of one run outside its branch."""
+
+    home: Path
+    tree: Path
+    tasks: Path
+    environment: Path
+    journal: Path
+    touched: Path
+    starting: Path
+    lock: Path
+    trail: Path
+    git: Path
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """Folders on the disks that a run needs room on."""
+        return (self.home, self.git)
+
+
+def places(repository: Repository, run: str) -> Places:
+    """The places of a run: under the user's state folder, apart from those of other repositories; the lock beside git's data."""
+    return _places(repository.common_dir, state_home(), run)
+
+
+@lru_cache(maxsize=64)
+def _places(common: Path, state: Path, run: str) -> Places:
+    mark = hashlib.sha256(str(common).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    home = state / f"{run}-{mark}"
+    return Places(
+        home=home,
+        tree=home / "tree",
+        tasks=home / "tasks",
+        environment=home / "environment",
+        journal=home / "journal.jsonl",
+        touched=home / "touched.json",
+        starting=home / "starting.json",
+        lock=common / "forge-bot" / f"{run}.lock",
+        trail=common / "forge-bot" / f"{run}.trail",
+        git=common,
+    )

@@ -1,0 +1,50 @@
+"""A run to look at, without its lock: what is on disk or on its branch, and nothing is changed."""
+
+from forge_bot.engine import Pipeline, State
+from forge_bot.engine.reports import RunStarted
+from forge_bot.git import Repository
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.settings import Config, load_pipeline
+from forge_bot.store import SPECS
+from forge_bot.store.run_folder import REPORTS, read_reports, read_state
+
+
+class Reading:
+    """One run as it was when it was read."""
+
+    def __init__(self, repository: Repository, info: RunInfo, pipeline: Pipeline, state: State) -> None:
+        self.repository = repository
+        self.info = info
+        self.pipeline = pipeline
+        self.state = state
+
+    def artifact(self, name: str) -> str | None:
+        """The text of an artifact, or None."""
+        if "/" in name or name.startswith("."):
+            return None
+        raw = raw_file(self.repository, self.info, name)
+        return raw.decode("utf-8", "replace") if raw is not None else None
+
+
+def raw_file(repository: Repository, info: RunInfo, name: str) -> bytes | None:
+    """A file of the run's folder: from its work tree if there is one, else from its branch."""
+    path = f"{SPECS}/{info.name}/{name}"
+    if info.tree is None:
+        return repository.read(info.ref, path)
+    file = info.tree / path
+    return file.read_bytes() if file.is_file() else None
+
+
+def reading(repository: Repository, info: RunInfo, config: Config) -> Reading:
+    """Return the run, folded from its reports. Raise ReportsDamaged."""
+    pipeline, state = folded(repository, config, raw_file(repository, info, REPORTS) or b"", info.name)
+    return Reading(repository, info, pipeline, state)
+
+
+def folded(repository: Repository, config: Config, raw: bytes, run: str) -> tuple[Pipeline, State]:
+    """Return the pipeline that the first report names, and the state that all of them lead to. Raise ReportsDamaged."""
+    place = f"{SPECS}/{run}/{REPORTS}"
+    reports = read_reports(raw, place)
+    first = reports[0] if reports else None
+    pipeline = load_pipeline(first.pipeline if isinstance(first, RunStarted) else config.pipeline, repository.text_here)
+    return pipeline, read_state(pipeline, raw, place)

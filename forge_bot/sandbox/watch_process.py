@@ -1,0 +1,139 @@
+"""One command from its start to its end: its output is read, its time, memory and processes are watched."""
+
+import os
+import selectors
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from threading import Event
+from time import monotonic
+
+from forge_bot.sandbox.box import Limits
+from forge_bot.sandbox.keeper_process import descendants
+from forge_bot.sandbox.output import Kept
+
+SHARED_MEMORY = "/dev/shm"  # noqa: S108
+_PIECE = 65_536
+_LOOK_SECONDS = 0.1
+# A look at a full box may take a while; it gets at most this share of our time.
+_LOOK_SHARE = 10
+# What was killed is gone at once unless the kernel holds it (a dead network file system); then we do not hang with it.
+_PATIENCE_SECONDS = 10
+
+
+class Overrun(StrEnum):
+    """Which limit a command broke."""
+
+    TIME = "time"
+    MEMORY = "memory"
+    PROCESSES = "processes"
+    SHARED_MEMORY = "shared memory"
+    CALLED_OFF = "called off"
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a command may go on: until a limit is reached, or until somebody sets `called_off` from another thread."""
+
+    limits: Limits
+    called_off: Event | None = None
+    shared_memory_bytes: int | None = None
+    """How much may lie in the machine's /dev/shm; None when the command has one of its own."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What was seen of one command."""
+
+    kept: Kept
+    overrun: Overrun | None
+    seconds: float
+    asked: frozenset[str] = frozenset()
+    """What the command asked for and the backend cannot give: "tcp", "unix"."""
+
+
+def watch(output: int, above: int, stop: Callable[[], None], patience: Patience) -> Watched:
+    """Read the descriptor `output` to its end; call `stop` once when the processes below pid `above` break a limit.
+
+    The end of the output is the end of everything: both backends hold it open until the last process is gone.
+    """
+    began, kept, limits = monotonic(), Kept(patience.limits.output_bytes), patience.limits
+    next_look, ended, overrun = began + _LOOK_SECONDS / 2, False, None
+    try:
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(output, selectors.EVENT_READ)
+            while overrun is None and not ended:
+                now = monotonic()
+                overrun, next_look = _look(now, began + limits.seconds, next_look, above, patience)
+                ended = overrun is None and _take(waiting, kept, min(began + limits.seconds, next_look) - now)
+            if overrun is not None:
+                stop()
+                _take_the_rest(waiting, kept)
+    except BaseException:
+        stop()
+        raise
+    return Watched(kept, overrun, monotonic() - began)
+
+
+def _take(waiting: selectors.DefaultSelector, kept: Kept, seconds: float) -> bool:
+    """Keep what comes within some seconds; True at the end of the output."""
+    for key, _ in waiting.select(max(0.0, seconds)):
+        piece = os.read(key.fd, _PIECE)
+        kept.add(piece)
+        return not piece
+    return False
+
+
+def _take_the_rest(waiting: selectors.DefaultSelector, kept: Kept) -> None:
+    until = monotonic() + _PATIENCE_SECONDS
+    while (left := until - monotonic()) > 0 and not _take(waiting, kept, left):
+        pass
+
+
+def _look(now: float, until: float, next_look: float, above: int, patience: Patience) -> tuple[Overrun | None, float]:
+    if now >= until:
+        return Overrun.TIME, next_look
+    if now < next_look:
+        return None, next_look
+    if patience.called_off is not None and patience.called_off.is_set():
+        return Overrun.CALLED_OFF, next_look
+    overrun = _overrun(above, patience.limits)
+    if overrun is None and patience.shared_memory_bytes is not None and shared_memory_used() > patience.shared_memory_bytes:
+        overrun = Overrun.SHARED_MEMORY
+    cost = monotonic() - now
+    return overrun, now + max(_LOOK_SECONDS, cost * _LOOK_SHARE)
+
+
+def _overrun(above: int, limits: Limits) -> Overrun | None:
+    below = descendants(above)
+    if len(below) > limits.processes:
+        return Overrun.PROCESSES
+    # Pages that several processes share count once for each; the exact sum costs more and is taken only when it matters.
+    resident = {pid: _kilobytes(pid, "status", ("RssAnon:", "RssShmem:")) for pid in below}
+    if sum(resident.values()) * 1024 <= limits.memory_bytes:
+        return None
+    # A process can refuse the exact view of itself; then it is charged with all it shares.
+    exact = sum(_kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) or resident[pid] for pid in below)
+    return Overrun.MEMORY if exact * 1024 > limits.memory_bytes else None
+
+
+def shared_memory_used() -> int:
+    """Return how many bytes the machine's /dev/shm holds, whoever put them there; unlinked files count while they are open."""
+    found = os.statvfs(SHARED_MEMORY)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize
+
+
+def shared_memory_room(limit: int) -> int:
+    """Return how many bytes may lie in the machine's /dev/shm: never more than half of it."""
+    found = os.statvfs(SHARED_MEMORY)
+    return min(limit, found.f_blocks * found.f_frsize // 2)
+
+
+def _kilobytes(pid: int, name: str, fields: tuple[str, ...]) -> int:
+    """Sum of some fields of a file of /proc. Source: proc_pid_status(5), Documentation/ABI/testing/procfs-smaps_rollup."""
+    try:
+        lines = Path(f"/proc/{pid}/{name}").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith(fields))

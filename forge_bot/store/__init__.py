@@ -1,0 +1,29 @@
+"""A run's folder under .specs: names, whole writes, one writer, the request, the truth and its fold."""
+
+from forge_bot.store.atomic_files import Content, append_line, inside, write_whole
+from forge_bot.store.disk_space import full, is_full, told_when_full, without_room
+from forge_bot.store.lock import held
+from forge_bot.store.names_of_runs import SPECS, branch_name, slug, workspace_name
+from forge_bot.store.request import Request, read_request, render_request
+from forge_bot.store.run_folder import Loaded, Workspace
+
+__all__ = [
+    "SPECS",
+    "Content",
+    "Loaded",
+    "Request",
+    "Workspace",
+    "append_line",
+    "branch_name",
+    "full",
+    "held",
+    "inside",
+    "is_full",
+    "read_request",
+    "render_request",
+    "slug",
+    "told_when_full",
+    "without_room",
+    "workspace_name",
+    "write_whole",
+]

@@ -1,0 +1,72 @@
+"""request.md: the frozen request, written and read by the same module."""
+
+import hashlib
+from functools import lru_cache
+
+import yaml
+from pydantic import Field, TypeAdapter, ValidationError
+
+from forge_bot.engine.reports import Source
+from forge_bot.errors import ReportsDamaged
+from forge_bot.values import Effort, Frozen
+
+_RESTORE = "Restore the file from the run's branch: git checkout BRANCH -- .specs/…/request.md."
+_FENCE = "---"
+_ORIGIN = "source_"
+"""How the keys of the source begin; older files have them under `source`."""
+
+
+class Request(Frozen):
+    """What was asked, by whom, and from where. `text` is as it came in, for people; prompts get it cleaned."""
+
+    title: str
+    text: str
+    source: Source = Source()
+    labels: tuple[str, ...] = ()
+    effort: Effort
+    effort_reason: str
+    requested_by: str = Field(default="", description="who started the run")
+
+    @property
+    def hash(self) -> str:
+        """sha256 of what the run is about: title, text, source and labels."""
+        named = "\0".join([self.title, self.text.rstrip(), self.source.model_dump_json(), *self.labels])
+        return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_REQUEST: TypeAdapter[Request] = TypeAdapter(Request)
+_FRONT: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
+
+
+def render_request(request: Request) -> str:
+    """The file: YAML front matter, then the title and the text."""
+    front = {f"{_ORIGIN}{name}": value for name, value in request.source.model_dump(mode="json").items()}
+    front |= request.model_dump(mode="json", exclude={"text", "source"})
+    head = yaml.safe_dump({**front, "request_hash": request.hash}, allow_unicode=True, sort_keys=False, width=1000)
+    return f"{_FENCE}\n{head}{_FENCE}\n\n# {request.title}\n\n{request.text.rstrip()}\n"
+
+
+# Every prompt of a run reads the same request, and YAML is slow.
+@lru_cache(maxsize=4)
+def read_request(text: str) -> Request:
+    """The request in a file; raises ReportsDamaged if it was not written by `render_request`, or was changed since."""
+    try:
+        request, stated = _parsed(text)
+    except (ValueError, ValidationError, yaml.YAMLError) as error:
+        raise ReportsDamaged(f"request.md cannot be read: {error}.", hint=_RESTORE) from error
+    if stated != request.hash:
+        raise ReportsDamaged("request.md was changed after the run began; its hash no longer fits.", hint=_RESTORE)
+    return request
+
+
+def _parsed(text: str) -> tuple[Request, object]:
+    empty, front, body = text.split(f"{_FENCE}\n", 2)
+    if empty:
+        raise ValueError("no front matter")
+    known = _FRONT.validate_python(yaml.safe_load(front))
+    stated = known.pop("request_hash", "")
+    origin = {name.removeprefix(_ORIGIN): known.pop(name) for name in tuple(known) if name.startswith(_ORIGIN)}
+    if origin:
+        known["source"] = origin
+    _, _, told = body.removeprefix("\n").partition("\n\n")
+    return _REQUEST.validate_python({**known, "text": told.rstrip("\n")}), stated

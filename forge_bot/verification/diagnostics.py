@@ -1,0 +1,95 @@
+"""What linters, type checkers and compilers complain about, named so that a complaint stays itself when lines move."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from forge_bot.values import Frozen
+
+_LONGEST = 300
+
+# `path:line:col: message`: flake8, ruff --output-format concise, mypy, pylint, golangci-lint, go vet; `- error:` is pyright's
+# and `tsc --pretty`'s. `path(line,col): message` is tsc's.
+_COLONS = re.compile(r"\s*(?:vet: )?(?P<path>(?=[^\s:()]*[./])[^\s:()]+):\d+(?::\d+)?(?::| -)\s*(?P<message>\S.*)")
+_PARENTHESES = re.compile(r"(?P<path>[^\s()]+)\(\d+,\d+\): (?P<message>\S.*)")
+# ESLint's `stylish` and ruff's `grouped`: the path on a line of its own, the complaints below it.
+_FILE = re.compile(r"(?P<path>(?=\S*[./])\S*[^\s:]):?")
+_BELOW = re.compile(r"\s+\d+:\d+\s+(?P<message>\S.*)")
+# rustc, clippy and ruff's `full`: the complaint first, then an arrow to its place.
+_ARROW = re.compile(r"\s*--> (?P<path>.+?):\d+:\d+")
+_HEAD = re.compile(r"(?P<message>(?:[A-Za-z][\w-]*)(?:\[\w+\])?:? .+)")
+_REFORMAT = re.compile(r"(?:would reformat|Would reformat:|\[warn\]) (?P<path>\S+\.\w+)")
+
+_SEVERITY = re.compile(r"(?P<severity>error|warning|warn|note|info|information|help)(?:\[(?P<code>\w+)\])?(?::\s+|\s{2,}|\s+(?=TS\d))")
+_STATED = (
+    re.compile(r"Found (?P<errors>\d+) errors?\b.*"),
+    re.compile(r"✖ \d+ problems? \((?P<errors>\d+) errors?, \d+ warnings?\)"),
+    re.compile(r"(?P<errors>\d+) errors?, \d+ warnings?, \d+ informations?.*"),
+    re.compile(r"(?P<errors>\d+) issues[:.].*"),
+)
+_ALL_COUNT = re.compile(r"ESLint found too many warnings.*")
+_CUT_SHORT = re.compile(r".*\(errors prevented further checking\)")
+
+
+class Complaints(Frozen):
+    """Complaints in the order of the output, the same one as often as it came; `whole` if none is known to be missing."""
+
+    items: tuple[str, ...] = ()
+    whole: bool = True
+
+
+def read_complaints(lines: Sequence[str]) -> Complaints:
+    """Errors, or the warnings if there is nothing else or if the tool says that it counts them."""
+    found = [*_found(lines)]
+    errors = [item for severity, item in found if severity == "error"]
+    every = any(map(_ALL_COUNT.fullmatch, lines))
+    items = [item for _, item in found] if every or not errors else errors
+    stated = sum(int(match["errors"]) for line in lines for form in _STATED if (match := form.fullmatch(line)) is not None)
+    return Complaints(items=tuple(items), whole=len(errors) >= stated and not any(map(_CUT_SHORT.fullmatch, lines)))
+
+
+def read_rust_errors(lines: Sequence[str]) -> tuple[str, ...]:
+    """The compiler's errors in the output of `cargo test`, each once: one is printed for every target it concerns."""
+    found = (_arrowed(lines, number) for number, line in enumerate(lines) if line.lstrip().startswith("-->"))
+    return tuple(dict.fromkeys(item for pair in found if pair is not None for severity, item in [pair] if severity == "error"))
+
+
+def _found(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Severity and stable name of each complaint."""
+    path = ""
+    for number, line in enumerate(lines):
+        if (below := _BELOW.fullmatch(line)) is not None and path:
+            yield from _named(path, below["message"])
+        elif (match := _PARENTHESES.fullmatch(line) or _COLONS.fullmatch(line)) is not None:
+            yield from _named(match["path"], match["message"])
+        elif (match := _REFORMAT.fullmatch(line)) is not None:
+            yield "error", f"{match['path']}: would be reformatted"
+        elif _ARROW.fullmatch(line) is not None:
+            yield from filter(None, [_arrowed(lines, number)])
+        if line.strip() and below is None:
+            file = _FILE.fullmatch(line)
+            path = file["path"] if file is not None else ""
+
+
+def _arrowed(lines: Sequence[str], number: int) -> tuple[str, str] | None:
+    """The complaint whose place line `number` gives, if the line above it is one and not a note."""
+    arrow = _ARROW.fullmatch(lines[number])
+    head = _HEAD.fullmatch(lines[number - 1]) if number else None
+    return next(_named(arrow["path"], head["message"]), None) if arrow is not None and head is not None else None
+
+
+def _named(path: str, message: str) -> Iterator[tuple[str, str]]:
+    severity = _SEVERITY.match(message)
+    word = severity["severity"] if severity is not None else "error"
+    if word in {"note", "info", "information", "help"}:
+        return
+    text = message[severity.end() :] if severity is not None else message
+    code = f"{severity['code']} " if severity is not None and severity["code"] else ""
+    yield ("error" if word == "error" else "warning"), f"{path}: {code}{_stable(text)}"[:_LONGEST]
+
+
+def _stable(message: str) -> str:
+    """The message without places and fix marks; ESLint pads its columns with blanks."""
+    message = re.sub(r"\[\*\] ", "", message)
+    message = re.sub(r"\b(lines?|columns?|col) \d+(?:[-:]\d+)?", r"\1 N", message)
+    message = re.sub(r"(\.\w+):\d+(?::\d+)?", r"\1", message)
+    return re.sub(r"0x[0-9a-f]{4,}", "0x…", " ".join(message.split()))

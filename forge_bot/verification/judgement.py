@@ -1,0 +1,173 @@
+"""Whether the project's own commands are newly red: read from their output, compared with the run before the change."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from forge_bot.values import CommandName, CommandResult, Frozen
+from forge_bot.verification.diagnostics import read_complaints
+from forge_bot.verification.output_compiled import read_cargo, read_go
+from forge_bot.verification.output_javascript import read_jest, read_mocha, read_node, read_vitest
+from forge_bot.verification.output_python import read_pytest, read_unittest
+from forge_bot.verification.runner_result import Lines, Ran
+
+TAIL_LINES = 60
+TAIL_CHARACTERS = 4_000
+UNNAMED = "… and what the output does not name"
+
+_READERS = (read_pytest, read_unittest, read_go, read_cargo, read_node, read_jest, read_vitest, read_mocha)
+# Colours and other terminal control, https://ecma-international.org/publications-and-standards/standards/ecma-48/.
+_CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_NOT_FOUND = 127
+_NOT_STARTED = {126, _NOT_FOUND}
+_MOST_NAMED = 10
+
+
+class Judgement(Frozen):
+    """What the commands say about the change. `reasons` make it red, `notes` are worth knowing; whole sentences both."""
+
+    red: bool
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_outcome(
+    name: CommandName, argv: Sequence[str], exit_code: int, output: str, duration_ms: int, timed_out: bool = False
+) -> CommandResult:
+    """What a command did, from its exit code and its whole output (standard output and error as they came).
+
+    `failures` end with `UNNAMED` when more failed than the output names, or the runner stopped before it had run all.
+    """
+    lines = _lines(output)
+    tests, failures, whole = None, [], True
+    if name is CommandName.TEST:
+        runs = [ran for reader in _READERS if (ran := reader(lines)) is not None]
+        tests, failures, whole = _together(runs)
+    elif exit_code != 0 and name in {CommandName.BUILD, CommandName.LINT}:
+        complaints = read_complaints(lines)
+        failures, whole = [*complaints.items], complaints.whole
+    return CommandResult(
+        name=name,
+        argv=tuple(argv),
+        exit_code=exit_code,
+        duration_ms=duration_ms,
+        timed_out=timed_out,
+        tests=tests,
+        failures=(*sorted(failures), *([UNNAMED] if failures and not whole else [])),
+        tail=_tail(lines),
+    )
+
+
+def judge(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) -> Judgement:
+    """Whether the change made anything red that was green before, or hides whether it did.
+
+    Exit code 0 is green, unless no test ran. A command that could not start or did not end in time is red, and so is a setup
+    that fails. One that was red before as well is red only if something new fails; where that cannot be told, it is red too,
+    since unknown never means yes.
+    """
+    pairs = [*_pairs(baseline, after)]
+    reasons = [reason for before, now in pairs for reason in _reasons(before, now)]
+    notes = [note for before, now in pairs for note in _notes(before, now)]
+    if not pairs:
+        notes.append("No project command ran, so nothing was verified.")
+    return Judgement(red=bool(reasons), reasons=tuple(reasons), notes=tuple(notes))
+
+
+Pair = tuple[CommandResult | None, CommandResult | None]
+
+
+def _pairs(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) -> Iterator[Pair]:
+    """Each command with its run before the change; the same command may stand in a list more than once."""
+    left = [*baseline]
+    for now in after:
+        before = next((result for result in left if (result.name, result.argv) == (now.name, now.argv)), None)
+        if before is not None:
+            left.remove(before)
+        yield before, now
+    yield from ((before, None) for before in left)
+
+
+def _reasons(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
+    if now is None:
+        if before is not None:
+            yield f"{_called(before)} ran before the change but not after it."
+    elif now.timed_out:
+        yield f"{_called(now)} did not end in time."
+    elif now.exit_code in _NOT_STARTED:
+        why = "command not found" if now.exit_code == _NOT_FOUND else "not executable"
+        yield f"{_called(now)} could not be started: {why}."
+    elif now.name is CommandName.TEST and now.tests == 0 and not now.failures:
+        yield f"{_called(now)} ran no test."
+    elif now.exit_code == 0:
+        if before is not None and before.tests and now.tests is None:
+            yield f"{_called(now)} ended well, but its output no longer tells that any test ran; before, {before.tests} did."
+    elif (reason := _red(before, now)) is not None:
+        yield reason
+
+
+def _red(before: CommandResult | None, now: CommandResult) -> str | None:
+    """Why a command that failed is newly red; None if it fails just as before."""
+    said = f"{_called(now)} failed with exit code {now.exit_code}"
+    if before is None:
+        return f"{said}, and there is no run from before the change to compare with{_naming(now.failures)}."
+    if now.name is CommandName.SETUP:
+        return f"{said}; without it nothing after it can be trusted."
+    if before.exit_code == 0 and not before.timed_out:
+        return f"{said}; it was green before the change{_naming(now.failures)}."
+    new = Counter(now.failures) - Counter(before.failures)
+    if _readable(before) and new and set(new) != {UNNAMED}:
+        return f"{said}; it was red before the change too, but these are new{_naming([*new.elements()])}."
+    if not (_readable(before) and _readable(now)) or not _same_end(before, now):
+        return f"{said}; it was red before the change too, and it cannot be told whether anything new fails."
+    return None
+
+
+def _notes(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
+    if before is None or now is None:
+        return
+    if now.exit_code != 0 and not [*_reasons(before, now)]:
+        yield f"{_called(now)} was red before the change and still is{_naming(now.failures)}."
+    if now.exit_code == 0 and now.failures:
+        yield f"{_called(now)} ended well although its output names failures{_naming(now.failures)}."
+    if before.tests is not None and now.tests is not None and now.tests < before.tests:
+        yield f"{_called(now)} ran fewer tests than before the change: {now.tests} instead of {before.tests}."
+
+
+def _readable(result: CommandResult) -> bool:
+    return bool(result.failures) and UNNAMED not in result.failures and not result.timed_out
+
+
+def _same_end(before: CommandResult, now: CommandResult) -> bool:
+    """Whether both ended alike. Mocha's exit code is the number of its failures, so fewer failures may change it."""
+    counted = before.exit_code == len(before.failures) and now.exit_code == len(now.failures)
+    return before.exit_code == now.exit_code or counted
+
+
+def _called(result: CommandResult) -> str:
+    return f"{result.name.value} (`{' '.join(result.argv)}`)"
+
+
+def _naming(items: Sequence[str]) -> str:
+    if not items:
+        return ""
+    more = f" and {len(items) - _MOST_NAMED} more" if len(items) > _MOST_NAMED else ""
+    return f": {', '.join(items[:_MOST_NAMED])}{more}"
+
+
+def _together(runs: Iterable[Ran]) -> tuple[int | None, list[str], bool]:
+    """Several runners as one. If one of them does not tell its count, the sum is unknown."""
+    accounts = [*runs]
+    counts = [ran.tests for ran in accounts]
+    total = sum(count for count in counts if count is not None) if accounts and None not in counts else None
+    return total, [item for ran in accounts for item in ran.failing], all(ran.whole for ran in accounts)
+
+
+def _lines(output: str) -> Lines:
+    """The output without terminal control; of a line that was overwritten only what stood there last."""
+    plain = _CONTROL.sub("", output).replace("\r\n", "\n")
+    return [line.rpartition("\r")[2].rstrip() for line in plain.split("\n")]
+
+
+def _tail(lines: Lines) -> str:
+    last = "\n".join(lines).strip("\n").split("\n")[-TAIL_LINES:]
+    return "\n".join(last)[-TAIL_CHARACTERS:]

@@ -1,0 +1,93 @@
+"""Test outcomes as `go test` and `cargo test` print them. The formats were read off real runs of go 1.27 and cargo 1.95."""
+
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+
+from forge_bot.verification.diagnostics import read_rust_errors
+from forge_bot.verification.runner_result import Lines, Ran
+
+_GO_PACKAGE = re.compile(r"(?P<state>ok|FAIL|\?) *\t(?P<package>\S+)[\t ](?P<rest>.*)")
+_GO_TEST = re.compile(r"\s*--- (?P<state>PASS|FAIL|SKIP): (?P<name>.+) \([\d.]+s\)")
+_GO_ERROR = re.compile(r"(?:vet: )?(?P<path>\S+\.go):\d+(?::\d+)?: (?P<message>.+)")
+
+_CARGO_RESULT = re.compile(r"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; .*")
+_CARGO_NAME = re.compile(r"    (?P<name>\S.*)")
+_CARGO_STOPPED = re.compile(r"error: (?:test|doctest) failed, to rerun pass .*")
+_CARGO_ALL = re.compile(r"error: \d+ targets? failed:")
+
+
+def read_go(lines: Lines) -> Ran | None:
+    """`go help test`: a line for each package; tests are named only with -v or when they fail, so the count may be unknown.
+
+    A package that does not build, or that panics, is an item of its own: its other tests did not run.
+    """
+    failing: list[str] = []
+    idle: list[bool] = []
+    chunk: list[str] = []
+    ran, verbose = 0, False
+    for line in lines:
+        package = _GO_PACKAGE.fullmatch(line)
+        if package is None:
+            chunk.append(line)
+            continue
+        verbose = verbose or any(entry.startswith("=== RUN") for entry in chunk)
+        tests = [test for entry in chunk if (test := _GO_TEST.fullmatch(entry)) is not None]
+        ran += sum(test["state"] != "SKIP" for test in tests)
+        idle.append(package["rest"].endswith(("[no test files]", "[no tests to run]")))
+        if package["state"] == "FAIL":
+            named = [test["name"] for test in tests if test["state"] == "FAIL"]
+            failing += _go_items(package["package"], package["rest"], named, chunk)
+        chunk = []
+    if not idle:
+        return None
+    failing += _go_build_errors(lines)
+    tests_ran = 0 if all(idle) else ran if verbose else None
+    return Ran(tests=tests_ran, failing=tuple(failing), whole=not any(line.startswith("panic: ") for line in lines))
+
+
+def _go_items(package: str, rest: str, named: list[str], chunk: Lines) -> Iterator[str]:
+    yield from (f"{package} {name}" for name in named)
+    broken = re.search(r"\[(?:build|setup) failed\]", rest)
+    if broken is not None:
+        yield f"{package} {broken[0]}"
+    elif any(line.startswith("panic: ") for line in chunk):
+        yield f"{package} panicked"
+    elif not named:
+        yield package
+
+
+def _go_build_errors(lines: Lines) -> Iterator[str]:
+    """The compiler's complaints, which stand below a line `# package`."""
+    inside = False
+    for line in lines:
+        error = _GO_ERROR.fullmatch(line)
+        inside = line.startswith("# ") or (inside and error is not None)
+        if inside and error is not None:
+            yield f"{error['path']}: {error['message']}"
+
+
+def read_cargo(lines: Lines) -> Ran | None:
+    """`cargo test` with libtest's output. Without --no-fail-fast it stops at the first target with a failure.
+
+    https://doc.rust-lang.org/cargo/commands/cargo-test.html
+    """
+    results = [match for line in lines if (match := _CARGO_RESULT.fullmatch(line)) is not None]
+    errors = read_rust_errors(lines)
+    if not results:
+        compiled = any(line.startswith("error: could not compile") for line in lines)
+        return Ran(failing=tuple(errors), whole=False) if compiled else None
+    failed = sum(int(match["failed"]) for match in results)
+    names = [*_cargo_names(lines)]
+    stopped = any(map(_CARGO_STOPPED.fullmatch, lines)) and not any(map(_CARGO_ALL.fullmatch, lines))
+    crashed = any("process didn't exit successfully" in line for line in lines)
+    ran = sum(int(match["passed"]) for match in results) + failed
+    return Ran(tests=ran, failing=(*names, *errors), whole=len(names) >= failed and not (stopped or crashed or errors))
+
+
+def _cargo_names(lines: Lines) -> Iterator[str]:
+    """The second list under `failures:`; the first one holds what the tests printed. Doc tests are named by their line."""
+    for number, line in enumerate(lines):
+        if line == "failures:":
+            names = [match for match in map(_CARGO_NAME.fullmatch, takewhile(bool, lines[number + 1 :])) if match is not None]
+            yield from (re.sub(r" \(line \d+\)$", "", match["name"]) for match in names)

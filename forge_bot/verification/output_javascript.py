@@ -1,0 +1,129 @@
+"""Test outcomes as node:test, jest, vitest and mocha print them. Read off real runs of node 20, jest 30, vitest 4, mocha 11."""
+
+import re
+from collections.abc import Iterator
+
+from forge_bot.verification.runner_result import COVERAGE, Lines, Ran
+
+_NODE_COUNT = re.compile(r"(?:#|ℹ) (?P<what>tests|pass|fail|cancelled) (?P<number>\d+)")
+_TAP_SUBTEST = re.compile(r"(?P<indent> *)# Subtest: (?P<name>.*)")
+_TAP_FAILED = re.compile(r"(?P<indent> *)not ok \d+ - (?P<name>.*?)(?P<excused> # (?:TODO|SKIP)\b.*)?")
+_SPEC_PLACE = re.compile(r"test at (?P<path>.+?):\d+:\d+")
+_SPEC_FAILED = re.compile(r"✖ (?P<name>.*?) \([\d.]+m?s\)(?P<excused> # (?:TODO|SKIP)\b.*)?")
+
+_JEST_TESTS = re.compile(r"Tests: +(?P<counts>.*\d+ total)")
+_JEST_SUITES = re.compile(r"Test Suites: +(?P<counts>.*\d+ total)")
+_JEST_FILE = re.compile(r"(?P<state>FAIL|PASS) +(?P<path>\S.*?)(?: \([\d.]+ m?s\))?")
+_JEST_FAILED = re.compile(r"  ● (?P<name>.+)")
+_NO_TESTS = re.compile(r"No test(?: file)?s found, exiting with code \d+")
+_JEST_LOW = re.compile(r"Jest: .*coverage threshold .*not met.*")
+
+_VITEST_TESTS = re.compile(r" +Tests  (?P<counts>.*\(\d+\))")
+_VITEST_FILES = re.compile(r" +Test Files  (?P<counts>.*\(\d+\))")
+_VITEST_FAILED = re.compile(r" FAIL  (?P<name>.+?)(?: \[ [^\[\]]* \])?")
+_VITEST_LOW = re.compile(r"ERROR: Coverage for .* does not meet .*threshold.*")
+
+_MOCHA_COUNT = re.compile(r"  (?P<number>\d+) (?P<what>passing|failing)(?: \(.*\))?")
+_MOCHA_FAILED = re.compile(r"  \d+\) (?P<name>.*)")
+
+
+def read_node(lines: Lines) -> Ran | None:
+    """Node's own runner, as TAP or as a specification (https://nodejs.org/api/test.html#test-reporters)."""
+    counts: dict[str, int] = dict.fromkeys(("tests", "pass", "fail", "cancelled"), 0)
+    found = [match for line in lines if (match := _NODE_COUNT.fullmatch(line)) is not None]
+    for match in found:
+        counts[match["what"]] += int(match["number"])
+    if {match["what"] for match in found} < {"tests", "pass", "fail"}:
+        return None
+    failing = [*_tap(lines)] or [*_spec(lines)]
+    failed = counts["fail"] + counts["cancelled"]
+    return Ran(tests=counts["pass"] + failed, failing=tuple(failing), whole=len(failing) >= failed)
+
+
+def _tap(lines: Lines) -> Iterator[str]:
+    above: list[str] = []
+    for line in lines:
+        if (subtest := _TAP_SUBTEST.fullmatch(line)) is not None:
+            above = [*above[: len(subtest["indent"]) // 4], subtest["name"]]
+        elif (failed := _TAP_FAILED.fullmatch(line)) is not None and not failed["excused"]:
+            yield " > ".join([*above[: len(failed["indent"]) // 4], failed["name"]])
+
+
+def _spec(lines: Lines) -> Iterator[str]:
+    path = ""
+    for line in lines[lines.index("✖ failing tests:") :] if "✖ failing tests:" in lines else ():
+        if (place := _SPEC_PLACE.fullmatch(line)) is not None:
+            path = place["path"]
+        elif (failed := _SPEC_FAILED.fullmatch(line)) is not None and not failed["excused"]:
+            yield f"{path} > {failed['name']}" if path else failed["name"]
+
+
+def read_jest(lines: Lines) -> Ran | None:
+    """Jest's default and verbose reporters (https://jestjs.io/docs/configuration#reporters-arraymodulename--modulename-options)."""
+    ends = [match for line in lines if (match := _JEST_TESTS.fullmatch(line)) is not None]
+    if not ends:
+        return Ran(tests=0) if any(map(_NO_TESTS.fullmatch, lines)) else None
+    failing: dict[str, None] = {}
+    path = ""
+    for line in lines:
+        if (file := _JEST_FILE.fullmatch(line)) is not None:
+            path = file["path"] if file["state"] == "FAIL" else ""
+        elif path and (failed := _JEST_FAILED.fullmatch(line)) is not None and failed["name"] != "Console":
+            failing[f"{path} › {failed['name']}"] = None
+    suites = [match["counts"] for line in lines if (match := _JEST_SUITES.fullmatch(line)) is not None]
+    stopped = any(re.search(r"\d+ of \d+ total", counts) for counts in suites)
+    failed_tests = _sum(ends, "failed")
+    named = sum(not name.endswith("› Test suite failed to run") for name in failing)
+    low = [COVERAGE] if any(map(_JEST_LOW.fullmatch, lines)) else []
+    return Ran(
+        tests=failed_tests + _sum(ends, "passed"),
+        failing=(*failing, *low),
+        whole=named >= failed_tests and not stopped,
+    )
+
+
+def read_vitest(lines: Lines) -> Ran | None:
+    """Vitest's default and verbose reporters (https://vitest.dev/guide/reporters)."""
+    tests = [match for line in lines if (match := _VITEST_TESTS.fullmatch(line)) is not None]
+    files = [match for line in lines if (match := _VITEST_FILES.fullmatch(line)) is not None]
+    if not files:
+        return None
+    failing = dict.fromkeys(match["name"] for line in lines if (match := _VITEST_FAILED.fullmatch(line)) is not None)
+    unhandled = any(re.fullmatch(r" +Errors  \d+ errors?", line) for line in lines)
+    named = sum(" > " in name for name in failing)
+    low = [COVERAGE] if any(map(_VITEST_LOW.fullmatch, lines)) else []
+    return Ran(
+        tests=_sum(tests, "failed") + _sum(tests, "passed"),
+        failing=(*failing, *low),
+        whole=named >= _sum(tests, "failed") and len(failing) >= _sum(files, "failed") and not unhandled,
+    )
+
+
+def read_mocha(lines: Lines) -> Ran | None:
+    """Mocha's reporters that end with an epilogue: spec, dot, list and others (https://mochajs.org/#reporters)."""
+    counts = [(match["what"], int(match["number"])) for line in lines if (match := _MOCHA_COUNT.fullmatch(line)) is not None]
+    if "passing" not in {what for what, _ in counts}:
+        return None
+    failed = sum(number for what, number in counts if what == "failing")
+    failing = [*_mocha_failures(lines)]
+    return Ran(tests=sum(number for _, number in counts), failing=tuple(failing), whole=len(failing) >= failed)
+
+
+def _mocha_failures(lines: Lines) -> Iterator[str]:
+    """The numbered blocks after `N failing`: suite titles, each deeper than the last, up to the test's, which ends in a colon."""
+    title: list[str] | None = None
+    after = False
+    for line in lines:
+        after = after or re.fullmatch(r"  \d+ failing", line) is not None
+        first = _MOCHA_FAILED.fullmatch(line) if after else None
+        if first is not None:
+            title = [first["name"].strip()]
+        elif title is not None:
+            title.append(line.strip())
+        if title is not None and (title[-1].endswith(":") or not title[-1]):
+            yield " > ".join(part for part in title if part).removesuffix(":")
+            title = None
+
+
+def _sum(ends: list[re.Match[str]], word: str) -> int:
+    return sum(int(number) for end in ends for number in re.findall(rf"(\d+) {word}", end["counts"]))

@@ -1,0 +1,105 @@
+"""Branches that only remotes have: listed newest first, read by their ref, taken over."""
+
+from pathlib import Path
+
+import pytest
+
+from forge_bot.errors import GitFailed
+from forge_bot.git import Repository, Tracking
+from tests.git.git_scene import Scene
+
+
+def cloned(scene: Scene) -> Repository:
+    """A clone of the scene, whose branches are then those of its remote."""
+    place = scene.beside / "clone"
+    scene.git("clone", "--quiet", str(scene.root), str(place))
+    return Repository.find(place)
+
+
+def test_branches_of_remotes_are_listed_without_their_heads(scene: Scene) -> None:
+    scene.git("branch", "feature/x")
+    clone = cloned(scene)
+    scene.git("remote", "add", "up/stream", str(scene.root), at=clone.root)
+    scene.git("fetch", "--quiet", "up/stream", at=clone.root)
+    found = clone.tracked()
+    assert set(found) == {
+        Tracking("origin", "main"),
+        Tracking("origin", "feature/x"),
+        Tracking("up/stream", "main"),
+        Tracking("up/stream", "feature/x"),
+    }
+    assert found[0].ref.startswith("refs/remotes/")
+
+
+def test_the_newest_come_first_and_no_more_than_wanted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    for year in (2027, 2025, 2026):
+        scene.git("switch", "--quiet", "-c", f"year-{year}", "main")
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"{year}-01-01T00:00:00Z")
+        scene.commit({"year.txt": str(year)})
+    monkeypatch.delenv("GIT_COMMITTER_DATE")
+    found = [each.branch for each in cloned(scene).tracked() if each.branch != "main"]
+    assert found == ["year-2027", "year-2026", "year-2025"]
+    assert len(cloned_again(scene).tracked(2)) == 2
+
+
+def cloned_again(scene: Scene) -> Repository:
+    return Repository.find(scene.beside / "clone")
+
+
+def test_a_repository_without_remotes_has_none(scene: Scene) -> None:
+    assert scene.repository.tracked() == ()
+
+
+def test_a_branch_is_taken_over_and_follows_the_remote_it_came_from(scene: Scene) -> None:
+    scene.git("branch", "feature/x")
+    clone = cloned(scene)
+    scene.git("remote", "add", "other", str(scene.root), at=clone.root)
+    scene.git("fetch", "--quiet", "other", at=clone.root)
+    clone.take(Tracking("other", "feature/x"))
+    assert scene.git("rev-parse", "--abbrev-ref", "feature/x@{upstream}", at=clone.root) == "other/feature/x"
+    with pytest.raises(GitFailed):
+        clone.take(Tracking("other", "feature/x"))
+
+
+def test_entries_of_a_folder_have_the_ids_of_what_they_are(scene: Scene) -> None:
+    scene.commit({".specs/a/request.md": "a", ".specs/b/request.md": "b", ".specs/c/request.md": "a", "odd/näme": "x"})
+    found = scene.repository.entries("refs/heads/main", ".specs")
+    assert set(found) == {"a", "b", "c"}
+    assert found["a"] == found["c"] != found["b"]
+    assert set(scene.repository.entries("main", "odd")) == {"näme"}
+    assert scene.repository.entries("main", "nothing") == {}
+    with pytest.raises(GitFailed):
+        scene.repository.entries("nowhere", ".specs")
+
+
+def test_a_work_tree_is_linked_again_after_its_repository_was_moved(scene: Scene, tmp_path: Path) -> None:
+    tree = scene.worktree("work")
+    moved = tmp_path / "moved"
+    scene.root.rename(moved)
+    scene.git("status", at=tree.path, code=128)
+    Repository.find(moved).mend_worktree(tree.path)
+    assert tree.is_clean()
+
+
+def test_a_submodule_is_no_lost_work_tree(scene: Scene) -> None:
+    other = scene.beside / "other"
+    scene.git("clone", "--quiet", str(scene.root), str(other))
+    scene.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "part")
+    part = Repository.find(scene.root / "part")
+    part.mend_worktree(part.root)
+    assert part.put_aside(part.root) is None
+
+
+def test_only_a_work_tree_without_a_repository_is_put_aside(scene: Scene) -> None:
+    tree = scene.worktree("work")
+    empty = scene.beside / "empty"
+    empty.mkdir()
+    for place in (tree.path, scene.root, empty, scene.beside / "nowhere"):
+        assert scene.repository.put_aside(place) is None
+    scene.git("worktree", "lock", str(tree.path))
+    scene.write("kept.txt", "kept", tree.path)
+    (scene.root / ".git" / "worktrees").rename(scene.beside / "gone")
+    aside = scene.repository.put_aside(tree.path)
+    assert aside is not None
+    assert (aside / "kept.txt").read_text() == "kept"
+    assert not tree.path.exists()

@@ -1,0 +1,282 @@
+"""Differences are the same under all settings, and a patch carries everything to another tree."""
+
+import pytest
+
+from forge_bot.errors import GitFailed
+from forge_bot.git import Change, Tree
+from tests.git.git_scene import ODD_NAMES, Scene
+
+WEIRD = (
+    "diff.noprefix=true",
+    "diff.mnemonicPrefix=true",
+    "diff.external=false",
+    "diff.context=0",
+    "diff.interHunkContext=9",
+    "diff.renames=copies",
+    "diff.relative=true",
+    "diff.submodule=log",
+    "diff.suppressBlankEmpty=true",
+    "diff.wordRegex=.",
+    "diff.colorMoved=zebra",
+    "diff.statGraphWidth=1",
+    "diff.algorithm=patience",
+    "diff.upper.textconv=false",
+    "diff.upper.command=false",
+    "color.ui=always",
+    "color.diff=always",
+    "core.pager=false",
+    "core.quotePath=true",
+    "apply.whitespace=error",
+    "apply.ignoreWhitespace=change",
+    "log.showSignature=true",
+    "log.decorate=full",
+    "format.pretty=raw",
+)
+CHANGE = (
+    "diff --git a/größe b.txt b/größe b.txt\n"
+    "index d0a1c7c..659a652 100644\n"
+    "--- a/größe b.txt\t\n"
+    "+++ b/größe b.txt\t\n"
+    "@@ -1,4 +1,4 @@\n 1\n 2\n \n-4\n+vier\n"
+)
+
+
+@pytest.fixture
+def weird(scene: Scene) -> Scene:
+    scene.commit({"größe b.txt": "1\n2\n\n4\n", ".gitattributes": "*.txt diff=upper\n"})
+    scene.config(*WEIRD)
+    return scene
+
+
+def test_a_diff_looks_the_same_whatever_the_settings(weird: Scene) -> None:
+    weird.commit({"größe b.txt": "1\n2\n\nvier\n"})
+
+    assert weird.tree.diff("HEAD~1") == CHANGE
+    assert weird.tree.diff("HEAD~1", "HEAD", stat=True).startswith(" größe b.txt | 2 +-\n 1 file changed, 1 insertion(+)")
+
+
+def test_uncommitted_changes_look_like_committed_ones(weird: Scene) -> None:
+    weird.write("größe b.txt", "1\n2\n\nvier\n")
+
+    assert weird.tree.working_diff() == CHANGE
+
+
+def test_a_diff_can_be_limited_to_paths(scene: Scene) -> None:
+    scene.commit({"a*": "x", "ab": "x", "sub/c": "x"})
+
+    assert scene.tree.diff("HEAD~1", paths=["a*"]).count("diff --git") == 1
+    assert "sub/c" in scene.tree.diff("HEAD~1", paths=["sub"])
+    assert scene.tree.diff("HEAD~1", paths=["nothing"]) == ""
+
+
+def test_a_renamed_file_is_shown_as_such_and_named_twice(scene: Scene) -> None:
+    scene.commit({"old.txt": "line\n" * 20})
+    scene.git("mv", "old.txt", "new.txt")
+    scene.commit()
+
+    assert "rename from old.txt\nrename to new.txt\n" in scene.tree.diff("HEAD~1")
+    assert scene.tree.changed("HEAD~1") == ("new.txt", "old.txt")
+
+
+def test_changed_names_are_exact(scene: Scene) -> None:
+    for name in ODD_NAMES:
+        scene.write(name, "x")
+    scene.commit()
+
+    assert set(scene.tree.changed("HEAD~1")) == set(ODD_NAMES)
+    assert scene.tree.changed("HEAD") == ()
+
+
+@pytest.mark.parametrize("revision", ["--output=pwned", "-O", "nope"])
+def test_a_revision_is_never_an_option(scene: Scene, revision: str) -> None:
+    with pytest.raises(GitFailed, match="names no"):
+        scene.tree.diff(revision)
+    with pytest.raises(GitFailed, match="names no"):
+        scene.tree.changed("HEAD", revision)
+    with pytest.raises(GitFailed, match="names no"):
+        scene.tree.merge_base("HEAD", revision)
+    assert not (scene.root / "pwned").exists()
+
+
+def test_a_long_diff_is_cut_at_a_line_and_says_so(scene: Scene) -> None:
+    scene.commit({"long.txt": "täglich\n" * 1000})
+    whole = scene.tree.diff("HEAD~1")
+
+    cut = scene.tree.diff("HEAD~1", max_bytes=500)
+
+    body, marker = cut.rsplit("\n", 2)[0] + "\n", cut.rsplit("\n", 2)[1]
+    assert whole.startswith(body)
+    assert 480 < len(body.encode()) <= 500
+    assert marker == f"[cut here: {len(body.encode())} of {len(whole.encode())} bytes are shown]"
+    assert scene.tree.diff("HEAD~1", max_bytes=len(whole.encode())) == whole
+
+
+def test_one_endless_line_is_cut_too(scene: Scene) -> None:
+    scene.write("long.txt", "x" * 10_000)
+
+    cut = scene.tree.working_diff(max_bytes=1000)
+
+    assert len(cut) < 1100
+    assert cut.endswith("bytes are shown]\n")
+    assert scene.tree.working_diff(max_bytes=0).startswith("[cut here: 0 of ")
+
+
+def test_the_working_diff_shows_new_files_and_leaves_index_and_store_alone(scene: Scene) -> None:
+    scene.write(".gitignore", "*.log\n")
+    scene.write("new.txt", "new\n")
+    scene.write("x.log", "ignored")
+    (scene.root / "src" / "app.py").unlink()
+    objects = sorted((scene.root / ".git" / "objects").rglob("*"))
+
+    shown = scene.tree.working_diff()
+
+    assert "+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n" in shown
+    assert "deleted file mode 100644" in shown
+    assert "x.log" not in shown
+    assert scene.git("diff", "--cached", "--name-only") == ""
+    assert sorted((scene.root / ".git" / "objects").rglob("*")) == objects
+
+
+def test_a_staged_change_is_in_the_working_diff_once(scene: Scene) -> None:
+    scene.write("README.md", "staged\n")
+    scene.git("add", "README.md")
+
+    assert scene.tree.working_diff().count("+staged\n") == 1
+
+
+def test_a_patch_carries_everything_to_another_tree(weird: Scene) -> None:
+    tree, other = weird.worktree("one"), weird.worktree("two")
+    for name in ODD_NAMES:
+        weird.write(name, f"text {name}\n", at=tree.path)
+    weird.write("binary", bytes(range(256)) * 20, at=tree.path)
+    weird.write("no newline", "end", at=tree.path)
+    weird.write("blank at end", "a  \n\t \n", at=tree.path)
+    weird.write("run.sh", "#!/bin/sh\n", at=tree.path).chmod(0o755)
+    weird.write("empty", "", at=tree.path)
+    (tree.path / "link").symlink_to("README.md")
+    (tree.path / "src" / "app.py").rename(tree.path / "src" / "moved.py")
+
+    other.apply(tree.patch())
+
+    assert _contents(other) == _contents(tree)
+    assert set(other.status()) == set(tree.status())
+    assert (other.path / "run.sh").stat().st_mode & 0o111
+    assert other.patch() == tree.patch()
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9\nx\n", b"a\r\nb\r\n", b"a\rb\n", b"\xef\xbb\xbfx\n", "\u2028\x85\x0c\n".encode()])
+def test_a_patch_survives_a_text_file_whatever_bytes_it_is_about(scene: Scene, data: bytes) -> None:
+    tree, other = scene.worktree("one"), scene.worktree("two")
+    scene.write("README.md", data, at=tree.path)
+    stored = scene.beside / "the.patch"
+
+    stored.write_text(tree.patch(), encoding="utf-8")
+    other.apply(stored.read_text(encoding="utf-8"))
+
+    assert (other.path / "README.md").read_bytes() == data
+
+
+def test_a_repository_that_calls_latin_text_a_text_still_gets_a_patch_that_applies(scene: Scene) -> None:
+    scene.write("a.txt", b"caf\xe9\n")
+    scene.commit({".gitattributes": "*.txt diff\n"})
+    tree, other = scene.worktree("one"), scene.worktree("two")
+    scene.write("a.txt", b"th\xe9\n", at=tree.path)
+
+    other.apply(tree.patch())
+
+    assert (other.path / "a.txt").read_bytes() == b"th\xe9\n"
+
+
+@pytest.mark.parametrize("autocrlf", ["true", "input"])
+def test_a_patch_fits_under_autocrlf(scene: Scene, autocrlf: str) -> None:
+    scene.config(f"core.autocrlf={autocrlf}")
+    tree, other = scene.worktree("one"), scene.worktree("two")
+    line_end = b"\r\n" if autocrlf == "true" else b"\n"
+    scene.write("README.md", b"# Thing" + line_end + b"more" + line_end, at=tree.path)
+
+    other.apply(tree.patch())
+
+    assert other.commit("step", ())
+    assert scene.repository.read("two", "README.md") == b"# Thing\nmore\n"
+
+
+def test_a_clean_tree_has_an_empty_patch_and_applying_it_does_nothing(scene: Scene) -> None:
+    assert scene.tree.patch() == ""
+    scene.tree.apply("")
+    assert scene.tree.is_clean()
+
+
+def test_a_patch_applies_wholly_or_not_at_all(scene: Scene) -> None:
+    tree, other = scene.worktree("one"), scene.worktree("two")
+    scene.write("README.md", "changed\n", at=tree.path)
+    scene.write("a-new.txt", "new\n", at=tree.path)
+    scene.write("README.md", "something else\n", at=other.path)
+
+    with pytest.raises(GitFailed, match="patch does not apply"):
+        other.apply(tree.patch())
+    assert other.status() == (Change("README.md", "modified"),)
+
+
+def test_a_patch_for_other_white_space_does_not_fit_whatever_the_settings(scene: Scene) -> None:
+    scene.config("apply.ignoreWhitespace=change")
+    tree, other = scene.worktree("one"), scene.worktree("two")
+    scene.write("README.md", "# Thing\nmore\n", at=tree.path)
+    scene.write("README.md", "#  Thing\n", at=other.path)
+
+    with pytest.raises(GitFailed, match="patch does not apply"):
+        other.apply(tree.patch())
+
+
+@pytest.mark.parametrize(
+    "target", ["../outside.txt", "/tmp/outside.txt", ".git/hooks/post-checkout", "link/outside.txt", "sub/../../outside.txt"]
+)
+def test_a_patch_cannot_leave_the_tree(scene: Scene, target: str) -> None:
+    (scene.root / "link").symlink_to(scene.beside)
+    scene.commit()
+    text = f"diff --git a/{target} b/{target}\nnew file mode 100644\n--- /dev/null\n+++ b/{target}\n@@ -0,0 +1 @@\n+x\n"
+
+    with pytest.raises(GitFailed):
+        scene.tree.apply(text)
+    assert not list(scene.beside.iterdir())
+    assert not (scene.root / ".git" / "hooks" / "post-checkout").exists()
+
+
+@pytest.mark.parametrize("text", ["hello", "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Th"])
+def test_what_is_no_patch_is_refused(scene: Scene, text: str) -> None:
+    with pytest.raises(GitFailed):
+        scene.tree.apply(text)
+    assert scene.tree.is_clean()
+
+
+def test_files_outside_a_sparse_checkout_are_not_taken_for_deleted(scene: Scene) -> None:
+    scene.commit({"docs/a.md": "a"})
+    scene.git("sparse-checkout", "set", "src")
+    scene.write("src/app.py", "print(2)\n")
+
+    assert not (scene.root / "docs").exists()
+    assert scene.tree.patch().count("diff --git") == 1
+    assert scene.tree.rescue("sparse")
+    assert scene.tree.is_clean()
+
+
+def test_the_merge_base_is_where_two_branches_parted(scene: Scene) -> None:
+    start = scene.tree.head().commit
+    tree = scene.worktree("work")
+    scene.commit({"x": "x"}, at=tree.path)
+    scene.commit({"y": "y"})
+
+    assert scene.tree.merge_base("work", "main") == start
+    assert tree.diff(tree.merge_base("main", "HEAD")).count("diff --git") == 1
+
+
+def test_two_histories_without_a_common_commit_have_no_merge_base(scene: Scene) -> None:
+    scene.git("checkout", "--quiet", "--orphan", "other")
+    scene.commit({"other.txt": "other"})
+
+    with pytest.raises(GitFailed, match="no common ancestor"):
+        scene.tree.merge_base("main", "other")
+
+
+def _contents(tree: Tree) -> dict[str, bytes | str]:
+    files = (path for path in tree.path.rglob("*") if path.name != ".git" and (path.is_file() or path.is_symlink()))
+    return {str(path.relative_to(tree.path)): str(path.readlink()) if path.is_symlink() else path.read_bytes() for path in files}

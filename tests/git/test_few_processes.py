@@ -1,0 +1,55 @@
+"""How often git is started for what a run does again and again, and that what is not asked is true all the same."""
+
+from tests.fakes.processes import started_by
+from tests.git.git_scene import Scene
+
+
+def gits(commands: list[str]) -> list[str]:
+    return [command for command in commands if command.startswith("['git'")]
+
+
+def test_where_a_tree_stands_is_read_without_a_process_and_is_what_git_says(scene: Scene) -> None:
+    linked = scene.worktree("work")
+    scene.write("new.txt", "new", at=linked.path)
+    linked.commit("step", ())
+    for tree in (scene.tree, linked):
+        heads = [tree.head()]
+        assert gits(started_by(lambda tree=tree, heads=heads: heads.append(tree.head()))) == []
+        commit, ref = scene.git("rev-parse", "HEAD", "--symbolic-full-name", "HEAD", at=tree.path).split("\n")
+        assert {(head.commit, head.branch) for head in heads} == {(commit, ref.removeprefix("refs/heads/"))}
+
+
+def test_where_a_tree_stands_is_asked_where_files_do_not_say_it(scene: Scene) -> None:
+    before = scene.tree.head()
+    scene.git("pack-refs", "--all")
+    assert not (scene.root / ".git" / "refs" / "heads" / "main").exists()
+    assert scene.tree.head() == before
+    scene.commit({"more.txt": "more"})
+    assert scene.tree.head().commit == scene.git("rev-parse", "HEAD") != before.commit
+
+
+def test_a_commit_takes_three_processes_where_the_user_has_a_name(scene: Scene) -> None:
+    scene.write("new.txt", "new")
+    assert len(gits(started_by(lambda: scene.tree.commit("step", (), ("new.txt",))))) == 3
+
+
+def test_a_name_that_the_user_says_later_counts_from_then_on(scene: Scene) -> None:
+    scene.git("config", "--global", "--unset", "user.name")
+    scene.git("config", "--global", "--unset", "user.email")
+    for number in range(2):
+        scene.write("new.txt", f"new {number}")
+        scene.tree.commit("step", ())
+    scene.git("config", "--global", "user.name", "Bea")
+    scene.git("config", "--global", "user.email", "bea@example.org")
+    scene.write("new.txt", "newer")
+    scene.tree.commit("step", ())
+    assert scene.git("log", "-3", "--format=%an %cn").split("\n") == ["Bea Bea", "forge-bot forge-bot", "forge-bot forge-bot"]
+
+
+def test_a_file_that_is_there_is_read_by_one_process_and_once(scene: Scene) -> None:
+    repository, commit = scene.repository, scene.tree.head().commit
+    repository.commit_id(commit)
+    read: list[bytes | None] = []
+    once = gits(started_by(lambda: read.append(repository.read(commit, "src/app.py"))))
+    again = gits(started_by(lambda: read.append(repository.read(commit, "src/app.py"))))
+    assert (read, len(once), again) == ([b"print(1)\n"] * 2, 1, [])

@@ -1,0 +1,80 @@
+"""Locks of git processes that were killed go; those of living ones stay."""
+
+import os
+import subprocess
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from forge_bot.errors import GitFailed
+from forge_bot.git import Tree
+from tests.git.git_scene import Scene
+
+
+@contextmanager
+def committing(tree: Tree, folder: Path) -> Generator[Path]:
+    """A `git commit` that holds its locks until something is written into the pipe; it begins with the editor open."""
+    pipe, ready = folder / "pipe", folder / "ready"
+    os.mkfifo(pipe)
+    os.mkfifo(ready)
+    editor = folder / "editor"
+    editor.write_text(f'#!/bin/sh\necho open > {ready}\ncat {pipe} > "$1"\n')
+    editor.chmod(0o755)
+    (tree.path / "README.md").write_text("new")
+    with subprocess.Popen(["git", "commit", "--quiet", "--all"], cwd=tree.path, env={**os.environ, "GIT_EDITOR": str(editor)}) as process:
+        try:
+            assert ready.read_text() == "open\n"
+            yield pipe
+            process.wait(20)
+        finally:
+            process.kill()
+
+
+def git_folder(tree: Tree, scene: Scene) -> Path:
+    return Path(scene.git("rev-parse", "--absolute-git-dir", at=tree.path))
+
+
+def test_the_locks_of_a_dead_git_are_taken_away_and_named(scene: Scene) -> None:
+    tree = scene.worktree("feature/x")
+    own = git_folder(tree, scene)
+    branch = scene.root / ".git" / "refs" / "heads" / "feature" / "x.lock"
+    for lock in (own / "index.lock", own / "HEAD.lock", own / "next-index-77.lock", branch):
+        lock.touch()
+    scene.write("new.txt", "new", tree.path)
+    with pytest.raises(GitFailed, match="lock"):
+        tree.commit("a step", [])
+    assert sorted(tree.unlock()) == ["HEAD.lock", "index.lock", "next-index-77.lock", "x.lock"]
+    assert tree.commit("a step", [])
+    assert tree.unlock() == ()
+
+
+def test_the_locks_of_another_work_tree_are_left_alone(scene: Scene) -> None:
+    mine, other = scene.worktree("mine"), scene.worktree("other")
+    lock = git_folder(other, scene) / "index.lock"
+    lock.touch()
+    (scene.root / ".git" / "index.lock").touch()
+    assert mine.unlock() == ()
+    assert lock.exists()
+    assert (scene.root / ".git" / "index.lock").exists()
+
+
+def test_the_locks_of_a_living_git_stay(scene: Scene) -> None:
+    tree = scene.worktree("work")
+    with committing(tree, scene.beside) as pipe:
+        assert (git_folder(tree, scene) / "index.lock").exists()
+        assert tree.unlock(seconds=0.05) == ()
+        assert (git_folder(tree, scene) / "index.lock").exists()
+        pipe.write_text("a step\n")
+    assert scene.git("log", "-1", "--format=%s", "work") == "a step"
+
+
+def test_a_living_git_is_waited_for(scene: Scene) -> None:
+    tree = scene.worktree("work")
+    with ThreadPoolExecutor(1) as beside, committing(tree, scene.beside) as pipe:
+        waiting = beside.submit(tree.unlock, seconds=20)
+        pipe.write_text("a step\n")
+        assert waiting.result() == ()
+        assert scene.git("log", "-1", "--format=%s", "work") == "a step"

@@ -1,0 +1,155 @@
+"""A push adds to the remote and never overwrites; a refusal says what to do."""
+
+import pytest
+
+from forge_bot.errors import DetachedHead, GitFailed
+from forge_bot.git import Tree
+from tests.git.git_scene import Scene
+
+
+def test_a_branch_is_pushed_under_its_own_name_and_follows_it(scene: Scene) -> None:
+    remote = scene.remote()
+    tree = scene.worktree("feature/x")
+    made = scene.commit({"new.txt": "new"}, at=tree.path)
+
+    tree.push()
+
+    assert scene.git("rev-parse", "refs/heads/feature/x", at=remote) == made
+    assert scene.git("rev-parse", "--abbrev-ref", "feature/x@{upstream}") == "origin/feature/x"
+
+
+def test_a_second_push_adds_and_a_third_has_nothing_to_do(scene: Scene) -> None:
+    remote, tree = scene.remote(), scene.worktree("work")
+    tree.push()
+    made = scene.commit({"new.txt": "new"}, at=tree.path)
+
+    tree.push()
+    tree.push()
+
+    assert scene.git("rev-parse", "work", at=remote) == made
+
+
+def test_of_a_branch_that_has_moved_on_only_the_named_commit_goes_out(scene: Scene) -> None:
+    remote, tree = scene.remote(), scene.worktree("work")
+    looked_at = scene.commit({"new.txt": "new"}, at=tree.path)
+    scene.commit({"new.txt": "newer"}, at=tree.path)
+
+    tree.push(commit=looked_at)
+
+    assert scene.git("rev-parse", "work", at=remote) == looked_at
+    assert tree.unpushed()
+    tree.push()
+    assert not tree.unpushed()
+
+
+@pytest.mark.promise("design-only-adds", "lesson-14")
+@pytest.mark.parametrize("setting", ["push.default=nothing", "remote.origin.mirror=true", "remote.origin.push=+refs/*:refs/*"])
+def test_work_of_others_on_the_branch_is_never_overwritten_whatever_the_settings(scene: Scene, setting: str) -> None:
+    remote, tree = scene.remote(), scene.worktree("work")
+    tree.push()
+    theirs = _pushed_by_somebody_else(scene, "work")
+    scene.commit({"mine.txt": "mine"}, at=tree.path)
+    scene.git("config", *setting.split("="))
+
+    with pytest.raises(GitFailed, match="rejected") as refused:
+        tree.push()
+
+    assert scene.git("rev-parse", "work", at=remote) == theirs
+    assert "git pull --no-rebase origin work" in refused.value.advice
+    assert "nothing was overwritten" in refused.value.advice
+
+
+def test_the_way_out_of_a_refused_push_works(scene: Scene) -> None:
+    scene.remote()
+    tree = scene.worktree("work")
+    tree.push()
+    _pushed_by_somebody_else(scene, "work")
+    scene.commit({"mine.txt": "mine"}, at=tree.path)
+    with pytest.raises(GitFailed):
+        tree.push()
+
+    scene.git("pull", "--quiet", "--no-rebase", "--no-edit", "origin", "work", at=tree.path)
+    tree.push()
+
+    assert {"mine.txt", "theirs.txt"} <= set(scene.repository.list_files("origin/work"))
+
+
+def test_nothing_but_the_branch_is_pushed(scene: Scene) -> None:
+    remote, tree = scene.remote(), scene.worktree("work")
+    scene.git("branch", "private")
+    scene.git("tag", "--annotate", "--message", "x", "v1")
+    scene.git("config", "remote.origin.mirror", "true")
+    scene.config("push.followTags=true", "push.gpgSign=true", "push.recurseSubmodules=only", "push.pushOption=x")
+
+    with pytest.raises(GitFailed, match="push options"):
+        tree.push()
+    scene.git("config", "--global", "--unset", "push.pushOption")
+    tree.push()
+
+    assert scene.git("for-each-ref", "--format=%(refname)", at=remote).split() == ["refs/heads/main", "refs/heads/work"]
+
+
+def test_a_submodule_that_nobody_pushed_does_not_hold_the_branch_back(scene: Scene) -> None:
+    library, remote = scene.beside / "library", scene.remote()
+    scene.git("init", "--quiet", str(library))
+    scene.commit({"lib.py": "1"}, at=library)
+    scene.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    scene.commit({"lib.py": "2"}, at=scene.root / "lib")
+    made = scene.commit()
+    scene.config("push.recurseSubmodules=check")
+
+    scene.tree.push()
+
+    assert scene.git("rev-parse", "main", at=remote) == made
+
+
+def test_a_remote_that_refuses_by_its_own_rules_is_quoted(scene: Scene) -> None:
+    remote, tree = scene.remote(), scene.worktree("work")
+    scene.write("hooks/pre-receive", "#!/bin/sh\necho 'no pushes on Fridays' >&2\nexit 1\n", at=remote).chmod(0o755)
+
+    with pytest.raises(GitFailed, match="no pushes on Fridays") as refused:
+        tree.push()
+    assert "own rules" in refused.value.advice
+
+
+@pytest.mark.parametrize("name", ["upstream", "--mirror", "ext::sh -c 'touch pwned'", "", "/"])
+def test_only_a_remote_that_is_configured_is_pushed_to(scene: Scene, name: str) -> None:
+    scene.remote()
+
+    with pytest.raises(GitFailed, match="There is no remote"):
+        scene.tree.push(name)
+    assert not (scene.root / "pwned").exists()
+
+
+def test_a_remote_address_that_is_a_command_is_not_run(scene: Scene) -> None:
+    scene.git("remote", "add", "origin", f"ext::sh -c touch% {scene.beside}/pwned")
+    scene.config("protocol.ext.allow=always")
+
+    with pytest.raises(GitFailed, match="'ext' not allowed"):
+        scene.tree.push()
+    assert not (scene.beside / "pwned").exists()
+
+
+def test_an_unreachable_remote_is_named_without_its_password(scene: Scene) -> None:
+    scene.git("remote", "add", "origin", "http://ann:geheim@127.0.0.1:1/x.git")
+
+    with pytest.raises(GitFailed, match=r"unable to access 'http://127\.0\.0\.1:1/x\.git") as refused:
+        scene.tree.push()
+    assert "geheim" not in str(refused.value)
+
+
+def test_without_a_branch_nothing_is_pushed(scene: Scene) -> None:
+    scene.remote()
+    scene.git("checkout", "--quiet", "--detach")
+
+    with pytest.raises(DetachedHead):
+        scene.tree.push()
+
+
+def _pushed_by_somebody_else(scene: Scene, branch: str) -> str:
+    clone = scene.beside / "theirs"
+    scene.git("clone", "--quiet", "--branch", branch, str(scene.beside / "remote.git"), str(clone))
+    made = scene.commit({"theirs.txt": "theirs"}, at=clone)
+    scene.git("push", "--quiet", at=clone)
+    assert Tree(clone).is_clean()
+    return made

@@ -1,0 +1,137 @@
+"""What stands in a commit is read byte for byte and name for name."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forge_bot.errors import GitFailed
+from forge_bot.git import blob_id
+from tests.git.git_scene import ODD_NAMES, Scene
+
+
+@pytest.fixture
+def odd(scene: Scene) -> Scene:
+    for name in ODD_NAMES:
+        scene.write(name, name)
+    scene.commit()
+    return scene
+
+
+def test_odd_names_are_listed_exactly(odd: Scene) -> None:
+    assert set(odd.repository.list_files("HEAD")) == {*ODD_NAMES, "README.md", "src/app.py"}
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_file_with_an_odd_name_is_read_by_it(odd: Scene, name: str) -> None:
+    assert odd.repository.read("main", name) == name.encode()
+
+
+def test_a_name_that_is_not_utf8_is_listed_and_read(scene: Scene) -> None:
+    blob = scene.git("hash-object", "-w", "--stdin", stdin=b"x")
+    scene.git("update-index", "-z", "--index-info", stdin=b"100644 " + blob.encode() + b"\tcaf\xe9\0")
+    scene.git("commit", "--quiet", "--message", "odd")
+
+    (name,) = (name for name in scene.repository.list_files("HEAD") if name.startswith("caf"))
+    assert scene.repository.read("HEAD", name) == b"x"
+
+
+def test_files_are_listed_under_one_folder_only(scene: Scene) -> None:
+    scene.commit({"src/b/c.py": "", "srcs/x": ""})
+
+    assert scene.repository.list_files("HEAD", "src") == ("src/app.py", "src/b/c.py")
+    assert scene.repository.list_files("HEAD", "src/b/") == ("src/b/c.py",)
+    assert scene.repository.list_files("HEAD", "nothing") == ()
+    assert scene.repository.list_files("HEAD", "../repo/src") == ()
+
+
+def test_bytes_come_as_they_were_committed(scene: Scene) -> None:
+    data = bytes(range(256)) + b"\r\n\r\n\n"
+    scene.write("data.bin", data)
+    scene.commit()
+    scene.write("data.bin", "changed since")
+
+    assert scene.repository.read("HEAD", "data.bin") == data
+
+
+@pytest.mark.parametrize("path", ["no.txt", "src", "", ".", "/README.md", "../repo/README.md", "src/../README.md", "a\0b", "README.md/x"])
+def test_what_is_no_file_of_the_commit_reads_as_none(scene: Scene, path: str) -> None:
+    assert scene.repository.read("HEAD", path) is None
+
+
+def test_a_link_reads_as_the_name_it_points_to_and_a_submodule_as_nothing(scene: Scene) -> None:
+    (scene.root / "link").symlink_to("/etc/passwd")
+    scene.git("init", "--quiet", "sub")
+    scene.commit({"x": "x"}, at=scene.root / "sub")
+    scene.git("-c", "advice.addEmbeddedRepo=false", "add", "--all")
+    scene.git("commit", "--quiet", "--message", "both")
+
+    assert scene.repository.read("HEAD", "link") == b"/etc/passwd"
+    assert scene.repository.read("HEAD", "sub") is None
+    assert "sub" not in scene.repository.list_files("HEAD")
+
+
+@pytest.mark.parametrize("ref", ["nope", "--output=pwned", "-p", "HEAD:src/app.py", ""])
+def test_a_ref_that_names_no_tree_is_an_error_and_never_an_option(scene: Scene, ref: str) -> None:
+    with pytest.raises(GitFailed, match="names no tree"):
+        scene.repository.read(ref, "README.md")
+    assert not (scene.root / "pwned").exists()
+
+
+def test_older_commits_and_tags_are_read_too(scene: Scene) -> None:
+    scene.git("tag", "--annotate", "--message", "one", "v1")
+    scene.commit({"README.md": "# Two\n"})
+
+    assert scene.repository.read("v1", "README.md") == b"# Thing\n"
+    assert scene.repository.read("HEAD~1", "README.md") == b"# Thing\n"
+
+
+@pytest.mark.parametrize("data", [b"", b"a", b"a\r\nb\n", bytes(range(256)) * 300])
+def test_the_blob_id_is_gits(scene: Scene, data: bytes) -> None:
+    assert blob_id(data) == scene.git("hash-object", "--no-filters", "--stdin", stdin=data)
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40))
+@settings(max_examples=50, deadline=None)
+def test_two_files_have_the_same_blob_id_only_if_they_are_the_same(a: bytes, b: bytes) -> None:
+    assert (blob_id(a) == blob_id(b)) == (a == b)
+
+
+def test_many_files_are_read_as_one_by_one(odd: Scene) -> None:
+    asked = [*ODD_NAMES, "README.md", "./src/app.py", "src", "", "no.txt", "/README.md", "src/../README.md", "a\0b"]
+    one_by_one = {name: raw for name in asked if (raw := odd.repository.read("main", name)) is not None}
+    assert odd.repository.read_many("main", asked) == one_by_one
+    assert set(one_by_one) == {*ODD_NAMES, "README.md", "./src/app.py"}
+
+
+def test_more_files_than_fit_on_a_command_line_are_read(scene: Scene) -> None:
+    names = {f"many/{number:04}/{'x' * 200}.txt": str(number) for number in range(1_200)}
+    commit = scene.commit(names)
+    assert scene.repository.read_many(commit, [*names, "no.txt"]) == {name: text.encode() for name, text in names.items()}
+
+
+def test_an_object_that_is_gone_is_an_error_that_says_so(scene: Scene) -> None:
+    blob = scene.git("rev-parse", "HEAD:README.md")
+    (scene.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(GitFailed, match=f"{blob} is missing"):
+        scene.repository.read_many("HEAD", ["README.md", "src/app.py"])
+
+
+def test_folders_are_listed_with_an_id_that_changes_with_their_contents(scene: Scene) -> None:
+    before = scene.commit({"runs/a/x": "1", "runs/b/deep/x": "1", "runs/c/x": "1", "runs/file": "", "runners/d/x": ""})
+    after = scene.commit({"runs/b/deep/x": "2"})
+
+    old, new = (scene.repository.list_folders(commit, "runs") for commit in (before, after))
+    assert [*old] == ["a", "b", "c"]
+    assert old["a"] == old["c"] == new["a"]
+    assert old["b"] != new["b"]
+    assert scene.repository.read_many(new["b"], ["deep/x"]) == {"deep/x": b"2"}
+    assert scene.repository.list_folders(before, "nothing") == scene.repository.list_folders(before, "..") == {}
+
+
+def test_a_branch_that_moves_is_read_anew_every_time(scene: Scene) -> None:
+    first = scene.commit({"a.txt": "1"})
+    assert scene.repository.list_files("main") == scene.repository.list_files(first)
+    second = scene.commit({"b.txt": "2"})
+    assert "b.txt" in scene.repository.list_files("main")
+    assert "b.txt" not in scene.repository.list_files(first)
+    assert scene.repository.commit_id("main") == second

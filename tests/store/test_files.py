@@ -1,0 +1,169 @@
+"""Files that are whole or not there, and paths that stay inside."""
+
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forge_bot.errors import PathEscapes, RunBusy, WriteFailed
+from forge_bot.store import append_line, branch_name, held, inside, slug, workspace_name, write_whole
+
+# -- names --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Fix the auth timeout in middleware", "fix-the-auth-timeout-in-middleware"),
+        ("Naïve Café: crème brûlée", "naive-cafe-creme-brulee"),
+        ("リトライを追加してください", "リトライを追加してください"),
+        ("Ошибка входа", "ошибка-входа"),
+        ("Add OAuth login (Google & GitHub)", "add-oauth-login-google-github"),
+        ("x" * 200, "x" * 48),
+    ],
+)
+def test_a_title_gives_a_name_people_recognise(title: str, name: str) -> None:
+    assert slug(title) == name
+
+
+def test_a_title_without_letters_still_gives_a_name() -> None:
+    assert slug("!!!").startswith("task-")
+    assert slug("!!!") != slug("???")
+
+
+@given(st.text(max_size=300))
+def test_every_title_gives_a_name_that_paths_and_branches_take(title: str) -> None:
+    name = slug(title)
+    assert 0 < len(name) <= 48
+    assert "/" not in name
+    assert not name.startswith((".", "-"))
+    assert not name.endswith((".", "-", ".lock"))
+    assert not any(character in name for character in " ~^:?*[\\\0\n\t")
+
+
+def test_workspace_and_branch_carry_date_source_and_slug() -> None:
+    assert workspace_name(date(2026, 4, 1), "42", "fix-auth") == "20260401-42-fix-auth"
+    assert workspace_name(date(2026, 4, 1), "", "fix-auth") == "20260401-fix-auth"
+    assert branch_name("fix", "SOA-123", "auth") == "fix/soa-123-auth"
+
+
+# -- writing ------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_replaced_in_one_step_and_nothing_else_stays(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "design.md"
+    write_whole(file, "one")
+    write_whole(file, "two")
+    assert file.read_text() == "two"
+    assert [path.name for path in file.parent.iterdir()] == ["design.md"]
+
+
+def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
+    file = tmp_path / "run.sh"
+    file.write_text("old")
+    file.chmod(0o755)
+    write_whole(file, "new")
+    assert file.stat().st_mode & 0o777 == 0o755
+
+
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
+    file = tmp_path / "folder"
+    file.mkdir()
+    (file / "inside").write_text("kept")
+    with pytest.raises(WriteFailed):
+        write_whole(file, "new")
+    assert (file / "inside").read_text() == "kept"
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_torn_last_line_is_taken_away_before_the_next_one(tmp_path: Path) -> None:
+    file = tmp_path / "reports.jsonl"
+    append_line(file, '{"a": 1}')
+    with file.open("ab") as torn:
+        torn.write(b'{"b": ')
+    append_line(file, '{"c": 3}')
+    assert file.read_text() == '{"a": 1}\n{"c": 3}\n'
+
+
+# -- staying inside -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.promise("lesson-24")
+@pytest.mark.parametrize("path", ["", "/etc/passwd", "../x", "a/../../x", "a\\b", "a\0b"])
+def test_paths_that_lead_out_are_refused(tmp_path: Path, path: str) -> None:
+    with pytest.raises(PathEscapes):
+        inside(tmp_path, path)
+
+
+@pytest.mark.promise("lesson-24")
+def test_links_that_lead_out_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "link").symlink_to(tmp_path)
+    with pytest.raises(PathEscapes):
+        inside(tmp_path / "root", "link/secret")
+
+
+def test_links_that_stay_inside_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert inside(tmp_path, "link/file") == tmp_path / "link" / "file"
+
+
+# -- one writer ---------------------------------------------------------------------------------------------------
+
+
+def test_a_second_writer_is_told_at_once(tmp_path: Path) -> None:
+    with held(tmp_path / "run.lock", "the run x"):
+        code = f"""
+import sys
+from pathlib import Path
+from forge_bot.errors import RunBusy
+from forge_bot.store import held
+try:
+    with held(Path({str(tmp_path / "run.lock")!r}), "the run x"):
+        sys.exit(0)
+except RunBusy as error:
+    print(error.message)
+    sys.exit(7)
+"""
+        second = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert second.returncode == 7
+    assert second.stdout == "Another process is working on the run x.\n"
+    with held(tmp_path / "run.lock", "the run x"):
+        pass
+
+
+def test_a_second_writer_is_told_who_is_there(tmp_path: Path) -> None:
+    lock = tmp_path / "run.lock"
+    with held(lock, "the run x", "process 7 on here"):
+        with pytest.raises(RunBusy, match=r"the run x: process 7 on here\."), held(lock, "the run x", "me"):
+            pass
+        assert (tmp_path / "run.holder").read_text() == "process 7 on here"
+    (tmp_path / "run.holder").write_text("process 8, which died here")
+    with held(lock, "the run x", "process 9"):
+        assert (tmp_path / "run.holder").read_text() == "process 9"
+    assert not (tmp_path / "run.holder").exists()
+
+
+def test_a_lock_goes_with_its_process_however_it_ends(tmp_path: Path) -> None:
+    lock = tmp_path / "run.lock"
+    code = f"""
+import os
+from pathlib import Path
+from forge_bot.store import held
+with held(Path({str(lock)!r}), "x"):
+    os.kill(os.getpid(), 9)
+"""
+    killed = subprocess.run([sys.executable, "-c", code], check=False)
+    assert killed.returncode == -9
+    with held(lock, "x"):
+        pass
+
+
+def test_a_lock_is_not_taken_twice_in_one_process(tmp_path: Path) -> None:
+    with held(tmp_path / "run.lock", "x"), pytest.raises(RunBusy), held(tmp_path / "run.lock", "x"):
+        pass

@@ -1,0 +1,186 @@
+"""reports.jsonl is the truth; state.json is its fold and can always be made anew."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forge_bot.engine import REPORT, fold
+from forge_bot.engine.reports import Source
+from forge_bot.errors import OtherSchema, ReportsDamaged
+from forge_bot.store import Request, Workspace, read_request, render_request
+from forge_bot.values import Effort
+from tests.fakes.bench import DEVELOP, Bench
+
+ON_DISK = settings(max_examples=60, deadline=None)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """A workspace with a run that waits at its design gate."""
+    bench = Bench(Effort.S).until("checkpoint-a")
+    workspace = Workspace(tmp_path, "20261121-fix-login")
+    for report in bench.reports:
+        workspace.record(report, bench.state)
+    return workspace
+
+
+def test_the_state_is_the_fold_of_the_reports(workspace: Workspace) -> None:
+    loaded = workspace.load(DEVELOP)
+    assert loaded.state.current_phase == "checkpoint-a"
+    assert loaded.refolded == ""
+
+
+@pytest.mark.promise("design-fold")
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"{", "was broken"), (b"\xff\xfe", "was broken"), (b'{"currentPhase": 3}', "was broken"), (None, "was missing")]
+)
+def test_a_broken_state_file_is_made_anew_and_said(workspace: Workspace, content: bytes | None, said: str) -> None:
+    file = workspace.path / "state.json"
+    whole = file.read_bytes()
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    assert said in workspace.load(DEVELOP).refolded
+    assert file.read_bytes() == whole
+    assert workspace.load(DEVELOP).refolded == ""
+
+
+@pytest.mark.promise("lesson-08")
+def test_a_state_file_that_is_behind_is_made_anew(workspace: Workspace) -> None:
+    file = workspace.path / "state.json"
+    file.write_text(file.read_text().replace('"step": 4', '"step": 2'))
+    assert "was behind" in workspace.load(DEVELOP).refolded
+
+
+def test_a_state_of_another_schema_is_refused(workspace: Workspace) -> None:
+    file = workspace.path / "state.json"
+    file.write_text(file.read_text().replace('"schemaVersion": 1', '"schemaVersion": 99'))
+    with pytest.raises(OtherSchema, match="99"):
+        workspace.load(DEVELOP)
+
+
+def test_a_torn_last_report_was_never_recorded(workspace: Workspace) -> None:
+    with (workspace.path / "reports.jsonl").open("ab") as file:
+        file.write(b'{"type": "answered", "key"')
+    assert workspace.load(DEVELOP).state.gate is not None
+
+
+@pytest.fixture(scope="module")
+def whole() -> bytes:
+    """The reports of a run that waits at its second gate."""
+    bench = Bench(Effort.L).until("checkpoint-b")
+    return b"".join(REPORT.dump_json(report) + b"\n" for report in bench.reports)
+
+
+@ON_DISK
+@given(data=st.data())
+def test_reports_cut_at_any_byte_are_those_that_were_whole(
+    whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    cut = data.draw(st.integers(whole.index(b"\n") + 1, len(whole)))
+    workspace = Workspace(tmp_path_factory.getbasetemp(), "20261121-cut")
+    workspace.path.mkdir(parents=True, exist_ok=True)
+    file = workspace.path / "reports.jsonl"
+    file.write_bytes(whole[:cut])
+    lines = whole[:cut].split(b"\n")[:-1]
+    expected = fold(DEVELOP, [REPORT.validate_json(line) for line in lines])
+    assert workspace.load(DEVELOP).state == expected
+    assert workspace.mend(b"") == ()
+    assert file.read_bytes() == b"".join(line + b"\n" for line in lines)
+
+
+def test_a_last_line_that_lacks_only_its_end_was_not_recorded_either(workspace: Workspace) -> None:
+    file = workspace.path / "reports.jsonl"
+    file.write_bytes(file.read_bytes().rstrip(b"\n"))
+    before = len(workspace.reports())
+    workspace.record(Bench(Effort.S).until("checkpoint-a").reports[-1], workspace.load(DEVELOP).state)
+    assert len(workspace.reports()) == before + 1
+
+
+@ON_DISK
+@given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: f'{{"schemaVersion": {text}'.encode(errors="replace")))
+def test_whatever_stands_in_the_state_file_it_is_made_anew_or_refused(
+    whole: bytes, tmp_path_factory: pytest.TempPathFactory, raw: bytes
+) -> None:
+    workspace = Workspace(tmp_path_factory.getbasetemp(), "20261121-state")
+    workspace.path.mkdir(parents=True, exist_ok=True)
+    (workspace.path / "reports.jsonl").write_bytes(whole)
+    (workspace.path / "state.json").write_bytes(raw)
+    try:
+        assert "made anew" in workspace.load(DEVELOP).refolded
+    except OtherSchema:
+        assert b"schemaVersion" in raw
+
+
+def test_reports_that_are_behind_their_commit_come_back_from_it(workspace: Workspace) -> None:
+    file = workspace.path / "reports.jsonl"
+    committed = file.read_bytes()
+    for there in (b"", committed[:200], committed[: committed.index(b"\n") + 1]):
+        file.write_bytes(there)
+        assert "behind" in workspace.mend(committed)[0]
+        assert file.read_bytes() == committed
+    file.unlink()
+    assert "behind" in workspace.mend(committed)[0]
+    assert workspace.mend(committed[:300]) == ()
+    assert file.read_bytes() == committed
+
+
+def test_half_written_files_of_a_killed_process_are_taken_away(workspace: Workspace) -> None:
+    (workspace.path / ".design.md.ab12cd_x.tmp").write_text("ha")
+    (workspace.path / "design.md").write_text("whole")
+    workspace.mend(b"")
+    assert not list(workspace.path.glob("*.tmp"))
+    assert (workspace.path / "design.md").read_text() == "whole"
+
+
+def test_a_damaged_report_is_named_by_its_line(workspace: Workspace) -> None:
+    file = workspace.path / "reports.jsonl"
+    lines = file.read_bytes().split(b"\n")
+    lines[1] = b'{"type": "nonsense"}'
+    file.write_bytes(b"\n".join(lines))
+    with pytest.raises(ReportsDamaged, match="line 2"):
+        workspace.load(DEVELOP)
+
+
+def test_reports_that_contradict_each_other_are_refused(workspace: Workspace) -> None:
+    file = workspace.path / "reports.jsonl"
+    lines = file.read_bytes().split(b"\n")
+    file.write_bytes(b"\n".join([lines[0], lines[2], lines[1], *lines[3:]]))
+    with pytest.raises(ReportsDamaged, match="contradicts itself"):
+        workspace.load(DEVELOP)
+
+
+def test_a_folder_without_reports_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(ReportsDamaged, match="missing"):
+        Workspace(tmp_path, "20261121-nothing").load(DEVELOP)
+
+
+# -- the request --------------------------------------------------------------------------------------------------
+
+
+@given(
+    title=st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=60).filter(lambda text: bool(text.strip())),
+    text=st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r"), max_size=400),
+    labels=st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=12), max_size=3),
+)
+def test_a_request_reads_back_as_it_was_written(title: str, text: str, labels: list[str]) -> None:
+    request = Request(title=title.strip(), text=text.strip(), labels=tuple(labels), effort=Effort.M, effort_reason="because")
+    again = read_request(render_request(request))
+    assert again.hash == request.hash
+    assert (again.title, again.text, again.labels) == (request.title, request.text, request.labels)
+
+
+@pytest.mark.promise("design-frozen-request")
+def test_a_request_that_was_changed_is_refused() -> None:
+    source = Source(type="github_issue", id="42", url="https://github.com/o/r/issues/42", author="eve")
+    text = render_request(Request(title="Fix it", text="Please fix", source=source, effort=Effort.S, effort_reason="label"))
+    with pytest.raises(ReportsDamaged, match="hash no longer fits"):
+        read_request(text.replace("Please fix", "Please break"))
+
+
+@pytest.mark.parametrize("text", ["", "# no front matter", "---\n- a list\n---\n\n# x\n\ny", "---\n{\n---\n\n# x\n\ny"])
+def test_what_is_no_request_is_said(text: str) -> None:
+    with pytest.raises(ReportsDamaged):
+        read_request(text)
