@@ -14,8 +14,8 @@ from benchmarks.mcp_client import Client, connected
 from benchmarks.measuring import PROCESSOR, WALL, Figure, Row, measured, summed_up, timed
 from forge_bot.git.process import git
 from forge_bot.mcp_server.server import make_server
-from forge_bot.mcp_server.service import Desk
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service import Service
+from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates
 from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.processes import started_by
@@ -46,7 +46,7 @@ def rows() -> Iterator[Row]:
 
 
 def _size() -> Iterator[Row]:
-    tools = asyncio.run(make_server(LazyDesk([])).list_tools())
+    tools = asyncio.run(make_server(LazyService([])).list_tools())
     seen = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in tools]
     tokens = sum(len(json.dumps(each, separators=(",", ":"))) for each in seen) / 4
     yield Row("tools/list, characters / 4", f"{len(tools)} tools", 1, Figure(tokens, tokens, tokens, "tokens"))
@@ -110,7 +110,7 @@ def _check_gate(ours: Client, place: str) -> None:
 def _prompts(folder: Path, said: str) -> Iterator[Row]:
     """The action of an analyst: the whole prompt is made anew; own time is what is left without starting git. At last, asked again."""
     place = asyncio.run(_begun(folder, gate=False))
-    desk = Desk([folder], moment=0)
+    desk = Service([folder], moment=0)
 
     def once() -> object:
         return desk.next_action(place, {}, "benchmark", lambda _notice: None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.measuring import WALL, Figure, Row, measured, summed_up, timed
 from forge_bot.git import Repository
-from forge_bot.prompts.assemble import RECALL, Knows, assemble
+from forge_bot.prompts.assemble import RECALL, MemoryParts, assemble
 from forge_bot.runs.past_run_index import history_at, memory, past_runs
 from tests.fakes.finished import Finished, demo, finished
 from tests.fakes.processes import started_by
@@ -48,7 +48,7 @@ def _alone(run: Finished) -> Figure:
 
     def again() -> None:
         for material, task in made:
-            knows = RECALL.get(material.agent, Knows())
+            knows = RECALL.get(material.agent, MemoryParts())
             history.recall(text if task is None else f"{task}\n{text}", exclude=run.briefing.run.name, **knows._asdict())
             assemble(material, environment)
 

@@ -24,7 +24,7 @@ from forge_bot.errors import registry
 from forge_bot.gate.action import INPUTS, OUTPUTS
 from forge_bot.gate.grammar import FORMS
 from forge_bot.mcp_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.runs.outcome import Outcome
 from forge_bot.settings import Config
 from tests.promises import PROMISES
@@ -57,7 +57,7 @@ def options() -> Iterable[str]:
 
 
 async def words() -> Words:
-    tools = await make_server(LazyDesk([])).list_tools()
+    tools = await make_server(LazyService([])).list_tools()
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "forge_bot").rglob("*.py"))
     found: dict[str, Iterable[str]] = {
         "error codes": registry(),

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.values import Frozen, PhaseId, TaskId, Tier, Usage
 
@@ -23,7 +23,7 @@ class Assignment(Frozen):
     kind: AnswerKind = AnswerKind.DOCUMENT
     providers: tuple[str, ...] = Field(default=(), description="names of the capabilities this agent may ask for")
     running: tuple[str, ...] = Field(default=(), description="of these, the ones that run commands")
-    limits: Limits = Limits()
+    limits: WorkLimits = WorkLimits()
 
     @property
     def prefix(self) -> str:

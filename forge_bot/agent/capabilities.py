@@ -8,7 +8,7 @@ from typing import cast
 from forge_bot.values import Frozen
 
 
-class Status(StrEnum):
+class ResultStatus(StrEnum):
     """How looking something up went."""
 
     OK = "ok"
@@ -29,7 +29,7 @@ class Effect(StrEnum):
     """It runs commands: each request counts, and it is journalled before it begins."""
 
 
-class Wanted(Frozen):
+class CapabilityRequest(Frozen):
     """One request of the model, with the key its result is known by.
 
     `params` is canonical JSON, so two ways of writing the same request are equal; it is what the model wrote if that is no
@@ -41,13 +41,13 @@ class Wanted(Frozen):
     params: str
 
 
-class Observation(Frozen):
+class CapabilityResult(Frozen):
     """What one request brought. `note` is for its heading: line ranges, and what was left out."""
 
     key: str
     capability: str
     params: str
-    status: Status
+    status: ResultStatus
     content: str
     truncated: bool = False
     note: str = ""

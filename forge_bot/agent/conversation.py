@@ -13,11 +13,11 @@ from pydantic import Field
 
 from forge_bot.agent import model_feedback
 from forge_bot.agent.assignment import Assignment, StopReason
-from forge_bot.agent.capabilities import Observation, Status, Wanted, place
-from forge_bot.agent.capability_requests import sorted_wishes
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus, place
+from forge_bot.agent.capability_requests import sort_requests
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Explore, Malformed, Work, parse_answer
-from forge_bot.agent.models.base import Finish, Message, Reply, Role, prompt_tokens
+from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelReply, prompt_tokens
 from forge_bot.values import Frozen, Usage
 
 # Turns in a row that bring nothing new: after the first the model is told, after the second it is asked one last time.
@@ -29,13 +29,13 @@ class AskModel(Frozen):
 
     step: str
     turn: int
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
 
 
 class Fetch(Frozen):
     """Look these up, side by side; report with `fetched`."""
 
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[CapabilityRequest, ...]
 
 
 class Judge(Frozen):
@@ -62,22 +62,22 @@ class Failure(Frozen):
 Effect = AskModel | Fetch | Judge | Stop
 
 
-class Exploration(Frozen):
+class Conversation(Frozen):
     """Where one conversation stands."""
 
     kind: AnswerKind
     providers: tuple[str, ...]
     running: tuple[str, ...] = ()
-    limits: Limits
-    messages: tuple[Message, ...]
-    observations: tuple[Observation, ...] = ()
+    limits: WorkLimits
+    messages: tuple[ChatMessage, ...]
+    observations: tuple[CapabilityResult, ...] = ()
     usage: Usage = Usage()
     turn: int = 1
     attempt: int = 1
     idle: int = 0
     last: StopReason | None = Field(default=None, description="why the outstanding question is the last, if it is")
-    wanted: tuple[Wanted, ...] = ()
-    known: tuple[Observation, ...] = Field(default=(), description="results of this turn that need no looking up")
+    wanted: tuple[CapabilityRequest, ...] = ()
+    known: tuple[CapabilityResult, ...] = Field(default=(), description="results of this turn that need no looking up")
     notes: tuple[str, ...] = ()
     candidate: Work | None = None
     rejected: Work | None = None
@@ -85,20 +85,20 @@ class Exploration(Frozen):
     stop: Stop | None = None
 
 
-def begin(assignment: Assignment) -> Exploration:
+def begin(assignment: Assignment) -> Conversation:
     """The conversation before its first question."""
     limits = assignment.limits
-    empty = Exploration(
+    empty = Conversation(
         kind=assignment.kind,
         providers=assignment.providers,
         running=assignment.running,
         limits=limits,
-        messages=(Message(role=Role.SYSTEM, text=assignment.system),),
+        messages=(ChatMessage(role=MessageRole.SYSTEM, text=assignment.system),),
     )
     return _ask(empty, assignment.user, last=StopReason.ROUND_LIMIT if limits.turns == 1 else None)
 
 
-def next_effect(x: Exploration, elapsed: float = 0.0) -> Effect:
+def next_effect(x: Conversation, elapsed: float = 0.0) -> Effect:
     """What is to be done now. `elapsed` is seconds since the work began in this process."""
     if x.stop is not None:
         return x.stop
@@ -114,7 +114,7 @@ def next_effect(x: Exploration, elapsed: float = 0.0) -> Effect:
     return AskModel(step=step, turn=x.turn, messages=x.messages)
 
 
-def replied(x: Exploration, reply: Reply | Failure) -> Exploration:
+def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
     """The conversation after the model was asked."""
     if isinstance(reply, Failure):
         return _stopped(x, reply.reason, reply.message)
@@ -134,14 +134,14 @@ def replied(x: Exploration, reply: Reply | Failure) -> Exploration:
     return _explored(x, answer) if isinstance(answer, Explore) else x.model_copy(update={"candidate": answer})
 
 
-def fetched(x: Exploration, observations: tuple[Observation, ...]) -> Exploration:
+def fetched(x: Conversation, observations: tuple[CapabilityResult, ...]) -> Conversation:
     """The conversation after a Fetch. What is missing counts as failed; what is too long is cut."""
     found = {item.key: item for item in observations}
     looked = tuple(_kept(found.get(item.key) or _missing(item), x.limits) for item in x.wanted)
     return _turn_over(x, looked)
 
 
-def judged(x: Exploration, complaints: tuple[str, ...]) -> Exploration:
+def judged(x: Conversation, complaints: tuple[str, ...]) -> Conversation:
     """The conversation after a Judge: without complaints the work is done."""
     answer = x.candidate
     x = x.model_copy(update={"candidate": None})
@@ -150,10 +150,10 @@ def judged(x: Exploration, complaints: tuple[str, ...]) -> Exploration:
     return _sent_back(x.model_copy(update={"rejected": answer}), StopReason.MODEL_MALFORMED, complaints)
 
 
-def _explored(x: Exploration, answer: Explore) -> Exploration:
+def _explored(x: Conversation, answer: Explore) -> Conversation:
     if x.last is not None:
         return _stopped(x, x.last, _WHY_LAST[x.last])
-    wishes = sorted_wishes(answer, x.turn, x.observations, x.providers, x.limits.requests_per_turn, x.running)
+    wishes = sort_requests(answer, x.turn, x.observations, x.providers, x.limits.requests_per_turn, x.running)
     x = x.model_copy(update={"wanted": wishes.wanted, "known": wishes.known, "notes": wishes.notes})
     return x if x.wanted else _turn_over(x, ())
 
@@ -165,10 +165,10 @@ _WHY_LAST = {
 }
 
 
-def _turn_over(x: Exploration, looked: tuple[Observation, ...]) -> Exploration:
+def _turn_over(x: Conversation, looked: tuple[CapabilityResult, ...]) -> Conversation:
     """The next question, with everything this turn brought."""
     shown = sorted((*looked, *x.known), key=lambda item: place(item.key))
-    new = any(item.status is not Status.SKIPPED_DUPLICATE for item in shown)
+    new = any(item.status is not ResultStatus.SKIPPED_DUPLICATE for item in shown)
     idle = 0 if new else x.idle + 1
     told = model_feedback.results(shown, (*x.notes, *_idle_note(shown, idle)))
     settled = {"observations": (*x.observations, *shown), "wanted": (), "known": (), "notes": (), "complaints": ()}
@@ -177,7 +177,7 @@ def _turn_over(x: Exploration, looked: tuple[Observation, ...]) -> Exploration:
     return _ask(x, told, last=StopReason.NO_PROGRESS if idle >= _IDLE_TURNS else limit)
 
 
-def _idle_note(shown: list[Observation], idle: int) -> tuple[str, ...]:
+def _idle_note(shown: list[CapabilityResult], idle: int) -> tuple[str, ...]:
     if not idle:
         return ()
     if not shown:
@@ -185,7 +185,7 @@ def _idle_note(shown: list[Observation], idle: int) -> tuple[str, ...]:
     return ("You asked only for what you have been shown already. Ask for something else, or answer.",)
 
 
-def _sent_back(x: Exploration, reason: StopReason, complaints: tuple[str, ...]) -> Exploration:
+def _sent_back(x: Conversation, reason: StopReason, complaints: tuple[str, ...]) -> Conversation:
     x = x.model_copy(update={"complaints": complaints})
     if x.attempt > x.limits.corrections:
         return _stopped(x, reason, f"After {x.attempt} tries: {model_feedback.printable(complaints[0], 300)}")
@@ -193,33 +193,33 @@ def _sent_back(x: Exploration, reason: StopReason, complaints: tuple[str, ...]) 
     return _ask(x.model_copy(update={"attempt": x.attempt + 1}), told, last=x.last)
 
 
-def _ask(x: Exploration, told: str, *, last: StopReason | None) -> Exploration:
+def _ask(x: Conversation, told: str, *, last: StopReason | None) -> Conversation:
     """`x` with one more message to the model. A question after which there would be no tokens for another is the last."""
     spent = x.usage.input_tokens
-    cost = prompt_tokens((*x.messages, Message(role=Role.USER, text=told)))
+    cost = prompt_tokens((*x.messages, ChatMessage(role=MessageRole.USER, text=told)))
     if last is None and spent + 2 * cost > x.limits.total_input_tokens:
         last = StopReason.TOKEN_BUDGET
     left = x.limits.total_input_tokens - spent
     line = model_feedback.where_we_are(x.turn, x.limits.turns, left, x.kind, last=last is not None)
-    message = Message(role=Role.USER, text=f"{told}\n\n{line}".strip())
+    message = ChatMessage(role=MessageRole.USER, text=f"{told}\n\n{line}".strip())
     return x.model_copy(update={"messages": (*x.messages, message), "last": last})
 
 
-def _heard(x: Exploration, said: str, usage: Usage) -> Exploration:
-    message = Message(role=Role.ASSISTANT, text=said)
+def _heard(x: Conversation, said: str, usage: Usage) -> Conversation:
+    message = ChatMessage(role=MessageRole.ASSISTANT, text=said)
     return x.model_copy(update={"messages": (*x.messages, message), "usage": x.usage + usage})
 
 
-def _stopped(x: Exploration, reason: StopReason, message: str) -> Exploration:
+def _stopped(x: Conversation, reason: StopReason, message: str) -> Conversation:
     return x.model_copy(update={"stop": Stop(reason=reason, message=message), "wanted": (), "known": (), "candidate": None})
 
 
-def _missing(item: Wanted) -> Observation:
+def _missing(item: CapabilityRequest) -> CapabilityResult:
     said = "This was not looked up."
-    return Observation(key=item.key, capability=item.capability, params=item.params, status=Status.TOOL_ERROR, content=said)
+    return CapabilityResult(key=item.key, capability=item.capability, params=item.params, status=ResultStatus.TOOL_ERROR, content=said)
 
 
-def _kept(item: Observation, limits: Limits) -> Observation:
+def _kept(item: CapabilityResult, limits: WorkLimits) -> CapabilityResult:
     """The observation within the largest size any result may have, whatever the provider did."""
     most = max(limits.result_chars, limits.file_chars)
     if len(item.content) <= most:

@@ -15,8 +15,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from forge_bot.agent.capabilities import Observation, Wanted
-from forge_bot.agent.models.base import Finish, Message, Reply
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
+from forge_bot.agent.models.base import ChatMessage, Finish, ModelReply
 from forge_bot.agent.redaction import striking
 from forge_bot.store import full, without_room
 from forge_bot.values import Frozen, Usage
@@ -30,7 +30,7 @@ class Started(Frozen):
     prompt: str
     model: str
     reserved: Decimal
-    messages: tuple[Message, ...] = ()
+    messages: tuple[ChatMessage, ...] = ()
 
 
 class Ended(Frozen):
@@ -59,7 +59,7 @@ class Observed(Frozen):
 
     entry: Literal["observed"] = "observed"
     key: str
-    observation: Observation
+    observation: CapabilityResult
 
 
 class Begun(Frozen):
@@ -87,17 +87,17 @@ class Journal:
         self.strike = striking(environ)
         self.damaged = 0
         self._ends: dict[tuple[str, str], Ended] = {}
-        self._observations: dict[str, Observation] = {}
+        self._observations: dict[str, CapabilityResult] = {}
         self._open: dict[tuple[str, str], list[Decimal]] = {}
         self._writing = threading.Lock()
         self._read()
 
-    def answered(self, key: str, prompt: str) -> Reply | None:
+    def answered(self, key: str, prompt: str) -> ModelReply | None:
         """The reply to exactly this question, if it came before."""
         end = self._ends.get((key, prompt))
-        return end and Reply(text=end.text, usage=end.usage, finish=end.finish)
+        return end and ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
-    def observed(self, key: str) -> Observation | None:
+    def observed(self, key: str) -> CapabilityResult | None:
         """What was found under this key before."""
         return self._observations.get(key)
 
@@ -109,29 +109,29 @@ class Journal:
         lost = [key for key in self._open if key[0].startswith(prefix)]
         return sum((amount for key in lost for amount in self._open.pop(key)), Decimal(0))
 
-    def started(self, key: str, prompt: str, model: str, reserved: Decimal, messages: Sequence[Message]) -> None:
+    def started(self, key: str, prompt: str, model: str, reserved: Decimal, messages: Sequence[ChatMessage]) -> None:
         """A question is about to go out. Raises DiskFull if there might be no room for its answer, which would be paid in vain."""
         if without_room(self.path):
             raise full((self.path.parent,), "The model was not asked, since its answer could not be kept.")
-        shown = tuple(Message(role=item.role, text=self.strike(item.text)) for item in messages)
+        shown = tuple(ChatMessage(role=item.role, text=self.strike(item.text)) for item in messages)
         self._append(Started(key=key, prompt=prompt, model=model, reserved=reserved, messages=shown))
 
-    def finished(self, key: str, prompt: str, reply: Reply) -> Reply:
+    def finished(self, key: str, prompt: str, reply: ModelReply) -> ModelReply:
         """Keep a reply; the one that is returned is what a later process would read, and is to be used instead."""
         end = Ended(key=key, prompt=prompt, text=self.strike(reply.text), finish=reply.finish, usage=reply.usage)
         self._append(end)
         self._ends[key, prompt] = end
-        return Reply(text=end.text, usage=end.usage, finish=end.finish)
+        return ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
     def failed(self, key: str, prompt: str, why: str, *, paid: bool) -> None:
         """A call brought no reply."""
         self._append(Failed(key=key, prompt=prompt, why=self.strike(why), paid=paid))
 
-    def begun(self, key: str, wanted: Wanted) -> None:
+    def begun(self, key: str, wanted: CapabilityRequest) -> None:
         """Note that a request is about to be fulfilled that does more than read."""
         self._append(Begun(key=key, capability=wanted.capability, params=self.strike(wanted.params)))
 
-    def looked(self, key: str, observation: Observation) -> Observation:
+    def looked(self, key: str, observation: CapabilityResult) -> CapabilityResult:
         """Keep what was found; as with `finished`, the returned value is to be used."""
         kept = observation.model_copy(update={"content": self.strike(observation.content), "note": self.strike(observation.note)})
         self._append(Observed(key=key, observation=kept))

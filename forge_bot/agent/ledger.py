@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from forge_bot.agent.models.base import Message, prompt_tokens
+from forge_bot.agent.models.base import ChatMessage, prompt_tokens
 from forge_bot.agent.prices import worst_case
 from forge_bot.engine.budget import Budget
 from forge_bot.values import Frozen
@@ -36,7 +36,7 @@ class Ledger:
         """Models that were asked although nobody knows what they cost: a cap cannot hold them back."""
         return tuple(self._unpriced)
 
-    async def reserve(self, key: str, model: str, messages: Sequence[Message], output_tokens: int) -> Reserved | None:
+    async def reserve(self, key: str, model: str, messages: Sequence[ChatMessage], output_tokens: int) -> Reserved | None:
         """The worst case of one call, set aside; None if the cap forbids it.
 
         While other calls hold reservations that they will hardly need, this one waits for them instead of giving up.

@@ -5,7 +5,7 @@ from pydantic import Field
 from forge_bot.values import Frozen
 
 
-class Limits(Frozen):
+class WorkLimits(Frozen):
     """Bounds of one assignment; each of them ends it with a reason of its own."""
 
     turns: int = Field(default=8, ge=1, description="answers that may ask for something, the last excepted")

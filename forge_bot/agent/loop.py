@@ -7,15 +7,15 @@ from decimal import Decimal
 from typing import Protocol
 
 from forge_bot.agent.assignment import Assignment, Finished, StopReason
-from forge_bot.agent.capabilities import Observation, Status, Wanted
-from forge_bot.agent.conversation import AskModel, Exploration, Failure, Fetch, Judge, Stop, begin, fetched, judged, next_effect, replied
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
+from forge_bot.agent.conversation import AskModel, Conversation, Failure, Fetch, Judge, Stop, begin, fetched, judged, next_effect, replied
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import Work
 from forge_bot.agent.model_feedback import printable
-from forge_bot.agent.models.base import Message, Model, ModelCall, PerhapsPaid, ReplayKey, Reply, prompt_digest
-from forge_bot.agent.progress_events import Answered, Asking, Complaint, Looking, Notice
+from forge_bot.agent.models.base import ChatMessage, Model, ModelCall, ModelReply, PerhapsPaid, ReplayKey, prompt_digest
+from forge_bot.agent.progress_events import AnswerRejected, ModelAnswered, ModelAsked, Notice, RequestStarted
 from forge_bot.errors import ContextTooLong, ForgeError, ModelUnavailable, QuestionRejected
 from forge_bot.store import is_full
 
@@ -28,7 +28,7 @@ Check = Callable[[Work], Sequence[str]]
 class ContextPort(Protocol):
     """Looks things up. `fetch` is called in threads, several at a time."""
 
-    def fetch(self, wanted: Wanted, limits: Limits) -> Observation:
+    def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
         """What was found; every failure is a status, not an exception."""
         ...
 
@@ -67,7 +67,7 @@ async def work(
                 return _finished(x, effect, lost + desk.unanswered)
 
 
-def _finished(x: Exploration, stop: Stop, lost: Decimal) -> Finished:
+def _finished(x: Conversation, stop: Stop, lost: Decimal) -> Finished:
     usage = x.usage if not lost or x.usage.cost is None else x.usage.model_copy(update={"cost": x.usage.cost + lost})
     return Finished(
         stop=stop.reason,
@@ -111,27 +111,27 @@ class _Desk:
         self.ledger.settle(f"{self.assignment.prefix}lost", lost)
         return lost
 
-    def told(self, before: Exploration, after: Exploration) -> Exploration:
+    def told(self, before: Conversation, after: Conversation) -> Conversation:
         """Let the face know when an answer goes back."""
         if after.complaints and after.complaints is not before.complaints:
-            self.notice(Complaint(text=after.complaints[0]))
+            self.notice(AnswerRejected(text=after.complaints[0]))
         return after
 
-    async def ask(self, effect: AskModel) -> Reply | Failure:
+    async def ask(self, effect: AskModel) -> ModelReply | Failure:
         """The reply, out of the journal if it is there."""
         call = self._call(effect)
         key, prompt = self.assignment.prefix + effect.step, prompt_digest(call)
         new, self._noted = effect.messages[self._noted :], len(effect.messages)
         if known := self.journal.answered(key, prompt):
             self.ledger.settle(key, known.usage.cost)
-            self.notice(Answered(usage=known.usage, cost=known.usage.cost, again=True))
+            self.notice(ModelAnswered(usage=known.usage, cost=known.usage.cost, again=True))
             return known
         reply = await self._in_time(self._asked(effect.turn, call, key, prompt, new))
-        if isinstance(reply, Reply):
-            self.notice(Answered(usage=reply.usage, cost=reply.usage.cost))
+        if isinstance(reply, ModelReply):
+            self.notice(ModelAnswered(usage=reply.usage, cost=reply.usage.cost))
         return reply
 
-    async def look(self, wanted: tuple[Wanted, ...]) -> tuple[Observation, ...]:
+    async def look(self, wanted: tuple[CapabilityRequest, ...]) -> tuple[CapabilityResult, ...]:
         """What was asked for, in order; looked up side by side."""
         return tuple(await asyncio.gather(*(self._looked(item) for item in wanted)))
 
@@ -140,7 +140,7 @@ class _Desk:
         key = ReplayKey(work_.agent, work_.phase, work_.round_text(effect.step), work_.kind.value)
         return ModelCall(key=key, messages=effect.messages, kind=work_.kind, output_tokens=work_.limits.output_tokens, tier=work_.tier)
 
-    async def _in_time(self, asked: Coroutine[None, None, Reply | Failure]) -> Reply | Failure:
+    async def _in_time(self, asked: Coroutine[None, None, ModelReply | Failure]) -> ModelReply | Failure:
         clock = asyncio.timeout(self.assignment.limits.seconds - self.elapsed)
         try:
             async with clock:
@@ -150,11 +150,11 @@ class _Desk:
                 raise
             return Failure(reason=StopReason.DEADLINE, message="The time for this work was over before the model answered.")
 
-    async def _asked(self, turn: int, call: ModelCall, key: str, prompt: str, new: Sequence[Message]) -> Reply | Failure:
+    async def _asked(self, turn: int, call: ModelCall, key: str, prompt: str, new: Sequence[ChatMessage]) -> ModelReply | Failure:
         reserved = await self.ledger.reserve(key, self.model.name, call.messages, call.output_tokens)
         if reserved is None:
             return Failure(reason=StopReason.BUDGET, message="The next question could cost more than the budget has left.")
-        self.notice(Asking(turn=turn, model=self.model.name, reserved=reserved.amount if reserved.price_known else None))
+        self.notice(ModelAsked(turn=turn, model=self.model.name, reserved=reserved.amount if reserved.price_known else None))
         self.journal.started(key, prompt, self.model.name, reserved.amount, new)
         cost: Decimal | None = reserved.amount
         try:
@@ -179,28 +179,28 @@ class _Desk:
         finally:
             self.ledger.settle(key, cost)
 
-    def _timed(self, reply: Reply, began: float) -> Reply:
+    def _timed(self, reply: ModelReply, began: float) -> ModelReply:
         duration = int((self.now() - began) * 1000)
         usage = reply.usage.model_copy(update={"duration_ms": duration, "calls": 1, "model": reply.usage.model or self.model.name})
         return reply.model_copy(update={"usage": usage})
 
-    async def _looked(self, item: Wanted) -> Observation:
+    async def _looked(self, item: CapabilityRequest) -> CapabilityResult:
         key = self.assignment.prefix + item.key
         if known := self.journal.observed(key):
             return known
         if item.capability in self.assignment.running:
             # One after the other, so that the time of one does not run while another one works.
             async with self._commands:
-                self.notice(Looking(capability=item.capability, params=printable(item.params, 100)))
+                self.notice(RequestStarted(capability=item.capability, params=printable(item.params, 100)))
                 self.journal.begun(key, item)
                 found = await self._fulfilled(item, self.assignment.limits.command_seconds)
         else:
             async with self._room:
-                self.notice(Looking(capability=item.capability, params=printable(item.params, 100)))
+                self.notice(RequestStarted(capability=item.capability, params=printable(item.params, 100)))
                 found = await self._fulfilled(item, self.assignment.limits.lookup_seconds)
         return self.journal.looked(key, found)
 
-    async def _fulfilled(self, item: Wanted, seconds: float) -> Observation:
+    async def _fulfilled(self, item: CapabilityRequest, seconds: float) -> CapabilityResult:
         """Return what was found, or that it took too long; what still goes on in its thread then is not waited for."""
         clock = asyncio.timeout(seconds)
         try:
@@ -210,9 +210,9 @@ class _Desk:
             if not clock.expired():
                 raise
             said = f"This took longer than {seconds:g} seconds and was given up."
-            return Observation(key=item.key, capability=item.capability, params=item.params, status=Status.TIMEOUT, content=said)
+            return CapabilityResult(key=item.key, capability=item.capability, params=item.params, status=ResultStatus.TIMEOUT, content=said)
 
-    def _fetch(self, item: Wanted) -> Observation:
+    def _fetch(self, item: CapabilityRequest) -> CapabilityResult:
         try:
             return self.context.fetch(item, self.assignment.limits)
         # A capability may be anyone's code, and one that breaks must stop neither the others nor the work.
@@ -221,4 +221,6 @@ class _Desk:
                 # This says nothing about what was asked for; kept as its answer it would still be told when there is room again.
                 raise
             said = f"{type(error).__name__}: {error}"
-            return Observation(key=item.key, capability=item.capability, params=item.params, status=Status.TOOL_ERROR, content=said)
+            return CapabilityResult(
+                key=item.key, capability=item.capability, params=item.params, status=ResultStatus.TOOL_ERROR, content=said
+            )

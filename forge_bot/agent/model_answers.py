@@ -18,7 +18,7 @@ class AnswerKind(StrEnum):
     CHANGE = "change"
 
 
-class Wire(BaseModel):
+class ProviderAnswer(BaseModel):
     """A part of an answer. Docstrings and descriptions of these classes are read by the model.
 
     No defaults, no dicts, no discriminators: each of them makes a provider drop its strict mode without a word.
@@ -27,7 +27,7 @@ class Wire(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ContextRequest(Wire):
+class ContextRequest(ProviderAnswer):
     """Ask to be shown something of the repository."""
 
     provider: str = Field(description="name of a capability from the list")
@@ -35,7 +35,7 @@ class ContextRequest(Wire):
     reasoning: str = Field(description="what you want to learn from it, in a few words")
 
 
-class ActionRequest(Wire):
+class ActionRequest(ProviderAnswer):
     """Ask for a tool or a skill to be run for you."""
 
     capability: str = Field(description="name of a capability from the list")
@@ -44,20 +44,20 @@ class ActionRequest(Wire):
     reasoning: str = Field(description="what you want to learn from it, in a few words")
 
 
-class Explore(Wire):
+class Explore(ProviderAnswer):
     """Look around before you answer: the results come with the next message. Two empty lists mean: ready to answer."""
 
     requests: tuple[ContextRequest, ...] = Field(description="may be empty")
     actions: tuple[ActionRequest, ...] = Field(description="may be empty")
 
 
-class Document(Wire):
+class Document(ProviderAnswer):
     """The finished document."""
 
     artifact_markdown: str = Field(description="the whole document in Markdown, from its first heading to its last line")
 
 
-class Edit(Wire):
+class Edit(ProviderAnswer):
     """One edit of one file."""
 
     path: str = Field(description="path from the root of the repository, with forward slashes")
@@ -68,7 +68,7 @@ class Edit(Wire):
     new: str = Field(description="replace: what stands there instead; write: the whole file; delete: empty")
 
 
-class Change(Wire):
+class Change(ProviderAnswer):
     """The finished change: edits, applied in order, and the report about them."""
 
     artifact_markdown: str = Field(description="the report in Markdown")
@@ -79,26 +79,26 @@ Work = Document | Change
 Answer = Explore | Document | Change
 
 
-class _Looking(Wire):
+class _Looking(ProviderAnswer):
     kind: Literal["Explore"]
     data: Explore
 
 
-class _Written(Wire):
+class _Written(ProviderAnswer):
     kind: Literal["Document"]
     data: Document
 
 
-class _Changed(Wire):
+class _Changed(ProviderAnswer):
     kind: Literal["Change"]
     data: Change
 
 
-class _DocumentTurn(Wire):
+class _DocumentTurn(ProviderAnswer):
     result: _Looking | _Written
 
 
-class _ChangeTurn(Wire):
+class _ChangeTurn(ProviderAnswer):
     result: _Looking | _Changed
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from forge_bot.values import Frozen, Usage
 
 
-class Asking(Frozen):
+class ModelAsked(Frozen):
     """A question goes out. `reserved` is None when nobody knows the price of this model."""
 
     turn: int
@@ -13,7 +13,7 @@ class Asking(Frozen):
     reserved: Decimal | None
 
 
-class Answered(Frozen):
+class ModelAnswered(Frozen):
     """A reply came in; `again` if it was found in the journal and cost nothing now."""
 
     usage: Usage
@@ -21,17 +21,17 @@ class Answered(Frozen):
     again: bool = False
 
 
-class Looking(Frozen):
+class RequestStarted(Frozen):
     """Something is looked up for the model."""
 
     capability: str
     params: str
 
 
-class Complaint(Frozen):
+class AnswerRejected(Frozen):
     """An answer goes back to the model."""
 
     text: str
 
 
-Notice = Asking | Answered | Looking | Complaint
+Notice = ModelAsked | ModelAnswered | RequestStarted | AnswerRejected

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.artifacts.markdown import BOLD, MARKS, PLAIN, TEXT, Block, Kind, one_line, read_blocks
+from forge_bot.artifacts.markdown import BOLD, MARKS, PLAIN, TEXT, Block, BlockKind, one_line, read_blocks
 from forge_bot.artifacts.severities import is_aside, is_definition, is_no_finding, read_cell, read_label, read_severity_line, read_tag
 from forge_bot.values import Finding, Frozen, Severity
 
@@ -49,9 +49,9 @@ def _heard(blocks: Sequence[Block]) -> list[Block]:
     heard: list[Block] = []
     aside = 0
     for block in blocks:
-        if block.kind is Kind.HEADING and (not aside or block.level <= aside):
+        if block.kind is BlockKind.HEADING and (not aside or block.level <= aside):
             aside = block.level if is_aside(block.text) else 0
-        if not aside and not block.quoted and block.kind in {Kind.HEADING, Kind.TEXT, Kind.ROW, Kind.HTML}:
+        if not aside and not block.quoted and block.kind in {BlockKind.HEADING, BlockKind.TEXT, BlockKind.ROW, BlockKind.HTML}:
             heard.append(block)
     return heard
 
@@ -59,7 +59,7 @@ def _heard(blocks: Sequence[Block]) -> list[Block]:
 def _tagged(blocks: Sequence[Block]) -> Iterator[_Candidate]:
     for place, block in enumerate(blocks):
         for number, text in enumerate(_segments(block)):
-            titled = block.kind is Kind.HEADING or block.starts_item or text.startswith(BOLD)
+            titled = block.kind is BlockKind.HEADING or block.starts_item or text.startswith(BOLD)
             tag = read_tag(text, titled=titled)
             if tag is not None and _label(block, text) is None:
                 yield _Candidate(place=(place, number), severity=tag[0], text=tag[1])
@@ -68,7 +68,7 @@ def _tagged(blocks: Sequence[Block]) -> Iterator[_Candidate]:
 def _segments(block: Block) -> list[str]:
     """The text of a block, parted where a line begins with a tag of its own."""
     segments: list[str] = []
-    for line in block.marked_lines if block.kind is not Kind.ROW else ():
+    for line in block.marked_lines if block.kind is not BlockKind.ROW else ():
         if segments and read_tag(line, titled=False) is None:
             segments[-1] += f" {line}"
         else:
@@ -90,18 +90,18 @@ def _in_sections(blocks: Sequence[Block]) -> Iterator[_Candidate]:
 
 def _label(block: Block, text: str | None = None) -> Severity | None:
     """The severity that a block, or one line of it, is the label of."""
-    if block.kind is Kind.ROW:
+    if block.kind is BlockKind.ROW:
         return None
-    return read_label("".join(block.marked_lines) if text is None else text, heading=block.kind is Kind.HEADING)
+    return read_label("".join(block.marked_lines) if text is None else text, heading=block.kind is BlockKind.HEADING)
 
 
 def _scope(blocks: Sequence[Block], place: int) -> list[Block]:
     """The blocks that belong to the label at a place: down to the next heading or label of its rank."""
     label, scope = blocks[place], list[Block]()
     for block in blocks[place + 1 :]:
-        heading_ends = block.kind is Kind.HEADING and (label.kind is not Kind.HEADING or block.level <= label.level)
-        outside = label.kind is not Kind.HEADING and block.depth <= label.depth and (label.depth > 0 or any(b.depth for b in scope))
-        another = label.kind is not Kind.HEADING and _label(block) is not None
+        heading_ends = block.kind is BlockKind.HEADING and (label.kind is not BlockKind.HEADING or block.level <= label.level)
+        outside = label.kind is not BlockKind.HEADING and block.depth <= label.depth and (label.depth > 0 or any(b.depth for b in scope))
+        another = label.kind is not BlockKind.HEADING and _label(block) is not None
         if heading_ends or outside or another:
             break
         scope.append(block)
@@ -113,18 +113,18 @@ def _members(scope: Sequence[Block]) -> list[tuple[int, Block]]:
     numbered = [*enumerate(scope)]
     depth = min((block.depth for block in scope if block.depth), default=0)
     return (
-        [pair for pair in numbered if pair[1].kind is Kind.HEADING]
+        [pair for pair in numbered if pair[1].kind is BlockKind.HEADING]
         or [pair for pair in numbered if pair[1].starts_item and pair[1].depth == depth]
-        or [pair for pair in numbered if pair[1].kind is Kind.TEXT and "".join(pair[1].marked_lines).startswith(BOLD)]
-        or [pair for pair in numbered if pair[1].kind is Kind.ROW and not pair[1].header]
-        or [pair for pair in numbered if pair[1].kind is Kind.TEXT][:1]
+        or [pair for pair in numbered if pair[1].kind is BlockKind.TEXT and "".join(pair[1].marked_lines).startswith(BOLD)]
+        or [pair for pair in numbered if pair[1].kind is BlockKind.ROW and not pair[1].header]
+        or [pair for pair in numbered if pair[1].kind is BlockKind.TEXT][:1]
     )
 
 
 def _by_severity_lines(blocks: Sequence[Block]) -> Iterator[_Candidate]:
     """Findings whose severity stands on a line of its own, `Severity: MAJOR`, below a title or beside a description."""
     for place, block in enumerate(blocks):
-        for number, line in enumerate(block.marked_lines if block.kind is Kind.TEXT else ()):
+        for number, line in enumerate(block.marked_lines if block.kind is BlockKind.TEXT else ()):
             said = read_severity_line(line)
             if said is None:
                 continue
@@ -139,9 +139,9 @@ def _title_above(blocks: Sequence[Block], place: int) -> str | None:
     here = blocks[place]
     for block in reversed(blocks[:place]):
         lines = block.marked_lines
-        if block.kind is Kind.ROW or any(map(read_severity_line, lines)):
+        if block.kind is BlockKind.ROW or any(map(read_severity_line, lines)):
             return None
-        if lines and (block.kind is Kind.HEADING or block.depth < here.depth or (not block.depth and lines[0].startswith(BOLD))):
+        if lines and (block.kind is BlockKind.HEADING or block.depth < here.depth or (not block.depth and lines[0].startswith(BOLD))):
             return None if _GENERIC.match(lines[0]) else lines[0]
     return None
 
@@ -149,7 +149,7 @@ def _title_above(blocks: Sequence[Block], place: int) -> str | None:
 def _text_beside(blocks: Sequence[Block], place: int, number: int) -> str | None:
     following = [*blocks[place].marked_lines[number + 1 :]]
     for block in blocks[place + 1 : place + 5]:
-        if block.kind is not Kind.TEXT or any(map(read_severity_line, block.marked_lines)):
+        if block.kind is not BlockKind.TEXT or any(map(read_severity_line, block.marked_lines)):
             break
         following += block.marked_lines
     return next((match["rest"] for line in following if (match := _TEXT_LINE.match(line)) is not None), None)
@@ -158,7 +158,7 @@ def _text_beside(blocks: Sequence[Block], place: int, number: int) -> str | None
 def _in_tables(blocks: Sequence[Block]) -> Iterator[_Candidate]:
     header: tuple[str, ...] = ()
     for place, block in enumerate(blocks):
-        if block.kind is not Kind.ROW:
+        if block.kind is not BlockKind.ROW:
             continue
         header = block.cells if block.header else header
         said = [(severity, cell) for cell in block.cells if (severity := read_cell(cell)) is not None]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from forge_bot.artifacts.markdown import Block, Kind, one_line, read_blocks
+from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.artifacts.verdicts import judge_review
 from forge_bot.values import Inspection, Problem, Verdict
@@ -31,7 +31,7 @@ def check_headings(markdown: str, required: Sequence[str]) -> tuple[Problem, ...
         message = f"the file has {len(markdown):,} characters; the most is {MOST_CHARACTERS:,}: leave out what is not needed"
         return (Problem(place="", message=message, fatal=True),)
     blocks = read_blocks(markdown)
-    if all(block.kind is Kind.RULE or block.empty for block in blocks):
+    if all(block.kind is BlockKind.RULE or block.empty for block in blocks):
         return (Problem(place="", message="the file is empty", fatal=True),)
     fenced = len(blocks) == 1 and blocks[0].fence is not None
     found = (_problem(name, blocks, fenced=fenced) for name in required)
@@ -50,7 +50,9 @@ def inspect(markdown: str, *, headings: Sequence[str], verdicts: Sequence[Verdic
 
 def _problem(name: str, blocks: Sequence[Block], *, fenced: bool) -> Problem | None:
     """What is wrong with one required heading, None if nothing is."""
-    named = [(place, block) for place, block in enumerate(blocks) if block.kind is Kind.HEADING and not block.quoted and _is(block, name)]
+    named = [
+        (place, block) for place, block in enumerate(blocks) if block.kind is BlockKind.HEADING and not block.quoted and _is(block, name)
+    ]
     right = [(place, block) for place, block in named if block.level == _LEVEL]
     if any(_filled(name, blocks, place) for place, _ in right):
         return None
@@ -91,9 +93,9 @@ def _filled(name: str, blocks: Sequence[Block], place: int) -> bool:
     if rest and not _is_nothing(rest):
         return True
     for block in blocks[place + 1 :]:
-        if block.kind is Kind.HEADING and block.level <= _LEVEL:
+        if block.kind is BlockKind.HEADING and block.level <= _LEVEL:
             return False
-        if block.kind not in {Kind.HEADING, Kind.RULE} and not _is_nothing(block.text + " ".join(block.cells)):
+        if block.kind not in {BlockKind.HEADING, BlockKind.RULE} and not _is_nothing(block.text + " ".join(block.cells)):
             return True
     return False
 

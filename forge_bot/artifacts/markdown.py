@@ -50,7 +50,7 @@ CODE, TEXT = "\x04", "\x05"
 MARKS = BOLD + PLAIN + CODE + TEXT
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     """What sort of block a reader sees."""
 
     HEADING = "heading"
@@ -61,7 +61,7 @@ class Kind(Enum):
     RULE = "rule"
 
 
-class Span(Frozen):
+class InlineSpan(Frozen):
     """A run of characters in one style."""
 
     text: str
@@ -72,11 +72,11 @@ class Span(Frozen):
 class Block(Frozen):
     """One block, with where it stands: it fills the lines from `line` up to `end`, counted from 0."""
 
-    kind: Kind
+    kind: BlockKind
     line: int = 0
     end: int = 0
     level: int = 0
-    spans: tuple[Span, ...] = ()
+    spans: tuple[InlineSpan, ...] = ()
     cells: tuple[str, ...] = ()
     header: bool = False
     fence: str | None = None
@@ -121,7 +121,7 @@ def one_line(text: str) -> str:
     return " ".join(text.translate(_INVISIBLE).split())
 
 
-def _marked(span: Span) -> str:
+def _marked(span: InlineSpan) -> str:
     text = f"{CODE}{span.text}{TEXT}" if span.code else span.text
     return BOLD + text.replace("\n", f"{PLAIN}\n{BOLD}") + PLAIN if span.strong else text
 
@@ -145,20 +145,20 @@ def _leaf(token: Token, tokens: Sequence[Token], after: int) -> Block | None:
     """The block that begins with this token, if one does."""
     match token.type:
         case "heading_open":
-            return Block(kind=Kind.HEADING, level=int(token.tag[1:]), spans=_spans(tokens[after]))
+            return Block(kind=BlockKind.HEADING, level=int(token.tag[1:]), spans=_spans(tokens[after]))
         case "paragraph_open":
-            return Block(kind=Kind.TEXT, spans=_spans(tokens[after]))
+            return Block(kind=BlockKind.TEXT, spans=_spans(tokens[after]))
         case "tr_open":
             cells = tuple("".join(span.text for span in _spans(inline)).strip() for inline in _row(tokens, after))
-            return Block(kind=Kind.ROW, cells=cells, header=tokens[after].type == "th_open")
+            return Block(kind=BlockKind.ROW, cells=cells, header=tokens[after].type == "th_open")
         case "fence":
-            return Block(kind=Kind.CODE, spans=(Span(text=token.content),), fence=token.info)
+            return Block(kind=BlockKind.CODE, spans=(InlineSpan(text=token.content),), fence=token.info)
         case "code_block":
-            return Block(kind=Kind.CODE, spans=(Span(text=token.content),))
+            return Block(kind=BlockKind.CODE, spans=(InlineSpan(text=token.content),))
         case "html_block":
-            return Block(kind=Kind.HTML, spans=(Span(text=_TAG.sub("", _COMMENT.sub("", token.content))),))
+            return Block(kind=BlockKind.HTML, spans=(InlineSpan(text=_TAG.sub("", _COMMENT.sub("", token.content))),))
         case "hr":
-            return Block(kind=Kind.RULE)
+            return Block(kind=BlockKind.RULE)
         case _:
             return None
 
@@ -171,15 +171,15 @@ def _row(tokens: Sequence[Token], start: int) -> Iterator[Token]:
         place += 1
 
 
-def _spans(inline: Token) -> tuple[Span, ...]:
-    spans: list[Span] = []
+def _spans(inline: Token) -> tuple[InlineSpan, ...]:
+    spans: list[InlineSpan] = []
     strong = struck = 0
     for child in inline.children or ():
         strong += child.nesting * child.type.startswith("strong")
         struck += child.nesting * (child.type in {"s_open", "s_close"})
         text = _text(child)
         if text and not struck:
-            spans.append(Span(text=text, strong=strong > 0, code=child.type == "code_inline"))
+            spans.append(InlineSpan(text=text, strong=strong > 0, code=child.type == "code_inline"))
     return tuple(spans)
 
 

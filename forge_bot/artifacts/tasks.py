@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.artifacts.markdown import Block, Kind, one_line, read_blocks
+from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
 from forge_bot.artifacts.task_checks import check, place
 from forge_bot.artifacts.task_fields import Field, Fields, names_mode, read_fields, starts_with_field
 from forge_bot.artifacts.task_values import ID, read_mode
@@ -48,7 +48,9 @@ def read_tasks(markdown: str) -> tuple[tuple[TaskSpec, ...], tuple[Problem, ...]
         tasks.append(task)
         problems += found
     if not tasks:
-        fenced = any(block.kind is Kind.CODE and re.search(r"^#+\s+task\b", block.text, re.IGNORECASE | re.MULTILINE) for block in blocks)
+        fenced = any(
+            block.kind is BlockKind.CODE and re.search(r"^#+\s+task\b", block.text, re.IGNORECASE | re.MULTILINE) for block in blocks
+        )
         hint = "take the code fence around the tasks away" if fenced else "write each as `## Task 1: Title`"
         problems.append(Problem(place="", message=f"there is no task in it; {hint}", fatal=True))
     return tuple(tasks), (*problems, *check(tasks))
@@ -81,7 +83,7 @@ def one_task(title: str, design_sections: Sequence[str]) -> str:
 def _split(markdown: str, blocks: Sequence[Block]) -> tuple[list[_Section], list[str]]:
     """The sections of the tasks, and the lines that belong to none."""
     lines = _visible(markdown, blocks)
-    headings = [block for block in blocks if block.kind is Kind.HEADING and not block.quoted]
+    headings = [block for block in blocks if block.kind is BlockKind.HEADING and not block.quoted]
     sections: list[_Section] = []
     loose: list[str] = lines[: headings[0].line if headings else len(lines)]
     owner = 0
@@ -104,12 +106,12 @@ def _visible(markdown: str, blocks: Sequence[Block]) -> list[str]:
     """The lines as written; those of code, quotes and comments are blank, so that the numbers still fit."""
     lines = markdown.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for block in blocks:
-        if block.kind is Kind.CODE and block.fence is not None:
+        if block.kind is BlockKind.CODE and block.fence is not None:
             inner = [line for line in block.text.split("\n") if line.strip()]
             machine = block.fence.strip().lower() in _MACHINE_FENCES and inner and starts_with_field(inner[0])
             kept = block.text.split("\n") if machine else []
             _blank(lines, block, kept)
-        elif block.quoted or (block.kind is Kind.HTML and block.empty):
+        elif block.quoted or (block.kind is BlockKind.HTML and block.empty):
             _blank(lines, block, [])
     return [_COMMENT.sub("", line) for line in lines]
 
@@ -161,7 +163,7 @@ def _unread(task: TaskSpec, fields: Fields) -> Iterator[Problem]:
 
 def _unnumbered(blocks: Sequence[Block]) -> Iterator[Problem]:
     for block in blocks:
-        if block.kind is Kind.HEADING and not block.quoted and (match := _UNNUMBERED.match(block.text)) is not None:
+        if block.kind is BlockKind.HEADING and not block.quoted and (match := _UNNUMBERED.match(block.text)) is not None:
             yield Problem(place=one_line(match["title"]), message="this task has no number; write `## Task 1: Title`", fatal=True)
 
 

@@ -8,7 +8,7 @@ from enum import Enum
 from forge_bot.values import Verdict
 
 
-class Said(Enum):
+class NoVerdict(Enum):
     """What a text says when it is not one verdict."""
 
     NOTHING = "nothing: other words, or a legend that names several verdicts"
@@ -68,7 +68,7 @@ _REASON = re.compile(r"\s+(?:because|since|as (?:it|the|this|all|every|no|is))\b
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+|\n+(?![a-z])")
 
 
-def read_choice(text: str, following: str = "") -> Verdict | Said:
+def read_choice(text: str, following: str = "") -> Verdict | NoVerdict:
     """The verdict a text begins with and says plainly.
 
     `following` is what a reader reads next; a yes is taken back by a condition there too. An explanation may come after the
@@ -79,14 +79,14 @@ def read_choice(text: str, following: str = "") -> Verdict | Said:
     match = _CHOICE.fullmatch(text)
     if match is None:
         denied = _DENIED.match(text)
-        return Said.UNCLEAR if denied is not None and _ANY_TOKEN.search(denied["rest"]) else Said.NOTHING
+        return NoVerdict.UNCLEAR if denied is not None and _ANY_TOKEN.search(denied["rest"]) else NoVerdict.NOTHING
     plain, noted = _WORDS[match["word"].lower()]
     verdict = noted if match["notes"] else plain
     if _is_legend(verdict, match["tail"]):
-        return Said.NOTHING
+        return NoVerdict.NOTHING
     first, *others = _SENTENCE_END.split(f"{match['tail'].strip()}\n{following}")
     if not verdict.positive:
-        return Said.UNCLEAR if re.match(rf"\W*{_CONDITION}", first, re.IGNORECASE) else verdict
+        return NoVerdict.UNCLEAR if re.match(rf"\W*{_CONDITION}", first, re.IGNORECASE) else verdict
     return verdict if _plain_yes(match, first, others) else _unless_prose(match["tail"])
 
 
@@ -111,7 +111,7 @@ def _plain_yes(match: re.Match[str], first: str, others: Sequence[str]) -> bool:
     return explained and not conditional and not contradicted and "?" not in first and not _CROSSES.search(match["signs"])
 
 
-def _unless_prose(tail: str) -> Said:
+def _unless_prose(tail: str) -> NoVerdict:
     """`Pass criteria are listed below` says nothing; every other yes that is not plain is unclear."""
     words = re.match(r"\s+(?!with\b)\w", tail)
-    return Said.NOTHING if words is not None and not (_AT_CLAUSE.search(tail) or _ANYWHERE.search(tail)) else Said.UNCLEAR
+    return NoVerdict.NOTHING if words is not None and not (_AT_CLAUSE.search(tail) or _ANYWHERE.search(tail)) else NoVerdict.UNCLEAR

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from forge_bot.artifacts.findings import read_findings
-from forge_bot.artifacts.markdown import BOLD, PLAIN, Block, Kind, read_blocks
-from forge_bot.artifacts.verdict_text import Said, read_choice, stands_apart
+from forge_bot.artifacts.markdown import BOLD, PLAIN, Block, BlockKind, read_blocks
+from forge_bot.artifacts.verdict_text import NoVerdict, read_choice, stands_apart
 from forge_bot.values import Finding, Severity, Verdict
 
 __all__ = ["judge_review", "read_findings", "read_verdict"]
@@ -43,8 +43,8 @@ def read_verdict(markdown: str, allowed: Sequence[Verdict]) -> Verdict:
     (`APPROVE | REVISE`). Two different verdicts, a denied or conditional one (`PASS, but only after …`), or one that this
     reviewer was not offered make the whole review unreadable.
     """
-    said = {choice for choice in _choices(_heard(read_blocks(markdown))) if choice is not Said.NOTHING}
-    verdict = said.pop() if len(said) == 1 else Said.UNCLEAR
+    said = {choice for choice in _choices(_heard(read_blocks(markdown))) if choice is not NoVerdict.NOTHING}
+    verdict = said.pop() if len(said) == 1 else NoVerdict.UNCLEAR
     return verdict if isinstance(verdict, Verdict) and verdict in allowed else Verdict.UNREADABLE
 
 
@@ -63,20 +63,20 @@ def _heard(blocks: Sequence[Block]) -> list[Block]:
     heard: list[Block] = []
     aside = 0
     for block in blocks:
-        if block.kind is Kind.HEADING and (not aside or block.level <= aside):
+        if block.kind is BlockKind.HEADING and (not aside or block.level <= aside):
             aside = block.level if _TELLING.fullmatch(block.text) else 0
-        if not aside and not block.quoted and block.kind in {Kind.HEADING, Kind.TEXT, Kind.ROW, Kind.HTML}:
+        if not aside and not block.quoted and block.kind in {BlockKind.HEADING, BlockKind.TEXT, BlockKind.ROW, BlockKind.HTML}:
             heard.append(block)
     return heard
 
 
-def _choices(blocks: Sequence[Block]) -> Iterator[Verdict | Said]:
+def _choices(blocks: Sequence[Block]) -> Iterator[Verdict | NoVerdict]:
     for place, block in enumerate(blocks):
-        if block.kind is Kind.ROW:
+        if block.kind is BlockKind.ROW:
             yield from _in_row(blocks, place)
             continue
         for number, line in enumerate(block.lines):
-            rest = _after_label(line, heading=block.kind is Kind.HEADING)
+            rest = _after_label(line, heading=block.kind is BlockKind.HEADING)
             if rest is None:
                 continue
             if rest:
@@ -100,12 +100,12 @@ def _after_label(line: str, *, heading: bool) -> str | None:
 def _following(blocks: Sequence[Block], place: int, number: int) -> str:
     """What stands below a line, as far as one reads on without a new heading: more lines, and the next paragraph."""
     more = [*blocks[place].lines[number + 1 :]]
-    if not more and place + 1 < len(blocks) and blocks[place + 1].kind is Kind.TEXT:
+    if not more and place + 1 < len(blocks) and blocks[place + 1].kind is BlockKind.TEXT:
         more = [*blocks[place + 1].lines[:1]]
     return "\n".join(more)
 
 
-def _below(blocks: Sequence[Block], place: int, number: int) -> Iterator[Verdict | Said]:
+def _below(blocks: Sequence[Block], place: int, number: int) -> Iterator[Verdict | NoVerdict]:
     """The choices below a lone label: what comes next, and under a heading also verdicts that stand by themselves."""
     label = blocks[place]
     if number + 1 < len(label.lines):
@@ -122,9 +122,9 @@ def _below(blocks: Sequence[Block], place: int, number: int) -> Iterator[Verdict
 
 def _ends(label: Block, block: Block, distance: int, *, apart: bool) -> bool:
     """Whether a block is beyond what a lone label is about. Below text that is the next block or a list."""
-    if block.kind is Kind.HEADING:
-        return label.kind is not Kind.HEADING or block.level <= label.level or not apart
-    return label.kind is not Kind.HEADING and distance > 0 and not (block.starts_item and block.depth > label.depth)
+    if block.kind is BlockKind.HEADING:
+        return label.kind is not BlockKind.HEADING or block.level <= label.level or not apart
+    return label.kind is not BlockKind.HEADING and distance > 0 and not (block.starts_item and block.depth > label.depth)
 
 
 def _bold_lead(block: Block) -> str:
@@ -132,13 +132,13 @@ def _bold_lead(block: Block) -> str:
     return line[1:].partition(PLAIN)[0] if line.startswith(BOLD) else ""
 
 
-def _in_row(blocks: Sequence[Block], place: int) -> Iterator[Verdict | Said]:
+def _in_row(blocks: Sequence[Block], place: int) -> Iterator[Verdict | NoVerdict]:
     """`| Verdict | PASS |`, or a table whose only row stands below the header `Verdict`, beside nothing but reasons."""
     row = blocks[place]
     if not row.cells or _after_label(row.cells[0], heading=False) != "":
         return
     if len(row.cells) > 1:
         yield read_choice(row.cells[1], "\n".join(row.cells[2:]))
-    body = [block for block in blocks[place + 1 : place + 3] if block.kind is Kind.ROW and not block.header]
+    body = [block for block in blocks[place + 1 : place + 3] if block.kind is BlockKind.ROW and not block.header]
     if row.header and len(body) == 1 and all(map(_REASONS.fullmatch, row.cells[1:])):
         yield read_choice(body[0].cells[0], "\n".join(body[0].cells[1:]))

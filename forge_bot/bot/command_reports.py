@@ -2,8 +2,8 @@
 
 from typing import assert_never
 
-from forge_bot.bot.comments import Commands, Reply, View, command_replies
-from forge_bot.bot.thread import Spoken
+from forge_bot.bot.comments import CommandNames, CommentReply, RunView, command_replies
+from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Abandoned, Answer, Answered, BudgetRaised, EffortChanged, Report, RetryAsked
 from forge_bot.engine.state import State
@@ -13,7 +13,7 @@ from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.run import Run
 from forge_bot.values import Effort, PhaseId
 
-Telling = said.Approve | said.Reject | said.Done | said.Skip | said.Abandon | said.Retry | said.Continue | said.Resize
+Telling = said.Approve | said.Reject | said.MarkDone | said.Skip | said.Abandon | said.Retry | said.Continue | said.Resize
 """Commands that a run is told of. The others are talk, or need the issue or a model."""
 
 _COMMENT = "#issuecomment-"
@@ -22,17 +22,17 @@ _COMMENT = "#issuecomment-"
 _ANSWERS: dict[type[object], Answer] = {
     said.Approve: Answer.APPROVE,
     said.Reject: Answer.REJECT,
-    said.Done: Answer.DONE,
+    said.MarkDone: Answer.DONE,
     said.Skip: Answer.SKIP,
     said.Abandon: Answer.ABANDON,
 }
 
 
-def report_of(command: Telling, spoken: Spoken, run: Run) -> Report | None:
+def report_of(command: Telling, spoken: ThreadCommand, run: Run) -> Report | None:
     """The report for the run; None where there is nothing to tell and the run simply goes on. Raises BadOption for an unknown phase."""
     key, at, by, via = spoken.key, spoken.comment.created_at, spoken.by, spoken.comment.url
     match command:
-        case said.Approve() | said.Reject() | said.Done() | said.Skip() | said.Abandon():
+        case said.Approve() | said.Reject() | said.MarkDone() | said.Skip() | said.Abandon():
             return _answer(command, spoken, run)
         case said.Retry(phase=None) if run.state.gate is None and not run.state.ended and not command.notes:
             return None
@@ -51,7 +51,9 @@ def _here(state: State) -> PhaseId:
     return state.gate.resume_at if state.gate is not None else state.current_phase
 
 
-def _answer(command: said.Approve | said.Reject | said.Done | said.Skip | said.Abandon, spoken: Spoken, run: Run) -> Answered | Abandoned:
+def _answer(
+    command: said.Approve | said.Reject | said.MarkDone | said.Skip | said.Abandon, spoken: ThreadCommand, run: Run
+) -> Answered | Abandoned:
     answer = _ANSWERS[type(command)]
     action = run.action
     key, at, by, via = spoken.key, spoken.comment.created_at, spoken.by, spoken.comment.url
@@ -71,7 +73,7 @@ def _answer(command: said.Approve | said.Reject | said.Done | said.Skip | said.A
     )
 
 
-def _version(command: said.Approve, spoken: Spoken, state: State) -> str | None:
+def _version(command: said.Approve, spoken: ThreadCommand, state: State) -> str | None:
     """The version that an approval means; without a digest the one last shown in a comment before it. Raises StaleApproval.
 
     What only a terminal or a client has shown meanwhile, nobody in the thread has read. GitHub's times have whole seconds, and within
@@ -86,7 +88,7 @@ def _version(command: said.Approve, spoken: Spoken, state: State) -> str | None:
     return here[-1]
 
 
-def refusal(error: ForgeError, command: Telling, view: View, commands: Commands) -> Reply:
+def refusal(error: ForgeError, command: Telling, view: RunView, commands: CommandNames) -> CommentReply:
     """What somebody reads whose word did not count."""
     answer = _ANSWERS[type(command)].value if type(command) in _ANSWERS else "change"
     gate, decisions = view.state.gate, view.state.decisions

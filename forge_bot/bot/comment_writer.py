@@ -4,21 +4,21 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from forge_bot.bot import approved_patches
-from forge_bot.bot.comments import Commands, Links, Reply, View, checkpoint, command_replies, failure_replies, tracking
-from forge_bot.bot.error_comments import as_error, reply_to
-from forge_bot.bot.outbox import Stopped
-from forge_bot.bot.thread import Spoken, Thread
+from forge_bot.bot.comments import CommandNames, CommentReply, Links, RunView, checkpoint, command_replies, failure_replies, tracking
+from forge_bot.bot.error_comments import as_error, reply_to_error
+from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
 from forge_bot.errors import NotOnGitHub
 from forge_bot.github_api import Comment, GitHub, Issue, Reaction
-from forge_bot.runs.question import question
+from forge_bot.runs.question import open_question
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 
 
-class Desk:
+class CommentWriter:
     """Writes for one issue. `clock` gives seconds; `pause` is how many lie between two edits that are not urgent.
 
     `tip` gives the newest commit of a branch that GitHub has.
@@ -28,7 +28,7 @@ class Desk:
         self,
         github: GitHub,
         thread: Thread,
-        commands: Commands,
+        commands: CommandNames,
         address: str,
         job: str,
         *,
@@ -52,13 +52,13 @@ class Desk:
         self.told: set[str] = set()
         """The occasions for which somebody was answered in this job."""
 
-    def view(self, run: Run, trouble: Reply | None = None) -> View:
+    def view(self, run: Run, trouble: CommentReply | None = None) -> RunView:
         """The run as comments show it."""
         view = self.view_at(run.state, run.pipeline, run.tree.head().commit)
         held = approved_patches.to_push_by_hand(run.state, run.workspace.read_bytes)
-        return view.model_copy(update={"question": question(run), "trouble": trouble, "patches": held})
+        return view.model_copy(update={"question": open_question(run), "trouble": trouble, "patches": held})
 
-    def view_at(self, state: State, pipeline: Pipeline, commit: str) -> View:
+    def view_at(self, state: State, pipeline: Pipeline, commit: str) -> RunView:
         """The same, of a state that a commit holds."""
         shown = state.gate.shown if state.gate is not None else ()
         links = Links(
@@ -68,7 +68,7 @@ class Desk:
             job=self.job,
             question=shown[-1].via if shown else "",
         )
-        return View(pipeline=pipeline, state=state, links=links, commands=self.commands, estimate=self.estimate, removed=self.removed)
+        return RunView(pipeline=pipeline, state=state, links=links, commands=self.commands, estimate=self.estimate, removed=self.removed)
 
     def links(self, info: RunInfo) -> Links:
         """Addresses for words about a run that cannot be opened."""
@@ -79,20 +79,20 @@ class Desk:
         """The issue's page."""
         return f"{self.address}/issues/{self.thread.number}"
 
-    def trouble(self, info: RunInfo, stopped: Stopped, *, repeat: str = "") -> Reply:
+    def trouble(self, info: RunInfo, stopped: WorkerStopped, *, repeat: str = "") -> CommentReply:
         """The words for how a worker ended; `repeat` is what has to be said once more, if that is no retry of the run."""
         commands = self.commands.model_copy(update={"repeat": repeat})
-        return reply_to(as_error(stopped), self.links(info), commands, info.branch)
+        return reply_to_error(as_error(stopped), self.links(info), commands, info.branch)
 
-    def cancelled(self) -> Reply:
+    def cancelled(self) -> CommentReply:
         """Somebody cancelled the job."""
         return failure_replies.cancelled(self.commands)
 
-    def answered(self, text: str) -> Reply:
+    def answered(self, text: str) -> CommentReply:
         """A model's answer to a question."""
         return command_replies.answered(text)
 
-    def track(self, view: View, *, at_once: bool = True) -> bool:
+    def track(self, view: RunView, *, at_once: bool = True) -> bool:
         """Bring the tracking comment up to date; without `at_once` not more often than GitHub likes, False where it was left out."""
         if not at_once and self._edited_at is not None and self.clock() - self._edited_at < self.pause:
             return False
@@ -116,7 +116,7 @@ class Desk:
             return False
         return True
 
-    def _place(self, view: View) -> int | None:
+    def _place(self, view: RunView) -> int | None:
         """The comment that is edited: the gate's first line, or the one an earlier job wrote. One that was deleted is written anew."""
         known = {comment.id for comment in self.thread.comments() if self.thread.own(comment)}
         if self.tracked is not None and (self._last or self.tracked in known):
@@ -146,7 +146,7 @@ class Desk:
         key = f"shown-{comment.id}-{gate.digest[:12]}"
         run.tell(GateShown(key=key, at=comment.created_at, gate=gate.name, digest=gate.digest, via=comment.url))
 
-    def say(self, reply: Reply, to: Spoken | None = None) -> None:
+    def say(self, reply: CommentReply, to: ThreadCommand | None = None) -> None:
         """Answer a command once, where it was given; or say something to everybody in the issue."""
         if to is None:
             self._written(self.thread.number, reply.comment())
@@ -158,7 +158,7 @@ class Desk:
             self._written(to.number, reply.comment(str(to.comment.id)))
             self.thread.replied(to.comment)
 
-    def say_once(self, reply: Reply) -> None:
+    def say_once(self, reply: CommentReply) -> None:
         """Say something in the issue, unless it was said there before."""
         if self.thread.written("reply", occasion=reply.occasion) is None:
             self.say(reply)

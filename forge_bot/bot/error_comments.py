@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from forge_bot import errors
-from forge_bot.bot.comments import Commands, Links, Reply, failure_replies
-from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.comments import CommandNames, CommentReply, Links, failure_replies
+from forge_bot.bot.outbox import WorkerStopped
 from forge_bot.errors import ForgeError
 
 _KEY = "ANTHROPIC_API_KEY"
@@ -17,7 +17,7 @@ _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
 _MAY_NOT = ("Permission to", "Write access to repository not granted", "error: 403")
 
 
-def reply_to(error: ForgeError, links: Links, commands: Commands, branch: str = "") -> Reply:
+def reply_to_error(error: ForgeError, links: Links, commands: CommandNames, branch: str = "") -> CommentReply:
     """The words for an error, with the way out."""
     match error:
         case errors.NoModelKey():
@@ -45,7 +45,7 @@ def reply_to(error: ForgeError, links: Links, commands: Commands, branch: str = 
             return failure_replies.failed(error, links, commands)
 
 
-def _unavailable(message: str, commands: Commands) -> Reply:
+def _unavailable(message: str, commands: CommandNames) -> CommentReply:
     """A worker hands on words, so these are told apart by our own sentences (`agent/models/provider_errors.py`)."""
     if "rate limit" in message:
         found = _WAIT.search(message)
@@ -55,7 +55,7 @@ def _unavailable(message: str, commands: Commands) -> Reply:
     return failure_replies.model_down(commands, provider="The model", said=message)
 
 
-def _push_refused(message: str, links: Links, commands: Commands, branch: str) -> Reply | None:
+def _push_refused(message: str, links: Links, commands: CommandNames, branch: str) -> CommentReply | None:
     if " push " not in message:
         return None
     words = _words(message).rstrip(".")
@@ -78,7 +78,7 @@ def _words(message: str) -> str:
     return "; ".join(dict.fromkeys(line for line in (*lines, *why) if line)) or " ".join(said.split()) or message
 
 
-def as_error(stopped: Stopped) -> ForgeError:
+def as_error(stopped: WorkerStopped) -> ForgeError:
     """The error that a worker told of, as the class it was."""
     kind = next((kind for kind in _every(ForgeError) if kind.code == stopped.code), ForgeError)
     return kind(stopped.message or "The worker failed.", hint=stopped.hint or None)

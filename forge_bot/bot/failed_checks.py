@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from forge_bot.agent.redaction import Strike
-from forge_bot.bot.comment_writer import Desk
-from forge_bot.bot.comments import Reply, command_replies, failure_replies
+from forge_bot.bot.comment_writer import CommentWriter
+from forge_bot.bot.comments import CommentReply, command_replies, failure_replies
 from forge_bot.engine.external_events import CHECK_ROUNDS, CHECKS
 from forge_bot.engine.reports import ChecksFailed
 from forge_bot.git import blob_id
@@ -25,7 +25,7 @@ _FAILED = frozenset({"failure", "error"})
 """Conclusions that a change can turn. The others (cancelled, timed out, stale, never started) tell of the runner."""
 
 
-def look_into(run: Run, github: GitHub, desk: Desk, strike: Strike) -> Reply:
+def examine_failed_checks(run: Run, github: GitHub, desk: CommentWriter, strike: Strike) -> CommentReply:
     """Look at the checks of the run's pull request, and hand out a fix round where one can help; what to say about it.
 
     The same commit leads to one round, however often it is asked about. Raises ReportRejected where the run cannot take one now.

@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 from forge_bot.bot import request_snapshot
-from forge_bot.bot.comments import Reply, command_replies, failure_replies
-from forge_bot.bot.thread import Spoken
-from forge_bot.engine.reports import Flags
+from forge_bot.bot.comments import CommentReply, command_replies, failure_replies
+from forge_bot.bot.thread import ThreadCommand
+from forge_bot.engine.reports import RunFlags
 from forge_bot.gate import command_types as said
 from forge_bot.gate import outputs
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.git import Head, Repository
-from forge_bot.runs.create import Beginning, begin, plan_for
-from forge_bot.runs.preflight import Intent, preflight
+from forge_bot.runs.create import NewRun, create_run, plan_for
+from forge_bot.runs.preflight import PreflightRequest, preflight
 from forge_bot.runs.project import profile_at
 from forge_bot.runs.resolve import RunInfo, runs
 from forge_bot.settings import load_pipeline
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forge_bot.bot.supervisor import Supervisor
 
 
-def find_or_begin(supervisor: "Supervisor") -> RunInfo | Reply | None:
+def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | None:
     """The run to carry on; None where there is none and nobody asked for one, which the thread is told.
 
     A reply, which was said in the thread, where one was asked for and a person has to ask again.
@@ -47,7 +47,7 @@ def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
     return [info for info in runs(repository) if issue_of_branch(info.branch) == issue]
 
 
-def _asked(supervisor: "Supervisor", known: list[RunInfo]) -> Spoken | None:
+def _asked(supervisor: "Supervisor", known: list[RunInfo]) -> ThreadCommand | None:
     """The newest wish to start that no run has come of; one that is older than a run led to it, or came while it was under way.
 
     One that was answered is over: its author was told what to do.
@@ -64,11 +64,11 @@ def _by_label(supervisor: "Supervisor") -> bool:
     return wake.way == "label" and wake.deed == "start"
 
 
-def _begun(supervisor: "Supervisor", asked: Spoken | None) -> RunInfo | Reply:
+def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | CommentReply:
     around, inputs, repository, desk = supervisor.around, supervisor.inputs, supervisor.repository, supervisor.desk
     wish = asked.command if asked is not None and isinstance(asked.command, said.Start) else said.Start(0)
     issue, ignored = request_snapshot.counted_labels(supervisor.issue, supervisor.thread)
-    frozen = request_snapshot.frozen(issue, supervisor.thread, _given(supervisor, asked, wish))
+    frozen = request_snapshot.snapshot_request(issue, supervisor.thread, _given(supervisor, asked, wish))
     if frozen is None:
         reply = failure_replies.edited_since(command=inputs.prefix)
         desk.say(reply, asked)
@@ -77,10 +77,10 @@ def _begun(supervisor: "Supervisor", asked: Spoken | None) -> RunInfo | Reply:
     labels = {label.casefold() for label in issue.labels}
     effort = wish.effort or next((size for size in "SML" if f"{inputs.label}:{size}".casefold() in labels), None)
     plan = plan_for(repository, draft, effort=effort, name=None, branch=None, here=False)
-    beginning = Beginning(
+    beginning = NewRun(
         draft=draft,
         plan=plan,
-        flags=Flags(
+        flags=RunFlags(
             auto=wish.auto or f"{inputs.label}:auto".casefold() in labels, skip_pr=wish.skip_pr, debug=wish.debug, discuss=wish.discuss
         ),
         budget=wish.budget or around.budget or supervisor.config.budget,
@@ -90,7 +90,7 @@ def _begun(supervisor: "Supervisor", asked: Spoken | None) -> RunInfo | Reply:
     )
     pipeline = load_pipeline(supervisor.config.pipeline, repository.text_here)
     notes = _looked_around(supervisor, beginning)
-    info = begin(repository, beginning, pipeline)
+    info = create_run(repository, beginning, pipeline)
     if notes:
         desk.say_once(failure_replies.asked_too_much(desk.commands, notes=notes))
     if frozen.doubtful:
@@ -102,7 +102,7 @@ def _begun(supervisor: "Supervisor", asked: Spoken | None) -> RunInfo | Reply:
     return info
 
 
-def _given(supervisor: "Supervisor", asked: Spoken | None, wish: said.Start) -> request_snapshot.Given:
+def _given(supervisor: "Supervisor", asked: ThreadCommand | None, wish: said.Start) -> request_snapshot.Given:
     """Return what the run is begun for: the comment that asks for it, or the label that woke this job.
 
     The event's own text counts where the event is one of them.
@@ -113,12 +113,12 @@ def _given(supervisor: "Supervisor", asked: Spoken | None, wish: said.Start) -> 
     return request_snapshot.Given(around.payload if woken else None, comment, wish.text)
 
 
-def _looked_around(supervisor: "Supervisor", beginning: Beginning) -> tuple[str, ...]:
+def _looked_around(supervisor: "Supervisor", beginning: NewRun) -> tuple[str, ...]:
     """What people should know before money is spent. Raises NotReady for what a run must not begin with."""
     repository, config, draft = supervisor.repository, supervisor.config, beginning.draft
     base = _base(repository).commit
     profile = profile_at(repository, base, config)
-    intent = Intent(
+    intent = PreflightRequest(
         text=f"{draft.title}\n{draft.text}",
         branch=beginning.plan.branch,
         base=base,

@@ -30,7 +30,7 @@ _GONE = "000000"
 _PLAIN_MODES = frozenset({"100644", "100755", _GONE})
 
 
-class Inspector:
+class CommitInspector:
     """Looks at the commits of one run."""
 
     def __init__(self, repository: Repository, tree: Tree, run: str, secrets: Mapping[str, str], *, workflows: bool = False) -> None:

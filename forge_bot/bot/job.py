@@ -10,21 +10,21 @@ from pathlib import Path
 from threading import Thread
 from types import FrameType
 
-from forge_bot.bot.comments import Commands, Links, Reply, exit_code, failure_replies, markers, short_summary, summary
-from forge_bot.bot.error_comments import reply_to
-from forge_bot.bot.find_or_create import find_or_begin
-from forge_bot.bot.job_context import Surroundings, read_surroundings
-from forge_bot.bot.job_handoff import Wall, handed
+from forge_bot.bot.comments import CommandNames, CommentReply, Links, exit_code, failure_replies, markers, short_summary, summary
+from forge_bot.bot.error_comments import reply_to_error
+from forge_bot.bot.find_or_create import find_or_create_run
+from forge_bot.bot.job_context import JobContext, read_job_context
+from forge_bot.bot.job_handoff import JobHandoff, handed
 from forge_bot.bot.job_results import received, run_of
-from forge_bot.bot.remote_worker import Away
+from forge_bot.bot.remote_worker import RemoteWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.errors import ForgeError
-from forge_bot.gate import Deed, Inputs, outputs
+from forge_bot.gate import Inputs, RequestedOperation, outputs
 from forge_bot.gate.messages import BEGUN
 from forge_bot.git import Repository, clone_repository
 from forge_bot.github_api import GitHub, PyGitHub, load_library
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.resolve import RunInfo, choose
+from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.settings import load_config, state_home
 from forge_bot.store import SPECS
 
@@ -39,24 +39,24 @@ def work(environ: Mapping[str, str] = os.environ) -> int:
 
 def publish(folder: Path | None, *, last: bool = False, environ: Mapping[str, str] = os.environ) -> int:
     """The same without a worker on this machine: take in what another one left in the folder, and hand over what one has to do next."""
-    return _supervised(environ, Wall(last=last), folder)
+    return _supervised(environ, JobHandoff(last=last), folder)
 
 
 def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
     """The worker's part on a machine of its own: what was handed over is done and lies in the folder. Who publishes says how it ended."""
-    around, _ = read_surroundings(environ)
+    around, _ = read_job_context(environ)
     wanted = handed(environ)
-    keep_token(around.server, around.token)
-    away = Away(_repository(around), around, environ)
+    protect_token(around.server, around.token)
+    away = RemoteWorker(_repository(around), around, environ)
     with _stopped_by_signals(away.cancel):
         told = away.deliver(wanted, folder)
     outputs.notice(f"delivered: {told.head[:12]} of {wanted.branch}")
     return 0
 
 
-def _supervised(environ: Mapping[str, str], wall: Wall | None, folder: Path | None) -> int:
-    around, inputs = read_surroundings(environ)
-    keep_token(around.server, around.token)
+def _supervised(environ: Mapping[str, str], wall: JobHandoff | None, folder: Path | None) -> int:
+    around, inputs = read_job_context(environ)
+    protect_token(around.server, around.token)
     # It takes long to load, and git is cloning meanwhile.
     Thread(target=load_library).start()
     with PyGitHub(around.repository, around.token, around.api) as github:
@@ -69,11 +69,11 @@ class _Visit:
 
     def __init__(
         self,
-        around: Surroundings,
+        around: JobContext,
         inputs: Inputs,
         github: GitHub,
         environ: Mapping[str, str],
-        wall: Wall | None,
+        wall: JobHandoff | None,
         folder: Path | None,
     ) -> None:
         self.wall = wall
@@ -82,7 +82,7 @@ class _Visit:
         self.inputs = inputs
         self.github = github
         self.environ = environ
-        self.commands = Commands(prefix=inputs.prefix, short=inputs.bare)
+        self.commands = CommandNames(prefix=inputs.prefix, short=inputs.bare)
         self.supervisor: Supervisor | None = None
         self.info: RunInfo | None = None
         self._pull_request = ""
@@ -97,22 +97,22 @@ class _Visit:
                 return self._performed(self.supervisor)
         except ForgeError as error:
             branch = self.info.branch if self.info is not None else ""
-            return ended_by(reply_to(error, self._links(), self._words(), branch))
+            return ended_by(reply_to_error(error, self._links(), self._words(), branch))
         # Nobody reads the log of a job that ended without a word in the thread.
         except Exception:  # noqa: BLE001
             traceback.print_exc()
             return ended_by(failure_replies.unexpected(self._links(), self._words()))
 
-    def _words(self) -> Commands:
+    def _words(self) -> CommandNames:
         """Where nothing of a run is on GitHub yet, trying again is beginning."""
         begun = self.supervisor is not None and self.info is not None and self.info.branch in self.supervisor.repository.remote_branches()
-        begins = not begun and self.around.wake.deed == Deed.START
+        begins = not begun and self.around.wake.deed == RequestedOperation.START
         return self.commands.model_copy(update={"repeat": self.commands.prefix}) if begins else self.commands
 
     def _performed(self, supervisor: Supervisor) -> Ended:
         if self.folder is None:
-            found = find_or_begin(supervisor)
-            if isinstance(found, Reply):
+            found = find_or_create_run(supervisor)
+            if isinstance(found, CommentReply):
                 return ended_by(found)
             self.info = found
         else:
@@ -127,7 +127,7 @@ class _Visit:
             return self.supervisor.desk.links(self.info)
         return Links(repository=self.around.url, commit="", workspace=SPECS, job=self.around.run_url)
 
-    def ended(self, outcome: Outcome, reply: Reply | None) -> int:
+    def ended(self, outcome: Outcome, reply: CommentReply | None) -> int:
         """The last words, in the tracking comment, the thread, the summary and the log; the exit code."""
         text = self._tracked(reply) or (short_summary(reply) if reply is not None else "")
         failed = exit_code(outcome) != 0
@@ -145,17 +145,17 @@ class _Visit:
             outputs.error(reply.headline)
         return exit_code(outcome)
 
-    def _complained(self, reply: Reply) -> None:
+    def _complained(self, reply: CommentReply) -> None:
         """Call people, unless they wanted it so or were answered already."""
         told = self.supervisor.desk.told if self.supervisor is not None else ()
         wake = self.around.wake
         if reply.occasion not in _QUIET and reply.occasion not in told:
             self.github.comment(wake.issue, reply.comment())
 
-    def _not_begun(self, reply: Reply) -> None:
+    def _not_begun(self, reply: CommentReply) -> None:
         """Replace the comment that says that a run has begun: there is none."""
         wake = self.around.wake
-        if wake.deed == Deed.START and wake.tracking_comment is not None:
+        if wake.deed == RequestedOperation.START and wake.tracking_comment is not None:
             begun = next((each for each in self.github.comments(wake.issue) if each.id == wake.tracking_comment), None)
             if begun is not None and begun.body.startswith(BEGUN):
                 self.github.edit_comment(begun.id, f"{reply.alert()}\n\n{markers.tracking('', str(wake.issue))}")
@@ -171,12 +171,12 @@ class _Visit:
         }
         return told | ({"handed": handed_over.model_dump_json()} if handed_over is not None else {})
 
-    def _tracked(self, reply: Reply | None) -> str:
+    def _tracked(self, reply: CommentReply | None) -> str:
         """The summary of the run, after its tracking comment says the same; empty where there is no run to look at."""
         if self.supervisor is None or self.info is None:
             return ""
         try:
-            with self.supervisor.opened(choose(self.supervisor.repository, self.info.branch)) as run:
+            with self.supervisor.opened(resolve_run(self.supervisor.repository, self.info.branch)) as run:
                 view = self.supervisor.desk.view(run, reply)
                 self._pull_request = run.state.pull_request
         except ForgeError:
@@ -186,7 +186,7 @@ class _Visit:
         return summary(view)
 
 
-def keep_token(server: str, token: str) -> None:
+def protect_token(server: str, token: str) -> None:
     """Let git use the token for this server only, and keep other processes of this user from reading it out of ours."""
     basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
     os.environ.update(
@@ -207,7 +207,7 @@ def _undumpable() -> None:
         ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
 
 
-def _repository(around: Surroundings) -> Repository:
+def _repository(around: JobContext) -> Repository:
     """A clone of our own, and in it a tree at the default branch's newest commit: configuration, pipelines and prompts are read from there.
 
     What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not there.

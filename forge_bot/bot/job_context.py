@@ -30,7 +30,7 @@ class Wake(Frozen):
     tracking_comment: int | None = None
 
 
-class Surroundings(Frozen):
+class JobContext(Frozen):
     """One step of a workflow, seen by the supervisor."""
 
     wake: Wake
@@ -54,7 +54,7 @@ class Surroundings(Frozen):
         return f"{self.server}/{self.repository}"
 
 
-def read_surroundings(environ: Mapping[str, str] = os.environ) -> tuple[Surroundings, Inputs]:
+def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContext, Inputs]:
     """What the environment says. Raises NotInAction for what a workflow always has, BadInput for an input that cannot be."""
     needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
     if missing := [name for name in needed if not environ.get(name)]:
@@ -65,7 +65,7 @@ def read_surroundings(environ: Mapping[str, str] = os.environ) -> tuple[Surround
         raise NotInAction("FORGE_BOT_WAKE is not what the gate hands on.", details=(str(error),)) from None
     server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
     repository = environ["GITHUB_REPOSITORY"]
-    around = Surroundings(
+    around = JobContext(
         wake=wake,
         repository=repository,
         api=(environ.get("GITHUB_API_URL") or "https://api.github.com").rstrip("/"),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from forge_bot.bot.outbox import Stopped
-from forge_bot.bot.thread import Spoken
+from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.bot.thread import ThreadCommand
 from forge_bot.errors import NothingDelivered, NotInAction
 from forge_bot.gate import command_types as said
 from forge_bot.git import Repository
@@ -24,7 +24,7 @@ _LONGEST_QUESTION = 8_000
 _LARGEST = 1_000_000
 
 
-class Question(Frozen):
+class JobQuestion(Frozen):
     """What somebody wants to know about the run, and the comment it stands in."""
 
     text: str
@@ -34,34 +34,34 @@ class Question(Frozen):
     comment: int
 
 
-class Handed(Frozen):
+class JobRequest(Frozen):
     """What a worker has to do: answer these, then go on with the run from this commit."""
 
     v: int = 1
     run: str
     branch: str
     commit: str
-    questions: tuple[Question, ...] = ()
+    questions: tuple[JobQuestion, ...] = ()
 
 
-class Answered(Frozen):
+class QuestionAnswered(Frozen):
     """A model's answer to a question, or what stood in the way of one."""
 
     key: str
     text: str = Field(default="", max_length=40_000)
-    stopped: Stopped = Stopped()
+    stopped: WorkerStopped = WorkerStopped()
 
 
-class Delivered(Frozen):
+class JobResult(Frozen):
     """What came of it."""
 
     v: int = 1
     head: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
-    answers: tuple[Answered, ...] = ()
-    stopped: Stopped = Stopped()
+    answers: tuple[QuestionAnswered, ...] = ()
+    stopped: WorkerStopped = WorkerStopped()
 
 
-class Wall:
+class JobHandoff:
     """Stands where otherwise a worker would be started: it is written down what one has to do, and the supervisor ends.
 
     `last` says that no worker comes after this supervisor: people are told how it goes on.
@@ -69,36 +69,36 @@ class Wall:
 
     def __init__(self, *, last: bool = False) -> None:
         self.last = last
-        self.handed: Handed | None = None
+        self.handed: JobRequest | None = None
 
-    def hand_over(self, repository: Repository, info: RunInfo, questions: Sequence[Spoken]) -> None:
+    def hand_over(self, repository: Repository, info: RunInfo, questions: Sequence[ThreadCommand]) -> None:
         """Everything lies on the remote; a worker may begin from there. Questions beyond the first few wait for the next time."""
         asked = tuple(_question(spoken) for spoken in questions[:_MOST_QUESTIONS])
         commit = repository.commit_id(f"refs/heads/{info.branch}")
-        self.handed = Handed(run=info.name, branch=info.branch, commit=commit, questions=asked)
+        self.handed = JobRequest(run=info.name, branch=info.branch, commit=commit, questions=asked)
 
 
-def _question(spoken: Spoken) -> Question:
+def _question(spoken: ThreadCommand) -> JobQuestion:
     command = spoken.command
     text = command.question if isinstance(command, said.Ask) else ""
-    return Question(text=text[:_LONGEST_QUESTION], by=spoken.by, via=spoken.comment.url, key=spoken.key, comment=spoken.comment.id)
+    return JobQuestion(text=text[:_LONGEST_QUESTION], by=spoken.by, via=spoken.comment.url, key=spoken.key, comment=spoken.comment.id)
 
 
-def handed(environ: Mapping[str, str]) -> Handed:
+def handed(environ: Mapping[str, str]) -> JobRequest:
     """What the supervisor handed over. Raises NotInAction."""
     try:
-        return Handed.model_validate_json(environ.get("FORGE_BOT_HANDED", ""))
+        return JobRequest.model_validate_json(environ.get("FORGE_BOT_HANDED", ""))
     except ValidationError:
         hint = "It is the output `handed` of the part hear, or of the part publish before."
         raise NotInAction("FORGE_BOT_HANDED is not what a supervisor hands over.", hint=hint) from None
 
 
-def delivered(folder: Path) -> Delivered:
+def delivered(folder: Path) -> JobResult:
     """What the other machine says. Raises NothingDelivered."""
     file = folder / TOLD
     if not file.is_file() or file.stat().st_size > _LARGEST:
         raise NothingDelivered("The job that works delivered nothing.")
     try:
-        return Delivered.model_validate_json(file.read_bytes())
+        return JobResult.model_validate_json(file.read_bytes())
     except ValidationError:
         raise NothingDelivered("What the job that works delivered cannot be read.") from None

@@ -4,25 +4,25 @@ from pathlib import Path
 
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.error_comments import as_error
-from forge_bot.bot.inspect_commits import Inspector
-from forge_bot.bot.job_handoff import COMMITS, Delivered, Handed, delivered
-from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.inspect_commits import CommitInspector
+from forge_bot.bot.job_handoff import COMMITS, JobRequest, JobResult, delivered
+from forge_bot.bot.outbox import WorkerStopped
 from forge_bot.bot.push_commits import push
 from forge_bot.bot.supervisor import Ended, Supervisor
 from forge_bot.errors import BranchMoved, CommitsRefused, GitFailed
 from forge_bot.git import Tree
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.resolve import RunInfo, choose
+from forge_bot.runs.resolve import RunInfo, resolve_run
 
 
-def run_of(supervisor: Supervisor, handed: Handed) -> RunInfo:
+def run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:
     """The run that was handed over, with its work tree."""
     supervisor.repository.take_over(handed.branch)
-    with supervisor.opened(choose(supervisor.repository, handed.run)):
-        return choose(supervisor.repository, handed.run)
+    with supervisor.opened(resolve_run(supervisor.repository, handed.run)):
+        return resolve_run(supervisor.repository, handed.run)
 
 
-def received(supervisor: Supervisor, info: RunInfo, handed: Handed, folder: Path) -> Ended | None:
+def received(supervisor: Supervisor, info: RunInfo, handed: JobRequest, folder: Path) -> Ended | None:
     """Take in what lies in the folder; how the run ended with it, None if it can go on. Raises NothingDelivered, CommitsRefused."""
     told = delivered(folder)
     tree = supervisor.repository.tree_of(info.branch)
@@ -35,7 +35,7 @@ def received(supervisor: Supervisor, info: RunInfo, handed: Handed, folder: Path
     return _answered(supervisor, info, handed, told) or _ended(supervisor, info, told.stopped)
 
 
-def _pushed(supervisor: Supervisor, tree: Tree, handed: Handed, told: Delivered, folder: Path) -> None:
+def _pushed(supervisor: Supervisor, tree: Tree, handed: JobRequest, told: JobResult, folder: Path) -> None:
     try:
         arrived = supervisor.repository.open_bundle(folder / COMMITS)
     except GitFailed as error:
@@ -43,12 +43,12 @@ def _pushed(supervisor: Supervisor, tree: Tree, handed: Handed, told: Delivered,
     if arrived != told.head:
         raise CommitsRefused("The worker's commits are not those that it told of.")
     around, environ = supervisor.around, supervisor.environ
-    inspector = Inspector(supervisor.repository, tree, handed.run, secrets_of(environ), workflows=around.push_workflows)
+    inspector = CommitInspector(supervisor.repository, tree, handed.run, secrets_of(environ), workflows=around.push_workflows)
     tree.take_in(arrived, lambda: inspector.check(handed.commit, arrived))
     push(tree, arrived)
 
 
-def _answered(supervisor: Supervisor, info: RunInfo, handed: Handed, told: Delivered) -> Ended | None:
+def _answered(supervisor: Supervisor, info: RunInfo, handed: JobRequest, told: JobResult) -> Ended | None:
     """Say the answers to what was asked, and to nothing else; the end that it is if one could not be given."""
     given = {answer.key: answer for answer in told.answers}
     asked = {spoken.key: spoken for spoken in supervisor.thread.spoken(supervisor.thread.number)}
@@ -60,7 +60,7 @@ def _answered(supervisor: Supervisor, info: RunInfo, handed: Handed, told: Deliv
     return next((end for end in ends if end is not None), None)
 
 
-def _ended(supervisor: Supervisor, info: RunInfo, stopped: Stopped) -> Ended | None:
+def _ended(supervisor: Supervisor, info: RunInfo, stopped: WorkerStopped) -> Ended | None:
     if stopped.message == "cancelled" and not stopped.code:
         return Outcome.FAILED, supervisor.desk.cancelled()
     error = as_error(stopped) if stopped.code else None

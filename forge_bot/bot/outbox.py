@@ -18,7 +18,7 @@ class Committed(Frozen):
     head: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
 
 
-class Said(Frozen):
+class LogMessage(Frozen):
     """A line for the log of the job."""
 
     kind: Literal["said"] = "said"
@@ -26,14 +26,14 @@ class Said(Frozen):
     level: Literal["note", "warning"] = "note"
 
 
-class Answer(Frozen):
+class InquiryAnswer(Frozen):
     """What a model says to a person's question, as Markdown that nobody has looked at."""
 
     kind: Literal["answer"] = "answer"
     text: str = Field(max_length=40_000)
 
 
-class Stopped(Frozen):
+class WorkerStopped(Frozen):
     """The worker has nothing more to do, or cannot go on. `code` names the error, if it was one."""
 
     kind: Literal["stopped"] = "stopped"
@@ -43,7 +43,7 @@ class Stopped(Frozen):
     exit_code: int = Field(default=0, ge=0, le=6)
 
 
-AnyMessage = Committed | Said | Answer | Stopped
+AnyMessage = Committed | LogMessage | InquiryAnswer | WorkerStopped
 Message = Annotated[AnyMessage, Field(discriminator="kind")]
 _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
 

@@ -2,8 +2,8 @@
 
 import re
 
-from forge_bot.bot.comment_writer import Desk
-from forge_bot.bot.comments import View, command_replies, failure_replies, pull_request
+from forge_bot.bot.comment_writer import CommentWriter
+from forge_bot.bot.comments import RunView, command_replies, failure_replies, pull_request
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.gates import AUTO
 from forge_bot.engine.reports import Answer
@@ -24,7 +24,7 @@ _ON_PULL_REQUEST = re.compile(rb"^[^#\n]*\bpull_request\b", re.MULTILINE)
 class Publication:
     """Publishes for one run."""
 
-    def __init__(self, github: GitHub, desk: Desk) -> None:
+    def __init__(self, github: GitHub, desk: CommentWriter) -> None:
         self.github = github
         self.desk = desk
 
@@ -60,7 +60,7 @@ class Publication:
             self.desk.say_once(failure_replies.checks_wait(pull_request=run.state.pull_request))
 
     def _pull_request(self, run: Run) -> tuple[str, str]:
-        view: View = self.desk.view(run)
+        view: RunView = self.desk.view(run)
         text = pull_request(view, _documents(run))
         state = run.state
         new = NewPullRequest(title=text.title, body=text.body, head=state.branch, base=state.base_branch, draft=text.draft)

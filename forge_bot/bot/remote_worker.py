@@ -3,23 +3,23 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from forge_bot.bot.job_context import Surroundings
-from forge_bot.bot.job_handoff import COMMITS, TOLD, Answered, Delivered, Handed
-from forge_bot.bot.outbox import Stopped
-from forge_bot.bot.supervised_worker import Shift
+from forge_bot.bot.job_context import JobContext
+from forge_bot.bot.job_handoff import COMMITS, TOLD, JobRequest, JobResult, QuestionAnswered
+from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.errors import BranchMoved, ForgeError
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import RunInfo, choose
-from forge_bot.runs.run import opened
+from forge_bot.runs.resolve import RunInfo, resolve_run
+from forge_bot.runs.run import open_run
 from forge_bot.settings import load_config
 
 
-class Away:
+class RemoteWorker:
     """Does what was handed over. Commits are looked at here too, since only this machine knows the model's key and would see it in them."""
 
-    def __init__(self, repository: Repository, around: Surroundings, environ: Mapping[str, str]) -> None:
+    def __init__(self, repository: Repository, around: JobContext, environ: Mapping[str, str]) -> None:
         self.repository = repository
-        self.shift = Shift(repository, around, environ, lambda _inspector, after: self._good.append(after))
+        self.shift = SupervisedWorker(repository, around, environ, lambda _inspector, after: self._good.append(after))
         self._good: list[str] = []
         self._cancelled = False
 
@@ -28,7 +28,7 @@ class Away:
         self._cancelled = True
         self.shift.cancel()
 
-    def deliver(self, handed: Handed, folder: Path) -> Delivered:
+    def deliver(self, handed: JobRequest, folder: Path) -> JobResult:
         """Do it, and write the folder; what was written."""
         folder.mkdir(parents=True, exist_ok=True)
         told = self._done(handed)
@@ -37,29 +37,29 @@ class Away:
         (folder / TOLD).write_text(told.model_dump_json(), encoding="utf-8")
         return told
 
-    def _done(self, handed: Handed) -> Delivered:
-        answers: list[Answered] = []
+    def _done(self, handed: JobRequest) -> JobResult:
+        answers: list[QuestionAnswered] = []
         try:
             stopped = self._worked(handed, answers)
         except ForgeError as error:
-            stopped = Stopped(code=error.code, message=error.message[:8_000], hint=error.advice[:2_000], exit_code=error.exit_code)
+            stopped = WorkerStopped(code=error.code, message=error.message[:8_000], hint=error.advice[:2_000], exit_code=error.exit_code)
         if self._cancelled:
-            stopped = Stopped(message="cancelled", exit_code=1)
-        return Delivered(head=self._good[-1] if self._good else handed.commit, answers=tuple(answers), stopped=stopped)
+            stopped = WorkerStopped(message="cancelled", exit_code=1)
+        return JobResult(head=self._good[-1] if self._good else handed.commit, answers=tuple(answers), stopped=stopped)
 
-    def _worked(self, handed: Handed, answers: list[Answered]) -> Stopped:
+    def _worked(self, handed: JobRequest, answers: list[QuestionAnswered]) -> WorkerStopped:
         info = self._found(handed)
         for question in handed.questions:
             if not self._cancelled:
                 stopped, text = self.shift.answered(info, question.text, question.by, question.via, question.key)
-                answers.append(Answered(key=question.key, text=text[:40_000], stopped=stopped))
-        return Stopped() if self._cancelled else self.shift.work(info)
+                answers.append(QuestionAnswered(key=question.key, text=text[:40_000], stopped=stopped))
+        return WorkerStopped() if self._cancelled else self.shift.work(info)
 
-    def _found(self, handed: Handed) -> RunInfo:
+    def _found(self, handed: JobRequest) -> RunInfo:
         """The run with its work tree, at the commit that was handed over. Raises BranchMoved."""
         self.repository.take_over(handed.branch)
-        info = choose(self.repository, handed.run)
+        info = resolve_run(self.repository, handed.run)
         if self.repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
             raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
-        with opened(self.repository, info, load_config(self.repository.text_here)):
-            return choose(self.repository, handed.run)
+        with open_run(self.repository, info, load_config(self.repository.text_here)):
+            return resolve_run(self.repository, handed.run)

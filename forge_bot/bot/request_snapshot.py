@@ -7,9 +7,9 @@ from pathlib import Path
 from forge_bot import gate
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.reports import Source
-from forge_bot.gate import Has, read_json
+from forge_bot.gate import KnownRole, read_json
 from forge_bot.github_api import Comment, Issue, IssueEvent
-from forge_bot.runs.create import Draft, checked
+from forge_bot.runs.create import RequestDraft, checked
 
 _LONGEST_COMMENT = 20_000
 _MODIFIERS = ("S", "M", "L", "auto")
@@ -33,10 +33,10 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Frozen:
+class RequestSnapshot:
     """A request. `edited` tells that the issue was edited since; `left_out` are comments that were edited and do not count."""
 
-    draft: Draft
+    draft: RequestDraft
     edited: bool
     left_out: tuple[Comment, ...]
 
@@ -54,7 +54,7 @@ class IgnoredLabel:
     by: str
 
 
-def frozen(issue: Issue, thread: Thread, given: Given) -> Frozen | None:
+def snapshot_request(issue: Issue, thread: Thread, given: Given) -> RequestSnapshot | None:
     """Return the request as it stood when the command was given; None where it was edited since and nobody knows what stood there.
 
     The text of the command's own event counts. Without that event the text counts that stands there now, unless it was edited after
@@ -68,9 +68,9 @@ def frozen(issue: Issue, thread: Thread, given: Given) -> Frozen | None:
     parts = [body.strip(), given.text.strip(), *comments]
     source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login)
     text = "\n\n".join(part for part in parts if part)
-    draft = Draft(title=title.strip() or f"Issue {issue.number}", text=text, source=source, labels=issue.labels)
+    draft = RequestDraft(title=title.strip() or f"Issue {issue.number}", text=text, source=source, labels=issue.labels)
     edited = told is not None and told != (issue.title, issue.body)
-    return Frozen(checked(draft), edited, left_out)
+    return RequestSnapshot(checked(draft), edited, left_out)
 
 
 def _told(payload: Path | None, number: int) -> tuple[str, str] | None:
@@ -144,6 +144,6 @@ def _comments(thread: Thread, until: int | None) -> tuple[list[str], tuple[Comme
 
 def _shown(comment: Comment, thread: Thread) -> str:
     standing = thread.standing(comment.author.login)
-    role = (standing.name or standing.role.word) if isinstance(standing, Has) else "unknown"
+    role = (standing.name or standing.role.word) if isinstance(standing, KnownRole) else "unknown"
     head = f"### {comment.author.login} ({role}), comment {comment.id}, {comment.created_at:%Y-%m-%d %H:%M} UTC"
     return f"{head}\n\n{comment.body.strip()[:_LONGEST_COMMENT]}"

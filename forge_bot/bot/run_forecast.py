@@ -9,7 +9,7 @@ from forge_bot.runs.run import Run
 from forge_bot.values import Tier
 
 
-def expected(run: Run) -> str:
+def expected_cost(run: Run) -> str:
     """The estimate in plain words; nothing where there is no evidence for one, since nobody's work depends on it."""
     state = run.state
     models = {tier: run.config.model_for(tier) for tier in Tier}

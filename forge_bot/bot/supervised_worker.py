@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Mapping
 
 from forge_bot.agent.redaction import secrets_of
-from forge_bot.bot.inspect_commits import Inspector
-from forge_bot.bot.job_context import Surroundings
-from forge_bot.bot.outbox import Answer, Committed, Said, Stopped
-from forge_bot.bot.thread import Spoken
-from forge_bot.bot.worker_process import Child, without_token
+from forge_bot.bot.inspect_commits import CommitInspector
+from forge_bot.bot.job_context import JobContext
+from forge_bot.bot.outbox import Committed, InquiryAnswer, LogMessage, WorkerStopped
+from forge_bot.bot.thread import ThreadCommand
+from forge_bot.bot.worker_process import WorkerProcess, without_token
 from forge_bot.errors import GitFailed
 from forge_bot.gate import command_types as said
 from forge_bot.gate import outputs as log
@@ -16,17 +16,17 @@ from forge_bot.git import Repository
 from forge_bot.runs.resolve import RunInfo
 
 
-class Shift:
+class SupervisedWorker:
     """Starts workers, one at a time. `pushed` is called for commits that were found good."""
 
     def __init__(
-        self, repository: Repository, around: Surroundings, environ: Mapping[str, str], pushed: Callable[[Inspector, str], None]
+        self, repository: Repository, around: JobContext, environ: Mapping[str, str], pushed: Callable[[CommitInspector, str], None]
     ) -> None:
         self.repository = repository
         self.around = around
         self.environ = environ
         self.pushed = pushed
-        self._child: Child | None = None
+        self._child: WorkerProcess | None = None
         self._cancelled = False
         self._done = False
 
@@ -40,30 +40,30 @@ class Shift:
         """End the worker at the commit that is being looked at: it is pushed, and nothing is begun after it."""
         self._done = True
 
-    def work(self, info: RunInfo) -> Stopped:
+    def work(self, info: RunInfo) -> WorkerStopped:
         """Perform until somebody else has to act."""
         stopped, _ = self._started(info, (info.name,))
         return stopped
 
-    def answer(self, info: RunInfo, spoken: Spoken) -> tuple[Stopped, str]:
+    def answer(self, info: RunInfo, spoken: ThreadCommand) -> tuple[WorkerStopped, str]:
         """What a model says to a question about the run; empty where something stood in the way."""
         command = spoken.command
         question = command.question if isinstance(command, said.Ask) else ""
         return self.answered(info, question, spoken.by, spoken.comment.url, spoken.key)
 
-    def answered(self, info: RunInfo, question: str, by: str, via: str, key: str) -> tuple[Stopped, str]:
+    def answered(self, info: RunInfo, question: str, by: str, via: str, key: str) -> tuple[WorkerStopped, str]:
         """The same, of a question that came another way."""
         asked = {"question": question, "by": by, "via": via, "key": key}
         return self._started(info, (info.name, json.dumps(asked)))
 
-    def _started(self, info: RunInfo, arguments: tuple[str, ...]) -> tuple[Stopped, str]:
+    def _started(self, info: RunInfo, arguments: tuple[str, ...]) -> tuple[WorkerStopped, str]:
         tree = self.repository.tree_of(info.branch)
         if tree is None:
             raise GitFailed(f"The work tree of {info.branch} is gone.", hint="Say it again: the tree is made anew from the branch.")
-        inspector = Inspector(self.repository, tree, info.name, secrets_of(self.environ), workflows=self.around.push_workflows)
+        inspector = CommitInspector(self.repository, tree, info.name, secrets_of(self.environ), workflows=self.around.push_workflows)
         pushed = tree.head().commit
         answer = ""
-        self._child = child = Child(self.repository.root, arguments, without_token(self.environ, self.around.token))
+        self._child = child = WorkerProcess(self.repository.root, arguments, without_token(self.environ, self.around.token))
         if self._cancelled:
             # A signal that came while it was being started found nobody to stop.
             child.cancel()
@@ -79,9 +79,9 @@ class Shift:
                             child.hang_up()
                         else:
                             child.go_on()
-                    case Said(level=level, text=text):
+                    case LogMessage(level=level, text=text):
                         (log.warning if level == "warning" else log.line)(text)
-                    case Answer():
+                    case InquiryAnswer():
                         answer = message.text
         except BaseException:
             child.kill()

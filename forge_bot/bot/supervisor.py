@@ -10,16 +10,16 @@ from uuid import uuid4
 
 from forge_bot.agent.redaction import striking
 from forge_bot.bot import failed_checks, run_forecast, thread_commands
-from forge_bot.bot.comment_writer import Desk
-from forge_bot.bot.comments import Commands, Reply, command_replies, failure_replies
-from forge_bot.bot.inspect_commits import Inspector
-from forge_bot.bot.job_context import Surroundings
-from forge_bot.bot.job_handoff import Wall
-from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.comment_writer import CommentWriter
+from forge_bot.bot.comments import CommandNames, CommentReply, command_replies, failure_replies
+from forge_bot.bot.inspect_commits import CommitInspector
+from forge_bot.bot.job_context import JobContext
+from forge_bot.bot.job_handoff import JobHandoff
+from forge_bot.bot.outbox import WorkerStopped
 from forge_bot.bot.publication import Publication, unverified
 from forge_bot.bot.push_commits import known_tip, push, refuse_unseen
-from forge_bot.bot.supervised_worker import Shift
-from forge_bot.bot.thread import Spoken, Thread
+from forge_bot.bot.supervised_worker import SupervisedWorker
+from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate
 from forge_bot.engine.pipeline import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published
@@ -30,8 +30,8 @@ from forge_bot.git import Repository
 from forge_bot.github_api import GitHub
 from forge_bot.runs.clock import now
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.resolve import RunInfo, choose
-from forge_bot.runs.run import Run, opened
+from forge_bot.runs.resolve import RunInfo, resolve_run
+from forge_bot.runs.run import Run, open_run
 from forge_bot.settings import Config
 
 MOST_TURNS = 60
@@ -40,10 +40,10 @@ MOST_TURNS = 60
 LONG_SHIFT_SECONDS = 30.0
 """After a worker's shift of this length the thread is read again; before, what comes is left to the job that it wakes."""
 
-Ended = tuple[Outcome, Reply | None]
+Ended = tuple[Outcome, CommentReply | None]
 
 
-def ended_by(reply: Reply) -> Ended:
+def ended_by(reply: CommentReply) -> Ended:
     """The end that a reply speaks of: what people read and the exit code are one thing."""
     return reply.outcome or Outcome.FAILED, reply
 
@@ -56,11 +56,11 @@ class Supervisor:
         repository: Repository,
         config: Config,
         github: GitHub,
-        around: Surroundings,
+        around: JobContext,
         inputs: Inputs,
         *,
         environ: Mapping[str, str] = os.environ,
-        wall: Wall | None = None,
+        wall: JobHandoff | None = None,
     ) -> None:
         self.repository = repository
         self.config = config
@@ -69,9 +69,9 @@ class Supervisor:
         self.inputs = inputs
         self.environ = environ
         self.wall = wall
-        self.commands = Commands(prefix=inputs.prefix, short=inputs.bare)
+        self.commands = CommandNames(prefix=inputs.prefix, short=inputs.bare)
         self.thread = Thread(github, around.wake.issue, inputs)
-        self.desk = Desk(
+        self.desk = CommentWriter(
             github,
             self.thread,
             self.commands,
@@ -82,7 +82,7 @@ class Supervisor:
             tip=lambda branch: known_tip(repository, branch),
         )
         self.desk.tracked = around.wake.tracking_comment
-        self.shift = Shift(repository, around, environ, self._pushed)
+        self.shift = SupervisedWorker(repository, around, environ, self._pushed)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
         self.issue = github.issue(around.wake.issue)
         self.strike = striking(environ)
@@ -97,7 +97,7 @@ class Supervisor:
 
     def opened(self, info: RunInfo) -> AbstractContextManager[Run]:
         """The run, held by this process."""
-        return opened(self.repository, info, self.config)
+        return open_run(self.repository, info, self.config)
 
     # -- the whole -------------------------------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@ class Supervisor:
 
     def _get_acquainted(self, run: Run) -> None:
         if not self.desk.estimate:
-            self.desk.estimate = run_forecast.expected(run)
+            self.desk.estimate = run_forecast.expected_cost(run)
         self.desk.removed = run_forecast.removed(run)
 
     def _look_at_checks(self, run: Run) -> None:
@@ -158,7 +158,7 @@ class Supervisor:
         if self.around.wake.way != "checks" or not (run.state.ended and failed_checks.pull_number(run)):
             return
         self.around = self.around.model_copy(update={"wake": self.around.wake.model_copy(update={"way": ""})})
-        reply = failed_checks.look_into(run, self.github, self.desk, self.strike)
+        reply = failed_checks.examine_failed_checks(run, self.github, self.desk, self.strike)
         if reply.occasion == "fixing":
             self.desk.say(reply)
         elif reply.occasion == "checks-wait":
@@ -171,7 +171,7 @@ class Supervisor:
         tree = self.repository.tree_of(info.branch)
         if tree is not None:
             tree.give_way()
-        return choose(self.repository, info.branch)
+        return resolve_run(self.repository, info.branch)
 
     # -- a person's turn, and GitHub's -----------------------------------------------------------------------------
 
@@ -220,7 +220,7 @@ class Supervisor:
 
     # -- the worker's ----------------------------------------------------------------------------------------------
 
-    def _worked(self, info: RunInfo, questions: tuple[Spoken, ...]) -> Ended | None:
+    def _worked(self, info: RunInfo, questions: tuple[ThreadCommand, ...]) -> Ended | None:
         """Let a worker answer what was asked, or perform the run; None when the run can be looked at again."""
         if self.wall is not None:
             self.wall.hand_over(self.repository, info, questions)
@@ -239,7 +239,7 @@ class Supervisor:
             self.thread.look_again()
         return ended_by(self.desk.trouble(info, stopped)) if stopped.code else None
 
-    def answered(self, info: RunInfo, spoken: Spoken, stopped: Stopped, answer: str) -> Ended | None:
+    def answered(self, info: RunInfo, spoken: ThreadCommand, stopped: WorkerStopped, answer: str) -> Ended | None:
         """Answer a question; where the model could not be asked, say so there, and that is the end of the job."""
         if answer:
             self.desk.say(self.desk.answered(answer), spoken)
@@ -261,7 +261,7 @@ class Supervisor:
             self._changed = True
             push(run.tree, head)
 
-    def _pushed(self, inspector: Inspector, after: str) -> None:
+    def _pushed(self, inspector: CommitInspector, after: str) -> None:
         """A worker's commits were found good: push them, and show how far it has come."""
         push(inspector.tree, after)
         self._changed = True

@@ -8,32 +8,32 @@ from forge_bot.bot.comments import Marker, read_marker
 from forge_bot.errors import NotOnGitHub
 from forge_bot.gate import (
     Account,
+    ActorPart,
     Allowed,
     Attempt,
     Command,
-    Deed,
-    Has,
     Inputs,
-    Part,
-    Standing,
-    Unknown,
+    KnownRole,
+    Membership,
+    RequestedOperation,
+    UnknownRole,
     attempt_of_comment,
 )
-from forge_bot.gate.people import Kind
+from forge_bot.gate.people import AccountKind
 from forge_bot.github_api import Comment, GitHub, IssueEvent, PersonKind, Reaction
-from forge_bot.github_api.types import Person, Role
+from forge_bot.github_api.types import Person, RepositoryRole
 
 _KINDS = {
-    PersonKind.USER: Kind.PERSON,
-    PersonKind.BOT: Kind.BOT,
-    PersonKind.ORGANISATION: Kind.ORGANISATION,
-    PersonKind.GHOST: Kind.GHOST,
-    PersonKind.OTHER: Kind.OTHER,
+    PersonKind.USER: AccountKind.PERSON,
+    PersonKind.BOT: AccountKind.BOT,
+    PersonKind.ORGANISATION: AccountKind.ORGANISATION,
+    PersonKind.GHOST: AccountKind.GHOST,
+    PersonKind.OTHER: AccountKind.OTHER,
 }
 
 
 @dataclass(frozen=True)
-class Spoken:
+class ThreadCommand:
     """One command that may be carried out."""
 
     comment: Comment
@@ -59,7 +59,7 @@ class Thread:
         self.number = number
         self.inputs = inputs
         self._comments: dict[int, tuple[Comment, ...]] = {}
-        self._standings: dict[str, Standing] = {}
+        self._standings: dict[str, Membership] = {}
         self._replied: dict[int, bool] = {}
         self._events: tuple[IssueEvent, ...] | None = None
 
@@ -95,7 +95,7 @@ class Thread:
         """Whether forge-bot wrote it. A mark can be copied; the author cannot."""
         return comment.author.login.casefold() == self.inputs.policy.own.casefold()
 
-    def spoken(self, *numbers: int) -> Iterator[Spoken]:
+    def spoken(self, *numbers: int) -> Iterator[ThreadCommand]:
         """The commands of these conversations that their authors may give, in the order of the comments."""
         every = [(comment, number) for number in dict.fromkeys(numbers) for comment in self.comments(number)]
         for comment, number in sorted(every, key=lambda each: each[0].id):
@@ -103,28 +103,30 @@ class Thread:
                 continue
             commands = gate.obeyed(gate.parse(comment.body, self.inputs.prefix, bare=self.inputs.bare))
             if commands and self.may(comment):
-                yield from (Spoken(comment, command, number) for command in commands)
+                yield from (ThreadCommand(comment, command, number) for command in commands)
 
     def may(self, comment: Comment) -> bool:
         """Whether the author of a comment may give commands."""
         account = _account(comment.author)
-        return self._allowed(attempt_of_comment(Deed.COMMAND, account, account, edited=comment.edited, via_app=comment.via_app))
+        return self._allowed(
+            attempt_of_comment(RequestedOperation.COMMAND, account, account, edited=comment.edited, via_app=comment.via_app)
+        )
 
     def may_have_written(self, comment: Comment) -> bool:
         """Return whether the author of an edited comment could give commands, had it not been edited."""
         account = _account(comment.author)
-        return self._allowed(attempt_of_comment(Deed.COMMAND, account, account, edited=False, via_app=comment.via_app))
+        return self._allowed(attempt_of_comment(RequestedOperation.COMMAND, account, account, edited=False, via_app=comment.via_app))
 
     def may_label(self, event: IssueEvent) -> bool:
         """Return whether whoever added a label could also have started the run."""
-        people = {Part.SENDER: _account(event.actor)}
-        return self._allowed(Attempt(Deed.START, people, via_app=event.via_app))
+        people = {ActorPart.SENDER: _account(event.actor)}
+        return self._allowed(Attempt(RequestedOperation.START, people, via_app=event.via_app))
 
     def _allowed(self, attempt: Attempt) -> bool:
         standings = {login: self.standing(login) for login in gate.to_ask_about(attempt, self.inputs.policy)}
         return isinstance(gate.authorise(attempt, standings, self.inputs.policy), Allowed)
 
-    def standing(self, login: str) -> Standing:
+    def standing(self, login: str) -> Membership:
         """What somebody may do here, asked once for each person."""
         known = login.casefold()
         if known not in self._standings:
@@ -176,9 +178,9 @@ def _account(person: Person) -> Account | None:
     return Account(person.login, _KINDS[person.kind])
 
 
-def _standing(role: Role) -> Standing:
+def _standing(role: RepositoryRole) -> Membership:
     named = {each.word: each for each in gate.Role}
     if role.role_name in named:
-        return Has(named[role.role_name])
+        return KnownRole(named[role.role_name])
     base = named.get(role.permission.value)
-    return Has(base, role.role_name) if base is not None else Unknown("GitHub's answer names no permission")
+    return KnownRole(base, role.role_name) if base is not None else UnknownRole("GitHub's answer names no permission")

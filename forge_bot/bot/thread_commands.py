@@ -5,20 +5,20 @@ from typing import assert_never
 
 from forge_bot.agent.redaction import Strike
 from forge_bot.bot import command_reports, failed_checks, request_snapshot
-from forge_bot.bot.comment_writer import Desk
-from forge_bot.bot.comments import Reply, command_replies, failure_replies
-from forge_bot.bot.job_context import Surroundings
-from forge_bot.bot.thread import Spoken, Thread
+from forge_bot.bot.comment_writer import CommentWriter
+from forge_bot.bot.comments import CommentReply, command_replies, failure_replies
+from forge_bot.bot.job_context import JobContext
+from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import RequestRefreshed
 from forge_bot.errors import ForgeError, ReportRejected
 from forge_bot.gate import command_types as said
 from forge_bot.git import blob_id
-from forge_bot.runs.create import Draft
+from forge_bot.runs.create import RequestDraft
 from forge_bot.runs.run import Run
 from forge_bot.store import render_request
 
 
-def unseen(run: Run, thread: Thread) -> Iterator[Spoken]:
+def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
     """Commands since the run began that it was not told of and that were not answered. A lost event therefore loses none."""
     pull = failed_checks.pull_number(run)
     threads = (thread.number, pull) if pull else (thread.number,)
@@ -29,9 +29,9 @@ def unseen(run: Run, thread: Thread) -> Iterator[Spoken]:
             yield spoken
 
 
-def carry_out(run: Run, thread: Thread, desk: Desk, strike: Strike, around: Surroundings) -> tuple[Spoken, ...]:
+def carry_out(run: Run, thread: Thread, desk: CommentWriter, strike: Strike, around: JobContext) -> tuple[ThreadCommand, ...]:
     """Carry out everything unseen; the questions among it that need a model are given back."""
-    questions: list[Spoken] = []
+    questions: list[ThreadCommand] = []
     # All of them are read before any is answered: an answer to one line of a comment is no answer to the others.
     for spoken in tuple(unseen(run, thread)):
         match spoken.command:
@@ -44,7 +44,14 @@ def carry_out(run: Run, thread: Thread, desk: Desk, strike: Strike, around: Surr
             case said.Retry(phase=None) if _delivered(run):
                 _mended(run, spoken, thread, desk, strike)
             case (
-                said.Approve() | said.Reject() | said.Done() | said.Skip() | said.Abandon() | said.Retry() | said.Continue() | said.Resize()
+                said.Approve()
+                | said.Reject()
+                | said.MarkDone()
+                | said.Skip()
+                | said.Abandon()
+                | said.Retry()
+                | said.Continue()
+                | said.Resize()
             ) as command:
                 _told(run, command, spoken, desk)
             case _:
@@ -56,16 +63,16 @@ def _delivered(run: Run) -> bool:
     return run.state.ended and bool(failed_checks.pull_number(run))
 
 
-def _mended(run: Run, spoken: Spoken, thread: Thread, desk: Desk, strike: Strike) -> None:
+def _mended(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, strike: Strike) -> None:
     """Where all is delivered, trying again can only mean the checks of the pull request."""
     try:
-        reply = failed_checks.look_into(run, thread.github, desk, strike)
+        reply = failed_checks.examine_failed_checks(run, thread.github, desk, strike)
     except ReportRejected as error:
         reply = command_replies.cannot(desk.commands, said=error.message, advice=error.advice)
     desk.say(reply, spoken)
 
 
-def _talk(spoken: Spoken, run: Run, desk: Desk) -> Reply:
+def _talk(spoken: ThreadCommand, run: Run, desk: CommentWriter) -> CommentReply:
     view = desk.view(run)
     match spoken.command:
         case said.Status():
@@ -80,7 +87,7 @@ def _talk(spoken: Spoken, run: Run, desk: Desk) -> Reply:
             return command_replies.asked_for_help(view, desk.commands)
 
 
-def _told(run: Run, command: command_reports.Telling, spoken: Spoken, desk: Desk) -> None:
+def _told(run: Run, command: command_reports.Telling, spoken: ThreadCommand, desk: CommentWriter) -> None:
     try:
         report = command_reports.report_of(command, spoken, run)
         if report is None:
@@ -93,12 +100,12 @@ def _told(run: Run, command: command_reports.Telling, spoken: Spoken, desk: Desk
     desk.react(spoken.comment, "rocket")
 
 
-def _refreshed(run: Run, spoken: Spoken, thread: Thread, desk: Desk, around: Surroundings) -> None:
+def _refreshed(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, around: JobContext) -> None:
     """Freeze the issue as it was when this was said; the run's first commits stay what they were."""
     woken = spoken.comment.id == around.wake.comment
     try:
         issue = thread.github.issue(thread.number)
-        frozen = request_snapshot.frozen(issue, thread, request_snapshot.Given(around.payload if woken else None, spoken.comment))
+        frozen = request_snapshot.snapshot_request(issue, thread, request_snapshot.Given(around.payload if woken else None, spoken.comment))
         if frozen is None:
             desk.say(failure_replies.edited_since(command=desk.commands.say("refresh")), spoken)
             return
@@ -113,7 +120,7 @@ def _refreshed(run: Run, spoken: Spoken, thread: Thread, desk: Desk, around: Sur
         desk.say(failure_replies.request_edited(links, desk.commands, issue=frozen.edited, comments=left_out), spoken)
 
 
-def _told_anew(run: Run, draft: Draft, spoken: Spoken) -> None:
+def _told_anew(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
     """Write the request anew and tell the run; the old one stays where the run does not take it. Raises ForgeError."""
     request = run.request.model_copy(update={"title": draft.title, "text": draft.text, "labels": draft.labels})
     before = run.workspace.read("request.md")

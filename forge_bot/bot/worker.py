@@ -14,7 +14,7 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.open_model import open_tiers
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.bot.job_context import may_push_workflows
-from forge_bot.bot.outbox import GO_ON, Answer, AnyMessage, Committed, Said, Stopped, written
+from forge_bot.bot.outbox import GO_ON, AnyMessage, Committed, InquiryAnswer, LogMessage, WorkerStopped, written
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
@@ -23,8 +23,8 @@ from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.preflight_task import WORKFLOWS
 from forge_bot.runs.project import Project, profile_at
-from forge_bot.runs.resolve import choose
-from forge_bot.runs.run import Run, opened
+from forge_bot.runs.resolve import resolve_run
+from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import prompts_for
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, Tier
@@ -53,7 +53,7 @@ class Outbox:
             raise Cancelled
 
 
-class Question(Frozen):
+class WorkerQuestion(Frozen):
     """What a person asks about the run, and where."""
 
     question: str
@@ -70,23 +70,23 @@ class Worker:
         self.environ = environ
         self._head = ""
 
-    def work(self, folder: Path, name: str, asked: str = "") -> Stopped:
+    def work(self, folder: Path, name: str, asked: str = "") -> WorkerStopped:
         """Go on with the run, or answer a question about it; how it stopped."""
         repository = Repository.find(folder)
         config = load_config(repository.text_here)
         try:
-            with opened(repository, choose(repository, name), config) as run:
+            with open_run(repository, resolve_run(repository, name), config) as run:
                 self._commits(run)
                 if asked:
-                    self._answer(repository, run, config, Question.model_validate_json(asked))
+                    self._answer(repository, run, config, WorkerQuestion.model_validate_json(asked))
                 else:
                     asyncio.run(self._host(repository, run, config).go_on())
                 self._commits(run)
         except ForgeError as error:
-            return Stopped(code=error.code, message=error.message[:8_000], hint=error.advice[:2_000], exit_code=error.exit_code)
+            return WorkerStopped(code=error.code, message=error.message[:8_000], hint=error.advice[:2_000], exit_code=error.exit_code)
         except (Cancelled, KeyboardInterrupt):
-            return Stopped(message="cancelled", exit_code=1)
-        return Stopped()
+            return WorkerStopped(message="cancelled", exit_code=1)
+        return WorkerStopped()
 
     def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:
         profile = profile_at(repository, run.state.base_commit, config)
@@ -102,7 +102,7 @@ class Worker:
             run, project, models, templates, self._tell, environ=self.environ, publishes=False, withheld=withheld, recorded=recorded
         )
 
-    def _answer(self, repository: Repository, run: Run, config: Config, asked: Question) -> None:
+    def _answer(self, repository: Repository, run: Run, config: Config, asked: WorkerQuestion) -> None:
         inquiry = inquire(
             run,
             asked.question,
@@ -115,7 +115,7 @@ class Worker:
             environ=self.environ,
             key=asked.key,
         )
-        self.outbox.send(Answer(text=(inquiry.answer or inquiry.message)[:40_000]))
+        self.outbox.send(InquiryAnswer(text=(inquiry.answer or inquiry.message)[:40_000]))
 
     def _models(self, config: Config) -> dict[Tier, Model]:
         settings = ProviderSettings(seconds=config.model_timeout_seconds, retries=config.model_retries, output=config.model_output)
@@ -138,19 +138,19 @@ class Worker:
                 self._say(f"{notice.label} → {notice.result}{verdict}")
             case notifications.CommandEnded():
                 self._say(f"{' '.join(notice.result.argv)}: exit code {notice.result.exit_code}")
-            case notifications.Said():
+            case notifications.Message():
                 self._say(notice.text, notice.kind)
             case (
                 notifications.PromptSent()
                 | notifications.CommandBegan()
                 | notifications.Thinking()
                 | notifications.Explained()
-                | notifications.Stopped()
+                | notifications.StoppedBefore()
             ):
                 pass
 
     def _say(self, text: str, level: notifications.SaidKind = "note") -> None:
-        self.outbox.send(Said(text=text[:2_000], level=level))
+        self.outbox.send(LogMessage(text=text[:2_000], level=level))
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from forge_bot.bot.outbox import GO_ON, LONGEST_LINE, Answer, Committed, Said, Stopped, read_message
+from forge_bot.bot.outbox import GO_ON, LONGEST_LINE, Committed, InquiryAnswer, LogMessage, WorkerStopped, read_message
 
 _OURS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "GIT_CONFIG", "STATE_")
 _KEPT = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE")
@@ -25,7 +25,7 @@ def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:
     }
 
 
-class Child:
+class WorkerProcess:
     """One worker. Iterate over its messages, and answer each commit by `go_on`."""
 
     def __init__(self, folder: Path, arguments: tuple[str, ...], environ: Mapping[str, str]) -> None:
@@ -35,18 +35,18 @@ class Child:
         self._process = subprocess.Popen(
             command, cwd=folder, env=dict(environ), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
-        self._stopped: Stopped | None = None
+        self._stopped: WorkerStopped | None = None
 
-    def messages(self) -> Generator[Committed | Said | Answer]:
+    def messages(self) -> Generator[Committed | LogMessage | InquiryAnswer]:
         """What it says, until it has stopped; then `stopped` says how."""
         out = self._process.stdout
         while out is not None and (line := out.readline(LONGEST_LINE + 1)):
             message = read_message(line)
             if message is None:
                 self.kill()
-                self._stopped = Stopped(code="ERR-001", message="The worker said something that is no message.", exit_code=1)
+                self._stopped = WorkerStopped(code="ERR-001", message="The worker said something that is no message.", exit_code=1)
                 return
-            if isinstance(message, Stopped):
+            if isinstance(message, WorkerStopped):
                 self._stopped = message
             elif self._stopped is None:
                 yield message
@@ -64,13 +64,13 @@ class Child:
             if self._process.stdin is not None:
                 self._process.stdin.close()
 
-    def stopped(self) -> Stopped:
+    def stopped(self) -> WorkerStopped:
         """How it ended. One that died without a word has failed."""
         code = self._end()
         if self._stopped is not None:
             return self._stopped
         how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-        return Stopped(code="ERR-001", message=f"The worker {how}, without a word.", exit_code=1)
+        return WorkerStopped(code="ERR-001", message=f"The worker {how}, without a word.", exit_code=1)
 
     def cancel(self) -> None:
         """Ask it to stop, wait a little, and end it."""

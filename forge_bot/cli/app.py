@@ -69,9 +69,9 @@ def run_task(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")] = False,
 ) -> int:
     """Take a task to a reviewed branch, stopping for you at the checkpoints."""
-    from forge_bot.cli.start_run import Wanted, start
+    from forge_bot.cli.start_run import RunOptions, start_run
 
-    wanted = Wanted(
+    wanted = RunOptions(
         task=task,
         effort=effort,
         auto=auto,
@@ -87,7 +87,7 @@ def run_task(
         phase=phase,
         yes=yes,
     )
-    return start(repo, wanted, model, record)
+    return start_run(repo, wanted, model, record)
 
 
 @app.command()
@@ -102,9 +102,9 @@ def approve(
     by_script: ByScript = False,
 ) -> int:
     """Say yes to what waits, and go on."""
-    from forge_bot.cli.resume import give
+    from forge_bot.cli.resume import give_answer
 
-    return give(repo, run, model, record, answer="approve", digest=digest, push=push, until=until, by_script=by_script)
+    return give_answer(repo, run, model, record, answer="approve", digest=digest, push=push, until=until, by_script=by_script)
 
 
 @app.command()
@@ -119,9 +119,9 @@ def reject(
     by_script: ByScript = False,
 ) -> int:
     """Send what waits back with your notes, and go on."""
-    from forge_bot.cli.resume import give
+    from forge_bot.cli.resume import give_answer
 
-    return give(repo, run, model, record, answer="reject", notes=notes, push=push, until=until, by_script=by_script)
+    return give_answer(repo, run, model, record, answer="reject", notes=notes, push=push, until=until, by_script=by_script)
 
 
 @app.command()
@@ -143,9 +143,9 @@ def ask(
 @app.command()
 def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False) -> int:
     """End a run. Its branch stays."""
-    from forge_bot.cli.resume import give
+    from forge_bot.cli.resume import give_answer
 
-    return give(repo, run, None, None, answer="abandon", by_script=by_script)
+    return give_answer(repo, run, None, None, answer="abandon", by_script=by_script)
 
 
 @app.command()
@@ -159,9 +159,9 @@ def done(
     by_script: ByScript = False,
 ) -> int:
     """Say that you did what a task asked of a person, and go on."""
-    from forge_bot.cli.resume import give
+    from forge_bot.cli.resume import give_answer
 
-    return give(repo, run, model, record, answer="done", push=push, until=until, by_script=by_script)
+    return give_answer(repo, run, model, record, answer="done", push=push, until=until, by_script=by_script)
 
 
 @app.command()
@@ -175,9 +175,9 @@ def skip(
     by_script: ByScript = False,
 ) -> int:
     """Go on without what a task asked of a person."""
-    from forge_bot.cli.resume import give
+    from forge_bot.cli.resume import give_answer
 
-    return give(repo, run, model, record, answer="skip", push=push, until=until, by_script=by_script)
+    return give_answer(repo, run, model, record, answer="skip", push=push, until=until, by_script=by_script)
 
 
 @app.command()
@@ -370,9 +370,9 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, EOFError, typer.Abort):
         code = _BY_HAND
     except (NobodyReads, Exception) as error:  # noqa: BLE001 - the door: whatever comes is told, and the exit code says that it failed
-        from forge_bot.cli.error_output import told
+        from forge_bot.cli.error_output import print_error
 
-        return told(error)
+        return print_error(error)
     if code == _BY_HAND:
         from forge_bot.cli.error_output import interrupted
 

@@ -8,10 +8,10 @@ from forge_bot.cli.progress import Progress, money
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
 from forge_bot.knowledge import Profile
-from forge_bot.runs.create import Draft, Plan
+from forge_bot.runs.create import RequestDraft, RunPlan
 from forge_bot.runs.estimate import Estimate, estimate
-from forge_bot.runs.notifications import Said
-from forge_bot.runs.preflight import Intent, branch_findings, preflight, preflight_again
+from forge_bot.runs.notifications import Message
+from forge_bot.runs.preflight import PreflightRequest, branch_findings, preflight, preflight_again
 from forge_bot.runs.preflight_findings import Preflight
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.settings import Config
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
 
 
-def looked_around(repository: Repository, config: Config, profile: Profile, draft: Draft, plan: Plan) -> Preflight:
+def looked_around(repository: Repository, config: Config, profile: Profile, draft: RequestDraft, plan: RunPlan) -> Preflight:
     """What was found before a run. Raises NotReady where it must not begin."""
-    intent = Intent(text=f"{draft.title}\n{draft.text}", branch=plan.branch, here=plan.here)
+    intent = PreflightRequest(text=f"{draft.title}\n{draft.text}", branch=plan.branch, here=plan.here)
     found = preflight(repository, config, profile, intent)
     found.check()
     return found
 
 
-def check_branch(repository: Repository, config: Config, plan: Plan) -> None:
+def check_branch(repository: Repository, config: Config, plan: RunPlan) -> None:
     """Raise NotReady for a branch that a run must not work on; for a plan that was changed at the terminal."""
     Preflight(findings=tuple(branch_findings(repository, config, plan.branch))).check()
 
@@ -42,7 +42,7 @@ def check_going_on(repository: Repository, config: Config, info: RunInfo) -> Non
 def say_what_was_found(found: Preflight, progress: Progress) -> None:
     """Warnings and notes, one line each."""
     for finding in found.advice:
-        progress(Said(text=f"{finding.sentence} {finding.way_out}".strip(), kind="warning" if finding.weight == "warn" else "note"))
+        progress(Message(text=f"{finding.sentence} {finding.way_out}".strip(), kind="warning" if finding.weight == "warn" else "note"))
 
 
 class Outlook:
@@ -65,11 +65,11 @@ class Outlook:
         self.budget = budget
         self.auto = auto
 
-    def of(self, plan: Plan) -> Estimate:
+    def of(self, plan: RunPlan) -> Estimate:
         """The estimate, after a warning if half of such runs cost more than the budget."""
         base = self.repository.head().commit
         found = estimate(self.repository, base, self.pipeline, plan.effort, self.names, auto=self.auto)
         if self.budget is not None and found.cost is not None and found.exceeds(self.budget):
             short = f"The budget of {money(self.budget)} is below the {money(found.cost.p50)} to expect"
-            self.progress(Said(text=f"{short}: the run will probably stop and ask for more.", kind="warning"))
+            self.progress(Message(text=f"{short}: the run will probably stop and ask for more.", kind="warning"))
         return found

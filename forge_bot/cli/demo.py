@@ -10,18 +10,18 @@ from rich.markup import escape
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.recorded import Replayer
 from forge_bot.cli.console import Console
-from forge_bot.cli.last_words import ended
+from forge_bot.cli.last_words import print_result
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.session_setup import at_terminal, configured, models_for
+from forge_bot.cli.session_setup import at_terminal, load_setup, models_for
 from forge_bot.cli.terminal_question import ask_at_terminal, show
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption
 from forge_bot.git import make_repository
 from forge_bot.resources import templates
-from forge_bot.runs.create import Beginning, begin, draft_of, plan_for
+from forge_bot.runs.create import NewRun, create_run, draft_from_words, plan_for
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
-from forge_bot.runs.session import Asker, Reply, Session, Wonder, person
+from forge_bot.runs.session import Asker, PersonAnswer, PersonQuestion, Session, person
 from forge_bot.settings import load_pipeline
 from forge_bot.values import Tier
 
@@ -37,16 +37,16 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     shutil.copytree(source / "repository", target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     repository = make_repository(target, "A small rota, as it was found")
     _welcome(console, target)
-    config = configured(repository)
+    config = load_setup(repository)
     progress = Progress(console)
-    draft = draft_of((source / "task.md").read_text(encoding="utf-8"), token=None, api_url=None)
+    draft = draft_from_words((source / "task.md").read_text(encoding="utf-8"), token=None, api_url=None)
     plan = plan_for(repository, draft, effort=EFFORT, name=None, branch=None, here=False)
-    info = begin(repository, Beginning(draft=draft, plan=plan, by=person()), load_pipeline(config.pipeline, lambda _path: None))
+    info = create_run(repository, NewRun(draft=draft, plan=plan, by=person()), load_pipeline(config.pipeline, lambda _path: None))
     progress.began(info, plan)
     ask = _yes(progress) if yes or not at_terminal() else _recorded(ask_at_terminal(progress), console)
     models = models_for(config, f"replay:{source / RECORD}", None)
     outcome, run = Session(repository, config, models, progress, ask).go_on(info)
-    code = ended(outcome, run, progress)
+    code = print_result(outcome, run, progress)
     _drift(console, models())
     _farewell(console, target, outcome)
     return code
@@ -60,11 +60,11 @@ def _empty(folder: Path) -> Path:
 
 
 def _yes(progress: Progress) -> Asker:
-    def ask(question: Question) -> Reply:
+    def ask(question: Question) -> PersonAnswer:
         progress.stop()
         show(question, progress.console)
         progress.console.print("[bold green]approve[/] [dim](--yes)[/]\n")
-        return Reply(answer=Answer.APPROVE)
+        return PersonAnswer(answer=Answer.APPROVE)
 
     return ask
 
@@ -72,9 +72,13 @@ def _yes(progress: Progress) -> Asker:
 def _recorded(ask: Asker, console: Console) -> Asker:
     """A recorded model can neither answer questions nor work off new notes: say so, and ask again."""
 
-    def again(question: Question) -> Reply | Wonder | None:
-        while isinstance(reply := ask(question), Wonder) or (reply is not None and reply.answer is Answer.REJECT):
-            live = "a model would now look it up for you." if isinstance(reply, Wonder) else "your notes would now go to the architect."
+    def again(question: Question) -> PersonAnswer | PersonQuestion | None:
+        while isinstance(reply := ask(question), PersonQuestion) or (reply is not None and reply.answer is Answer.REJECT):
+            live = (
+                "a model would now look it up for you."
+                if isinstance(reply, PersonQuestion)
+                else "your notes would now go to the architect."
+            )
             console.print(f"\n[bold]Live, {live}[/] The recorded one has no other answer: approve, or leave.")
         return reply
 

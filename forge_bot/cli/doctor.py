@@ -6,12 +6,12 @@ from pathlib import Path
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.cli.session_setup import configured, models_for
+from forge_bot.cli.session_setup import load_setup, models_for
 from forge_bot.git import Repository
 from forge_bot.github_api import place_of
 from forge_bot.runs.ci_workflows import check_workflows
-from forge_bot.runs.readiness import checkup
-from forge_bot.runs.readiness_github import checkup_github
+from forge_bot.runs.readiness import check_readiness
+from forge_bot.runs.readiness_github import check_github_readiness
 from forge_bot.runs.workflow_file import WORKFLOW
 from forge_bot.values import Tier
 
@@ -22,12 +22,12 @@ _REFUSED = 5
 def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     """Tell what was found; 0 if a run could start, 5 if something stands in its way."""
     repository = Repository.find(folder)
-    config = configured(repository)
+    config = load_setup(repository)
     console = Console(soft_wrap=True)
-    checks = checkup(repository, config, models_for(config, model, None), ask=ask)
+    checks = check_readiness(repository, config, models_for(config, model, None), ask=ask)
     place = place_of(repository.remote_url(), os.environ)
     if place is not None:
-        checks += checkup_github(place, os.environ, model or config.model_for(Tier.STRONG), check_workflows(repository, WORKFLOW))
+        checks += check_github_readiness(place, os.environ, model or config.model_for(Tier.STRONG), check_workflows(repository, WORKFLOW))
     for check in checks:
         console.print(f"{_MARKS[check.state]} [bold]{escape(check.what)}[/] [dim]{escape(check.found)}[/]", highlight=False)
         if check.next_step:

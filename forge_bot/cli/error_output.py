@@ -16,7 +16,7 @@ USAGE = 2
 _WORKING = frozenset({"run", "approve", "reject", "done", "skip", "resume", "retry", "continue", "demo"})
 
 
-def told(error: Exception | NobodyReads) -> int:
+def print_error(error: Exception | NobodyReads) -> int:
     """Tell the error on stderr; the exit code it ends the invocation with."""
     if isinstance(error, BrokenPipeError | NobodyReads):
         silence()

@@ -11,8 +11,8 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
-from forge_bot.github_api import Place, PyGitHub, place_of
-from forge_bot.knowledge import Commands
+from forge_bot.github_api import PyGitHub, RepositoryAddress, place_of
+from forge_bot.knowledge import ProjectCommands
 from forge_bot.runs.ci_workflows import check_workflows
 from forge_bot.runs.project import profile_at
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name, pinned, workflow_text
@@ -80,7 +80,7 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
     console.print(f"  → commit and merge it, and make the secret {key}; forge-bot doctor says what else is missing", highlight=False)
 
 
-def _make_labels(place: Place | None, console: Console) -> None:
+def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
     token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
     if place is None or not token:
         lacking = "origin is not on GitHub" if place is None else "there is no token"
@@ -92,7 +92,7 @@ def _make_labels(place: Place | None, console: Console) -> None:
             console.print(f"[green]✓[/] label {escape(label.name)} {'made' if made else '[dim]is there[/]'}", highlight=False)
 
 
-def configuration(commands: Commands) -> str:
+def configuration(commands: ProjectCommands) -> str:
     """The text of the file for a repository with these commands."""
     parts = [_HEAD, *(_key(name, field) for name, field in Config.model_fields.items() if name != "commands")]
     return "\n".join((*parts, _commands(commands)))
@@ -115,7 +115,7 @@ def _yaml(name: str, value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _commands(commands: Commands) -> str:
+def _commands(commands: ProjectCommands) -> str:
     lines = ["# commands:   # found in this repository; an empty list means none, on purpose"]
     for kind in _KINDS:
         found = getattr(commands, kind)

@@ -10,7 +10,7 @@ from forge_bot.runs.run import Run
 _MOST_FILES = 60
 
 
-def ended(outcome: Outcome, run: Run, progress: Progress) -> int:
+def print_result(outcome: Outcome, run: Run, progress: Progress) -> int:
     """Say how it ended; the exit code."""
     progress.stop()
     match outcome:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from forge_bot.cli.shell_completion import phase_names, phases_to_repeat, run_names
+from forge_bot.cli.shell_completion import complete_runs, phase_names, phases_to_repeat
 from forge_bot.cli.standard_streams import typed
 
 
@@ -17,7 +17,7 @@ def words(value: str | None) -> str | None:
 Repo = Annotated[Path, typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder")]
 RunName = Annotated[
     str | None,
-    typer.Option("--run", callback=words, help="Name or branch of the run, if there is more than one.", autocompletion=run_names),
+    typer.Option("--run", callback=words, help="Name or branch of the run, if there is more than one.", autocompletion=complete_runs),
 ]
 Model = Annotated[str | None, typer.Option(help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME")]
 Record = Annotated[Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")]

@@ -10,24 +10,24 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from forge_bot.agent.progress_events import Answered, Asking, Complaint, Looking
+from forge_bot.agent.progress_events import AnswerRejected, ModelAnswered, ModelAsked, RequestStarted
 from forge_bot.cli.console import Console
 from forge_bot.runs.notifications import (
     CommandBegan,
     CommandEnded,
     Explained,
+    Message,
     Notice,
     PhaseBegan,
     PhaseEnded,
     PromptSent,
-    Said,
-    Stopped,
+    StoppedBefore,
     Thinking,
 )
 from forge_bot.values import CommandResult, Usage
 
 if TYPE_CHECKING:
-    from forge_bot.runs.create import Plan
+    from forge_bot.runs.create import RunPlan
     from forge_bot.runs.estimate import Estimate
     from forge_bot.runs.resolve import RunInfo
 
@@ -58,10 +58,10 @@ class Progress:
                 self._do(f"running {' '.join(notice.argv)}")
             case CommandEnded():
                 self._ran(notice.result)
-            case Said():
+            case Message():
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"
                 self.line(f"  {mark} {escape(notice.text)}")
-            case Stopped():
+            case StoppedBefore():
                 self._stopped(notice)
             case Explained():
                 self._explained(notice.answer)
@@ -91,15 +91,15 @@ class Progress:
             if sentence:
                 self.line(f"  [dim]· {escape(sentence)}[/]")
 
-    def _thinking(self, notice: Asking | Answered | Looking | Complaint, task: str | None) -> None:
+    def _thinking(self, notice: ModelAsked | ModelAnswered | RequestStarted | AnswerRejected, task: str | None) -> None:
         match notice:
-            case Asking():
+            case ModelAsked():
                 self._do(f"turn {notice.turn}: waiting for {notice.model}", task)
-            case Answered():
+            case ModelAnswered():
                 self._usage = self._usage + notice.usage
-            case Looking():
+            case RequestStarted():
                 self._do(f"looking: {notice.capability} {notice.params}", task)
-            case Complaint():
+            case AnswerRejected():
                 self._do(f"sent back: {notice.text}", task)
             case _:
                 assert_never(notice)
@@ -122,7 +122,7 @@ class Progress:
         exit_ = "" if good else f" exit code {result.exit_code}"
         self.line(f"  {mark} [dim]{escape(' '.join(result.argv))}[/]{exit_}[dim]{count} · {clock(result.duration_ms / 1000)}[/]")
 
-    def _stopped(self, notice: Stopped) -> None:
+    def _stopped(self, notice: StoppedBefore) -> None:
         self.stop()
         self.line(f"\n[bold]Stopped[/], as --until says: {escape(notice.following)} comes after {escape(notice.last)}.")
         self.line("Go on with: [bold]forge-bot resume[/] [dim](--until PHASE stops it again)[/]")
@@ -142,7 +142,7 @@ class Progress:
         """Print a line above the living one."""
         self.console.print(markup, highlight=False, soft_wrap=True)
 
-    def began(self, info: "RunInfo", plan: "Plan", estimate: "Estimate | None" = None) -> None:
+    def began(self, info: "RunInfo", plan: "RunPlan", estimate: "Estimate | None" = None) -> None:
         """Say what has begun, and where."""
         self.line(f"[bold]{escape(info.title)}[/]")
         self.line(f"[dim]run {escape(info.name)} · effort {plan.effort} ({escape(plan.effort_reason)})[/]")

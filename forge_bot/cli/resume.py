@@ -10,24 +10,24 @@ from rich.markup import escape
 
 from forge_bot.cli.before_run import check_going_on
 from forge_bot.cli.console import Console
-from forge_bot.cli.last_words import ended
+from forge_bot.cli.last_words import print_result
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.session_setup import check_person, configured, models_for, session, way_of_answer
+from forge_bot.cli.session_setup import check_person, load_setup, models_for, session, way_of_answer
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
-from forge_bot.engine.state import Status
+from forge_bot.engine.state import RunStatus
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
 from forge_bot.git import Repository
 from forge_bot.runs.clock import now
 from forge_bot.runs.create import LONGEST_TASK
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.repair import repair as restored
-from forge_bot.runs.resolve import choose
+from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import Reply, answer, person
+from forge_bot.runs.session import PersonAnswer, answer, person
 from forge_bot.settings.config import MOST_DOLLARS
 
 
-def give(
+def give_answer(
     folder: Path,
     name: str | None,
     model: str | None,
@@ -43,7 +43,7 @@ def give(
     """Answer the open question, and go on. Raises NeedsTerminal where no person and no script of theirs answers."""
     check_person(answer, by_script=by_script)
     via = way_of_answer(by_script=by_script)
-    reply = Reply(answer=Answer(answer), notes=_short_enough(notes))
+    reply = PersonAnswer(answer=Answer(answer), notes=_short_enough(notes))
     ends = reply.answer is Answer.ABANDON
     return _go(folder, name, model, record, lambda run: _answered(run, reply, via, digest), push=push, until=until, ends=ends)
 
@@ -93,8 +93,8 @@ def retry(
 def ask(folder: Path, name: str | None, model: str | None, record: Path | None, *, question: str) -> int:
     """Let the model answer a question about the run, which stands where it stood."""
     repository = Repository.find(folder)
-    config = configured(repository)
-    info = choose(repository, name)
+    config = load_setup(repository)
+    info = resolve_run(repository, name)
     progress = Progress(Console())
     try:
         return session(repository, config, models_for(config, model, record), progress).inquire(info, question).value
@@ -105,8 +105,8 @@ def ask(folder: Path, name: str | None, model: str | None, record: Path | None, 
 def repair(folder: Path, name: str | None) -> int:
     """Restore a record that cannot be read, and say what is lost."""
     repository = Repository.find(folder)
-    info = choose(repository, name)
-    done = restored(repository, info, configured(repository))
+    info = resolve_run(repository, name)
+    done = restored(repository, info, load_setup(repository))
     console = Console(soft_wrap=True)
     if not done.commit:
         console.print(f"The record of {escape(info.name)} can be read; nothing was changed.", highlight=False)
@@ -170,11 +170,11 @@ def _short_enough(notes: str) -> str:
 
 def _nothing_to_say(run: Run) -> None:
     if run.state.ended:
-        again = "Go back with forge-bot retry PHASE, or start a new run." if run.state.current_phase_status is Status.COMPLETED else None
+        again = "Go back with forge-bot retry PHASE, or start a new run." if run.state.current_phase_status is RunStatus.COMPLETED else None
         raise RunEnded(f"The run {run.name} is over: {run.state.current_phase_status.value}.", hint=again)
 
 
-def _answered(run: Run, reply: Reply, via: str, digest: str | None) -> Report:
+def _answered(run: Run, reply: PersonAnswer, via: str, digest: str | None) -> Report:
     return answer(run, reply, via, digest)
 
 
@@ -190,10 +190,10 @@ def _go(
     ends: bool = False,
 ) -> int:
     repository = Repository.find(folder)
-    config = configured(repository)
-    info = choose(repository, name)
+    config = load_setup(repository)
+    info = resolve_run(repository, name)
     if not ends:
         check_going_on(repository, config, info)
     progress = Progress(Console())
     models = models_for(config, model, record)
-    return ended(*session(repository, config, models, progress, push=push, until=until).go_on(info, first), progress)
+    return print_result(*session(repository, config, models, progress, push=push, until=until).go_on(info, first), progress)

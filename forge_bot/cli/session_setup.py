@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
 
 
-def configured(repository: Repository) -> Config:
+def load_setup(repository: Repository) -> Config:
     """The configuration in the work tree the user is in."""
     return load_config(repository.text_here)
 

@@ -36,7 +36,7 @@ def _quietly(offer: Callable[[typer.Context, str], Offers]) -> Callable[[typer.C
 
 
 @_quietly
-def run_names(context: typer.Context, incomplete: str) -> Offers:
+def complete_runs(context: typer.Context, incomplete: str) -> Offers:
     """Names of runs, for --run."""
     del incomplete
     return [(str(state["run"]), str(state["title"])) for state in _states(_repository(context))]

@@ -10,14 +10,14 @@ from rich.table import Table
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import money, tokens
-from forge_bot.cli.session_setup import configured
+from forge_bot.cli.session_setup import load_setup
 from forge_bot.engine.phase_rows import Row, rows
 from forge_bot.engine.state import State
 from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
 from forge_bot.runs.estimate import kept_estimate
-from forge_bot.runs.resolve import RunInfo, choose, runs
-from forge_bot.runs.snapshot_of_run import Reading, reading
+from forge_bot.runs.resolve import RunInfo, resolve_run, runs
+from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 
 _MARKS = {
     "done": "[green]✓[/]",
@@ -41,7 +41,7 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     return 0
 
 
-def _json(found: Reading) -> str:
+def _json(found: RunSnapshot) -> str:
     """Return state.json, and the estimate if the run was begun on this machine; in ASCII, since standard output may be any encoding."""
     estimate = kept_estimate(found.repository, found.state.run)
     more = {"estimate": estimate.model_dump(mode="json")} if estimate is not None else {}
@@ -94,13 +94,13 @@ def _branch(info: RunInfo) -> str:
     return f"{escape(info.remote)}/{escape(info.branch)}, on the remote only" if info.remote else escape(info.branch)
 
 
-def _read(folder: Path, name: str | None) -> Reading:
+def _read(folder: Path, name: str | None) -> RunSnapshot:
     repository = Repository.find(folder)
-    info: RunInfo = choose(repository, name)
-    return reading(repository, info, configured(repository))
+    info: RunInfo = resolve_run(repository, name)
+    return run_snapshot(repository, info, load_setup(repository))
 
 
-def _head(found: Reading, console: Console) -> None:
+def _head(found: RunSnapshot, console: Console) -> None:
     state = found.state
     console.print(f"[bold]{escape(state.title)}[/]")
     where = f" · work tree {escape(str(found.info.tree))}" if found.info.tree is not None else " · no work tree here"

@@ -10,14 +10,14 @@ from rich.prompt import Prompt
 from forge_bot.cli.before_run import Outlook, check_branch, looked_around, say_what_was_found
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
-from forge_bot.cli.last_words import ended
+from forge_bot.cli.last_words import print_result
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import resume
-from forge_bot.cli.session_setup import at_terminal, configured, models_for, session
-from forge_bot.engine.reports import Flags
+from forge_bot.cli.session_setup import at_terminal, load_setup, models_for, session
+from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
-from forge_bot.runs.create import Beginning, Draft, Plan, begin, draft_of, plan_for
+from forge_bot.runs.create import NewRun, RequestDraft, RunPlan, create_run, draft_from_words, plan_for
 from forge_bot.runs.estimate import Estimate, keep_estimate
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
@@ -28,7 +28,7 @@ from forge_bot.store import SPECS
 from forge_bot.values import Effort, Frozen
 
 
-class Wanted(Frozen):
+class RunOptions(Frozen):
     """The options of `run`."""
 
     task: str
@@ -47,7 +47,7 @@ class Wanted(Frozen):
     yes: bool = False
 
 
-def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) -> int:
+def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path | None) -> int:
     """Begin a run, or go on with the one that is named, and work until a person is needed."""
     if wanted.debug:
         os.environ["FORGE_BOT_DEBUG"] = "1"
@@ -56,10 +56,10 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     if wanted.phase is not None:
         raise BadOption("--from goes on with a run; a new one begins at its beginning.", hint="forge-bot run .specs/RUN --from PHASE")
     repository = Repository.find(folder)
-    config = configured(repository)
+    config = load_setup(repository)
     models = models_for(config, model, record)
     progress = Progress(Console())
-    draft = draft_of(wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL"))
+    draft = draft_from_words(wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL"))
     plan = plan_for(repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here)
     profile = profile_at(repository, repository.head().commit, config)
     check_testable(profile, config)
@@ -78,21 +78,21 @@ def start(folder: Path, wanted: Wanted, model: str | None, record: Path | None) 
     plan = _confirmed(repository, draft, plan, wanted, estimate)
     check_branch(repository, config, plan)
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
-    beginning = Beginning(
+    beginning = NewRun(
         draft=draft,
         plan=plan,
-        flags=Flags(auto=wanted.auto, skip_pr=wanted.skip_pr, debug=wanted.debug, discuss=wanted.discuss or bool(wanted.answers)),
+        flags=RunFlags(auto=wanted.auto, skip_pr=wanted.skip_pr, debug=wanted.debug, discuss=wanted.discuss or bool(wanted.answers)),
         budget=budget,
         by=person(),
         answers=answers,
     )
-    info = begin(repository, beginning, pipeline)
+    info = create_run(repository, beginning, pipeline)
     keep_estimate(repository, info.name, estimate)
     progress.began(info, plan, estimate)
-    return ended(*session(repository, config, models, progress, push=wanted.push, until=wanted.until).go_on(info), progress)
+    return print_result(*session(repository, config, models, progress, push=wanted.push, until=wanted.until).go_on(info), progress)
 
 
-def _confirmed(repository: Repository, draft: Draft, plan: Plan, wanted: Wanted, estimate: Estimate) -> Plan:
+def _confirmed(repository: Repository, draft: RequestDraft, plan: RunPlan, wanted: RunOptions, estimate: Estimate) -> RunPlan:
     """The one question before a run begins; without a terminal the plan stands as it is."""
     if wanted.yes or not at_terminal():
         return plan

@@ -13,8 +13,8 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer
 from forge_bot.prompts.escape import revealed
-from forge_bot.runs.question import Document, Question
-from forge_bot.runs.session import Asker, Reply, Wonder
+from forge_bot.runs.question import Question, ShownDocument
+from forge_bot.runs.session import Asker, PersonAnswer, PersonQuestion
 
 _SHORTEST_DIGEST = 12
 _WONDER = "ask the model about it; nothing changes"
@@ -25,12 +25,12 @@ def ask_at_terminal(progress: Progress) -> Asker:
     """Ask whoever sits here: the documents rendered, then one key. They are not shown again after a question about them."""
     wondered: list[Question] = []
 
-    def ask(question: Question) -> Reply | Wonder | None:
+    def ask(question: Question) -> PersonAnswer | PersonQuestion | None:
         progress.stop()
         if question not in wondered:
             show(question, progress.console)
         said = _answered(question, progress.console, lambda text: Prompt.ask(text, console=progress.console))
-        wondered[:] = [question] if isinstance(said, Wonder) else []
+        wondered[:] = [question] if isinstance(said, PersonQuestion) else []
         return said
 
     return ask
@@ -72,7 +72,7 @@ def show(question: Question, console: Console) -> None:
         console.print(f"[dim]version {data.digest[:_SHORTEST_DIGEST]}; an approval counts for this version only[/]", highlight=False)
 
 
-def _document(document: Document, console: Console) -> None:
+def _document(document: ShownDocument, console: Console) -> None:
     console.print()
     console.print(Rule(escape(document.name), align="left", style="dim"))
     if not console.is_terminal:
@@ -86,7 +86,7 @@ def _document(document: Document, console: Console) -> None:
         console.print(Syntax(revealed(document.text), "diff", background_color="default", word_wrap=True), soft_wrap=False)
 
 
-def _answered(question: Question, console: Console, ask: Callable[[str], str]) -> Reply | Wonder | None:
+def _answered(question: Question, console: Console, ask: Callable[[str], str]) -> PersonAnswer | PersonQuestion | None:
     """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
     shown = {answer: answer if answer == "abandon" else f"{answer[0]}, {answer}" for answer in offered}
@@ -100,7 +100,7 @@ def _answered(question: Question, console: Console, ask: Callable[[str], str]) -
             return None
         if said in {"?", "ask"}:
             if words := ask("What do you want to know?").strip():
-                return Wonder(question=words)
+                return PersonQuestion(question=words)
             continue
         answer = next((each for each in Answer if each.value == said), _KEYS.get(said))
         if answer is None or answer.value not in offered:
@@ -110,4 +110,4 @@ def _answered(question: Question, console: Console, ask: Callable[[str], str]) -
         if answer is Answer.REJECT and not notes:
             console.print("  A rejection needs a reason, or the next version will be no better.")
             continue
-        return Reply(answer=answer, notes=notes)
+        return PersonAnswer(answer=answer, notes=notes)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from forge_bot.engine.state import Reason, Shown
+from forge_bot.engine.state import Reason, ShownVersion
 from forge_bot.values import Finding, Frozen, PhaseId, TaskId, Tier
 
 
@@ -33,7 +33,7 @@ class Checkpoint(_Action):
     name: PhaseId
     options: tuple[str, ...]
     digest: str
-    files: tuple[Shown, ...]
+    files: tuple[ShownVersion, ...]
     reason: Reason | None
     subject: str
     resume_at: PhaseId

@@ -30,8 +30,8 @@ from forge_bot.engine.reports import (
     RetryAsked,
     RunStarted,
 )
-from forge_bot.engine.retry import retried
-from forge_bot.engine.state import ArtifactRecord, LogEntry, Reason, Showing, State, Status, TaskState, TaskStatus
+from forge_bot.engine.retry import handle_retry
+from forge_bot.engine.state import ArtifactRecord, LogEntry, Reason, RunStatus, Showing, State, TaskState, TaskStatus
 from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
 from forge_bot.values import PhaseId, Usage
 
@@ -90,7 +90,7 @@ def advance(pipeline: Pipeline, state: State, report: Report) -> State:
 
 
 def _told(pipeline: Pipeline, state: State, report: Report) -> State:
-    reopened = isinstance(report, RetryAsked | ChecksFailed) and state.current_phase_status is Status.COMPLETED
+    reopened = isinstance(report, RetryAsked | ChecksFailed) and state.current_phase_status is RunStatus.COMPLETED
     # A question about a run that is over costs money too, and changes nothing else.
     if state.ended and not reopened and not isinstance(report, Asked):
         raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
@@ -104,7 +104,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case Prepared() | ArtifactWritten() | AgentFailed() | CommandsRan() | Published() | PublicationAsked() | ActionFailed():
             return _worked(pipeline, state, report)
         case Answered():
-            after = gate_answers.answered(pipeline, state, report)
+            after = gate_answers.handle_answer(pipeline, state, report)
             said = f"{report.answer.value} by {report.by} via {report.via}"
             return _logged(_moved(after), report.at, report.gate, said)
         case GateShown():
@@ -112,7 +112,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case ArtifactChanged():
             return _changed(pipeline, state, report)
         case RetryAsked():
-            after = _moved(retried(pipeline, state, report))
+            after = _moved(handle_retry(pipeline, state, report))
             return _logged(after, report.at, report.phase, f"retry asked by {report.by} via {report.via}")
         case BudgetRaised():
             after = _logged(
@@ -127,14 +127,14 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case Asked():
             return _asked(state, report)
         case Abandoned():
-            after = state.but(current_phase_status=Status.ABANDONED, gate=None, wave=None)
+            after = state.but(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
             return _logged(_moved(after), report.at, state.current_phase, f"abandoned by {report.by} via {report.via}")
         case _:
             assert_never(report)
 
 
 def _worked(pipeline: Pipeline, state: State, report: handle_report.OnAction) -> State:
-    after = handle_report.worked(pipeline, state, report)
+    after = handle_report.handle_work_report(pipeline, state, report)
     usage = report.usage if isinstance(report, ArtifactWritten | AgentFailed) else None
     task = report.task if isinstance(report, ArtifactWritten | AgentFailed) else None
     phase = report.phase if isinstance(report, ArtifactWritten | AgentFailed) else state.current_phase
@@ -146,13 +146,16 @@ def _worked(pipeline: Pipeline, state: State, report: handle_report.OnAction) ->
 def _from_outside(pipeline: Pipeline, state: State, report: RequestRefreshed | EffortChanged | ApprovalDoubted | ChecksFailed) -> State:
     match report:
         case RequestRefreshed():
-            after, said = external_events.refreshed(pipeline, state, report), f"request read again for {report.by} via {report.via}"
+            after, said = external_events.apply_refresh(pipeline, state, report), f"request read again for {report.by} via {report.via}"
         case EffortChanged():
-            after, said = external_events.resized(pipeline, state, report), f"effort {report.effort} chosen by {report.by} via {report.via}"
+            after, said = (
+                external_events.apply_effort_change(pipeline, state, report),
+                f"effort {report.effort} chosen by {report.by} via {report.via}",
+            )
         case ApprovalDoubted():
-            after, said = external_events.doubted(pipeline, state, report), f"{report.gate} asked again: {report.why}"
+            after, said = external_events.apply_doubt(pipeline, state, report), f"{report.gate} asked again: {report.why}"
         case ChecksFailed():
-            after, said = external_events.checks_failed(pipeline, state, report), f"checks failed: {', '.join(report.checks)}"
+            after, said = external_events.apply_failed_checks(pipeline, state, report), f"checks failed: {', '.join(report.checks)}"
         case _:
             assert_never(report)
     return _logged(_moved(after), report.at, state.current_phase, said)

@@ -4,7 +4,7 @@ from forge_bot.engine.gates import open_decision
 from forge_bot.engine.handle_report import reopened
 from forge_bot.engine.pipeline import AgentPhase, AnyPhase, DecisionPhase, GatePhase, Pipeline, SetupPhase
 from forge_bot.engine.reports import ApprovalDoubted, ChecksFailed, EffortChanged, RequestRefreshed
-from forge_bot.engine.state import ArtifactRecord, Reason, Shown, State
+from forge_bot.engine.state import ArtifactRecord, Reason, ShownVersion, State
 from forge_bot.engine.transitions import add_fix, go_back, left_out
 from forge_bot.errors import ReportRejected
 from forge_bot.values import Finding, Severity
@@ -15,7 +15,7 @@ CHECKS = "checks"
 CHECK_ROUNDS = 2
 
 
-def refreshed(pipeline: Pipeline, state: State, report: RequestRefreshed) -> State:
+def apply_refresh(pipeline: Pipeline, state: State, report: RequestRefreshed) -> State:
     """The run with a new request, at its first phase: what was made from the old one is done anew, with it in sight."""
     if report.request_hash == state.request_hash:
         raise ReportRejected("The request has not changed.", hint="Edit the issue first, or say what should be different by reject.")
@@ -28,7 +28,7 @@ def refreshed(pipeline: Pipeline, state: State, report: RequestRefreshed) -> Sta
     return reopened(pipeline, go_back(pipeline, fresh, _first(pipeline, fresh).id), report.at)
 
 
-def resized(pipeline: Pipeline, state: State, report: EffortChanged) -> State:
+def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged) -> State:
     """The run at another effort, at the first phase that this effort has and the run has not done. Only before its tasks begin."""
     if report.effort is state.effort:
         raise ReportRejected(f"The run has effort {state.effort} already.")
@@ -45,16 +45,16 @@ def resized(pipeline: Pipeline, state: State, report: EffortChanged) -> State:
     return reopened(pipeline, go_back(pipeline, state, _first(pipeline, state, undone=True).id, keep_rounds=True), report.at)
 
 
-def doubted(pipeline: Pipeline, state: State, report: ApprovalDoubted) -> State:
+def apply_doubt(pipeline: Pipeline, state: State, report: ApprovalDoubted) -> State:
     """The run with the question of a gate asked again, where it stands; a yes goes on there."""
     phase = pipeline.phase(report.gate)
     if not isinstance(phase, GatePhase) or state.gate is not None:
         raise ReportRejected(f"{report.gate} cannot be asked again now.")
-    files = tuple(Shown(name=name, blob=state.artifacts[name].blob) for name in phase.shows if name in state.artifacts)
+    files = tuple(ShownVersion(name=name, blob=state.artifacts[name].blob) for name in phase.shows if name in state.artifacts)
     return open_decision(pipeline, state, Reason.UNVERIFIED_APPROVAL, f"{phase.label}: {report.why}", files=files)
 
 
-def checks_failed(pipeline: Pipeline, state: State, report: ChecksFailed) -> State:
+def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) -> State:
     """The run with one more task, to make the checks of its pull request green; after two rounds a person is asked."""
     if state.gate is not None:
         raise ReportRejected(f"{state.gate.name} waits for an answer; the checks can be looked at after it.")
@@ -63,7 +63,7 @@ def checks_failed(pipeline: Pipeline, state: State, report: ChecksFailed) -> Sta
     state = state.but(artifacts={**state.artifacts, report.artifact: record}, rounds={**state.rounds, CHECKS: count})
     if count > CHECK_ROUNDS:
         said = f"still red after {CHECK_ROUNDS} rounds: {', '.join(report.checks)}"
-        return open_decision(pipeline, state, Reason.CHECKS_RED, said, files=(Shown(name=report.artifact, blob=report.blob),))
+        return open_decision(pipeline, state, Reason.CHECKS_RED, said, files=(ShownVersion(name=report.artifact, blob=report.blob),))
     findings = tuple(Finding(severity=Severity.CRITICAL, description=f"The check {name} is green.") for name in report.checks)
     return add_fix(pipeline, state, report.artifact, "Make the checks of the pull request green", findings, report.at)
 

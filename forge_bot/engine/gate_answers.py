@@ -9,18 +9,18 @@ from forge_bot.engine.handle_report import accept, taken
 from forge_bot.engine.next_action import action_id
 from forge_bot.engine.pipeline import GatePhase, Pipeline, PublishPhase
 from forge_bot.engine.reports import Answer, Answered
-from forge_bot.engine.state import OpenGate, Reason, State, Status, TaskState, TaskStatus
+from forge_bot.engine.state import OpenGate, Reason, RunStatus, State, TaskState, TaskStatus
 from forge_bot.engine.transitions import add_fix, complete, go_back, hand_out, noted
 from forge_bot.values import Finding, Severity
 
 
-def answered(pipeline: Pipeline, state: State, answer: Answered) -> State:
+def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
     """The state after an answer that counts; raises when it does not count."""
     gate = check_answer(state, answer, action_id(state, state.gate.name if state.gate is not None else None))
     state = decided(state, gate, answer)
     match answer.answer:
         case Answer.ABANDON:
-            return state.but(current_phase_status=Status.ABANDONED, wave=None)
+            return state.but(current_phase_status=RunStatus.ABANDONED, wave=None)
         case Answer.SKIP if isinstance(pipeline.phase(gate.name), PublishPhase):
             return complete(pipeline, state, answer.at)
         case Answer.POST:
@@ -43,7 +43,7 @@ def past_budget(pipeline: Pipeline, state: State, at: datetime) -> State:
         for task in state.tasks
     )
     waited = tasks != state.tasks
-    state = state.but(gate=None, tasks=tasks, current_phase_status=Status.IN_PROGRESS)
+    state = state.but(gate=None, tasks=tasks, current_phase_status=RunStatus.IN_PROGRESS)
     return hand_out(pipeline, state, at) if waited else state
 
 
@@ -76,7 +76,7 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         case Reason.UNVERIFIED_APPROVAL:
             return state
         case Reason.CHECKS_RED:
-            return state.but(current_phase_status=Status.COMPLETED)
+            return state.but(current_phase_status=RunStatus.COMPLETED)
         case _:
             return complete(pipeline, state, answer.at)
 

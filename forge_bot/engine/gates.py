@@ -7,7 +7,7 @@ from datetime import datetime
 
 from forge_bot.engine.pipeline import GatePhase, Pipeline
 from forge_bot.engine.reports import Answer, Answered, ArtifactWritten
-from forge_bot.engine.state import Decision, OpenGate, Reason, Shown, State, Status
+from forge_bot.engine.state import Decision, OpenGate, Reason, RunStatus, ShownVersion, State
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, NotesRequired, StaleApproval, WrongAction
 from forge_bot.values import Finding, PhaseId, Severity, TaskId, Verdict
 
@@ -22,7 +22,7 @@ AUTO = "auto"
 """Who approves under --auto."""
 
 
-def digest(gate: PhaseId, round_: int, request_hash: str, base_commit: str, files: Iterable[Shown], subject: str) -> str:
+def digest(gate: PhaseId, round_: int, request_hash: str, base_commit: str, files: Iterable[ShownVersion], subject: str) -> str:
     """What an approval is bound to, as hexadecimal sha256."""
     named = [gate, round_, request_hash, base_commit, subject, [[file.name, file.blob] for file in files]]
     return hashlib.sha256(json.dumps(named, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
@@ -33,7 +33,7 @@ def open_gate(
     name: PhaseId,
     *,
     resume_at: PhaseId,
-    files: tuple[Shown, ...] = (),
+    files: tuple[ShownVersion, ...] = (),
     options: tuple[str, ...] = ("approve", "reject"),
     subject: str = "",
     reason: Reason | None = None,
@@ -56,7 +56,7 @@ def open_gate(
         findings=findings,
         report=report,
     )
-    return state.but(gate=gate, rounds={**state.rounds, name: round_}, current_phase_status=Status.AWAITING_HUMAN)
+    return state.but(gate=gate, rounds={**state.rounds, name: round_}, current_phase_status=RunStatus.AWAITING_HUMAN)
 
 
 def open_decision(
@@ -65,7 +65,7 @@ def open_decision(
     reason: Reason,
     subject: str,
     *,
-    files: tuple[Shown, ...] = (),
+    files: tuple[ShownVersion, ...] = (),
     task: TaskId | None = None,
     report: ArtifactWritten | None = None,
 ) -> State:
@@ -73,7 +73,7 @@ def open_decision(
     unacceptable = reason is Reason.AGENT_FAILED or (report is not None and report.inspection.fatal)
     options = ("reject",) if unacceptable else ("approve",) if reason is Reason.BUDGET else ("approve", "reject")
     findings = report.inspection.findings if report is not None else ()
-    shown = (Shown(name=report.artifact, blob=report.blob),) if report is not None else ()
+    shown = (ShownVersion(name=report.artifact, blob=report.blob),) if report is not None else ()
     return open_gate(
         state,
         pipeline.decision.id,
@@ -94,7 +94,7 @@ def refresh(state: State) -> State:
     if gate is None:
         return state
     files = tuple(
-        Shown(name=file.name, blob=state.artifacts[file.name].blob) if file.name in state.artifacts else file for file in gate.files
+        ShownVersion(name=file.name, blob=state.artifacts[file.name].blob) if file.name in state.artifacts else file for file in gate.files
     )
     fresh = digest(gate.name, gate.round, state.request_hash, state.base_commit, files, gate.subject)
     return state.but(gate=gate.model_copy(update={"files": files, "digest": fresh}))
@@ -161,12 +161,12 @@ def decided(state: State, gate: OpenGate, answered: Answered) -> State:
         reason=gate.reason,
         task=gate.task,
     )
-    return state.but(gate=None, decisions=(*state.decisions, decision), current_phase_status=Status.IN_PROGRESS)
+    return state.but(gate=None, decisions=(*state.decisions, decision), current_phase_status=RunStatus.IN_PROGRESS)
 
 
 def decided_by_auto(state: State, gate: GatePhase, at: datetime) -> State:
     """The state after a gate that passed by itself."""
-    files = tuple(Shown(name=name, blob=state.artifacts[name].blob) for name in gate.shows if name in state.artifacts)
+    files = tuple(ShownVersion(name=name, blob=state.artifacts[name].blob) for name in gate.shows if name in state.artifacts)
     round_ = state.rounds.get(gate.id, 0) + 1
     bound = digest(gate.id, round_, state.request_hash, state.base_commit, files, "")
     decision = Decision(at=at, gate=gate.id, answer="approve", digest=bound, by=AUTO, via=AUTO)

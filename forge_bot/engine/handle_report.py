@@ -26,7 +26,7 @@ from forge_bot.engine.reports import (
     PublicationAsked,
     Published,
 )
-from forge_bot.engine.state import ArtifactRecord, Reason, Shown, State, Stuck, TaskState, TaskStatus, Verification
+from forge_bot.engine.state import ArtifactRecord, Reason, ShownVersion, State, Stuck, TaskState, TaskStatus, Verification
 from forge_bot.engine.transitions import PROCESS, add_fix, complete, enter, hand_out, noted, send_back
 from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.values import CommandName, Finding, PhaseId, Severity, TaskId, Verdict
@@ -35,7 +35,7 @@ from forge_bot.verification.judgement import judge
 OnAction = Prepared | ArtifactWritten | AgentFailed | CommandsRan | Published | PublicationAsked | ActionFailed
 
 
-def worked(pipeline: Pipeline, state: State, report: OnAction) -> State:
+def handle_work_report(pipeline: Pipeline, state: State, report: OnAction) -> State:
     """The state after somebody did, or could not do, what was asked."""
     _expect(pipeline, state, report.action_id)
     match report:
@@ -263,7 +263,7 @@ def taken(task: TaskState, report: ArtifactWritten) -> TaskState:
     stuck = Stuck(
         reason=Reason.PROTECTED_PATHS,
         subject="it changes protected paths: " + ", ".join(report.held_paths),
-        files=(Shown(name=report.held, blob=report.held_blob),),
+        files=(ShownVersion(name=report.held, blob=report.held_blob),),
         report=report,
     )
     return task.model_copy(update={"stuck": stuck, "attempts": 0})
@@ -359,7 +359,7 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     count = state.rounds.get(phase.id, 0) + 1
     state = state.but(rounds={**state.rounds, phase.id: count})
     if count > phase.rounds:
-        shown = (Shown(name=report.artifact, blob=report.blob),)
+        shown = (ShownVersion(name=report.artifact, blob=report.blob),)
         return open_decision(pipeline, state, Reason.VERIFICATION_RED, "; ".join(judgement.reasons), files=shown)
     findings = tuple(Finding(severity=Severity.CRITICAL, description=reason) for reason in judgement.reasons)
     return add_fix(pipeline, state, report.artifact, "Make the verification green", findings, report.at)

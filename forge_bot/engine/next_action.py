@@ -18,7 +18,7 @@ from forge_bot.engine.pipeline import (
     TasksPhase,
     VerifyPhase,
 )
-from forge_bot.engine.state import OpenGate, State, Status, TaskState, TaskStatus, Wave
+from forge_bot.engine.state import OpenGate, RunStatus, State, TaskState, TaskStatus, Wave
 from forge_bot.engine.transitions import left_out
 from forge_bot.values import PhaseId, TaskId
 
@@ -61,7 +61,7 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
 
 
 def _done(state: State) -> Done:
-    abandoned = state.current_phase_status is Status.ABANDONED
+    abandoned = state.current_phase_status is RunStatus.ABANDONED
     done, skipped = len(state.completed_phases), len(state.skipped_phases)
     said = f"abandoned at {state.current_phase}" if abandoned else f"completed: {done} phases, {skipped} skipped"
     return Done(

@@ -13,7 +13,7 @@ from forge_bot.values import Effort, Frozen, PhaseId, Tier, Verdict
 LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff", "past_runs")
 
 
-class Limits(Frozen):
+class RoundLimits(Frozen):
     """How often something is tried before a person decides."""
 
     artifact_attempts: int = Field(default=2, ge=1, description="answers without the required headings, or without a readable verdict")
@@ -147,7 +147,7 @@ class Pipeline(Frozen):
     id: str
     title: str
     flows: dict[Effort, str]
-    limits: Limits = Limits()
+    limits: RoundLimits = RoundLimits()
     phases: tuple[AnyPhase, ...]
 
     @model_validator(mode="after")

@@ -3,7 +3,7 @@
 from forge_bot.engine.gates import digest, open_gate
 from forge_bot.engine.pipeline import Pipeline, PublishPhase
 from forge_bot.engine.reports import Answer
-from forge_bot.engine.state import Shown, State
+from forge_bot.engine.state import ShownVersion, State
 from forge_bot.errors import WrongReport
 
 SUMMARY = "summary.md"
@@ -30,6 +30,6 @@ def may_post(state: State) -> bool:
     return any((each.gate, each.answer, each.digest) == (name, Answer.POST, asked) for each in state.decisions)
 
 
-def _shown(state: State) -> tuple[Shown, ...]:
+def _shown(state: State) -> tuple[ShownVersion, ...]:
     record = state.artifacts.get(SUMMARY)
-    return (Shown(name=SUMMARY, blob=record.blob),) if record is not None else ()
+    return (ShownVersion(name=SUMMARY, blob=record.blob),) if record is not None else ()

@@ -23,7 +23,7 @@ class Source(Frozen):
     author: str = ""
 
 
-class Flags(Frozen):
+class RunFlags(Frozen):
     """What was asked for beside the request."""
 
     auto: bool = False
@@ -42,7 +42,7 @@ class RunStarted(_Report):
     effort: Effort
     effort_reason: str
     source: Source = Source()
-    flags: Flags = Flags()
+    flags: RunFlags = RunFlags()
     branch: str
     base_branch: str
     base_commit: str

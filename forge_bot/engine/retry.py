@@ -22,7 +22,7 @@ from forge_bot.values import PhaseId, TaskMode
 _DONE_BY_AGENTS = {TaskStatus.IMPLEMENTED, TaskStatus.PASSED}
 
 
-def retried(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
+def handle_retry(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
     """The state after a person sent the run back; NothingToRetry names what lies before the phase and is not there."""
     _check(pipeline, state, report.phase)
     phase = pipeline.phase(report.phase)

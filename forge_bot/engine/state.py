@@ -8,13 +8,13 @@ from typing import Any, Self
 from pydantic import Field, field_serializer
 
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.reports import ArtifactWritten, Flags, Source
+from forge_bot.engine.reports import ArtifactWritten, RunFlags, Source
 from forge_bot.values import CommandResult, Effort, Finding, PhaseId, Recorded, TaskId, TaskSpec, Usage, Verdict
 
 SCHEMA_VERSION = 1
 
 
-class Status(StrEnum):
+class RunStatus(StrEnum):
     """How the current phase stands."""
 
     IN_PROGRESS = "in_progress"
@@ -49,7 +49,7 @@ class Reason(StrEnum):
     CHECKS_RED = "checks_red"
 
 
-class Shown(Recorded):
+class ShownVersion(Recorded):
     """A file at a gate, by name and git blob."""
 
     name: str
@@ -73,7 +73,7 @@ class Stuck(Recorded):
     reason: Reason
     subject: str
     review: bool = Field(default=False, description="it stuck in its review, not in its implementation")
-    files: tuple[Shown, ...] = ()
+    files: tuple[ShownVersion, ...] = ()
     report: ArtifactWritten | None = Field(default=None, description="what approval would accept")
 
 
@@ -124,7 +124,7 @@ class OpenGate(Recorded):
     name: PhaseId
     round: int
     digest: str
-    files: tuple[Shown, ...] = ()
+    files: tuple[ShownVersion, ...] = ()
     options: tuple[str, ...]
     subject: str = ""
     reason: Reason | None = None
@@ -177,7 +177,7 @@ class State(Recorded):
     pipeline: str
     title: str
     source: Source
-    flags: Flags
+    flags: RunFlags
     effort: Effort
     effort_reason: str
     flow_template: str
@@ -188,7 +188,7 @@ class State(Recorded):
     started_at: datetime
     updated_at: datetime
     current_phase: PhaseId
-    current_phase_status: Status = Status.IN_PROGRESS
+    current_phase_status: RunStatus = RunStatus.IN_PROGRESS
     completed_phases: tuple[PhaseId, ...] = ()
     skipped_phases: tuple[PhaseId, ...] = ()
     step: int = Field(default=1, description="grows with every move; part of action ids")
@@ -231,4 +231,4 @@ class State(Recorded):
     @property
     def ended(self) -> bool:
         """Whether nothing is left to do."""
-        return self.current_phase_status in {Status.COMPLETED, Status.ABANDONED}
+        return self.current_phase_status in {RunStatus.COMPLETED, RunStatus.ABANDONED}

@@ -16,7 +16,7 @@ from forge_bot.engine.pipeline import (
     ReviewPhase,
     TasksPhase,
 )
-from forge_bot.engine.state import LogEntry, Note, Shown, State, Status, TaskState, TaskStatus, Wave
+from forge_bot.engine.state import LogEntry, Note, RunStatus, ShownVersion, State, TaskState, TaskStatus, Wave
 from forge_bot.values import Finding, PhaseId, Severity, TaskId, TaskMode, TaskSpec
 
 PROCESS = "forge-bot"
@@ -48,9 +48,9 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
     for phase in pipeline.phases[position:]:
         if left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
             continue
-        here = state.but(current_phase=phase.id, current_phase_status=Status.IN_PROGRESS)
+        here = state.but(current_phase=phase.id, current_phase_status=RunStatus.IN_PROGRESS)
         if isinstance(phase, EndPhase):
-            return here.but(current_phase_status=Status.COMPLETED, completed_phases=(*here.completed_phases, phase.id))
+            return here.but(current_phase_status=RunStatus.COMPLETED, completed_phases=(*here.completed_phases, phase.id))
         if isinstance(phase, TasksPhase):
             return hand_out(pipeline, here, at)
         if isinstance(phase, GatePhase):
@@ -64,7 +64,7 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
 
 
 def _open(state: State, phase: GatePhase) -> State:
-    shown = tuple(Shown(name=name, blob=state.artifacts[name].blob) for name in phase.shows if name in state.artifacts)
+    shown = tuple(ShownVersion(name=name, blob=state.artifacts[name].blob) for name in phase.shows if name in state.artifacts)
     findings = tuple(finding for name in phase.shows if name in state.artifacts for finding in state.artifacts[name].findings)
     return open_gate(state, phase.id, resume_at=phase.id, files=shown, findings=findings)
 
@@ -78,7 +78,7 @@ def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: b
     later = {phase.id for phase in pipeline.phases[position:]}
     changes: dict[str, object] = {
         "current_phase": target,
-        "current_phase_status": Status.IN_PROGRESS,
+        "current_phase_status": RunStatus.IN_PROGRESS,
         "completed_phases": tuple(done for done in state.completed_phases if done not in later),
         "attempts": 0,
         "wave": None,
@@ -122,7 +122,7 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
     if state.wave is not None and state.wave.remaining:
         return state
     state = _pass_unreviewed(pipeline, state.but(wave=None))
-    state = state.but(current_phase=_phase_now(pipeline, state), current_phase_status=Status.IN_PROGRESS, attempts=0)
+    state = state.but(current_phase=_phase_now(pipeline, state), current_phase_status=RunStatus.IN_PROGRESS, attempts=0)
     if stuck := next((task for task in state.tasks if task.stuck is not None), None):
         return _ask_about(pipeline, state, stuck)
     if any(task.status is TaskStatus.CLEARED for task in state.tasks):

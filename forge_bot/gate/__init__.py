@@ -4,7 +4,18 @@
 every comment that it reads by itself.
 """
 
-from forge_bot.gate.authorise import Allowed, Attempt, Deed, Ground, Part, Policy, Refused, attempt_of_comment, authorise, to_ask_about
+from forge_bot.gate.authorise import (
+    ActorPart,
+    Allowed,
+    Attempt,
+    Denied,
+    DenyReason,
+    Policy,
+    RequestedOperation,
+    attempt_of_comment,
+    authorise,
+    to_ask_about,
+)
 from forge_bot.gate.command_types import Command, Mistyped
 from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.gate.events import Event, is_edited, read_event
@@ -12,26 +23,26 @@ from forge_bot.gate.intents import dispatched_command
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.parse_comment import obeyed, parse
 from forge_bot.gate.people import Account, read_account
-from forge_bot.gate.roles import Has, Role, Standing, Unknown, read_standing
+from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole, read_membership
 
 __all__ = [
     "Account",
+    "ActorPart",
     "Allowed",
     "Attempt",
     "Command",
-    "Deed",
+    "Denied",
+    "DenyReason",
     "Event",
-    "Ground",
-    "Has",
     "Inputs",
+    "KnownRole",
+    "Membership",
     "Mistyped",
     "Node",
-    "Part",
     "Policy",
-    "Refused",
+    "RequestedOperation",
     "Role",
-    "Standing",
-    "Unknown",
+    "UnknownRole",
     "attempt_of_comment",
     "authorise",
     "dispatched_command",
@@ -42,6 +53,6 @@ __all__ = [
     "read_event",
     "read_inputs",
     "read_json",
-    "read_standing",
+    "read_membership",
     "to_ask_about",
 ]

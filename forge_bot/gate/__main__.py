@@ -25,7 +25,7 @@ def main() -> int:
     if sys.argv[1:] == ["stranded"]:
         from forge_bot.gate.install_failure import stranded as step
     else:
-        from forge_bot.gate.step import enter as step
+        from forge_bot.gate.step import run_gate as step
 
     try:
         return step(os.environ)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class ActionInput:
     """One input of the action. Steps get it by a variable of its own and never as text of a script; empty means the default."""
 
     name: str
@@ -19,7 +19,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class ActionOutput:
     """One output of the action."""
 
     name: str
@@ -27,35 +27,35 @@ class Output:
 
 
 AT_THE_GATE = (
-    Input("prefix", "word that commands begin with", "/forge"),
-    Input("bare", "`false`: only `/forge approve` counts, `/approve` is left to other programs", "true"),
-    Input("label", "label that starts a run", "forge"),
-    Input("role", "lowest role that may give commands: triage, write, maintain or admin", "write"),
-    Input("login", "account that the token writes as", "github-actions[bot]"),
+    ActionInput("prefix", "word that commands begin with", "/forge"),
+    ActionInput("bare", "`false`: only `/forge approve` counts, `/approve` is left to other programs", "true"),
+    ActionInput("label", "label that starts a run", "forge"),
+    ActionInput("role", "lowest role that may give commands: triage, write, maintain or admin", "write"),
+    ActionInput("login", "account that the token writes as", "github-actions[bot]"),
 )
 """What the gate has to know; everybody behind it reads the same."""
 
 INPUTS = (
-    Input("github-token", "token that reads and writes: that of the job, or of an App", "${{ github.token }}", "GITHUB_TOKEN"),
+    ActionInput("github-token", "token that reads and writes: that of the job, or of an App", "${{ github.token }}", "GITHUB_TOKEN"),
     *AT_THE_GATE,
-    Input("model", "model as `provider:model`; replaces `model` of `.forge/config.yml`"),
-    Input("budget", "US dollars that a run may cost; replaces `budget` of `.forge/config.yml`"),
-    Input("trust-local", "`true`: an approval that was given elsewhere than in the thread is not asked again", "false"),
-    Input("extras", "model providers beyond OpenAI and Anthropic: google, bedrock, mistral, groq"),
-    Input("python", "Python to start with, 3.11 or newer", "python3"),
-    Input("part", "`all`, or one of `hear`, `work`, `publish` and `finish`, for a workflow in which these are jobs", "all"),
-    Input("wake", "what the part `hear` let in; for the parts behind it"),
-    Input("handed", "what was handed to the worker; for the parts behind it"),
-    Input("folder", "folder by which the part `work` hands on what it did", "forge-bot-work"),
+    ActionInput("model", "model as `provider:model`; replaces `model` of `.forge/config.yml`"),
+    ActionInput("budget", "US dollars that a run may cost; replaces `budget` of `.forge/config.yml`"),
+    ActionInput("trust-local", "`true`: an approval that was given elsewhere than in the thread is not asked again", "false"),
+    ActionInput("extras", "model providers beyond OpenAI and Anthropic: google, bedrock, mistral, groq"),
+    ActionInput("python", "Python to start with, 3.11 or newer", "python3"),
+    ActionInput("part", "`all`, or one of `hear`, `work`, `publish` and `finish`, for a workflow in which these are jobs", "all"),
+    ActionInput("wake", "what the part `hear` let in; for the parts behind it"),
+    ActionInput("handed", "what was handed to the worker; for the parts behind it"),
+    ActionInput("folder", "folder by which the part `work` hands on what it did", "forge-bot-work"),
 )
 
 OUTPUTS = (
-    Output(
+    ActionOutput(
         "outcome", "`done`, `waiting`, `budget`, `abandoned`, `failed`, `usage` or `refused`; `working` before a worker; or the gate's word"
     ),
-    Output("issue", "number of the issue"),
-    Output("branch", "branch of the run"),
-    Output("pull-request", "address of the pull request"),
-    Output("wake", "what the part `hear` let in"),
-    Output("handed", "what a worker has to do now; empty if nothing"),
+    ActionOutput("issue", "number of the issue"),
+    ActionOutput("branch", "branch of the run"),
+    ActionOutput("pull-request", "address of the pull request"),
+    ActionOutput("wake", "what the part `hear` let in"),
+    ActionOutput("handed", "what a worker has to do now; empty if nothing"),
 )

@@ -1,57 +1,57 @@
 """One wish at the gate: let in or refused, with a sign to the person who had it."""
 
 from forge_bot.gate import messages
-from forge_bot.gate.authorise import Deed, Ground, Part, Refused, authorise, to_ask_about
+from forge_bot.gate.authorise import ActorPart, Denied, DenyReason, RequestedOperation, authorise, to_ask_about
 from forge_bot.gate.branches import issue_of_branch
-from forge_bot.gate.environment_variables import Inputs, Surroundings
-from forge_bot.gate.gate_result import Outcome, Result
-from forge_bot.gate.github import Answer, GitHub
+from forge_bot.gate.environment_variables import Inputs, StepContext
+from forge_bot.gate.gate_result import GateOutcome, Result
+from forge_bot.gate.github import ApiAnswer, GateClient
 from forge_bot.gate.help import help_text
-from forge_bot.gate.intents import Way, Wish
+from forge_bot.gate.intents import Intent, Trigger
 from forge_bot.gate.outputs import warning
-from forge_bot.gate.own_comments import Thread
+from forge_bot.gate.own_comments import OwnComments
 from forge_bot.gate.people import Account
-from forge_bot.gate.roles import Standing, read_standing
+from forge_bot.gate.roles import Membership, read_membership
 
 _CREATED = 201
 """The status of a reaction that was not there before; for one that was, GitHub answers with 200."""
 
 # Nobody else is answered: a bot might answer back, and the others are not there to read it.
-_TOLD = {Ground.ROLE, Ground.UNVERIFIED, Ground.VIA_APP, Ground.EDITED}
+_TOLD = {DenyReason.ROLE, DenyReason.UNVERIFIED, DenyReason.VIA_APP, DenyReason.EDITED}
 
 
-class Visit:
+class Admission:
     """What one wish leads to on GitHub: one question about each person, a reaction, and comments that are never written twice."""
 
-    def __init__(self, wish: Wish, github: GitHub, inputs: Inputs, around: Surroundings) -> None:
+    def __init__(self, wish: Intent, github: GateClient, inputs: Inputs, around: StepContext) -> None:
         self._wish = wish
         self._github = github
         self._inputs = inputs
         self._around = around
-        self._thread = Thread(github, wish.thread, inputs.policy.own)
+        self._thread = OwnComments(github, wish.thread, inputs.policy.own)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> GateOutcome:
         """Let the wish in, or refuse it."""
         policy = self._inputs.policy
         standings = {login: self._standing(login) for login in to_ask_about(self._wish.attempt, policy)}
         verdict = authorise(self._wish.attempt, standings, policy)
-        if isinstance(verdict, Refused):
+        if isinstance(verdict, Denied):
             return self._refused(verdict)
         issue = self._issue_of_pull() if self._wish.on_pull else self._wish.thread
         if issue is None:
-            return Outcome(Result.NOTHING, "the pull request does not belong to a run on an issue of this repository")
+            return GateOutcome(Result.NOTHING, "the pull request does not belong to a run on an issue of this repository")
         self._react("eyes")
         if self._wish.mistyped:
             return self._corrected(issue, verdict.by)
         if self._wish.asks_help:
             self._help()
         if self._wish.only_help:
-            return Outcome(Result.HELPED, "the commands were listed", issue, verdict.by)
-        return Outcome(Result.PROCEED, f"allowed, in the name of {verdict.by.login}", issue, verdict.by, self._tracking(issue))
+            return GateOutcome(Result.HELPED, "the commands were listed", issue, verdict.by)
+        return GateOutcome(Result.PROCEED, f"allowed, in the name of {verdict.by.login}", issue, verdict.by, self._tracking(issue))
 
-    def _standing(self, login: str) -> Standing:
+    def _standing(self, login: str) -> Membership:
         answer = self._github.permission(login)
-        return read_standing(login, answer.status, answer.body, answer.reason)
+        return read_membership(login, answer.status, answer.body, answer.reason)
 
     def _issue_of_pull(self) -> int | None:
         """The issue of the run that a pull request belongs to. A branch of a fork may have any name, so it must lie here."""
@@ -67,14 +67,14 @@ class Visit:
         wish = self._wish
         if wish.comment is not None:
             answer = self._github.react_to_comment(wish.comment, content)
-        elif wish.way is Way.LABEL:
+        elif wish.way is Trigger.LABEL:
             answer = self._github.react_to_issue(wish.thread, content)
         else:
             return False
         self._note(answer)
         return answer.status == _CREATED
 
-    def _note(self, answer: Answer) -> None:
+    def _note(self, answer: ApiAnswer) -> None:
         if not answer.good:
             warning(f"the reaction could not be put there: {messages.plain(answer.told)}")
 
@@ -84,11 +84,11 @@ class Visit:
         if trouble:
             warning(f"the answer in the thread: {messages.plain(trouble)}")
 
-    def _refused(self, refused: Refused) -> Outcome:
-        result = Result.UNVERIFIED if refused.ground is Ground.UNVERIFIED else Result.REFUSED
-        outcome = Outcome(result, messages.plain(refused.sentence))
-        said_here = self._wish.way in {Way.COMMENT, Way.LABEL}
-        here = [account for part in (Part.AUTHOR, Part.SENDER) if (account := self._wish.attempt.people.get(part)) is not None]
+    def _refused(self, refused: Denied) -> GateOutcome:
+        result = Result.UNVERIFIED if refused.ground is DenyReason.UNVERIFIED else Result.REFUSED
+        outcome = GateOutcome(result, messages.plain(refused.sentence))
+        said_here = self._wish.way in {Trigger.COMMENT, Trigger.LABEL}
+        here = [account for part in (ActorPart.AUTHOR, ActorPart.SENDER) if (account := self._wish.attempt.people.get(part)) is not None]
         own_doing = any(not refused.who or account.named(refused.who) for account in here)
         # Who ran the workflow again sees the log of it; the person who wrote the comment did nothing now.
         if said_here and own_doing and refused.ground in _TOLD:
@@ -96,14 +96,14 @@ class Visit:
             self._say(messages.REFUSAL_MARK, messages.refusal(refused, self._inputs.policy.floor, self._inputs.prefix))
         return outcome
 
-    def _corrected(self, issue: int, by: Account) -> Outcome:
+    def _corrected(self, issue: int, by: Account) -> GateOutcome:
         wish = self._wish
         if wish.comment is not None:
             first = self._react("confused")
             text = messages.correction(wish.mistyped, self._inputs.prefix, wish.comment, others=len(wish.said) > len(wish.mistyped))
             self._say(messages.reply_mark(wish.comment), text, first=first)
         lines = "; ".join(f"{line.written}: {line.hint}" for line in wish.mistyped)
-        return Outcome(Result.MISTYPED, messages.plain(lines), issue, by)
+        return GateOutcome(Result.MISTYPED, messages.plain(lines), issue, by)
 
     def _help(self) -> None:
         comment = self._wish.comment
@@ -114,9 +114,9 @@ class Visit:
 
     def _tracking(self, issue: int) -> int | None:
         """The comment that tells how the run is doing: written now if one is to begin, otherwise the one that is there."""
-        thread = self._thread if issue == self._wish.thread else Thread(self._github, issue, self._inputs.policy.own)
+        thread = self._thread if issue == self._wish.thread else OwnComments(self._github, issue, self._inputs.policy.own)
         mark = messages.tracking_mark(issue)
-        if self._wish.attempt.deed is not Deed.START:
+        if self._wish.attempt.deed is not RequestedOperation.START:
             found = thread.find(mark)
             return None if found is None else found.id
         comment, trouble = thread.say_once(mark, messages.beginning(self._around.run_url, issue))

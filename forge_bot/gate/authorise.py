@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from forge_bot.gate.people import Account, Kind
-from forge_bot.gate.roles import Has, Role, Standing
+from forge_bot.gate.people import Account, AccountKind
+from forge_bot.gate.roles import KnownRole, Membership, Role
 
 
-class Deed(StrEnum):
+class RequestedOperation(StrEnum):
     """What is to be done."""
 
     START = "start"
@@ -17,7 +17,7 @@ class Deed(StrEnum):
     """Go on with what was allowed before. Nothing new is asked for."""
 
 
-class Part(StrEnum):
+class ActorPart(StrEnum):
     """The part somebody has in an event."""
 
     AUTHOR = "author"
@@ -30,26 +30,26 @@ class Part(StrEnum):
 class Attempt:
     """Who tries to do what. Everybody named here has to be allowed; an account that is None was deleted or hidden."""
 
-    deed: Deed
-    people: Mapping[Part, Account | None]
+    deed: RequestedOperation
+    people: Mapping[ActorPart, Account | None]
     edited: bool = False
     via_app: str = ""
 
 
 def attempt_of_comment(
-    deed: Deed,
+    deed: RequestedOperation,
     author: Account | None,
     sender: Account | None,
     *,
     edited: bool,
     via_app: str,
-    others: Mapping[Part, Account | None] | None = None,
+    others: Mapping[ActorPart, Account | None] | None = None,
 ) -> Attempt:
     """Return the attempt that a comment with commands is; `others` have a part in the event beside author and sender.
 
     The gate makes it of an event. Whoever reads the thread makes it of the comment. No fact has a default, so that both state all of them.
     """
-    people = {Part.AUTHOR: author, Part.SENDER: sender, **(others or {})}
+    people = {ActorPart.AUTHOR: author, ActorPart.SENDER: sender, **(others or {})}
     return Attempt(deed, people, edited=edited, via_app=via_app)
 
 
@@ -61,7 +61,7 @@ class Policy:
     own: str = "github-actions[bot]"
 
 
-class Ground(StrEnum):
+class DenyReason(StrEnum):
     """Why somebody is refused. Unknown is a ground like the others."""
 
     NOBODY = "nobody"
@@ -83,10 +83,10 @@ class Allowed:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Denied:
     """It is not done. The sentence is plain text and may name the account."""
 
-    ground: Ground
+    ground: DenyReason
     sentence: str
     who: str = ""
 
@@ -95,11 +95,11 @@ def to_ask_about(attempt: Attempt, policy: Policy) -> tuple[str, ...]:
     """The names whose roles decide, each once; none when it is refused without."""
     if _unfit(attempt, policy) is not None:
         return ()
-    people = (account for account in attempt.people.values() if account is not None and account.kind is Kind.PERSON)
+    people = (account for account in attempt.people.values() if account is not None and account.kind is AccountKind.PERSON)
     return tuple({account.login.casefold(): account.login for account in people}.values())
 
 
-def authorise(attempt: Attempt, standings: Mapping[str, Standing], policy: Policy) -> Allowed | Refused:
+def authorise(attempt: Attempt, standings: Mapping[str, Membership], policy: Policy) -> Allowed | Denied:
     """Whether it may be done. `standings` holds GitHub's answer for each name of `to_ask_about`; a missing one counts as unknown.
 
     The author of a comment has to be its sender. Bots may do nothing, but for the own one, which may wake its own run.
@@ -108,48 +108,48 @@ def authorise(attempt: Attempt, standings: Mapping[str, Standing], policy: Polic
         return refused
     for login in to_ask_about(attempt, policy):
         standing = standings.get(login)
-        if not isinstance(standing, Has):
+        if not isinstance(standing, KnownRole):
             reason = "nobody asked GitHub" if standing is None else standing.reason
-            return Refused(Ground.UNVERIFIED, f"the role of @{login} could not be found out: {reason}", login)
+            return Denied(DenyReason.UNVERIFIED, f"the role of @{login} could not be found out: {reason}", login)
         if standing.role < policy.floor:
             named = f"“{standing.name}”, which counts as {standing.role.word}" if standing.name else standing.role.word
-            return Refused(Ground.ROLE, f"@{login} has the role {named}; {policy.floor.word} is needed", login)
+            return Denied(DenyReason.ROLE, f"@{login} has the role {named}; {policy.floor.word} is needed", login)
     return Allowed(_in_whose_name(attempt))
 
 
 def _in_whose_name(attempt: Attempt) -> Account:
-    named = (attempt.people.get(part) for part in Part)
+    named = (attempt.people.get(part) for part in ActorPart)
     return next(account for account in named if account is not None)
 
 
-def _unfit(attempt: Attempt, policy: Policy) -> Refused | None:
+def _unfit(attempt: Attempt, policy: Policy) -> Denied | None:
     """The ground that needs no role to be known."""
     if not attempt.people:
-        return Refused(Ground.NOBODY, "nobody is named who wants it")
+        return Denied(DenyReason.NOBODY, "nobody is named who wants it")
     for part, account in attempt.people.items():
         if (refused := _no_person(part, account, attempt.deed, policy)) is not None:
             return refused
     if attempt.via_app:
-        return Refused(Ground.VIA_APP, f"it was written through the app {attempt.via_app}, and a command has to be a person's own")
+        return Denied(DenyReason.VIA_APP, f"it was written through the app {attempt.via_app}, and a command has to be a person's own")
     if attempt.edited:
-        return Refused(Ground.EDITED, "the comment was edited, so it is not clear who wrote what; write it anew")
-    author, sender = attempt.people.get(Part.AUTHOR), attempt.people.get(Part.SENDER)
+        return Denied(DenyReason.EDITED, "the comment was edited, so it is not clear who wrote what; write it anew")
+    author, sender = attempt.people.get(ActorPart.AUTHOR), attempt.people.get(ActorPart.SENDER)
     if author is not None and sender is not None and (author.id != sender.id or not author.named(sender.login)):
-        return Refused(Ground.NOT_THE_AUTHOR, f"@{sender.login} sent what @{author.login} wrote", sender.login)
+        return Denied(DenyReason.NOT_THE_AUTHOR, f"@{sender.login} sent what @{author.login} wrote", sender.login)
     return None
 
 
-def _no_person(part: Part, account: Account | None, deed: Deed, policy: Policy) -> Refused | None:
+def _no_person(part: ActorPart, account: Account | None, deed: RequestedOperation, policy: Policy) -> Denied | None:
     if account is None:
-        return Refused(Ground.GHOST, f"the {part.value} is no longer there")
+        return Denied(DenyReason.GHOST, f"the {part.value} is no longer there")
     match account.kind:
-        case Kind.PERSON:
+        case AccountKind.PERSON:
             return None
-        case Kind.BOT:
-            if deed is Deed.RESUME and account.named(policy.own):
+        case AccountKind.BOT:
+            if deed is RequestedOperation.RESUME and account.named(policy.own):
                 return None
-            return Refused(Ground.BOT, f"the {part.value} {account.login} is a bot", account.login)
-        case Kind.GHOST:
-            return Refused(Ground.GHOST, f"the {part.value} is no longer there")
-        case Kind.ORGANISATION | Kind.OTHER:
-            return Refused(Ground.NOT_A_PERSON, f"the {part.value} {account.login} is not a person", account.login)
+            return Denied(DenyReason.BOT, f"the {part.value} {account.login} is a bot", account.login)
+        case AccountKind.GHOST:
+            return Denied(DenyReason.GHOST, f"the {part.value} is no longer there")
+        case AccountKind.ORGANISATION | AccountKind.OTHER:
+            return Denied(DenyReason.NOT_A_PERSON, f"the {part.value} {account.login} is not a person", account.login)

@@ -92,7 +92,7 @@ class Resize:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class MarkDone:
     """The task that was asked of a person has been done."""
 
     line: int
@@ -119,7 +119,7 @@ class Help:
     line: int
 
 
-Command = Start | Approve | Reject | Ask | Retry | Status | Cost | Continue | Refresh | Resize | Done | Skip | Abandon | Help
+Command = Start | Approve | Reject | Ask | Retry | Status | Cost | Continue | Refresh | Resize | MarkDone | Skip | Abandon | Help
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ VARIABLES = {each.env: each.what for each in AT_THE_GATE}
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class StepContext:
     """The run of the workflow that this step belongs to."""
 
     event: str
@@ -60,7 +60,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     return Inputs(prefix, _SWITCH[bare], label, Policy(FLOORS[role], own))
 
 
-def read_surroundings(environ: Mapping[str, str]) -> Surroundings:
+def read_step_context(environ: Mapping[str, str]) -> StepContext:
     """The variables of https://docs.github.com/en/actions/reference/workflows-and-actions/variables. Raises NotInAction."""
     needed = ("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY", "GITHUB_ACTOR", "GITHUB_OUTPUT", "GITHUB_TOKEN")
     if missing := [name for name in needed if not environ.get(name)]:
@@ -70,7 +70,7 @@ def read_surroundings(environ: Mapping[str, str]) -> Surroundings:
         raise NotInAction(f"GITHUB_REPOSITORY is {repository!r}, which is no owner/name.")
     server = environ.get("GITHUB_SERVER_URL") or "https://github.com"
     attempt = environ.get("GITHUB_RUN_ATTEMPT", "")
-    return Surroundings(
+    return StepContext(
         event=environ["GITHUB_EVENT_NAME"],
         payload=environ["GITHUB_EVENT_PATH"],
         repository=repository,

@@ -18,7 +18,7 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GateOutcome:
     """How it ended, why, and what the later steps have to know."""
 
     result: Result

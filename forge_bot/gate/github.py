@@ -30,7 +30,7 @@ _BROKEN = {500, 502, 503, 504}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiAnswer:
     """A status and what came with it. Status 0: no answer came, and `reason` says why."""
 
     status: int
@@ -57,7 +57,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
         del req, fp, code, msg, headers, newurl
 
 
-class GitHub:
+class GateClient:
     """One repository, asked with one token that goes to the host of the API and to no other."""
 
     def __init__(self, api: str, repository: str, token: str, wait: Callable[[float], None] = time.sleep) -> None:
@@ -67,36 +67,36 @@ class GitHub:
         self._wait = wait
         self._opener = urllib.request.build_opener(_Stay)
 
-    def permission(self, login: str) -> Answer:
+    def permission(self, login: str) -> ApiAnswer:
         """What somebody may do here; `forge_bot.gate.roles.read_standing` reads it."""
         return self._ask("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
 
-    def pull(self, number: int) -> Answer:
+    def pull(self, number: int) -> ApiAnswer:
         """A pull request."""
         return self._ask("GET", f"{self._base}/pulls/{number}")
 
-    def comments(self, issue: int, page: int, size: int) -> Answer:
+    def comments(self, issue: int, page: int, size: int) -> ApiAnswer:
         """Comments of an issue or pull request, the oldest first."""
         return self._ask("GET", f"{self._base}/issues/{issue}/comments?per_page={size}&page={page}")
 
-    def react_to_comment(self, comment: int, content: str) -> Answer:
+    def react_to_comment(self, comment: int, content: str) -> ApiAnswer:
         """Put a reaction on a comment; one that is there already stays."""
         return self._ask("POST", f"{self._base}/issues/comments/{comment}/reactions", {"content": content})
 
-    def react_to_issue(self, issue: int, content: str) -> Answer:
+    def react_to_issue(self, issue: int, content: str) -> ApiAnswer:
         """Put a reaction on an issue."""
         return self._ask("POST", f"{self._base}/issues/{issue}/reactions", {"content": content})
 
-    def comment(self, issue: int, body: str) -> Answer:
+    def comment(self, issue: int, body: str) -> ApiAnswer:
         """Write a comment. It is not tried again when it may have been written."""
         return self._ask("POST", f"{self._base}/issues/{issue}/comments", {"body": body}, again=False)
 
-    def edit_comment(self, comment: int, body: str) -> Answer:
+    def edit_comment(self, comment: int, body: str) -> ApiAnswer:
         """Give a comment another text."""
         return self._ask("PATCH", f"{self._base}/issues/comments/{comment}", {"body": body})
 
-    def _ask(self, method: str, url: str, body: Mapping[str, str] | None = None, *, again: bool = True) -> Answer:
-        answer = Answer(0, Node(), "not asked")
+    def _ask(self, method: str, url: str, body: Mapping[str, str] | None = None, *, again: bool = True) -> ApiAnswer:
+        answer = ApiAnswer(0, Node(), "not asked")
         for attempt in range(_TRIES):
             answer, headers = self._follow(method, url, body)
             pause = _pause(answer, headers, attempt, again=again)
@@ -105,7 +105,7 @@ class GitHub:
             self._wait(pause)
         return answer
 
-    def _follow(self, method: str, url: str, body: Mapping[str, str] | None) -> tuple[Answer, Mapping[str, str]]:
+    def _follow(self, method: str, url: str, body: Mapping[str, str] | None) -> tuple[ApiAnswer, Mapping[str, str]]:
         """One question, and the way to where a renamed repository is now, on the same host only."""
         home = urlsplit(self._api)[:2]
         for _ in range(_TRIES):
@@ -114,12 +114,12 @@ class GitHub:
                 return answer, headers
             url = urljoin(url, headers.get("location", ""))
             if urlsplit(url)[:2] != home:
-                return Answer(0, Node(), "GitHub's answer leads to another host"), {}
+                return ApiAnswer(0, Node(), "GitHub's answer leads to another host"), {}
             if answer.status in {301, 302, 303} and method != "GET":
-                return Answer(0, Node(), "GitHub's answer leads elsewhere, and writing does not follow"), {}
-        return Answer(0, Node(), "GitHub's answers lead in circles"), {}
+                return ApiAnswer(0, Node(), "GitHub's answer leads elsewhere, and writing does not follow"), {}
+        return ApiAnswer(0, Node(), "GitHub's answers lead in circles"), {}
 
-    def _once(self, method: str, url: str, body: Mapping[str, str] | None) -> tuple[Answer, Mapping[str, str]]:
+    def _once(self, method: str, url: str, body: Mapping[str, str] | None) -> tuple[ApiAnswer, Mapping[str, str]]:
         # The address begins with that of the API, which the runner names.
         request = urllib.request.Request(  # noqa: S310
             url,
@@ -136,9 +136,9 @@ class GitHub:
         try:
             return self._opened(request)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            return Answer(0, Node(), f"GitHub could not be asked: {type(error).__name__}"), {}
+            return ApiAnswer(0, Node(), f"GitHub could not be asked: {type(error).__name__}"), {}
 
-    def _opened(self, request: urllib.request.Request) -> tuple[Answer, Mapping[str, str]]:
+    def _opened(self, request: urllib.request.Request) -> tuple[ApiAnswer, Mapping[str, str]]:
         try:
             reply = cast("http.client.HTTPResponse", self._opener.open(request, timeout=TIMEOUT))
         except urllib.error.HTTPError as error:
@@ -148,18 +148,18 @@ class GitHub:
             return _read(reply.status, reply), _lower(reply.headers)
 
 
-def _read(status: int, stream: IO[bytes]) -> Answer:
+def _read(status: int, stream: IO[bytes]) -> ApiAnswer:
     data = stream.read(_LARGEST + 1)
     if len(data) > _LARGEST:
-        return Answer(0, Node(), "GitHub's answer is too large")
-    return Answer(status, read_json(data))
+        return ApiAnswer(0, Node(), "GitHub's answer is too large")
+    return ApiAnswer(status, read_json(data))
 
 
 def _lower(headers: Message) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
-def _pause(answer: Answer, headers: Mapping[str, str], attempt: int, *, again: bool) -> float | None:
+def _pause(answer: ApiAnswer, headers: Mapping[str, str], attempt: int, *, again: bool) -> float | None:
     """Seconds until the question is asked again; None when the answer stands.
 
     `retry-after` comes with the secondary limits (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api).

@@ -12,8 +12,8 @@ from forge_bot.gate.command_types import (
     Command,
     Continue,
     Cost,
-    Done,
     Help,
+    MarkDone,
     Mistyped,
     Refresh,
     Reject,
@@ -39,7 +39,7 @@ _SIZES: dict[str, Size] = {"s": "S", "m": "M", "l": "L"}
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenCommand:
     """A command as somebody wrote it: its words on the line, and the lines below it that are no commands."""
 
     line: int
@@ -65,7 +65,7 @@ class Form:
     name: str
     takes: str
     meaning: str
-    read: Callable[[Written], Command | Mistyped]
+    read: Callable[[WrittenCommand], Command | Mistyped]
     also: tuple[str, ...] = ()
 
     def usage(self, prefix: str, *, bare: bool = True) -> str:
@@ -74,7 +74,7 @@ class Form:
         return f"{name} {self.takes}".strip()
 
 
-def _start(written: Written) -> Command | Mistyped:
+def _start(written: WrittenCommand) -> Command | Mistyped:
     flags, text, problem = read_flags(written.rest, written.prefix)
     if problem:
         return written.wrong(problem)
@@ -90,7 +90,7 @@ def _start(written: Written) -> Command | Mistyped:
     )
 
 
-def _approve(written: Written) -> Command | Mistyped:
+def _approve(written: WrittenCommand) -> Command | Mistyped:
     if not written.rest:
         return Approve(written.line)
     if (digest := _DIGEST.fullmatch(written.rest)) is not None:
@@ -101,32 +101,32 @@ def _approve(written: Written) -> Command | Mistyped:
     )
 
 
-def _reject(written: Written) -> Command | Mistyped:
+def _reject(written: WrittenCommand) -> Command | Mistyped:
     if not written.text:
         return written.wrong("please say what should be different, behind the command or on the lines below it.")
     return Reject(written.line, written.text)
 
 
-def _ask(written: Written) -> Command | Mistyped:
+def _ask(written: WrittenCommand) -> Command | Mistyped:
     if not written.text:
         return written.wrong("please write the question behind the command or on the lines below it.")
     return Ask(written.line, written.text)
 
 
-def _retry(written: Written) -> Command | Mistyped:
+def _retry(written: WrittenCommand) -> Command | Mistyped:
     if written.rest and not _PHASE.fullmatch(written.rest):
         return written.wrong("it takes the name of one phase, such as `phase-3`, or nothing; notes go on the lines below.")
     return Retry(written.line, written.rest.lower() or None, written.below.strip())
 
 
-def _continue(written: Written) -> Command | Mistyped:
+def _continue(written: WrittenCommand) -> Command | Mistyped:
     amount = read_money(written.rest)
     if amount is None:
         return written.wrong(f"please say how many US dollars more, for example `{written.prefix} continue +$5`.")
     return Continue(written.line, amount)
 
 
-def _resize(written: Written) -> Command | Mistyped:
+def _resize(written: WrittenCommand) -> Command | Mistyped:
     effort = _SIZES.get(written.rest.casefold())
     if effort is None:
         return written.wrong(f"it takes one of S, M and L, for example `{written.prefix} effort M`.")
@@ -139,8 +139,8 @@ def read_money(text: str) -> Decimal | None:
     return Decimal(match[1]) if match is not None and Decimal(match[1]) > 0 else None
 
 
-def _alone(command: Callable[[int], Command]) -> Callable[[Written], Command | Mistyped]:
-    def read(written: Written) -> Command | Mistyped:
+def _alone(command: Callable[[int], Command]) -> Callable[[WrittenCommand], Command | Mistyped]:
+    def read(written: WrittenCommand) -> Command | Mistyped:
         if written.rest:
             name = written.said.split()[-1].lstrip("/").casefold()
             start = f"{written.prefix} -- {name} …"
@@ -161,7 +161,7 @@ FORMS: tuple[Form, ...] = (
     Form("continue", "+$5", "Allow more money, and go on.", _continue),
     Form("refresh", "", "Read the issue again and work from its present text.", _alone(Refresh)),
     Form("effort", "S|M|L", "Change how much process the run gets.", _resize),
-    Form("done", "", "You did what a task asked of a person.", _alone(Done)),
+    Form("done", "", "You did what a task asked of a person.", _alone(MarkDone)),
     Form("skip", "", "Go on without what a task asked of a person.", _alone(Skip)),
     Form("abandon", "", "End the run; its branch stays.", _alone(Abandon)),
     Form("help", "", "Show this list.", _alone(Help)),

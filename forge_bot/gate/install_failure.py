@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 
 from forge_bot.errors import ForgeError
 from forge_bot.gate import messages, outputs
-from forge_bot.gate.environment_variables import read_inputs, read_surroundings
-from forge_bot.gate.github import Answer, GitHub
+from forge_bot.gate.environment_variables import read_inputs, read_step_context
+from forge_bot.gate.github import ApiAnswer, GateClient
 from forge_bot.gate.json_payload import read_json
-from forge_bot.gate.own_comments import Thread
+from forge_bot.gate.own_comments import OwnComments
 
 
 def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
@@ -17,7 +17,7 @@ def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
     A tracking comment that says no more than that something has begun says this instead.
     """
     try:
-        inputs, around = read_inputs(environ), read_surroundings(environ)
+        inputs, around = read_inputs(environ), read_step_context(environ)
     except ForgeError as error:
         outputs.error(f"{error.code}: {error.message} {error.advice}")
         return error.exit_code
@@ -25,18 +25,18 @@ def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
     outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), text)
     issue = read_json(environ.get("FORGE_BOT_WAKE", "").encode()).number("issue")
     if issue is not None:
-        github = GitHub(around.api, around.repository, around.token, wait)
-        trouble = _told(github, Thread(github, issue, inputs.policy.own), text, f"{around.run_url}/attempts/{around.attempt}")
+        github = GateClient(around.api, around.repository, around.token, wait)
+        trouble = _told(github, OwnComments(github, issue, inputs.policy.own), text, f"{around.run_url}/attempts/{around.attempt}")
         if trouble:
             outputs.warning(f"the thread could not be told: {messages.plain(trouble)}")
     return 0
 
 
-def _told(github: GitHub, thread: Thread, text: str, run: str) -> str:
+def _told(github: GateClient, thread: OwnComments, text: str, run: str) -> str:
     """Write it where people look; empty, or what stood in the way."""
     begun = thread.find(messages.tracking_mark(thread.number))
     if begun is not None and begun.body.startswith(messages.BEGUN):
-        answer: Answer = github.edit_comment(begun.id, f"{text}\n\n{messages.tracking_mark(thread.number)}")
+        answer: ApiAnswer = github.edit_comment(begun.id, f"{text}\n\n{messages.tracking_mark(thread.number)}")
         return "" if answer.good else answer.told
     mark = messages.stranded_mark(run)
     return thread.say_once(mark, f"{text}\n\n{mark}")[1]

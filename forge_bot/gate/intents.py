@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from forge_bot.gate.authorise import Attempt, Deed, Part, attempt_of_comment
+from forge_bot.gate.authorise import ActorPart, Attempt, RequestedOperation, attempt_of_comment
 from forge_bot.gate.command_types import Command, Help, Mistyped, Start
-from forge_bot.gate.environment_variables import Inputs, Surroundings
+from forge_bot.gate.environment_variables import Inputs, StepContext
 from forge_bot.gate.events import CheckFailed, CommentCreated, Dispatched, Event, LabelAdded, Nothing
 from forge_bot.gate.parse_comment import parse
 from forge_bot.gate.people import Account, account_named
 
 
-class Way(StrEnum):
+class Trigger(StrEnum):
     """How the wish came."""
 
     LABEL = "label"
@@ -22,17 +22,17 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Idle:
+class NoIntent:
     """Nothing is asked for, and why."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Intent:
     """Something is asked for. `thread` is where it was said: the issue, or a pull request whose issue is not known yet."""
 
-    way: Way
+    way: Trigger
     thread: int
     attempt: Attempt
     said: tuple[Command | Mistyped, ...] = ()
@@ -57,42 +57,42 @@ class Wish:
         return bool(self.said) and all(isinstance(part, Help) for part in self.said)
 
 
-def wish_of(event: Event, inputs: Inputs, around: Surroundings) -> Wish | Idle:
+def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoIntent:
     """What an event asks for. Whoever started this run of the workflow, also a second time, is one of the people concerned."""
-    others = {Part.ACTOR: account_named(around.actor), Part.RERUNNER: account_named(around.triggering_actor)}
+    others = {ActorPart.ACTOR: account_named(around.actor), ActorPart.RERUNNER: account_named(around.triggering_actor)}
     match event:
         case Nothing(reason):
-            return Idle(reason)
+            return NoIntent(reason)
         case LabelAdded(issue, added, sender):
             if not any(label.casefold() == inputs.label.casefold() for label in added):
-                return Idle("the label is not the one that starts a run")
-            return Wish(Way.LABEL, issue, Attempt(Deed.START, {Part.SENDER: sender, **others}))
+                return NoIntent("the label is not the one that starts a run")
+            return Intent(Trigger.LABEL, issue, Attempt(RequestedOperation.START, {ActorPart.SENDER: sender, **others}))
         case CommentCreated():
             return _of_comment(event, inputs, others)
         case Dispatched(issue, command, sender):
-            return _of_dispatch(issue, command, {Part.SENDER: sender, **others}, inputs)
+            return _of_dispatch(issue, command, {ActorPart.SENDER: sender, **others}, inputs)
         case CheckFailed(issue, pulls=pulls, check=check, sender=sender):
-            attempt = Attempt(Deed.RESUME, {Part.SENDER: sender, **others})
-            return Wish(Way.CHECKS, issue, attempt, check=check, pulls=pulls)
+            attempt = Attempt(RequestedOperation.RESUME, {ActorPart.SENDER: sender, **others})
+            return Intent(Trigger.CHECKS, issue, attempt, check=check, pulls=pulls)
         case _:
             assert_never(event)
 
 
-def _of_comment(event: CommentCreated, inputs: Inputs, others: dict[Part, Account | None]) -> Wish | Idle:
+def _of_comment(event: CommentCreated, inputs: Inputs, others: dict[ActorPart, Account | None]) -> Intent | NoIntent:
     said = parse(event.body, inputs.prefix, bare=inputs.bare)
     if not said:
-        return Idle("the comment holds no command")
+        return NoIntent("the comment holds no command")
     attempt = attempt_of_comment(_deed(said), event.author, event.sender, edited=event.edited, via_app=event.via_app, others=others)
-    return Wish(Way.COMMENT, event.thread, attempt, said, event.comment, event.on_pull)
+    return Intent(Trigger.COMMENT, event.thread, attempt, said, event.comment, event.on_pull)
 
 
-def _of_dispatch(issue: int, command: str, people: dict[Part, Account | None], inputs: Inputs) -> Wish | Idle:
+def _of_dispatch(issue: int, command: str, people: dict[ActorPart, Account | None], inputs: Inputs) -> Intent | NoIntent:
     if not command:
-        return Wish(Way.DISPATCH, issue, Attempt(Deed.RESUME, people))
+        return Intent(Trigger.DISPATCH, issue, Attempt(RequestedOperation.RESUME, people))
     said = dispatched_command(command, inputs)
     if not said:
-        return Idle("the command of the dispatch is none")
-    return Wish(Way.DISPATCH, issue, Attempt(_deed(said), people), said)
+        return NoIntent("the command of the dispatch is none")
+    return Intent(Trigger.DISPATCH, issue, Attempt(_deed(said), people), said)
 
 
 def dispatched_command(command: str, inputs: Inputs) -> tuple[Command | Mistyped, ...]:
@@ -101,5 +101,5 @@ def dispatched_command(command: str, inputs: Inputs) -> tuple[Command | Mistyped
     return parse(written, inputs.prefix, bare=inputs.bare)
 
 
-def _deed(said: tuple[Command | Mistyped, ...]) -> Deed:
-    return Deed.START if any(isinstance(part, Start) for part in said) else Deed.COMMAND
+def _deed(said: tuple[Command | Mistyped, ...]) -> RequestedOperation:
+    return RequestedOperation.START if any(isinstance(part, Start) for part in said) else RequestedOperation.COMMAND

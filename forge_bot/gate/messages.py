@@ -2,7 +2,7 @@
 
 import re
 
-from forge_bot.gate.authorise import Ground, Refused
+from forge_bot.gate.authorise import Denied, DenyReason
 from forge_bot.gate.command_types import Mistyped
 from forge_bot.gate.gate_result import Result
 from forge_bot.gate.grammar import LONGEST_SHOWN
@@ -48,13 +48,13 @@ def stranded(run_url: str, prefix: str) -> str:
     )
 
 
-def refusal(refused: Refused, floor: Role, prefix: str) -> str:
+def refusal(refused: Denied, floor: Role, prefix: str) -> str:
     """One kind sentence for somebody who was refused."""
     who = f"@{refused.who}, " if refused.who else ""
-    if refused.ground is Ground.ROLE:
+    if refused.ground is DenyReason.ROLE:
         may = f"Here forge-bot works for people with the role {floor.word} or higher, so nothing was done."
         text = f"{who}thank you! {may} Somebody who has it can say the same."
-    elif refused.ground is Ground.UNVERIFIED:
+    elif refused.ground is DenyReason.UNVERIFIED:
         text = f"{who}GitHub did not say just now whether you may do that, so nothing was done. Please write it again in a few minutes."
     else:
         text = f"{who}{'nothing' if who else 'Nothing'} was done: {refused.sentence}. `{prefix} help` shows what can be said."

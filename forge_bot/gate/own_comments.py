@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from forge_bot.gate.github import Answer, GitHub
+from forge_bot.gate.github import ApiAnswer, GateClient
 from forge_bot.gate.people import read_account
 
 PAGE = 100
@@ -22,10 +22,10 @@ class OwnComment:
         return self.body.rstrip().endswith(mark)
 
 
-class Thread:
+class OwnComments:
     """One issue or pull request. Its comments are read once, when somebody asks, and only the own ones are kept."""
 
-    def __init__(self, github: GitHub, number: int, own: str) -> None:
+    def __init__(self, github: GateClient, number: int, own: str) -> None:
         self.number = number
         self._github = github
         self._own = own
@@ -50,7 +50,7 @@ class Thread:
         answer = self._github.comment(self.number, text)
         return self._written(answer, text, comments)
 
-    def _written(self, answer: Answer, text: str, comments: list[OwnComment]) -> tuple[OwnComment | None, str]:
+    def _written(self, answer: ApiAnswer, text: str, comments: list[OwnComment]) -> tuple[OwnComment | None, str]:
         number = answer.body.number("id")
         if not answer.good or number is None:
             return None, answer.told

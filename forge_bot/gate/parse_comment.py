@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from forge_bot.gate.command_types import Command, Mistyped
-from forge_bot.gate.grammar import LONGEST_SHOWN, NAMED, START, Form, Written
+from forge_bot.gate.grammar import LONGEST_SHOWN, NAMED, START, Form, WrittenCommand
 from forge_bot.gate.markdown import Text, read_text
 from forge_bot.gate.similar_words import nearest
 
@@ -73,7 +73,7 @@ class _Lines:
         number, form, said, rest = self.places[place]
         end = self.places[place + 1][0] if place + 1 < len(self.places) else self._text.end
         below = "\n".join(self._text.lines[number + 1 : end])
-        written = Written(number + 1, said, rest, below.rstrip(), self._prefix)
+        written = WrittenCommand(number + 1, said, rest, below.rstrip(), self._prefix)
         return written.wrong(form) if isinstance(form, str) else form.read(written)
 
     def _recognise(self, line: str) -> tuple[Form | str, str, str] | None:

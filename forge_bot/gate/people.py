@@ -10,7 +10,7 @@ _GHOST = "ghost"
 """The account that stands for all that were deleted."""
 
 
-class Kind(StrEnum):
+class AccountKind(StrEnum):
     """What sort of account it is. Only a person can be given a role that counts."""
 
     PERSON = "person"
@@ -25,7 +25,7 @@ class Account:
     """One account. The id is 0 where only a name is known."""
 
     login: str
-    kind: Kind
+    kind: AccountKind
     id: int = 0
 
     def named(self, login: str) -> bool:
@@ -35,7 +35,7 @@ class Account:
 
 # Names of people are narrower than this; what is not a name at all ends here.
 _LOGIN = re.compile(r"[A-Za-z0-9_.-]{1,100}(?:\[bot\])?")
-_KINDS = {"User": Kind.PERSON, "Bot": Kind.BOT, "Organization": Kind.ORGANISATION}
+_KINDS = {"User": AccountKind.PERSON, "Bot": AccountKind.BOT, "Organization": AccountKind.ORGANISATION}
 
 
 def read_account(node: Node) -> Account | None:
@@ -43,15 +43,15 @@ def read_account(node: Node) -> Account | None:
     login = node.text("login")
     if not _LOGIN.fullmatch(login):
         return None
-    return Account(login, _kind(login, _KINDS.get(node.text("type"), Kind.OTHER)), node.number("id") or 0)
+    return Account(login, _kind(login, _KINDS.get(node.text("type"), AccountKind.OTHER)), node.number("id") or 0)
 
 
 def account_named(login: str) -> Account | None:
     """The account behind a bare name, as in GITHUB_ACTOR. Names with `[bot]` belong to apps; no person can have one."""
-    return Account(login, _kind(login, Kind.PERSON)) if _LOGIN.fullmatch(login) else None
+    return Account(login, _kind(login, AccountKind.PERSON)) if _LOGIN.fullmatch(login) else None
 
 
-def _kind(login: str, kind: Kind) -> Kind:
+def _kind(login: str, kind: AccountKind) -> AccountKind:
     if login.casefold() == _GHOST:
-        return Kind.GHOST
-    return Kind.BOT if login.endswith("[bot]") else kind
+        return AccountKind.GHOST
+    return AccountKind.BOT if login.endswith("[bot]") else kind

@@ -28,7 +28,7 @@ FLOORS = {role.word: role for role in (Role.TRIAGE, Role.WRITE, Role.MAINTAIN, R
 
 
 @dataclass(frozen=True, slots=True)
-class Has:
+class KnownRole:
     """GitHub said which role somebody has. The name is that of a custom role, where it is one."""
 
     role: Role
@@ -36,13 +36,13 @@ class Has:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownRole:
     """GitHub did not say, and why."""
 
     reason: str
 
 
-Standing = Has | Unknown
+Membership = KnownRole | UnknownRole
 
 _OK, _NOT_FOUND = 200, 404
 _ROLES = {role.word: role for role in Role}
@@ -52,7 +52,7 @@ _AT_LEAST = {"admin": Role.ADMIN, "write": Role.WRITE, "read": Role.READ, "none"
 _FLAGS = (("admin", Role.ADMIN), ("maintain", Role.MAINTAIN), ("push", Role.WRITE), ("triage", Role.TRIAGE), ("pull", Role.READ))
 
 
-def read_standing(login: str, status: int, answer: Node, trouble: str = "") -> Standing:
+def read_membership(login: str, status: int, answer: Node, trouble: str = "") -> Membership:
     """The role in an answer to `GET /repos/{owner}/{repo}/collaborators/{username}/permission`
     (https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user).
 
@@ -61,23 +61,23 @@ def read_standing(login: str, status: int, answer: Node, trouble: str = "") -> S
     `trouble` is why there is no answer.
     """
     if trouble:
-        return Unknown(trouble)
+        return UnknownRole(trouble)
     if status == _NOT_FOUND:
-        return Unknown("GitHub knows no such user")
+        return UnknownRole("GitHub knows no such user")
     if status != _OK:
-        return Unknown(f"GitHub answered with status {status}")
+        return UnknownRole(f"GitHub answered with status {status}")
     legacy = answer.text("permission")
     account = read_account(answer["user"])
     if legacy not in _AT_MOST:
-        return Unknown("GitHub's answer names no permission")
+        return UnknownRole("GitHub's answer names no permission")
     if account is None or not account.named(login):
-        return Unknown("GitHub's answer is about another user")
+        return UnknownRole("GitHub's answer is about another user")
     name = answer.text("role_name")
     if name in _ROLES:
-        return Has(min(_ROLES[name], _AT_MOST[legacy]))
+        return KnownRole(min(_ROLES[name], _AT_MOST[legacy]))
     if not name:
-        return Has(_AT_LEAST[legacy])
-    return Has(min(_base(answer.at("user", "permissions"), _AT_LEAST[legacy]), _AT_MOST[legacy]), name)
+        return KnownRole(_AT_LEAST[legacy])
+    return KnownRole(min(_base(answer.at("user", "permissions"), _AT_LEAST[legacy]), _AT_MOST[legacy]), name)
 
 
 def _base(permissions: Node, otherwise: Role) -> Role:

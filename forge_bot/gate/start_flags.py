@@ -11,7 +11,7 @@ _AMOUNT = re.compile(r"\+?\$?(\d{1,4}(?:\.\d{1,2})?)")
 
 
 @dataclass(frozen=True, slots=True)
-class Flags:
+class StartFlags:
     """What was asked for beside the text."""
 
     effort: str | None = None
@@ -32,9 +32,9 @@ VALUES = {"effort": "S, M or L", "budget": "US dollars the run may cost"}
 _KNOWN = (*SWITCHES, *VALUES)
 
 
-def read_flags(words: str, prefix: str) -> tuple[Flags, str, str]:
+def read_flags(words: str, prefix: str) -> tuple[StartFlags, str, str]:
     """Flags, the text behind them, and what is wrong: one sentence, empty if nothing is. `--` ends the flags."""
-    flags, rest = Flags(), words
+    flags, rest = StartFlags(), words
     while rest.startswith(("--", "—", "–")):
         word, _, rest = _split(rest)
         if word == "--":
@@ -58,7 +58,7 @@ def _known(word: str) -> str | None:
     return name if word.startswith(("--", "—", "–")) and name in _KNOWN else None
 
 
-def _flag(flags: Flags, word: str, rest: str) -> tuple[Flags, str, str]:
+def _flag(flags: StartFlags, word: str, rest: str) -> tuple[StartFlags, str, str]:
     name, given, value = word.removeprefix("--").partition("=")
     name = name.casefold()
     if not word.startswith("--") or name not in _KNOWN:
@@ -82,7 +82,7 @@ def _flag(flags: Flags, word: str, rest: str) -> tuple[Flags, str, str]:
             return replace(flags, discuss=True), rest, ""
 
 
-def _valued(flags: Flags, name: str, value: str, rest: str) -> tuple[Flags, str, str]:
+def _valued(flags: StartFlags, name: str, value: str, rest: str) -> tuple[StartFlags, str, str]:
     if name == "effort":
         size = value.casefold()
         return (replace(flags, effort=size), rest, "") if size in {"s", "m", "l"} else (flags, rest, "`--effort` takes one of S, M and L.")

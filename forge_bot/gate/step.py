@@ -7,10 +7,10 @@ from pathlib import Path
 
 from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
-from forge_bot.gate.environment_variables import Inputs, Surroundings, read_inputs, read_surroundings
+from forge_bot.gate.environment_variables import Inputs, StepContext, read_inputs, read_step_context
 from forge_bot.gate.events import read_event
-from forge_bot.gate.gate_result import Outcome, Result
-from forge_bot.gate.intents import Idle, Wish, wish_of
+from forge_bot.gate.gate_result import GateOutcome, Result
+from forge_bot.gate.intents import Intent, NoIntent, intent_of
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.messages import plain, summary
 
@@ -19,18 +19,18 @@ UNVERIFIED = 5
 """Exit status when GitHub did not answer: the step is red, so that the command is not lost without a sign."""
 
 
-def enter(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
+def run_gate(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
     """Decide about one event, write the outputs, and return the exit status: 0 for every decision, also for a refusal.
 
     A red run for everybody who may not give commands would let strangers paint a repository red.
     """
     try:
-        inputs, around = read_inputs(environ), read_surroundings(environ)
+        inputs, around = read_inputs(environ), read_step_context(environ)
     except ForgeError as error:
         outputs.error(f"{error.code}: {error.message} {error.advice}")
         return error.exit_code
-    wish = wish_of(read_event(around.event, _payload(around.payload)), inputs, around)
-    outcome = Outcome(Result.NOTHING, wish.reason) if isinstance(wish, Idle) else _visited(wish, inputs, around, wait)
+    wish = intent_of(read_event(around.event, _payload(around.payload)), inputs, around)
+    outcome = GateOutcome(Result.NOTHING, wish.reason) if isinstance(wish, NoIntent) else _visited(wish, inputs, around, wait)
     outputs.write_outputs(environ["GITHUB_OUTPUT"], values(outcome, wish, around))
     outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), summary(outcome.result, outcome.reason, inputs.policy.floor))
     if outcome.result is Result.UNVERIFIED:
@@ -47,19 +47,19 @@ def _payload(path: str) -> Node:
         return Node()
 
 
-def _visited(wish: Wish, inputs: Inputs, around: Surroundings, wait: Callable[[float], None]) -> Outcome:
+def _visited(wish: Intent, inputs: Inputs, around: StepContext, wait: Callable[[float], None]) -> GateOutcome:
     # Most events ask for nothing; for them nobody has to be asked, and the modules that speak HTTP are not loaded.
-    from forge_bot.gate.admission import Visit
-    from forge_bot.gate.github import GitHub
+    from forge_bot.gate.admission import Admission
+    from forge_bot.gate.github import GateClient
 
-    return Visit(wish, GitHub(around.api, around.repository, around.token, wait), inputs, around).outcome()
+    return Admission(wish, GateClient(around.api, around.repository, around.token, wait), inputs, around).outcome()
 
 
-def values(outcome: Outcome, wish: Wish | Idle, around: Surroundings) -> dict[str, str]:
+def values(outcome: GateOutcome, wish: Intent | NoIntent, around: StepContext) -> dict[str, str]:
     """The outputs of the step: `proceed` decides, the others tell. `wake` has ids only; who works reads everything else again."""
-    comment = None if isinstance(wish, Idle) else wish.comment
+    comment = None if isinstance(wish, NoIntent) else wish.comment
     wake: dict[str, object] = {"v": WAKE_VERSION, "result": outcome.result.value}
-    if isinstance(wish, Wish):
+    if isinstance(wish, Intent):
         wake |= {
             "way": wish.way.value,
             "deed": wish.attempt.deed.value,

@@ -11,14 +11,13 @@ from forge_bot.git.files_at import blob_id
 from forge_bot.git.lfs import Lfs
 from forge_bot.git.merge_files import MergeConflict, merge
 from forge_bot.git.repository import Repository
-from forge_bot.git.status import Change
+from forge_bot.git.status import StatusEntry
 from forge_bot.git.tracking_branches import Tracking
 from forge_bot.git.tree import Tree
 from forge_bot.git.unfinished_operation import Operation
 from forge_bot.git.worktrees import WorktreeInfo
 
 __all__ = [
-    "Change",
     "Commit",
     "Condition",
     "Head",
@@ -27,6 +26,7 @@ __all__ = [
     "Operation",
     "Repository",
     "Sparse",
+    "StatusEntry",
     "Submodule",
     "Tracking",
     "Tree",

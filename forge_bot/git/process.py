@@ -76,7 +76,7 @@ _ADVICE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GitResult:
     """What a git call gave back."""
 
     code: int
@@ -102,7 +102,7 @@ def git(
     ok: Collection[int] = (0,),
     into: IO[bytes] | None = None,
     upwards: bool = False,
-) -> Answer:
+) -> GitResult:
     """Run git in `folder`, the top of a work tree (or any folder inside one, with `upwards`).
 
     `env` adds to the environment, `ok` lists the exit codes that are an answer, `into` takes the output instead of memory.
@@ -125,7 +125,7 @@ def git(
         raise
     if process.returncode not in ok:
         raise _failure(args, process.returncode, words)
-    return Answer(process.returncode, out or b"")
+    return GitResult(process.returncode, out or b"")
 
 
 def without_credentials(text: str) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from forge_bot.errors import BadOption, NotARepository
 from forge_bot.git.commits import identity
 from forge_bot.git.names import commit_id, is_ref, ref_target, tree_id
-from forge_bot.git.process import LONG, Answer, git
+from forge_bot.git.process import LONG, GitResult, git
 from forge_bot.git.snapshot import add_by_force, scratch, work_tree
 from forge_bot.git.status import changes
 
@@ -75,7 +75,7 @@ def _save_late(folder: Path, ref: str, untracked: tuple[str, ...]) -> None:
     git(folder, "update-ref", "-m", "forge-bot: rescue", ref, new, old)
 
 
-def _commit(folder: Path, tree: str, parents: list[str], message: str) -> Answer:
+def _commit(folder: Path, tree: str, parents: list[str], message: str) -> GitResult:
     options = [part for parent in parents for part in ("-p", parent)]
     return git(folder, "commit-tree", "--no-gpg-sign", *options, "-F", "-", tree, stdin=message.encode(), env=identity(folder))
 

@@ -11,14 +11,14 @@ _UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StatusEntry:
     """A path from the top of the tree, and how it differs from the last commit. A nested repository ends in a slash."""
 
     path: str
     kind: Kind
 
 
-def changes(folder: Path) -> tuple[Change, ...]:
+def changes(folder: Path) -> tuple[StatusEntry, ...]:
     """All uncommitted changes: staged or not, untracked files one by one, ignored files not.
 
     Uncommitted work inside a submodule does not count, since no commit of this repository could take it.
@@ -34,7 +34,7 @@ def changes(folder: Path) -> tuple[Change, ...]:
         "--ignored=no",
         "--ignore-submodules=dirty",
     )
-    return tuple(Change(row[3:], _kind(row[:2])) for row in listing.names)
+    return tuple(StatusEntry(row[3:], _kind(row[:2])) for row in listing.names)
 
 
 def _kind(code: str) -> Kind:

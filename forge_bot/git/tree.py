@@ -19,7 +19,7 @@ class Tree:
         """Branch and newest commit. Raises DetachedHead or NoCommits."""
         return current_head.head(self.path)
 
-    def status(self) -> tuple[status.Change, ...]:
+    def status(self) -> tuple[status.StatusEntry, ...]:
         """Uncommitted changes, untracked files included, ignored ones not."""
         return status.changes(self.path)
 

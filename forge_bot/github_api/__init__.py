@@ -3,7 +3,7 @@
 from forge_bot.github_api.issue import IssueRef, comment_on, fetch_issue, parse_issue_url
 from forge_bot.github_api.port import GitHub
 from forge_bot.github_api.pygithub import PyGitHub
-from forge_bot.github_api.remote_address import Place, place_of
+from forge_bot.github_api.remote_address import RepositoryAddress, place_of
 from forge_bot.github_api.request_runner import load_library
 from forge_bot.github_api.types import (
     Comment,
@@ -18,7 +18,7 @@ from forge_bot.github_api.types import (
     PullState,
     Reaction,
     RepositoryFacts,
-    Role,
+    RepositoryRole,
 )
 
 __all__ = [
@@ -32,13 +32,13 @@ __all__ = [
     "Permission",
     "Person",
     "PersonKind",
-    "Place",
     "PullRequest",
     "PullState",
     "PyGitHub",
     "Reaction",
+    "RepositoryAddress",
     "RepositoryFacts",
-    "Role",
+    "RepositoryRole",
     "comment_on",
     "fetch_issue",
     "load_library",

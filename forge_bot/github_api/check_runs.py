@@ -3,17 +3,17 @@
 from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.github_api.json_models_code import ChecksWire, CombinedWire, PullWire
 from forge_bot.github_api.logs import end_of_log
-from forge_bot.github_api.repository_requests import PAGE, Place
-from forge_bot.github_api.request_runner import Errand
+from forge_bot.github_api.repository_requests import PAGE, RepositoryRequests
+from forge_bot.github_api.request_runner import ApiRequest
 from forge_bot.github_api.types import FailedCheck
 
 _SUCCEEDED = frozenset({"success", "neutral", "skipped"})
 _MOST_LOGS = 5
 
 
-def failed_checks(place: Place, number: int) -> tuple[FailedCheck, ...]:
+def failed_checks(place: RepositoryRequests, number: int) -> tuple[FailedCheck, ...]:
     """See GitHub.failed_checks: check runs and statuses of the head commit."""
-    errand = Errand(f"the checks of {place.name}#{number} could not be read", "pull request")
+    errand = ApiRequest(f"the checks of {place.name}#{number} could not be read", "pull request")
     sha = place.ask(errand, "GET", f"/pulls/{number}").read(PullWire).head.sha
     query = {"filter": "latest", "status": "completed", **PAGE}
     runs = [each for page in place.pages(errand, f"/commits/{sha}/check-runs", query) for each in page.read(ChecksWire).check_runs]
@@ -26,8 +26,8 @@ def failed_checks(place: Place, number: int) -> tuple[FailedCheck, ...]:
     )
 
 
-def _log(place: Place, job: int) -> str:
-    errand = Errand(f"the log of job {job} of {place.name} could not be read", "job")
+def _log(place: RepositoryRequests, job: int) -> str:
+    errand = ApiRequest(f"the log of job {job} of {place.name} could not be read", "job")
     try:
         return end_of_log(place.ask(errand, "GET", f"/actions/jobs/{job}/logs").headers.get("location", ""))
     except (NotOnGitHub, PermissionMissing):

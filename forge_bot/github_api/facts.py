@@ -6,16 +6,16 @@ from urllib.parse import quote
 from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.github_api.json_models import LabelWire, RepositoryWire
 from forge_bot.github_api.json_models_code import ActionsWire, BranchWire, FileWire, RuleWire, SecretsWire
-from forge_bot.github_api.repository_requests import Place
-from forge_bot.github_api.request_runner import Errand
+from forge_bot.github_api.repository_requests import RepositoryRequests
+from forge_bot.github_api.request_runner import ApiRequest
 from forge_bot.github_api.types import RepositoryFacts
 
 T = TypeVar("T")
 
 
-def facts(place: Place, workflow: str) -> RepositoryFacts:
+def facts(place: RepositoryRequests, workflow: str) -> RepositoryFacts:
     """See GitHub.facts. What the token may not see is left out and named."""
-    errand = Errand(f"{place.name} could not be looked at", "repository")
+    errand = ApiRequest(f"{place.name} could not be looked at", "repository")
     about = place.ask(errand, "GET", "").read(RepositoryWire)
     branch = quote(about.default_branch)
     hidden: list[str] = []
@@ -48,7 +48,7 @@ def facts(place: Place, workflow: str) -> RepositoryFacts:
     )
 
 
-def _file(place: Place, errand: Errand, path: str, branch: str) -> str | None:
+def _file(place: RepositoryRequests, errand: ApiRequest, path: str, branch: str) -> str | None:
     try:
         return place.ask(errand, "GET", f"/contents/{quote(path)}", query={"ref": branch}).read(FileWire).text()
     except NotOnGitHub:

@@ -21,7 +21,7 @@ from forge_bot.errors import (
     StrangeAnswer,
     TokenRefused,
 )
-from forge_bot.github_api.json_models import Wire
+from forge_bot.github_api.json_models import JsonModel
 
 Headers = Mapping[str, str]
 _LIMITED = frozenset({403, 429})
@@ -29,7 +29,7 @@ _LIMITED = frozenset({403, 429})
 _UNNAMED = 60
 
 
-class _Wrong(Wire):
+class _Wrong(JsonModel):
     """One field of a 422; some operations send bare sentences."""
 
     field: str | None = None
@@ -40,7 +40,7 @@ class _Wrong(Wire):
         return self.message or f"{self.field or 'something'} is {self.code.replace('_', ' ')}"
 
 
-class _Said(Wire):
+class _Said(JsonModel):
     message: str = ""
     errors: list[_Wrong | str] | str | None = Field(default=None)
 

@@ -5,26 +5,17 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge_bot.gate import Node, read_account
-from forge_bot.gate.people import Kind
-from forge_bot.github_api.types import (
-    GHOST,
-    Comment,
-    Issue,
-    IssueEvent,
-    Permission,
-    Person,
-    PersonKind,
-    Role,
-)
+from forge_bot.gate.people import AccountKind
+from forge_bot.github_api.types import GHOST, Comment, Issue, IssueEvent, Permission, Person, PersonKind, RepositoryRole
 
 
-class Wire(BaseModel):
+class JsonModel(BaseModel):
     """Part of an answer. Strict: a number in the place of a text is not GitHub's."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
-class UserWire(Wire):
+class UserWire(JsonModel):
     """An account."""
 
     login: str
@@ -32,11 +23,11 @@ class UserWire(Wire):
 
 
 _KINDS = {
-    Kind.PERSON: PersonKind.USER,
-    Kind.BOT: PersonKind.BOT,
-    Kind.ORGANISATION: PersonKind.ORGANISATION,
-    Kind.GHOST: PersonKind.GHOST,
-    Kind.OTHER: PersonKind.OTHER,
+    AccountKind.PERSON: PersonKind.USER,
+    AccountKind.BOT: PersonKind.BOT,
+    AccountKind.ORGANISATION: PersonKind.ORGANISATION,
+    AccountKind.GHOST: PersonKind.GHOST,
+    AccountKind.OTHER: PersonKind.OTHER,
 }
 
 
@@ -46,7 +37,7 @@ def person(user: UserWire | None) -> Person:
     return GHOST if account is None else Person(login=account.login, kind=_KINDS[account.kind])
 
 
-class AppWire(Wire):
+class AppWire(JsonModel):
     """A GitHub App: the one that made a check, or that something was sent through."""
 
     slug: str = ""
@@ -57,13 +48,13 @@ def app_name(app: AppWire | None) -> str:
     return "" if app is None else app.slug or "an app"
 
 
-class LabelWire(Wire):
+class LabelWire(JsonModel):
     """A label."""
 
     name: str | None = None
 
 
-class IssueWire(Wire):
+class IssueWire(JsonModel):
     """An issue, or a pull request seen as one."""
 
     number: int
@@ -95,7 +86,7 @@ class IssueWire(Wire):
         )
 
 
-class CommentWire(Wire):
+class CommentWire(JsonModel):
     """A comment."""
 
     id: int
@@ -120,7 +111,7 @@ class CommentWire(Wire):
         )
 
 
-class EventWire(Wire):
+class EventWire(JsonModel):
     """An event in the timeline of an issue."""
 
     event: str = ""
@@ -140,25 +131,25 @@ class EventWire(Wire):
         )
 
 
-class ReactionWire(Wire):
+class ReactionWire(JsonModel):
     """One reaction of one account."""
 
     content: str
     user: UserWire | None = None
 
 
-class RoleWire(Wire):
+class RoleWire(JsonModel):
     """An answer about somebody's permission."""
 
     permission: Permission = Field(strict=False)
     role_name: str
 
-    def role(self) -> Role:
+    def role(self) -> RepositoryRole:
         """In our words."""
-        return Role(role_name=self.role_name, permission=self.permission)
+        return RepositoryRole(role_name=self.role_name, permission=self.permission)
 
 
-class RepositoryWire(Wire):
+class RepositoryWire(JsonModel):
     """A repository."""
 
     full_name: str
@@ -168,44 +159,44 @@ class RepositoryWire(Wire):
     has_issues: bool = True
 
 
-class CreatedWire(Wire):
+class CreatedWire(JsonModel):
     """Something that was made."""
 
     id: int
 
 
-class GraphErrorWire(Wire):
+class GraphErrorWire(JsonModel):
     """An error of GraphQL; they come with status 200."""
 
     message: str
     type: str = ""
 
 
-class GraphWire(Wire):
+class GraphWire(JsonModel):
     """An answer of GraphQL."""
 
     errors: list[GraphErrorWire] = []
 
 
-class EditedWire(Wire):
+class EditedWire(JsonModel):
     """When the body of an issue was last edited."""
 
     last_edited_at: datetime | None = Field(default=None, alias="lastEditedAt", strict=False)
 
 
-class EditedRepositoryWire(Wire):
+class EditedRepositoryWire(JsonModel):
     """The repository of that issue."""
 
     issue: EditedWire
 
 
-class EditedDataWire(Wire):
+class EditedDataWire(JsonModel):
     """The data of that answer."""
 
     repository: EditedRepositoryWire
 
 
-class EditedAnswerWire(Wire):
+class EditedAnswerWire(JsonModel):
     """The answer of GraphQL to when the body of an issue was last edited."""
 
     data: EditedDataWire

@@ -3,11 +3,11 @@
 import base64
 import binascii
 
-from forge_bot.github_api.json_models import AppWire, RepositoryWire, UserWire, Wire, person
+from forge_bot.github_api.json_models import AppWire, JsonModel, RepositoryWire, UserWire, person
 from forge_bot.github_api.types import FailedCheck, PullRequest, PullState
 
 
-class EndWire(Wire):
+class EndWire(JsonModel):
     """Head or base of a pull request; the repository of a deleted fork is null."""
 
     ref: str
@@ -15,7 +15,7 @@ class EndWire(Wire):
     repo: RepositoryWire | None = None
 
 
-class PullWire(Wire):
+class PullWire(JsonModel):
     """A pull request."""
 
     number: int
@@ -52,14 +52,14 @@ class PullWire(Wire):
         )
 
 
-class OutputWire(Wire):
+class OutputWire(JsonModel):
     """What a check says about itself."""
 
     title: str | None = None
     summary: str | None = None
 
 
-class CheckWire(Wire):
+class CheckWire(JsonModel):
     """A check run."""
 
     id: int
@@ -80,13 +80,13 @@ class CheckWire(Wire):
         return FailedCheck(name=self.name, conclusion=self.conclusion or "", url=self.html_url or "", summary=summary, log=log)
 
 
-class ChecksWire(Wire):
+class ChecksWire(JsonModel):
     """The check runs of a commit."""
 
     check_runs: list[CheckWire]
 
 
-class StatusWire(Wire):
+class StatusWire(JsonModel):
     """A commit status, the older kind of check."""
 
     state: str
@@ -99,44 +99,44 @@ class StatusWire(Wire):
         return FailedCheck(name=self.context, conclusion=self.state, url=self.target_url or "", summary=self.description or "")
 
 
-class CombinedWire(Wire):
+class CombinedWire(JsonModel):
     """The statuses of a commit."""
 
     statuses: list[StatusWire]
 
 
-class RuleWire(Wire):
+class RuleWire(JsonModel):
     """A rule that holds for a branch."""
 
     type: str
 
 
-class BranchWire(Wire):
+class BranchWire(JsonModel):
     """A branch."""
 
     protected: bool = False
 
 
-class ActionsWire(Wire):
+class ActionsWire(JsonModel):
     """What the token of Actions may."""
 
     default_workflow_permissions: str
     can_approve_pull_request_reviews: bool
 
 
-class SecretWire(Wire):
+class SecretWire(JsonModel):
     """The name of a secret."""
 
     name: str
 
 
-class SecretsWire(Wire):
+class SecretsWire(JsonModel):
     """The secrets of a repository."""
 
     secrets: list[SecretWire]
 
 
-class FileWire(Wire):
+class FileWire(JsonModel):
     """A file with its content."""
 
     encoding: str

@@ -13,7 +13,7 @@ from forge_bot.github_api.types import (
     PullRequest,
     Reaction,
     RepositoryFacts,
-    Role,
+    RepositoryRole,
 )
 
 
@@ -40,7 +40,7 @@ class GitHub(Protocol):
         """Return who reacted to a comment and how, as login and the name of the reaction."""
         ...
 
-    def role(self, login: str) -> Role:
+    def role(self, login: str) -> RepositoryRole:
         """What somebody may do here. An account that does not exist may do nothing."""
         ...
 

@@ -21,8 +21,8 @@ from forge_bot.github_api.json_models import (
     RoleWire,
 )
 from forge_bot.github_api.json_models_code import PullWire
-from forge_bot.github_api.repository_requests import PAGE, Place
-from forge_bot.github_api.request_runner import Answer, Caller, Errand
+from forge_bot.github_api.repository_requests import PAGE, RepositoryRequests
+from forge_bot.github_api.request_runner import ApiRequest, ApiResponse, RequestRunner
 from forge_bot.github_api.types import (
     Comment,
     FailedCheck,
@@ -34,7 +34,7 @@ from forge_bot.github_api.types import (
     PullState,
     Reaction,
     RepositoryFacts,
-    Role,
+    RepositoryRole,
 )
 
 LONGEST_BODY = 65_536
@@ -65,7 +65,7 @@ class PyGitHub:
         patience: float = _PATIENCE,
         timeout: int = 20,
     ) -> None:
-        self._place = Place(name, Caller(address, token, wait=wait, patience=patience, timeout=timeout))
+        self._place = RepositoryRequests(name, RequestRunner(address, token, wait=wait, patience=patience, timeout=timeout))
 
     @property
     def name(self) -> str:
@@ -85,67 +85,67 @@ class PyGitHub:
     # -- conversations ----------------------------------------------------------------------------------------------
 
     def issue(self, number: int) -> Issue:
-        errand = Errand(f"{self.name}#{number} could not be read", "issue")
+        errand = ApiRequest(f"{self.name}#{number} could not be read", "issue")
         found = self._place.ask(errand, "GET", f"/issues/{number}").read(IssueWire)
         self._place.check(errand, found.repository_url, found.html_url)
         return found.issue()
 
     def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
-        errand = Errand(f"the comments of {self.name}#{number} could not be read", "issue")
+        errand = ApiRequest(f"the comments of {self.name}#{number} could not be read", "issue")
         found = [each for page in self._place.pages(errand, f"/issues/{number}/comments") for each in page.read(list[CommentWire])]
         for first in found[:1]:
             self._place.check(errand, first.issue_url.rpartition("/issues/")[0], first.html_url)
         return tuple(each.comment() for each in sorted(found, key=lambda each: each.id) if each.id > since_id)
 
     def events(self, number: int) -> tuple[IssueEvent, ...]:
-        errand = Errand(f"the events of {self.name}#{number} could not be read", "issue")
+        errand = ApiRequest(f"the events of {self.name}#{number} could not be read", "issue")
         pages = self._place.pages(errand, f"/issues/{number}/events")
         return tuple(each.event_of_issue() for page in pages for each in page.read(list[EventWire]))
 
     def body_edited_at(self, number: int) -> datetime | None:
-        errand = Errand(f"when {self.name}#{number} was edited could not be read", "issue")
+        errand = ApiRequest(f"when {self.name}#{number} was edited could not be read", "issue")
         owner, _, name = self.name.partition("/")
         answer = self._graphql(errand, _EDITED, {"owner": owner, "name": name, "number": number})
         return answer.read(EditedAnswerWire).data.repository.issue.last_edited_at
 
     def reactions_to_comment(self, comment_id: int) -> tuple[tuple[str, str], ...]:
-        errand = Errand(f"the reactions to comment {comment_id} of {self.name} could not be read", "comment")
+        errand = ApiRequest(f"the reactions to comment {comment_id} of {self.name} could not be read", "comment")
         pages = self._place.pages(errand, f"/issues/comments/{comment_id}/reactions")
         found = (each for page in pages for each in page.read(list[ReactionWire]))
         return tuple((each.user.login, each.content) for each in found if each.user is not None)
 
-    def role(self, login: str) -> Role:
-        errand = Errand(f"the role of {login} in {self.name} could not be read", "account")
+    def role(self, login: str) -> RepositoryRole:
+        errand = ApiRequest(f"the role of {login} in {self.name} could not be read", "account")
         try:
             return self._place.ask(errand, "GET", f"/collaborators/{quote(login, safe='')}/permission").read(RoleWire).role()
         except NotOnGitHub:
-            return Role(role_name="none", permission=Permission.NONE)
+            return RepositoryRole(role_name="none", permission=Permission.NONE)
 
     def comment(self, number: int, body: str) -> Comment:
-        errand = Errand(f"the comment on {self.name}#{number} could not be written", "issue")
+        errand = ApiRequest(f"the comment on {self.name}#{number} could not be written", "issue")
         sent = {"body": _fitting(errand, body)}
         return self._place.ask(errand, "POST", f"/issues/{number}/comments", body=sent).read(CommentWire).comment()
 
     def edit_comment(self, comment_id: int, body: str) -> None:
-        errand = Errand(f"comment {comment_id} of {self.name} could not be changed", "comment")
+        errand = ApiRequest(f"comment {comment_id} of {self.name} could not be changed", "comment")
         self._place.ask(errand, "PATCH", f"/issues/comments/{comment_id}", body={"body": _fitting(errand, body)}).read(CreatedWire)
 
     def react(self, number: int, reaction: Reaction) -> None:
-        errand = Errand(f"{self.name}#{number} could not be reacted to", "issue")
+        errand = ApiRequest(f"{self.name}#{number} could not be reacted to", "issue")
         self._place.ask(errand, "POST", f"/issues/{number}/reactions", body={"content": reaction.value}).read(CreatedWire)
 
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
-        errand = Errand(f"comment {comment_id} of {self.name} could not be reacted to", "comment")
+        errand = ApiRequest(f"comment {comment_id} of {self.name} could not be reacted to", "comment")
         self._place.ask(errand, "POST", f"/issues/comments/{comment_id}/reactions", body={"content": reaction.value}).read(CreatedWire)
 
     # -- labels -----------------------------------------------------------------------------------------------------
 
     def label(self, number: int, names: Sequence[str]) -> None:
-        errand = Errand(f"{self.name}#{number} could not be labelled", "issue")
+        errand = ApiRequest(f"{self.name}#{number} could not be labelled", "issue")
         self._place.ask(errand, "POST", f"/issues/{number}/labels", body={"labels": list(names)}).read(list[LabelWire])
 
     def unlabel(self, number: int, name: str) -> bool:
-        errand = Errand(f"the label {name!r} could not be taken off {self.name}#{number}", "label on that issue")
+        errand = ApiRequest(f"the label {name!r} could not be taken off {self.name}#{number}", "label on that issue")
         try:
             self._place.ask(errand, "DELETE", f"/issues/{number}/labels/{quote(name, safe='')}").read(list[LabelWire])
         except NotOnGitHub:
@@ -153,7 +153,7 @@ class PyGitHub:
         return True
 
     def create_label(self, name: str, color: str, description: str) -> bool:
-        errand = Errand(f"the label {name!r} could not be made in {self.name}", "repository")
+        errand = ApiRequest(f"the label {name!r} could not be made in {self.name}", "repository")
         try:
             self._place.ask(errand, "POST", "/labels", body={"name": name, "color": color, "description": description}).read(CreatedWire)
         except GitHubRefused as refused:
@@ -165,7 +165,7 @@ class PyGitHub:
     # -- pull requests ----------------------------------------------------------------------------------------------
 
     def pull_request_for(self, branch: str) -> PullRequest | None:
-        errand = Errand(f"the pull request of {branch} in {self.name} could not be looked for", "repository")
+        errand = ApiRequest(f"the pull request of {branch} in {self.name} could not be looked for", "repository")
         query = {"head": f"{self.name.partition('/')[0]}:{branch}", "state": "all", **PAGE}
         # The redirect of a renamed repository drops the query, so the answer is looked through again.
         found = [
@@ -177,7 +177,7 @@ class PyGitHub:
         return max(found, key=lambda pull: (pull.state is PullState.OPEN, pull.number), default=None)
 
     def open_pull_request(self, new: NewPullRequest) -> PullRequest:
-        errand = Errand(f"the pull request of {new.head} in {self.name} could not be opened", "repository")
+        errand = ApiRequest(f"the pull request of {new.head} in {self.name} could not be opened", "repository")
         body = {
             "title": _title(errand, new.title),
             "body": _fitting(errand, new.body),
@@ -194,16 +194,16 @@ class PyGitHub:
             return there
 
     def update_pull_request(self, number: int, *, title: str | None = None, body: str | None = None) -> PullRequest:
-        errand = Errand(f"the pull request {self.name}#{number} could not be changed", "pull request")
+        errand = ApiRequest(f"the pull request {self.name}#{number} could not be changed", "pull request")
         given = {"title": None if title is None else _title(errand, title), "body": None if body is None else _fitting(errand, body)}
         changed = {name: value for name, value in given.items() if value is not None}
         return self._place.ask(errand, "PATCH", f"/pulls/{number}", body=changed).read(PullWire).pull_request()
 
     def mark_ready(self, pull: PullRequest) -> None:
-        errand = Errand(f"the pull request {self.name}#{pull.number} could not be marked as ready", "pull request")
+        errand = ApiRequest(f"the pull request {self.name}#{pull.number} could not be marked as ready", "pull request")
         self._graphql(errand, _READY, {"input": {"pullRequestId": pull.node_id}})
 
-    def _graphql(self, errand: Errand, query: str, variables: Mapping[str, object]) -> Answer:
+    def _graphql(self, errand: ApiRequest, query: str, variables: Mapping[str, object]) -> ApiResponse:
         """Ask GraphQL, whose errors come with status 200. Raises NotOnGitHub, PermissionMissing, GitHubRefused."""
         answer = self._place.caller.ask(errand, "POST", "/graphql", body={"query": query, "variables": dict(variables)})
         for error in answer.read(GraphWire).errors:
@@ -225,19 +225,19 @@ class PyGitHub:
         return facts(self._place, workflow)
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> None:
-        errand = Errand(f"the workflow {workflow} of {self.name} could not be started", "workflow")
+        errand = ApiRequest(f"the workflow {workflow} of {self.name} could not be started", "workflow")
         self._place.ask(
             errand, "POST", f"/actions/workflows/{quote(workflow, safe='')}/dispatches", body={"ref": ref, "inputs": dict(inputs)}
         )
 
 
-def _fitting(errand: Errand, body: str) -> str:
+def _fitting(errand: ApiRequest, body: str) -> str:
     if len(body) > LONGEST_BODY or len(body.encode(errors="surrogatepass")) > _MOST_BYTES:
         raise TextTooLong(f"{errand.what}: it has {len(body):,} characters; GitHub takes {LONGEST_BODY:,}.")
     return body
 
 
-def _title(errand: Errand, title: str) -> str:
+def _title(errand: ApiRequest, title: str) -> str:
     if len(title) > LONGEST_TITLE:
         raise TextTooLong(f"{errand.what}: its title has {len(title):,} characters; GitHub takes {LONGEST_TITLE}.")
     return title

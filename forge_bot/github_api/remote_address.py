@@ -12,7 +12,7 @@ _REMOTE = re.compile(
 )
 
 
-class Place(Frozen):
+class RepositoryAddress(Frozen):
     """A repository: its page, the API that knows it, and its name there."""
 
     name: str
@@ -20,7 +20,7 @@ class Place(Frozen):
     api: str
 
 
-def place_of(remote: str | None, environ: Mapping[str, str]) -> Place | None:
+def place_of(remote: str | None, environ: Mapping[str, str]) -> RepositoryAddress | None:
     """Where a remote's address leads on GitHub; None if it leads elsewhere.
 
     Besides github.com the servers count that GITHUB_SERVER_URL (with GITHUB_API_URL) and GH_HOST name: a token is sent nowhere else.
@@ -32,9 +32,9 @@ def place_of(remote: str | None, environ: Mapping[str, str]) -> Place | None:
     server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
     if server.partition("://")[2].lower() == host:
         api = environ.get("GITHUB_API_URL") or ("https://api.github.com" if host == "github.com" else f"{server}/api/v3")
-        return Place(name=name, page=f"{server}/{name}", api=api.rstrip("/"))
+        return RepositoryAddress(name=name, page=f"{server}/{name}", api=api.rstrip("/"))
     if host == "github.com":
-        return Place(name=name, page=f"https://github.com/{name}", api="https://api.github.com")
+        return RepositoryAddress(name=name, page=f"https://github.com/{name}", api="https://api.github.com")
     if host == environ.get("GH_HOST", "").lower():
-        return Place(name=name, page=f"https://{host}/{name}", api=f"https://{host}/api/v3")
+        return RepositoryAddress(name=name, page=f"https://{host}/{name}", api=f"https://{host}/api/v3")
     return None

@@ -5,18 +5,18 @@ from typing import Any
 
 from forge_bot.errors import MovedElsewhere
 from forge_bot.github_api.json_models import RepositoryWire
-from forge_bot.github_api.request_runner import Answer, Caller, Errand, Verb
+from forge_bot.github_api.request_runner import ApiRequest, ApiResponse, RequestRunner, Verb
 
 PAGE = {"per_page": "100"}
 
 
-class Place:
+class RepositoryRequests:
     """A repository by its name, owner/name, which is the new one when it turns out to have been renamed."""
 
-    def __init__(self, name: str, caller: Caller) -> None:
+    def __init__(self, name: str, caller: RequestRunner) -> None:
         self.name, self.caller = name, caller
 
-    def ask(self, errand: Errand, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> Answer:
+    def ask(self, errand: ApiRequest, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> ApiResponse:
         """A request in the repository; one that writes is sent once more when the repository has another name now."""
         try:
             return self.caller.ask(errand, verb, f"/repos/{self.name}{path}", query=query, body=body)
@@ -27,10 +27,10 @@ class Place:
             self.name = name
             return self.caller.ask(errand, verb, f"/repos/{name}{path}", query=query, body=body)
 
-    def _current_name(self, errand: Errand) -> str:
+    def _current_name(self, errand: ApiRequest) -> str:
         return self.caller.ask(errand, "GET", f"/repos/{self.name}").read(RepositoryWire).full_name
 
-    def pages(self, errand: Errand, path: str, query: Mapping[str, str] = PAGE) -> Iterator[Answer]:
+    def pages(self, errand: ApiRequest, path: str, query: Mapping[str, str] = PAGE) -> Iterator[ApiResponse]:
         """A list, page by page."""
         page = self.ask(errand, "GET", path, query=query)
         yield page
@@ -39,7 +39,7 @@ class Place:
             page = self.caller.ask(errand, "GET", page.following)
             yield page
 
-    def check(self, errand: Errand, repository: str, page: str) -> None:
+    def check(self, errand: ApiRequest, repository: str, page: str) -> None:
         """Raise MovedElsewhere for what was read but belongs to another `repository`; `page` is where a person finds it.
 
         A read is redirected without a word, for a renamed repository as for an issue that went to another one.

@@ -33,7 +33,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @dataclass(frozen=True)
-class Errand:
+class ApiRequest:
     """What is being done, in the words of an error: `#4 could not be read`, and the kind of thing it is done with."""
 
     what: str
@@ -41,10 +41,10 @@ class Errand:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApiResponse:
     """An answer that is none of GitHub's refusals. `following` is the address of the next page."""
 
-    errand: Errand
+    errand: ApiRequest
     status: int
     headers: Mapping[str, str]
     data: Any
@@ -63,7 +63,7 @@ class Answer:
             raise StrangeAnswer(f"{self.errand.what}: the answer is not GitHub's.") from None
 
 
-class Caller:
+class RequestRunner:
     """A connection to one API; `timeout` in whole seconds.
 
     `wait` is called with seconds, never for more than `patience` in all for one request.
@@ -83,7 +83,7 @@ class Caller:
         if "_client" in vars(self):
             self._client.close()
 
-    def ask(self, errand: Errand, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> Answer:
+    def ask(self, errand: ApiRequest, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> ApiResponse:
         """One request, asked again while that is allowed and harmless. Raises a GitHubError.
 
         A limit that ends within the patience is waited for: GitHub carried nothing out. A failure of the server or the connection is
@@ -108,7 +108,7 @@ class Caller:
             self._wait(seconds)
             left, tries = left - seconds, tries + 1
 
-    def _asked(self, errand: Errand, verb: Verb, path: str, query: Mapping[str, str] | None, body: Any) -> Answer:
+    def _asked(self, errand: ApiRequest, verb: Verb, path: str, query: Mapping[str, str] | None, body: Any) -> ApiResponse:
         address = self._client.requester.graphql_url if path == "/graphql" else path
         try:
             status, headers, text = self._client.requester.requestJson(verb, address, dict(query or {}), dict(_HEADERS), body)
@@ -122,7 +122,7 @@ class Caller:
             raise limited
         if status >= HTTPStatus.MULTIPLE_CHOICES and status != HTTPStatus.FOUND:
             raise refusal(errand.what, errand.thing, status, headers, text)
-        return Answer(errand, status, headers, _data(errand, text))
+        return ApiResponse(errand, status, headers, _data(errand, text))
 
 
 def load_library() -> None:
@@ -130,12 +130,12 @@ def load_library() -> None:
     import_module("github")
 
 
-def _no_answer(errand: Errand, verb: Verb, name: str) -> GitHubUnavailable:
+def _no_answer(errand: ApiRequest, verb: Verb, name: str) -> GitHubUnavailable:
     hint = None if verb == "GET" else "It may have been carried out all the same: look before trying again."
     return GitHubUnavailable(f"{errand.what}: GitHub did not answer ({name}).", hint=hint)
 
 
-def _data(errand: Errand, text: str) -> Any:
+def _data(errand: ApiRequest, text: str) -> Any:
     try:
         return json.loads(text) if text else None
     except ValueError:

@@ -37,7 +37,7 @@ class Permission(StrEnum):
     ADMIN = "admin"
 
 
-class Role(Frozen):
+class RepositoryRole(Frozen):
     """What somebody may do in the repository."""
 
     role_name: str = Field(description="none, read, triage, write, maintain, admin, or the name of an organisation's own role")

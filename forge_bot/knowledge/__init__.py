@@ -5,18 +5,18 @@ from forge_bot.knowledge.languages import Language
 from forge_bot.knowledge.past_runs import PastRun, read_past_run
 from forge_bot.knowledge.patterns import Pattern
 from forge_bot.knowledge.profile import Profile, read_profile
-from forge_bot.knowledge.project_commands_of import ENV, Command, Commands
+from forge_bot.knowledge.project_commands_of import ENV, Command, ProjectCommands
 from forge_bot.knowledge.recall import Recall, Similar
 
 __all__ = [
     "ENV",
     "Command",
-    "Commands",
     "History",
     "Language",
     "PastRun",
     "Pattern",
     "Profile",
+    "ProjectCommands",
     "Recall",
     "Similar",
     "read_past_run",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from forge_bot.artifacts.markdown import Block, Kind, read_blocks
+from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
 from forge_bot.knowledge.words import one_line
 
 _HEADING = "improvement report"
@@ -21,7 +21,7 @@ def read_friction(summary: str) -> tuple[str, ...]:
     """
     points: list[str] = []
     for block in _section(summary):
-        if block.kind is not Kind.TEXT or not block.depth or block.quoted:
+        if block.kind is not BlockKind.TEXT or not block.depth or block.quoted:
             continue
         if block.depth == 1 and block.starts_item:
             points.append(block.text)
@@ -35,7 +35,7 @@ def _section(summary: str) -> Iterator[Block]:
     """The blocks below the heading, up to the next one of its level or above."""
     level = 0
     for block in read_blocks(summary):
-        if block.kind is Kind.HEADING and (not level or block.level <= level):
+        if block.kind is BlockKind.HEADING and (not level or block.level <= level):
             level = block.level if block.text.strip().casefold() == _HEADING else 0
         elif level:
             yield block

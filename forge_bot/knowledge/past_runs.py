@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from pydantic.alias_generators import to_camel
 
 from forge_bot.artifacts.findings import read_findings
-from forge_bot.artifacts.markdown import Kind, read_blocks
+from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.knowledge.friction import read_friction
 from forge_bot.knowledge.lenient_config import items, json_object, string, strings, table
 from forge_bot.knowledge.words import one_line
@@ -139,8 +139,8 @@ def _date(state: Mapping[str, object], name: str) -> str:
 def _first_paragraph(summary: str) -> str:
     """The first text under `## Summary`, or of the whole document when it has no such heading."""
     blocks = read_blocks(summary)
-    start = next((place for place, each in enumerate(blocks) if each.kind is Kind.HEADING and each.text.strip() == "Summary"), -1)
-    return next((each.text for each in blocks[start + 1 :] if each.kind is Kind.TEXT and not each.empty), "")
+    start = next((place for place, each in enumerate(blocks) if each.kind is BlockKind.HEADING and each.text.strip() == "Summary"), -1)
+    return next((each.text for each in blocks[start + 1 :] if each.kind is BlockKind.TEXT and not each.empty), "")
 
 
 def _findings(state: Mapping[str, object], read: Callable[[str], str | None]) -> Iterator[tuple[str, Finding]]:

@@ -6,7 +6,7 @@ from posixpath import basename
 
 from forge_bot.knowledge.file_list import Listing
 from forge_bot.knowledge.languages import Language, language_of, read_languages
-from forge_bot.knowledge.project_commands_of import Commands, Found, overridden, together
+from forge_bot.knowledge.project_commands_of import DetectedCommands, ProjectCommands, overridden, together
 from forge_bot.knowledge.toolchains import go, jvm, make, node, python, ruby, rust
 from forge_bot.knowledge.words import one_line
 from forge_bot.settings.config import CONFIG
@@ -57,7 +57,7 @@ class Profile(Frozen):
     """A repository as the prompts and the verification need to know it."""
 
     languages: tuple[Language, ...]
-    commands: Commands
+    commands: ProjectCommands
     conventions: tuple[str, ...]
     ci: str
     layout: tuple[str, ...]
@@ -86,7 +86,7 @@ def read_profile(
     )
 
 
-def _find(listing: Listing) -> Found:
+def _find(listing: Listing) -> DetectedCommands:
     """Each language's own toolchain first; Make only for what they leave open, since it takes its tools from wherever it runs."""
     native = together(
         [python.find(listing), node.find(listing), go.find(listing), rust.find(listing), jvm.find(listing), ruby.find(listing)]
@@ -94,7 +94,7 @@ def _find(listing: Listing) -> Found:
     return together([native, make.find(listing, native.commands)])
 
 
-def _gaps(listing: Listing, commands: Commands) -> Iterator[str]:
+def _gaps(listing: Listing, commands: ProjectCommands) -> Iterator[str]:
     if not commands.test:
         for name, tool in _UNKNOWN_TOOLS.items():
             if listing.has(name):

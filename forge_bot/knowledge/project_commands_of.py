@@ -16,7 +16,7 @@ class Command(Frozen):
     reason: str
 
 
-class Commands(Frozen):
+class ProjectCommands(Frozen):
     """What a project runs, by kind; the commands of one kind run in this order."""
 
     setup: tuple[Command, ...] = ()
@@ -37,10 +37,10 @@ class Commands(Frozen):
                 return self.lint
 
 
-class Found(Frozen):
+class DetectedCommands(Frozen):
     """What one toolchain contributes, and what a person should know about it."""
 
-    commands: Commands = Commands()
+    commands: ProjectCommands = ProjectCommands()
     notes: tuple[str, ...] = ()
 
 
@@ -49,15 +49,15 @@ def command(reason: str, *argv: str) -> Command:
     return Command(argv=argv, reason=reason)
 
 
-def together(found: Iterable[Found]) -> Found:
+def together(found: Iterable[DetectedCommands]) -> DetectedCommands:
     """All contributions as one, in their order, each command once."""
     parts = tuple(found)
     merged = {name: _once(each for part in parts for each in part.commands.of(name)) for name in CommandName}
     notes = dict.fromkeys(note for part in parts for note in part.notes)
-    return Found(commands=Commands.model_validate(merged), notes=tuple(notes))
+    return DetectedCommands(commands=ProjectCommands.model_validate(merged), notes=tuple(notes))
 
 
-def overridden(commands: Commands, overrides: Mapping[str, Sequence[Sequence[str]]]) -> Commands:
+def overridden(commands: ProjectCommands, overrides: Mapping[str, Sequence[Sequence[str]]]) -> ProjectCommands:
     """The commands with whole kinds replaced; an empty list means none on purpose. Raises ValueError for an unknown kind."""
     said = f"{CONFIG} says so"
     chosen = {CommandName(kind): tuple(command(said, *argv) for argv in lines) for kind, lines in overrides.items()}

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import NamedTuple
 
-from forge_bot.mcp_server.client_actions import Next
+from forge_bot.mcp_server.client_actions import ClientAction
 from forge_bot.runs.clock import now
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
@@ -28,10 +28,10 @@ class _Kept(NamedTuple):
     files: tuple[str, ...]
     folders: tuple[str, ...]
     look: Look
-    found: Next
+    found: ClientAction
 
 
-class Standing:
+class ActionCache:
     """The questions and prompts that were handed out last."""
 
     def __init__(self, moment: float = MOMENT) -> None:
@@ -39,12 +39,12 @@ class Standing:
         self._actions: dict[str, _Kept] = {}
         self._noting = threading.Lock()
 
-    def again(self, workspace: str) -> Next | None:
+    def again(self, workspace: str) -> ClientAction | None:
         """The action of a workspace, if it was handed out before and everything is as it was then."""
         asked = self._actions.get(workspace)
         return asked.found if asked is not None and _look(asked.files, asked.folders) == asked.look else None
 
-    def note(self, workspace: str, run: Run, found: Next) -> None:
+    def note(self, workspace: str, run: Run, found: ClientAction) -> None:
         """Remember what was handed out, if it is a question or a prompt and rests on nothing that has just changed. The run is held."""
         with self._noting:
             self._actions.pop(workspace, None)

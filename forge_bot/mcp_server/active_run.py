@@ -13,7 +13,7 @@ from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import ReportsDamaged
 from forge_bot.git import Repository
 from forge_bot.runs.resolve import RunInfo, run_in
-from forge_bot.runs.snapshot_of_run import Reading, reading
+from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, STATE
@@ -27,7 +27,7 @@ def has_runs(folder: Path) -> bool:
         return False
 
 
-def under_way(folder: Path) -> Reading | None:
+def under_way(folder: Path) -> RunSnapshot | None:
     """The run of the checked-out branch, if it is not over.
 
     Raises ReportsDamaged where that may be a run whose record cannot be read, and what looking at a repository raises.
@@ -67,11 +67,11 @@ def _info(root: Path, place: Path) -> RunInfo | None:
         raise _unreadable(place) from error
 
 
-def _read(repository: Repository, known: list[RunInfo]) -> Reading | None:
+def _read(repository: Repository, known: list[RunInfo]) -> RunSnapshot | None:
     branch = repository.head().branch
     for info in (info for info in known if info.branch == branch):
         try:
-            found = reading(repository, info, load_config(repository.text_here))
+            found = run_snapshot(repository, info, load_config(repository.text_here))
         except ReportsDamaged as error:
             raise _unreadable(repository.root / SPECS / info.name) from error
         if not found.state.ended:

@@ -7,7 +7,7 @@ from forge_bot.git import Repository
 from forge_bot.knowledge import Profile
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.project import profile_at
-from forge_bot.runs.prompt_context import Briefing
+from forge_bot.runs.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import own_prompts
 from forge_bot.settings import Config
@@ -18,7 +18,7 @@ _KEPT = 8
 Kept = TypeVar("Kept")
 
 
-class Prompting:
+class AgentPrompts:
     """Makes prompts. Templates and profiles are kept, since reading them takes longer than a prompt."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Prompting:
     def prompt(self, run: Run, action: SpawnAgent) -> str:
         """The prompt; for several tasks at once it holds all of them, and each agent does the one whose id it is given."""
         profile = self.profile(run.repository, run.state.base_commit, run.config)
-        briefing = Briefing(run, profile, self._environment(run), (), "files")
+        briefing = PromptContext(run, profile, self._environment(run), (), "files")
         settings = run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         tasks = action.parallel_task_ids or (None,)

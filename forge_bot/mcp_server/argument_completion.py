@@ -3,12 +3,12 @@
 from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
 from forge_bot.mcp_server.protocol import ForgeServer
-from forge_bot.mcp_server.service_calls import LazyDesk, in_thread
+from forge_bot.mcp_server.service_calls import LazyService, in_thread
 
 _MOST = 100
 
 
-def add_completion(server: ForgeServer, desk: LazyDesk) -> None:
+def add_completion(server: ForgeServer, desk: LazyService) -> None:
     """Serve completion/complete."""
 
     @server.completion()
@@ -25,7 +25,7 @@ def add_completion(server: ForgeServer, desk: LazyDesk) -> None:
         return Completion(values=fitting[:_MOST], total=len(fitting), has_more=len(fitting) > _MOST)
 
 
-def _known(desk: LazyDesk, address: str, argument: str, given: dict[str, str]) -> list[str]:
+def _known(desk: LazyService, address: str, argument: str, given: dict[str, str]) -> list[str]:
     looking = desk().looking
     match argument:
         case "run":

@@ -5,20 +5,20 @@ from collections.abc import Callable
 
 from forge_bot.engine.reports import Report
 from forge_bot.errors import Interrupted
-from forge_bot.mcp_server.agent_prompts import Prompting
-from forge_bot.mcp_server.served_folders import Spot
-from forge_bot.runs.notifications import Tell
+from forge_bot.mcp_server.agent_prompts import AgentPrompts
+from forge_bot.mcp_server.served_folders import RunLocation
+from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 
 
-class Workshop:
+class CheckWorktree:
     """What the calls of one server share."""
 
     def __init__(self) -> None:
-        self.prompting = Prompting()
+        self.prompting = AgentPrompts()
         self._closed = False
-        self._running: list[tuple[Spot, Project]] = []
+        self._running: list[tuple[RunLocation, Project]] = []
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -28,14 +28,14 @@ class Workshop:
             for _, project in self._running:
                 project.call_off()
 
-    def call_off(self, spot: Spot) -> None:
+    def call_off(self, spot: RunLocation) -> None:
         """End the commands that are running for a run, since nobody wants to know any more what they say."""
         with self._lock:
             for other, project in self._running:
                 if other.key == spot.key:
                     project.call_off()
 
-    def beside(self, run: Run, spot: Spot, tell: Tell, do: Callable[[Project], Report]) -> Report:
+    def beside(self, run: Run, spot: RunLocation, tell: Notify, do: Callable[[Project], Report]) -> Report:
         """Run project commands at the run's last commit; what they leave behind is no affair of the client's tree.
 
         Raises Interrupted, with nothing recorded, when the commands were called off meanwhile.

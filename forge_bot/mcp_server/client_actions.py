@@ -9,13 +9,13 @@ from pydantic import JsonValue
 from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
 from forge_bot.engine.reports import GateShown, Report
 from forge_bot.errors import ForgeError, GitFailed
-from forge_bot.mcp_server.check_worktree import Workshop
+from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_reports import PUSH
 from forge_bot.mcp_server.dispatch import dispatched
 from forge_bot.mcp_server.person_answers import VIA
-from forge_bot.mcp_server.publish_steps import Step, step
+from forge_bot.mcp_server.publish_steps import PublishStep, publish_step
 from forge_bot.mcp_server.render_question import component, presented
-from forge_bot.mcp_server.served_folders import Spot
+from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.mcp_server.wire import (
     MODELS,
     CheckpointAction,
@@ -28,8 +28,8 @@ from forge_bot.mcp_server.wire import (
 )
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified
 from forge_bot.runs.clock import now
-from forge_bot.runs.notifications import PhaseBegan, Tell
-from forge_bot.runs.question import Question, question
+from forge_bot.runs.notifications import Notify, PhaseBegan
+from forge_bot.runs.question import Question, open_question
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
@@ -46,7 +46,7 @@ _HINTS = {
 _NUMBERED = re.compile(r"phase-(\d+[a-z]?)")
 
 
-class Next(NamedTuple):
+class ClientAction(NamedTuple):
     """The next action for a client, and the question if it is one.
 
     Without `news` nothing happened since it was asked for last; `cut` names documents that the question shows only the beginning of.
@@ -81,28 +81,28 @@ class Next(NamedTuple):
         return tuple(f"forge://run/{self.run}/{part}" for part in ("state", "artifacts", "log"))
 
 
-def next_for_client(run: Run, spot: Spot, shop: Workshop, tell: Tell) -> Next:
+def next_for_client(run: Run, spot: RunLocation, shop: CheckWorktree, tell: Notify) -> ClientAction:
     """Do what is our own process's, until something is the client's to do; its tree then holds nothing of ours uncommitted."""
     found = _next(run, spot, shop, tell)
     run.keep_record()
     return found
 
 
-def _next(run: Run, spot: Spot, shop: Workshop, tell: Tell) -> Next:
+def _next(run: Run, spot: RunLocation, shop: CheckWorktree, tell: Notify) -> ClientAction:
     while True:
         action = run.action
         if not isinstance(action, Exec):
             return _handed_out(run, shop, action)
         done = _chore(run, spot, shop, action, tell)
-        if isinstance(done, Step):
-            return Next(_exec(run, action, done), run.name)
+        if isinstance(done, PublishStep):
+            return ClientAction(_exec(run, action, done), run.name)
         run.tell(*done)
 
 
 # -- our own ------------------------------------------------------------------------------------------------------
 
 
-def _chore(run: Run, spot: Spot, shop: Workshop, action: Exec, tell: Tell) -> tuple[Report, tuple[str, ...]] | Step:
+def _chore(run: Run, spot: RunLocation, shop: CheckWorktree, action: Exec, tell: Notify) -> tuple[Report, tuple[str, ...]] | PublishStep:
     """The report on something our own process did, with the paths of its commit; or the step that is the client's to take."""
     label = run.pipeline.phase(action.phase).label
     try:
@@ -116,8 +116,8 @@ def _chore(run: Run, spot: Spot, shop: Workshop, action: Exec, tell: Tell) -> tu
             case "apply-held":
                 return applied(action, run.state, run)
             case "pull-request" | "post-to-source" | "final-commit":
-                found = step(run, action)
-                return found if isinstance(found, Step) else (found, ())
+                found = publish_step(run, action)
+                return found if isinstance(found, PublishStep) else (found, ())
             case _:
                 assert_never(action.operation)
     except GitFailed as error:
@@ -127,17 +127,17 @@ def _chore(run: Run, spot: Spot, shop: Workshop, action: Exec, tell: Tell) -> tu
 # -- the client's -------------------------------------------------------------------------------------------------
 
 
-def _handed_out(run: Run, shop: Workshop, action: SpawnAgent | WriteFile | Checkpoint | HumanGate | Done) -> Next:
+def _handed_out(run: Run, shop: CheckWorktree, action: SpawnAgent | WriteFile | Checkpoint | HumanGate | Done) -> ClientAction:
     match action:
         case SpawnAgent():
             dispatched(run, action)
-            return Next(_spawn(run, shop, action), run.name)
+            return ClientAction(_spawn(run, shop, action), run.name)
         case WriteFile():
             dispatched(run, action)
             label = _titled(run, action.phase)
             path = f"{run.workspace.relative}/{action.path}"
             name = action.action_id
-            return Next(
+            return ClientAction(
                 WriteFileAction(action_id=name, phase=action.phase, path=path, content=action.content, display_message=label), run.name
             )
         case Checkpoint() | HumanGate():
@@ -145,7 +145,7 @@ def _handed_out(run: Run, shop: Workshop, action: SpawnAgent | WriteFile | Check
         case Done():
             path = f"{run.workspace.relative}/{action.summary_path}" if action.summary_path else None
             done = DoneAction(action_id=action.action_id, summary=action.summary, summary_path=path, display_message=_last(run))
-            return Next(done, run.name)
+            return ClientAction(done, run.name)
         case _:
             assert_never(action)
 
@@ -155,7 +155,7 @@ def _last(run: Run) -> str:
     return f"git push once more publishes the last record of {run.state.branch}." if ahead else f"The work is on {run.state.branch}."
 
 
-def _spawn(run: Run, shop: Workshop, action: SpawnAgent) -> SpawnAgentAction:
+def _spawn(run: Run, shop: CheckWorktree, action: SpawnAgent) -> SpawnAgentAction:
     tasks = action.parallel_task_ids
     several = tasks is not None and len(tasks) > 1
     about = f" (task {', '.join(tasks)})" if tasks else ""
@@ -180,14 +180,14 @@ def _titled(run: Run, phase: PhaseId) -> str:
     return f"Phase {numbered[1]}: {label}" if numbered is not None else label
 
 
-def _exec(run: Run, action: Exec, taken: Step) -> ExecAction:
+def _exec(run: Run, action: Exec, taken: PublishStep) -> ExecAction:
     name = f"{action.action_id}{PUSH}" if taken.setup_only else action.action_id
     label = run.pipeline.phase(action.phase).label
     return ExecAction(action_id=name, phase=action.phase, commands=taken.commands, setup_only=taken.setup_only, display_message=label)
 
 
-def _asked(run: Run, action: Checkpoint | HumanGate) -> Next:
-    asked = question(run)
+def _asked(run: Run, action: Checkpoint | HumanGate) -> ClientAction:
+    asked = open_question(run)
     if asked is None:
         raise ForgeError("An open gate asks nothing.")
     text, cut = presented(asked, run.name, run.workspace.relative)
@@ -200,7 +200,7 @@ def _asked(run: Run, action: Checkpoint | HumanGate) -> Next:
             options=action.options,
             display_message=asked.title,
         )
-        return Next(gate, run.name, asked)
+        return ClientAction(gate, run.name, asked)
     shown(run, action, VIA)
     checkpoint = CheckpointAction(
         action_id=action.action_id,
@@ -211,7 +211,7 @@ def _asked(run: Run, action: Checkpoint | HumanGate) -> Next:
         digest=action.digest,
         display_message=asked.title,
     )
-    return Next(checkpoint, run.name, asked, cut=cut)
+    return ClientAction(checkpoint, run.name, asked, cut=cut)
 
 
 def shown(run: Run, action: Checkpoint, via: str) -> None:

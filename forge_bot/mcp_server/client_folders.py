@@ -12,10 +12,10 @@ from urllib.request import url2pathname
 from mcp.server.mcpserver import Context, ListRoots
 from mcp.types import ListRootsResult
 
-from forge_bot.mcp_server.service_calls import LazyDesk, in_thread
+from forge_bot.mcp_server.service_calls import LazyService, in_thread
 
 
-def windows(desk: LazyDesk) -> Callable[[Context[Any, Any], str], Awaitable[ListRootsResult | ListRoots]]:
+def client_folders(desk: LazyService) -> Callable[[Context[Any, Any], str], Awaitable[ListRootsResult | ListRoots]]:
     """What fills a tool's parameter with the client's folders: nobody is asked where a project is named, or one folder is served."""
 
     async def opened(ctx: Context[Any, Any], project: str) -> ListRootsResult | ListRoots:

@@ -18,7 +18,7 @@ _TOOLS = {
 }
 
 
-def for_clients(advice: str) -> str:
+def client_hint(advice: str) -> str:
     """The advice with our own commands named as tools; those that no tool stands for are left, since a terminal takes them."""
     return _COMMAND.sub(_tool, advice)
 

@@ -11,7 +11,7 @@ from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible, Wrong
 from forge_bot.mcp_server.dispatch import Dispatch, check_bounds, dispatched, is_visible, note, outputs_of, touched
 from forge_bot.mcp_server.publish_steps import done_by_client
 from forge_bot.mcp_server.wire import Hint, Previous, ReportedFinding
-from forge_bot.runs.apply_output import Landing, contract_of
+from forge_bot.runs.apply_output import OutputApplier, artifact_contract
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.clock import now
 from forge_bot.runs.publish import PULL_REQUEST
@@ -28,7 +28,7 @@ _URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.
 _LONGEST_WORDS = 4_000
 
 
-class Told(NamedTuple):
+class ReportOutcome(NamedTuple):
     """What a report did."""
 
     updated: bool
@@ -40,7 +40,7 @@ class Told(NamedTuple):
     message: str = ""
 
 
-def report(run: Run, said: Previous) -> Told | None:
+def report(run: Run, said: Previous) -> ReportOutcome | None:
     """Tell the engine what the client did; None if there is nothing to tell, as when the same report comes again.
 
     Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits; the run is then as it was.
@@ -76,7 +76,7 @@ def _usages(said: Previous, count: int) -> tuple[Usage, ...]:
 # -- agents -------------------------------------------------------------------------------------------------------
 
 
-def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> Told:
+def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome:
     if not said.action_id:
         raise ActionUnnamed("A failure leaves nothing to see.")
     words = said.error[:_LONGEST_WORDS]
@@ -94,10 +94,10 @@ def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> Told:
                 usage=usage,
             )
         )
-    return Told(updated=True, hint="revision_required", message=f"{run.pipeline.phase(action.phase).label}: no answer")
+    return ReportOutcome(updated=True, hint="revision_required", message=f"{run.pipeline.phase(action.phase).label}: no answer")
 
 
-def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> Told | None:
+def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome | None:
     dispatch = dispatched(run, action)
     tasks: tuple[TaskId | None, ...] = action.parallel_task_ids or (None,)
     names = dict(zip(tasks, outputs_of(action), strict=True))
@@ -131,7 +131,7 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ArtifactUnfit(f"{where} is not UTF-8: {error.reason} at byte {error.start}.") from error
-    complaints = contract_of(run, action).complaints(text)
+    complaints = artifact_contract(run, action).complaints(text)
     if complaints and dispatch.refused < _COMPLAINTS:
         note(run, dispatch.model_copy(update={"refused": dispatch.refused + 1}))
         raise ArtifactUnfit(f"{where} cannot be used as it is.", details=complaints)
@@ -162,12 +162,12 @@ def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None
 
 
 def _land(run: Run, action: SpawnAgent, task: TaskId | None, text: str, usage: Usage, paths: tuple[str, ...]) -> ArtifactWritten:
-    report, committed = Landing(run).land_files(action, task, text, usage, paths)
+    report, committed = OutputApplier(run).land_files(action, task, text, usage, paths)
     run.tell(report, committed)
     return report
 
 
-def _told(run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warnings: tuple[str, ...]) -> Told:
+def _told(run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warnings: tuple[str, ...]) -> ReportOutcome:
     verdicts = [report.inspection.verdict for report in reports if report.inspection.verdict is not None]
     worst = next((verdict for verdict in verdicts if not verdict.positive), verdicts[0] if verdicts else None)
     findings = tuple(
@@ -181,7 +181,7 @@ def _told(run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warn
     held = [f"{report.held} waits for a person: it changes {', '.join(report.held_paths)}" for report in reports if report.held]
     label = run.pipeline.phase(action.phase).label
     said = f": {worst.value}" if worst is not None else ""
-    return Told(
+    return ReportOutcome(
         updated=True,
         artifacts=names,
         verdict=worst,
@@ -195,7 +195,7 @@ def _told(run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warn
 # -- files and commands -------------------------------------------------------------------------------------------
 
 
-def _file_written(run: Run, action: WriteFile, said: Previous) -> Told | None:
+def _file_written(run: Run, action: WriteFile, said: Previous) -> ReportOutcome | None:
     if said.error:
         if not said.action_id:
             raise ActionUnnamed("A failure leaves nothing to see.")
@@ -207,16 +207,16 @@ def _file_written(run: Run, action: WriteFile, said: Previous) -> Told | None:
         raise NothingVisible(f"{run.workspace.relative}/{action.path} does not hold the content of {action.action_id}.")
     run.tell(written(action, run))
     label = run.pipeline.phase(action.phase).label
-    return Told(updated=True, artifacts=(action.path,), hint="setup_continue", message=f"{label}: {action.path}")
+    return ReportOutcome(updated=True, artifacts=(action.path,), hint="setup_continue", message=f"{label}: {action.path}")
 
 
-def _not_done(run: Run, action: WriteFile | Exec, error: str) -> Told:
+def _not_done(run: Run, action: WriteFile | Exec, error: str) -> ReportOutcome:
     """Tell that the client could not do it; a person decides whether it is tried again."""
     run.tell(ActionFailed(key=action.action_id, at=now(), action_id=action.action_id, message=error[:_LONGEST_WORDS]))
-    return Told(updated=True, hint="revision_required", message=f"{run.pipeline.phase(action.phase).label}: failed")
+    return ReportOutcome(updated=True, hint="revision_required", message=f"{run.pipeline.phase(action.phase).label}: failed")
 
 
-def _executed(run: Run, action: Exec, said: Previous) -> Told | None:
+def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
     if action.operation in {"prepare", "verify", "apply-held"}:
         # Our own process does these, whatever a client claims.
         return None
@@ -229,7 +229,7 @@ def _executed(run: Run, action: Exec, said: Previous) -> Told | None:
         if not run.repository.pushed(run.state.branch):
             raise NothingVisible(f"{run.state.branch} is not at its remote as it is here.")
         if said.action_id.endswith(PUSH) and action.operation != "final-commit":
-            return Told(updated=False, hint="setup_continue", message=f"{label}: pushed")
+            return ReportOutcome(updated=False, hint="setup_continue", message=f"{label}: pushed")
     found = _URL.search(said.output)
     if action.operation == "pull-request" and found is None:
         raise NothingVisible(
@@ -239,4 +239,4 @@ def _executed(run: Run, action: Exec, said: Previous) -> Told | None:
     detail = f"opened {url}" if url else f"{label} was done by the client"
     run.tell(done_by_client(action, detail, url))
     artifacts = (PULL_REQUEST,) if action.operation == "pull-request" else ()
-    return Told(updated=True, artifacts=artifacts, message=f"{label}: {detail}")
+    return ReportOutcome(updated=True, artifacts=artifacts, message=f"{label}: {detail}")

@@ -10,8 +10,8 @@ from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import ForgeError, RunBusy, WrongBranch
 from forge_bot.git.unfinished_operation import under_way
 from forge_bot.mcp_server.error_nodes import AtNode
-from forge_bot.mcp_server.served_folders import Spot
-from forge_bot.runs.run import Run, opened
+from forge_bot.mcp_server.served_folders import RunLocation
+from forge_bot.runs.run import Run, open_run
 from forge_bot.store import Workspace
 
 _PATIENCE = 20.0
@@ -37,7 +37,7 @@ class Turns:
 
 
 @contextmanager
-def client_run(spot: Spot, turns: Turns, *, ending: bool = False) -> Generator[Run]:
+def client_run(spot: RunLocation, turns: Turns, *, ending: bool = False) -> Generator[Run]:
     """The run, held for one call. Raises WrongBranch, RunBusy when another process keeps it, and what opening raises.
 
     With `ending` it does not matter what else was committed.
@@ -61,19 +61,19 @@ def _placed(run: Run) -> AtNode:
     return AtNode(action.phase if several else action.output_file, action.input_files)
 
 
-def _held(spot: Spot, stack: ExitStack, *, ending: bool) -> Run:
+def _held(spot: RunLocation, stack: ExitStack, *, ending: bool) -> Run:
     config = spot.root.config
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            return stack.enter_context(opened(spot.root.repository, spot.info, config, theirs=True, ending=ending))
+            return stack.enter_context(open_run(spot.root.repository, spot.info, config, theirs=True, ending=ending))
         except RunBusy:
             if time.monotonic() > until:
                 raise
             time.sleep(_PAUSE)
 
 
-def _on_branch(spot: Spot) -> None:
+def _on_branch(spot: RunLocation) -> None:
     """The run's branch is checked out; one that nobody has made yet is made, where the run began."""
     repository, info = spot.root.repository, spot.info
     head = repository.head()

@@ -1,15 +1,15 @@
 """`pipeline_init_with_context`: effort guessed, questions asked, and with the person's choice the run begins."""
 
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.reports import Flags
+from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadArguments, BadOption, DirtyTree, ForgeError, NoStateHome, NotReady, WriteFailed
 from forge_bot.git import Tree
 from forge_bot.git.unfinished_operation import under_way
 from forge_bot.mcp_server.client_run import Turns
 from forge_bot.mcp_server.dispatch import begun_here
 from forge_bot.mcp_server.idempotency import begun_before, check_alone
-from forge_bot.mcp_server.issue_context import Ticket, edited, proposed, ticket_of, told_origin
-from forge_bot.mcp_server.served_folders import Root
+from forge_bot.mcp_server.issue_context import IssueContext, edited, issue_context, proposed, told_origin
+from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.mcp_server.task_source import Origin
 from forge_bot.mcp_server.wire import (
     Confirmation,
@@ -23,9 +23,9 @@ from forge_bot.mcp_server.wire import (
     Ready,
     SkippedPhase,
 )
-from forge_bot.runs.create import QUESTIONS, Beginning, Plan, begin, plan_for
+from forge_bot.runs.create import QUESTIONS, NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.project import check_testable, profile_at
-from forge_bot.runs.run_paths import Places
+from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.session import person
 from forge_bot.runs.snapshot_of_run import raw_file
 from forge_bot.settings import load_pipeline
@@ -59,14 +59,14 @@ class _Told(Frozen):
     flags: InitFlags = InitFlags()
 
 
-class Confirming:
+class Confirmations:
     """The calls before a run begins."""
 
     def __init__(self) -> None:
         self._told: dict[tuple[str, str], _Told] = {}
         self._turns = Turns()
 
-    def answer(self, root: Root, call: Call) -> NeedsConfirmation | NeedsDiscussion | Ready:
+    def answer(self, root: ServedFolder, call: Call) -> NeedsConfirmation | NeedsDiscussion | Ready:
         """What this call leads to. Raises BadArguments for answers and a confirmation together, and what beginning raises."""
         if call.discussion_answers.strip() and call.user_confirmation is not None:
             raise BadArguments(
@@ -79,13 +79,13 @@ class Confirming:
             # One after the other: a call that comes again while the first is still at work is to find its run.
             with self._turns.turn(str(root.path)):
                 return _begun(root, pipeline, told, call.user_confirmation)
-        ticket = ticket_of(told.text, told.origin, told.context, told.flags.effort_override)
+        ticket = issue_context(told.text, told.origin, told.context, told.flags.effort_override)
         discussing = told.flags.discuss and not told.flags.auto and told.origin.type == "text"
         if discussing and _ANSWERS not in told.text:
             return NeedsDiscussion(needs_discussion=Discussion(questions=QUESTIONS, message=_PLEASE))
         return NeedsConfirmation(needs_user_confirmation=_proposal(root, pipeline, ticket, told))
 
-    def _remembered(self, root: Root, call: Call) -> _Told:
+    def _remembered(self, root: ServedFolder, call: Call) -> _Told:
         key = (str(root.path), call.workspace)
         before = self._told.get(key, _Told())
         context = call.external_context or before.context
@@ -114,7 +114,7 @@ def _text(call: Call, before: str) -> str:
 _PLEASE = "Please put these questions to the person, and pass the answers on as discussion_answers."
 
 
-def _proposal(root: Root, pipeline: Pipeline, ticket: Ticket, told: _Told) -> Proposal:
+def _proposal(root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told: _Told) -> Proposal:
     branch = _branch(root) or told.flags.current_branch or ""
     guess = ticket.effort
     labels = {phase.id: phase.label for phase in pipeline.phases}
@@ -139,7 +139,7 @@ def _proposal(root: Root, pipeline: Pipeline, ticket: Ticket, told: _Told) -> Pr
     )
 
 
-def _branch(root: Root) -> str:
+def _branch(root: ServedFolder) -> str:
     try:
         return root.repository.head().branch
     except ForgeError:
@@ -149,13 +149,13 @@ def _branch(root: Root) -> str:
 # -- the run begins -----------------------------------------------------------------------------------------------
 
 
-def _begun(root: Root, pipeline: Pipeline, told: _Told, chosen: Confirmation) -> Ready:
+def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirmation) -> Ready:
     beginning = _beginning(root, told, chosen)
     info = begun_before(root, beginning)
     if info is None:
         _check_tree(root, beginning.plan)
         check_testable(profile_at(root.repository, root.repository.head().commit, root.config), root.config)
-        info = begin(root.repository, beginning, pipeline, theirs=True, note=_note)
+        info = create_run(root.repository, beginning, pipeline, theirs=True, note=_note)
     effort = beginning.plan.effort
     return Ready(
         workspace=f"{SPECS}/{info.name}",
@@ -168,7 +168,7 @@ def _begun(root: Root, pipeline: Pipeline, told: _Told, chosen: Confirmation) ->
     )
 
 
-def _note(spots: Places) -> None:
+def _note(spots: RunPaths) -> None:
     """What lies beside the run. Raises NoStateHome, before anything of the run is there."""
     try:
         begun_here(spots)
@@ -176,24 +176,24 @@ def _note(spots: Places) -> None:
         raise NoStateHome(f"{spots.home} cannot be written to. {error.message}") from error
 
 
-def _beginning(root: Root, told: _Told, chosen: Confirmation) -> Beginning:
+def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
     enriched = chosen.enriched_request_body.strip()
     if told.origin.type == "text":
-        ticket = ticket_of(enriched or told.text, told.origin, told.context, chosen.effort)
+        ticket = issue_context(enriched or told.text, told.origin, told.context, chosen.effort)
     else:
-        ticket = edited(ticket_of(told.text, told.origin, told.context, chosen.effort), enriched)
+        ticket = edited(issue_context(told.text, told.origin, told.context, chosen.effort), enriched)
     flags = told.flags
-    return Beginning(
+    return NewRun(
         draft=ticket.draft,
         plan=_planned(root, ticket, chosen, told),
-        flags=Flags(auto=flags.auto, skip_pr=flags.skip_pr, debug=flags.debug, discuss=flags.discuss),
+        flags=RunFlags(auto=flags.auto, skip_pr=flags.skip_pr, debug=flags.debug, discuss=flags.discuss),
         budget=root.config.budget,
         by=person(),
     )
 
 
-def _planned(root: Root, ticket: Ticket, chosen: Confirmation, told: _Told) -> Plan:
-    guessed = ticket_of(told.text, told.origin, told.context, told.flags.effort_override).effort if told.text or told.context else None
+def _planned(root: ServedFolder, ticket: IssueContext, chosen: Confirmation, told: _Told) -> RunPlan:
+    guessed = issue_context(told.text, told.origin, told.context, told.flags.effort_override).effort if told.text or told.context else None
     reason = guessed.reason if guessed is not None and guessed.effort is chosen.effort else "the effort that was confirmed"
     plan = plan_for(
         root.repository,
@@ -208,7 +208,7 @@ def _planned(root: Root, ticket: Ticket, chosen: Confirmation, told: _Told) -> P
     return plan.model_copy(update={"effort_reason": reason})
 
 
-def _check_tree(root: Root, plan: Plan) -> None:
+def _check_tree(root: ServedFolder, plan: RunPlan) -> None:
     """Refuse what would spoil a run in this tree. Raises NoCommits, DetachedHead, NotReady, BadOption, BranchExists, DirtyTree."""
     branch = root.repository.head().branch
     if (operation := under_way(root.path)) is not None:

@@ -8,7 +8,7 @@ from forge_bot.engine import Action, SpawnAgent, WriteFile
 from forge_bot.errors import OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_paths import Places
+from forge_bot.runs.run_paths import RunPaths
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen
 
@@ -62,7 +62,7 @@ def note(run: Run, dispatch: Dispatch) -> None:
     write_whole(run.places.home / _FILE, dispatch.model_dump_json())
 
 
-def begun_here(spots: Places) -> None:
+def begun_here(spots: RunPaths) -> None:
     """Note that a run began on this machine, in a clean tree: what is dirty at its first action is not its agent's."""
     write_whole(spots.home / _FILE, Dispatch(action_id="", dirty={}, outputs={}).model_dump_json())
 

@@ -20,7 +20,7 @@ _MOST_TIMES = 3
 _WANTED = "**A reject needs notes: say what should be different. Nothing was recorded so far.**\n\n"
 
 
-class Put(NamedTuple):
+class ElicitedQuestion(NamedTuple):
     """A question ready to be put: what it is about, and which answers it takes. `kept` is for the answer's round, as JSON."""
 
     action_id: str
@@ -32,7 +32,7 @@ class Put(NamedTuple):
     kept: str = ""
 
 
-class Given(NamedTuple):
+class ElicitedAnswer(NamedTuple):
     """What the client's person answered, to which question; `cut` if they were shown only the beginning of a document."""
 
     action_id: str
@@ -42,23 +42,23 @@ class Given(NamedTuple):
     cut: bool
 
 
-class Wordless(NamedTuple):
+class RejectWithoutNotes(NamedTuple):
     """A reject without notes, so the question is to be put again: for the how manieth time."""
 
     times: int
 
 
-class Silent(NamedTuple):
+class NoAnswer(NamedTuple):
     """Nobody answered; why."""
 
     why: str
 
 
-class Earlier(NamedTuple):
+class PreviousRound(NamedTuple):
     """What the round before kept, and the answer that comes with this one; None if none does."""
 
     kept: str
-    answer: Given | Wordless | Silent | None
+    answer: ElicitedAnswer | RejectWithoutNotes | NoAnswer | None
 
 
 def can_ask(ctx: Context[Any, Any]) -> bool:
@@ -70,13 +70,13 @@ def can_ask(ctx: Context[Any, Any]) -> bool:
     return able.elicitation.form is not None or able.elicitation.url is None
 
 
-def brought(ctx: Context[Any, Any]) -> Earlier | None:
+def brought(ctx: Context[Any, Any]) -> PreviousRound | None:
     """What comes with a call whose question was a round of its own; None for any other call."""
     # The SDK seals the state, and binds it to the tool and its arguments: whatever opens was written below.
     if ctx.request_state is None:
         return None
     state: dict[str, Any] = json.loads(ctx.request_state)
-    put = Put(
+    put = ElicitedQuestion(
         action_id=state["action_id"],
         digest=state["digest"],
         message="",
@@ -87,11 +87,13 @@ def brought(ctx: Context[Any, Any]) -> Earlier | None:
     )
     answer = (ctx.input_responses or {}).get(_KEY)
     if answer is None:
-        return Earlier(put.kept, None)
-    return Earlier(put.kept, _read(put, answer) if isinstance(answer, ElicitResult) else Silent("the client answered in another form"))
+        return PreviousRound(put.kept, None)
+    return PreviousRound(
+        put.kept, _read(put, answer) if isinstance(answer, ElicitResult) else NoAnswer("the client answered in another form")
+    )
 
 
-async def ask(ctx: Context[Any, Any], put: Put) -> Given | Wordless | Silent | InputRequiredResult:
+async def ask(ctx: Context[Any, Any], put: ElicitedQuestion) -> ElicitedAnswer | RejectWithoutNotes | NoAnswer | InputRequiredResult:
     """Put the question. An InputRequiredResult is to be returned from the tool as it is; the answer comes with the next call."""
     message = f"{_WANTED}{put.message}" if put.times > 1 else put.message
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -101,24 +103,28 @@ async def ask(ctx: Context[Any, Any], put: Put) -> Given | Wordless | Silent | I
     try:
         answer = await ctx.session.elicit_form(message, _schema(put), ctx.request_id)
     except MCPError as error:
-        return Silent(f"the client could not ask: {error.message[:200]}")
+        return NoAnswer(f"the client could not ask: {error.message[:200]}")
     return _read(put, answer)
 
 
-def _schema(put: Put) -> dict[str, Any]:
+def _schema(put: ElicitedQuestion) -> dict[str, Any]:
     answer = {"type": "string", "title": "Answer", "enum": list(put.options)}
     notes = {"type": "string", "title": "Notes", "description": "What should be different; needed for reject", "maxLength": _LONGEST_NOTES}
     return {"type": "object", "properties": {"answer": answer, "notes": notes}, "required": ["answer"]}
 
 
-def _read(put: Put, result: ElicitResult) -> Given | Wordless | Silent:
+def _read(put: ElicitedQuestion, result: ElicitResult) -> ElicitedAnswer | RejectWithoutNotes | NoAnswer:
     if result.action != "accept":
-        return Silent(f"the question was answered with {result.action}, which is neither a yes nor a no")
+        return NoAnswer(f"the question was answered with {result.action}, which is neither a yes nor a no")
     content = result.content or {}
     answer, told = content.get("answer"), content.get("notes", "")
     if not isinstance(answer, str) or answer not in put.options:
-        return Silent("the form came back without one of the offered answers")
+        return NoAnswer("the form came back without one of the offered answers")
     notes = told.replace("\0", "") if isinstance(told, str) else ""
     if answer == "reject" and not notes.strip():
-        return Wordless(put.times + 1) if put.times < _MOST_TIMES else Silent("it was sent back without saying what should be different")
-    return Given(put.action_id, put.digest, answer, notes, put.cut)
+        return (
+            RejectWithoutNotes(put.times + 1)
+            if put.times < _MOST_TIMES
+            else NoAnswer("it was sent back without saying what should be different")
+        )
+    return ElicitedAnswer(put.action_id, put.digest, answer, notes, put.cut)

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from forge_bot.mcp_server.client_actions import Next
+from forge_bot.mcp_server.client_actions import ClientAction
 from forge_bot.mcp_server.wire import CheckpointAction, ExecAction, HumanGateAction, SpawnAgentAction, WireAction, WriteFileAction
 
 _THERE = "The repository is in {root}. All paths below count from that folder, and commands run in it.\n\n{prompt}"
 _IN_FOLDER = 'cd "$0" && exec "$@"'
 
 
-def placed(found: Next, root: Path) -> Next:
+def placed(found: ClientAction, root: Path) -> ClientAction:
     """The same action, which names the folder."""
     return found._replace(action=_placed(found.action, root))
 

@@ -10,13 +10,13 @@ from mcp.types import CallToolResult, InputRequiredResult
 from pydantic import JsonValue
 
 from forge_bot.mcp_server.change_notifications import Listeners, announce
-from forge_bot.mcp_server.elicit import Given, Put, Silent, Wordless, ask, brought, can_ask
-from forge_bot.mcp_server.progress_notifications import Voice
-from forge_bot.mcp_server.service_calls import LazyDesk, client_name, in_thread
+from forge_bot.mcp_server.elicit import ElicitedAnswer, ElicitedQuestion, NoAnswer, RejectWithoutNotes, ask, brought, can_ask
+from forge_bot.mcp_server.progress_notifications import ProgressNotifier
+from forge_bot.mcp_server.service_calls import LazyService, client_name, in_thread
 from forge_bot.mcp_server.tool_results import answered
 
 if TYPE_CHECKING:
-    from forge_bot.mcp_server.client_actions import Next
+    from forge_bot.mcp_server.client_actions import ClientAction
     from forge_bot.mcp_server.confirm_control import Operation, PastQuestion
     from forge_bot.mcp_server.side_tool_results import Controlled
     from forge_bot.mcp_server.wire import ReportResult
@@ -31,13 +31,13 @@ _NOBODY = (
 
 
 async def next_or_question(
-    ctx: Context[Any, Any], desk: LazyDesk, listeners: Listeners, workspace: str, said: dict[str, Any]
+    ctx: Context[Any, Any], desk: LazyService, listeners: Listeners, workspace: str, said: dict[str, Any]
 ) -> CallToolResult | InputRequiredResult:
     """The next action; or, where the protocol wants it so, the question as a round of its own."""
-    voice, asks = Voice(ctx), can_ask(ctx)
+    voice, asks = ProgressNotifier(ctx), can_ask(ctx)
     earlier = brought(ctx) if asks else None
     answer = earlier.answer if earlier is not None else None
-    if isinstance(answer, Given):
+    if isinstance(answer, ElicitedAnswer):
         found = await in_thread(partial(_went_on, desk, workspace, answer, voice))
     else:
         # The arguments come again with each round of a call; what they report was recorded in the first.
@@ -47,19 +47,19 @@ async def next_or_question(
         result = _read(earlier.kept)
     if found.news:
         await announce(ctx, listeners, workspace)
-    while asks and found.question is not None and not isinstance(answer, Silent):
-        told = await ask(ctx, _put(found, answer.times if isinstance(answer, Wordless) else 1, result))
+    while asks and found.question is not None and not isinstance(answer, NoAnswer):
+        told = await ask(ctx, _put(found, answer.times if isinstance(answer, RejectWithoutNotes) else 1, result))
         if isinstance(told, InputRequiredResult):
             return told
         answer = told
-        if isinstance(told, Given):
+        if isinstance(told, ElicitedAnswer):
             found = await in_thread(partial(_went_on, desk, workspace, told, voice))
             await announce(ctx, listeners, workspace)
-    return _result(found, result, answer.why if isinstance(answer, Silent) else "")
+    return _result(found, result, answer.why if isinstance(answer, NoAnswer) else "")
 
 
 async def controlled(
-    ctx: Context[Any, Any], desk: LazyDesk, workspace: str, operation: "Operation", phase: str, notes: str
+    ctx: Context[Any, Any], desk: LazyService, workspace: str, operation: "Operation", phase: str, notes: str
 ) -> "Controlled | InputRequiredResult":
     """End a run, or send it back; past an open question only if the client's person says so. Raises PersonDecides."""
     from forge_bot.mcp_server.confirm_control import PastQuestion, Wanted  # the engine stands behind it
@@ -72,36 +72,40 @@ async def controlled(
     asks = can_ask(ctx)
     earlier = brought(ctx) if asks else None
     answer = earlier.answer if earlier is not None else None
-    found = await done(answer.action_id if isinstance(answer, Given) and answer.answer == operation else "")
+    found = await done(answer.action_id if isinstance(answer, ElicitedAnswer) and answer.answer == operation else "")
     if not isinstance(found, PastQuestion):
         return found
     if asks and answer is None:
-        told = await ask(ctx, Put(found.action_id, found.digest, found.message, found.options))
+        told = await ask(ctx, ElicitedQuestion(found.action_id, found.digest, found.message, found.options))
         if isinstance(told, InputRequiredResult):
             return told
-        if isinstance(told, Given):
+        if isinstance(told, ElicitedAnswer):
             found = await done(told.action_id)
     if isinstance(found, PastQuestion):
         raise found.refusal
     return found
 
 
-async def _asked_for(ctx: Context[Any, Any], desk: LazyDesk, workspace: str, said: dict[str, Any], voice: Voice) -> "Next":
+async def _asked_for(
+    ctx: Context[Any, Any], desk: LazyService, workspace: str, said: dict[str, Any], voice: ProgressNotifier
+) -> "ClientAction":
     standing = desk.asked_again(workspace, said)
     if standing is not None:
         return standing
     return await in_thread(lambda: desk().next_action(workspace, said, client_name(ctx), voice, asks_itself=can_ask(ctx)))
 
 
-def _went_on(desk: LazyDesk, workspace: str, told: Given, voice: Voice) -> "Next":
+def _went_on(desk: LazyService, workspace: str, told: ElicitedAnswer, voice: ProgressNotifier) -> "ClientAction":
     return desk().person_said(workspace, *told[:4], voice, cut=told.cut)
 
 
-def _put(found: "Next", times: int, result: "ReportResult | None") -> Put:
+def _put(found: "ClientAction", times: int, result: "ReportResult | None") -> ElicitedQuestion:
     body = found.action.model_dump()
     options = tuple(dict.fromkeys((*body["options"], "abandon")))
     kept = _kept(result) if result is not None else ""
-    return Put(found.action.action_id, str(body.get("digest", "")), body["present_to_user"], options, bool(found.cut), times, kept)
+    return ElicitedQuestion(
+        found.action.action_id, str(body.get("digest", "")), body["present_to_user"], options, bool(found.cut), times, kept
+    )
 
 
 def _kept(result: "ReportResult") -> str:
@@ -126,7 +130,7 @@ def _shortened(result: "ReportResult", most: int) -> "ReportResult":
     return result.model_copy(update={"findings": result.findings[:most], "warning": warning})
 
 
-def _result(found: "Next", result: "ReportResult | None", silence: str) -> CallToolResult:
+def _result(found: "ClientAction", result: "ReportResult | None", silence: str) -> CallToolResult:
     action = found.action.model_copy(update={"report_result": result})
     if silence and found.question is not None:
         warning = "; ".join(filter(None, (action.warning, _NOBODY.format(why=silence))))

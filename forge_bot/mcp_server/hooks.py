@@ -18,7 +18,7 @@ from forge_bot.engine.actions import Action, SpawnAgent
 from forge_bot.errors import ForgeError, ReportsDamaged
 from forge_bot.mcp_server.active_run import has_runs, under_way
 from forge_bot.mcp_server.shell_words import git_calls, gives_answer
-from forge_bot.runs.snapshot_of_run import Reading
+from forge_bot.runs.snapshot_of_run import RunSnapshot
 from forge_bot.store import SPECS
 
 BLOCK = 2
@@ -74,7 +74,7 @@ def _short(error: Exception) -> str:
     return f"{error.message} {error.advice}" if isinstance(error, ForgeError) else type(error).__name__
 
 
-def _stopped(found: Reading, event: Event, payload: Mapping[str, JsonValue]) -> str:
+def _stopped(found: RunSnapshot, event: Event, payload: Mapping[str, JsonValue]) -> str:
     """Why the host must not go on; empty if it may."""
     action = next_action(found.pipeline, found.state)
     match event:
@@ -86,7 +86,7 @@ def _stopped(found: Reading, event: Event, payload: Mapping[str, JsonValue]) -> 
             return _leaving(found, action, payload)
 
 
-def _call(found: Reading, action: Action, tool: str, given: JsonValue) -> str:
+def _call(found: RunSnapshot, action: Action, tool: str, given: JsonValue) -> str:
     about = given if isinstance(given, dict) else {}
     if tool in _EDITS:
         path = str(about.get("file_path") or about.get("notebook_path") or "")
@@ -96,7 +96,7 @@ def _call(found: Reading, action: Action, tool: str, given: JsonValue) -> str:
     return ""
 
 
-def _edit(found: Reading, action: Action, path: str) -> str:
+def _edit(found: RunSnapshot, action: Action, path: str) -> str:
     """Only an implementer changes code; others write their document."""
     root = found.repository.root
     file = Path(path) if Path(path).is_absolute() else root / path
@@ -113,7 +113,7 @@ def _edit(found: Reading, action: Action, path: str) -> str:
     return f"{found.state.current_phase} of the run {found.state.run} writes its document only; code is changed when tasks are implemented."
 
 
-def _command(found: Reading, action: Action, line: str) -> str:
+def _command(found: RunSnapshot, action: Action, line: str) -> str:
     """The run commits by itself, and stays on its branch."""
     state = found.state
     for call in git_calls(line):
@@ -126,11 +126,11 @@ def _command(found: Reading, action: Action, line: str) -> str:
     return ""
 
 
-def _is_another(found: Reading, name: str) -> bool:
+def _is_another(found: RunSnapshot, name: str) -> bool:
     return name in _MAIN or (name != found.state.branch and found.repository.branch_exists(name))
 
 
-def _written(found: Reading, action: Action, payload: Mapping[str, JsonValue]) -> str:
+def _written(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
     """An agent that came back without its document is sent to write it: by the session, or as it ends; nobody is sent twice."""
     if not isinstance(action, SpawnAgent) or (action.parallel_task_ids and len(action.parallel_task_ids) > 1):
         return ""
@@ -151,7 +151,7 @@ def _written(found: Reading, action: Action, payload: Mapping[str, JsonValue]) -
     return f"If you were given the prompt of {action.phase}: {missing} If you were asked something else, you are done."
 
 
-def _leaving(found: Reading, action: Action, payload: Mapping[str, JsonValue]) -> str:
+def _leaving(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
     """A session does not end in the middle of an action; to wait for a person or for an agent is no middle, and nobody is held twice."""
     if payload.get("stop_hook_active") is True or action.type in {"checkpoint", "human_gate", "done"}:
         return ""

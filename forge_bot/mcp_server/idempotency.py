@@ -5,15 +5,15 @@ import re
 from forge_bot.engine import REPORT
 from forge_bot.engine.reports import Prepared, RunStarted
 from forge_bot.errors import BranchExists
-from forge_bot.mcp_server.served_folders import Root
+from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.runs.clock import now
-from forge_bot.runs.create import Beginning, request_of
+from forge_bot.runs.create import NewRun, request_of
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.snapshot_of_run import raw_file
 from forge_bot.store import SPECS, workspace_name
 
 
-def begun_before(root: Root, wanted: Beginning) -> RunInfo | None:
+def begun_before(root: ServedFolder, wanted: NewRun) -> RunInfo | None:
     """The run that this very beginning has led to, where its client has reported nothing yet."""
     # Without the day: a call may come again after midnight.
     stem = workspace_name(now().date(), wanted.draft.source.id, wanted.plan.slug).partition("-")[2]
@@ -22,7 +22,7 @@ def begun_before(root: Root, wanted: Beginning) -> RunInfo | None:
     return next((info for info in alike if _is_fresh(root, info, wanted)), None)
 
 
-def check_alone(root: Root, branch: str) -> None:
+def check_alone(root: ServedFolder, branch: str) -> None:
     """Raise BranchExists if a run is under way on the branch that another one is to work on."""
     if other := next((info for info in root.runs() if info.branch == branch and not info.ended and not info.remote), None):
         raise BranchExists(
@@ -31,7 +31,7 @@ def check_alone(root: Root, branch: str) -> None:
         )
 
 
-def _is_fresh(root: Root, info: RunInfo, wanted: Beginning) -> bool:
+def _is_fresh(root: ServedFolder, info: RunInfo, wanted: NewRun) -> bool:
     raw = raw_file(root.repository, info, "reports.jsonl") or b""
     try:
         first, *others = (REPORT.validate_json(line) for line in raw[: raw.rfind(b"\n") + 1].splitlines())

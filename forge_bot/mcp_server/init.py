@@ -5,21 +5,21 @@ from collections.abc import Mapping
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.mcp_server.preferences import Preferences
-from forge_bot.mcp_server.served_folders import Root
-from forge_bot.mcp_server.task_flags import Spoken, spoken
+from forge_bot.mcp_server.served_folders import ServedFolder
+from forge_bot.mcp_server.task_flags import TaskWithFlags, spoken
 from forge_bot.mcp_server.task_source import Origin, fetch_needed, origin_of, run_named
-from forge_bot.mcp_server.wire import InitFlags, NewRun, Refused, Resumed
+from forge_bot.mcp_server.wire import InitErrors, InitFlags, NewRunProposal, Resumed
 from forge_bot.runs.clock import now
 from forge_bot.runs.resolve import RunInfo
-from forge_bot.runs.snapshot_of_run import reading
+from forge_bot.runs.snapshot_of_run import run_snapshot
 from forge_bot.store import SPECS, slug, workspace_name
 
 _GO_ON = "call state_resume_info"
 
 
-def arrived(
-    root: Root, arguments: str, current_branch: str, preferences: Preferences, environ: Mapping[str, str]
-) -> NewRun | Resumed | Refused:
+def handle_init(
+    root: ServedFolder, arguments: str, current_branch: str, preferences: Preferences, environ: Mapping[str, str]
+) -> NewRunProposal | Resumed | InitErrors:
     """What the arguments of a host's command mean: a new run, one that exists, or nothing that could be used."""
     said = spoken(arguments.replace("\0", ""))
     core, problems = said.text, said.problems
@@ -31,9 +31,9 @@ def arrived(
     if origin.type == "workspace":
         problems = (*problems, f"{core} holds no run: name one of run_list, or say in words what is to be done")
     if problems:
-        return Refused(errors=problems)
+        return InitErrors(errors=problems)
     name = workspace_name(now().date(), "", slug(core))
-    return NewRun(
+    return NewRunProposal(
         workspace=f"{SPECS}/{name}",
         spec_name=name.partition("-")[2],
         source_type=origin.type,
@@ -45,7 +45,7 @@ def arrived(
     )
 
 
-def _flags(said: Spoken, preferences: Preferences) -> InitFlags:
+def _flags(said: TaskWithFlags, preferences: Preferences) -> InitFlags:
     """What was said, and what a person wants for every run."""
     return InitFlags(
         auto="--auto" in said.switches or preferences.auto,
@@ -56,7 +56,7 @@ def _flags(said: Spoken, preferences: Preferences) -> InitFlags:
     )
 
 
-def _known(root: Root, core: str, origin: Origin) -> RunInfo | None:
+def _known(root: ServedFolder, core: str, origin: Origin) -> RunInfo | None:
     """The run that the input names, or the one that is under way for the same issue."""
     every = root.runs()
     name = run_named(core) if origin.type == "workspace" else core
@@ -68,10 +68,10 @@ def _known(root: Root, core: str, origin: Origin) -> RunInfo | None:
     return None
 
 
-def _is_of(root: Root, info: RunInfo, origin: Origin) -> bool:
+def _is_of(root: ServedFolder, info: RunInfo, origin: Origin) -> bool:
     """Whether a run is about this very issue: other trackers and repositories have the same numbers."""
     try:
-        source = reading(root.repository, info, root.config).state.source
+        source = run_snapshot(root.repository, info, root.config).state.source
     except ForgeError:
         return False
     return source.type == origin.type and _place(source.url) == _place(origin.url)

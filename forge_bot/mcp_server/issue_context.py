@@ -8,7 +8,7 @@ from forge_bot.engine.effort import BranchType, EffortGuess, guess_effort
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
 from forge_bot.mcp_server.task_source import Origin, fetch_needed, origin_of
 from forge_bot.mcp_server.wire import ExternalContext, SourceType
-from forge_bot.runs.create import Draft, draft_from, draft_of
+from forge_bot.runs.create import RequestDraft, draft_from, draft_from_words
 from forge_bot.values import Effort, Frozen
 
 _SIZES = {
@@ -32,15 +32,15 @@ _EXPECTED = tuple(
 _SAY = "Say in task_text what is to be done; for an issue, pass source_url and external_context."
 
 
-class Ticket(Frozen):
+class IssueContext(Frozen):
     """A draft, and what its tracker says about size and kind."""
 
-    draft: Draft
+    draft: RequestDraft
     effort: EffortGuess
     kind: BranchType | None = None
 
 
-def ticket_of(text: str, origin: Origin, context: ExternalContext | None, flag: Effort | None) -> Ticket:
+def issue_context(text: str, origin: Origin, context: ExternalContext | None, flag: Effort | None) -> IssueContext:
     """The ticket for words, or for an issue that was read. Raises ContextMissing, EmptyTask, TaskTooLarge."""
     if origin.type == "text" and context is not None and not text.strip():
         raise ContextMissing("external_context has none of the fields that are read, and there is no task_text.", details=_EXPECTED)
@@ -54,23 +54,23 @@ def ticket_of(text: str, origin: Origin, context: ExternalContext | None, flag: 
             raise _missing(origin)
         draft = draft_from(title, body, origin.source, labels)
     effort = _effort(flag.value if flag is not None else None, draft, kind, points)
-    return Ticket(draft=draft, effort=effort, kind=_kind((kind, *draft.labels)))
+    return IssueContext(draft=draft, effort=effort, kind=_kind((kind, *draft.labels)))
 
 
-def _of_words(text: str) -> Draft:
+def _of_words(text: str) -> RequestDraft:
     try:
-        return draft_of(text, token=None, api_url=None)
+        return draft_from_words(text, token=None, api_url=None)
     except EmptyTask as error:
         raise EmptyTask(error.message, hint=_SAY) from error
 
 
-def proposed(draft: Draft) -> str:
+def proposed(draft: RequestDraft) -> str:
     """The request in one text, as a person is shown it before a run begins."""
     whole = draft.source.type == "text" or draft.text.startswith(draft.title)
     return draft.text if whole else f"{draft.title}\n\n{draft.text}".strip()
 
 
-def edited(ticket: Ticket, body: str) -> Ticket:
+def edited(ticket: IssueContext, body: str) -> IssueContext:
     """The ticket of an issue with what a person made of the proposed text; its title stays. Raises TaskTooLarge."""
     words, draft = body.replace("\r\n", "\n").strip(), ticket.draft
     if words in {"", proposed(draft).strip()}:
@@ -121,7 +121,7 @@ def _names(labels: Sequence[str | dict[str, JsonValue]]) -> tuple[str, ...]:
     return tuple(label.strip() for label in plain if label.strip())
 
 
-def _effort(flag: str | None, draft: Draft, kind: str, points: float | None) -> EffortGuess:
+def _effort(flag: str | None, draft: RequestDraft, kind: str, points: float | None) -> EffortGuess:
     """The flag, a label, points, the type of the issue, words: the first that says something."""
     told = guess_effort(flag=flag, labels=draft.labels, story_points=points, text="")
     if told != guess_effort(flag=None, labels=(), story_points=None, text=""):

@@ -8,7 +8,7 @@ from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import ActionUnnamed, AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import Reply, answer, person
+from forge_bot.runs.session import PersonAnswer, answer, person
 
 VIA = "mcp"
 """How an answer came that the model passed on: nobody checked that a person gave it."""
@@ -30,14 +30,14 @@ _LONGEST_NOTES = 20_000
 _SHORTEST_DIGEST = 7
 
 
-class Spoken(NamedTuple):
+class SpokenAnswer(NamedTuple):
     """An answer that was read."""
 
-    reply: Reply
+    reply: PersonAnswer
     digest: str | None
 
 
-def read_answer(text: str, digest: str) -> Spoken:
+def read_answer(text: str, digest: str) -> SpokenAnswer:
     """`approve`, `approve 1a2b3c4`, `reject: notes`, `done`, `skip`, `post`, `abandon`. Raises AnswerNotOffered for anything else.
 
     What is not one of these words is no answer; above all it is no yes.
@@ -53,7 +53,7 @@ def read_answer(text: str, digest: str) -> Spoken:
             raise AnswerNotOffered("An approval takes no conditions.", hint=f"{_HINT} With wishes it is a reject.")
         named = rest
     notes = rest[:_LONGEST_NOTES] if known not in BOUND else ""
-    return Spoken(Reply(answer=known, notes=notes), named if known in BOUND else None)
+    return SpokenAnswer(PersonAnswer(answer=known, notes=notes), named if known in BOUND else None)
 
 
 _HINT = "Pass exactly what the person chose: approve, or reject and what should be different; post, done or skip where offered; or abandon."
@@ -95,7 +95,7 @@ def _answer_to(run: Run, action_id: str, digest: str) -> Answered | None:
     return last if last is not None and _digest_of(run, last).startswith(digest.lower()) else None
 
 
-def _again(run: Run, before: Answered, reply: Reply, digest: str | None) -> str:
+def _again(run: Run, before: Answered, reply: PersonAnswer, digest: str | None) -> str:
     """The warning that the same answer came once more. Raises NoGateOpen for another one."""
     counted = f"{before.action_id} was answered with {before.answer.value} by {before.by} via {before.via}"
     other_notes = before.answer is Answer.REJECT and before.notes.strip() != reply.notes.strip()
@@ -119,7 +119,7 @@ def _check_name(action: Checkpoint | HumanGate, action_id: str) -> None:
         raise ActionUnnamed(f"An answer at a human gate names it: {action.action_id}.")
 
 
-def given_to_client(run: Run, action_id: str, reply: Reply, digest: str, *, cut: bool) -> str:
+def given_to_client(run: Run, action_id: str, reply: PersonAnswer, digest: str, *, cut: bool) -> str:
     """Record an answer that the client asked its person for, to the question it was put for; the warning as `passed_on`.
 
     Raises like it, and WrongAction if something else is outstanding. `cut`: only the beginning of a document was shown.

@@ -5,38 +5,38 @@ own replaces them. A name of a pipeline has no @, so the two forms are never mis
 """
 
 from forge_bot.engine import Pipeline
-from forge_bot.mcp_server.served_folders import Root, Roots
+from forge_bot.mcp_server.served_folders import ServedFolder, ServedFolders
 from forge_bot.resources import templates
 from forge_bot.settings import load_pipeline
 
 _FOLDER = ".forge/pipelines"
 
 
-def pipelines(roots: Roots) -> tuple[str, ...]:
+def pipelines(roots: ServedFolders) -> tuple[str, ...]:
     """What the addresses end in of all pipelines that runs can be made of, each once."""
     return tuple(sorted({address(roots, root, name) for root in roots.all for name in _names(root)}))
 
 
-def address(roots: Roots, root: Root, name: str) -> str:
+def address(roots: ServedFolders, root: ServedFolder, name: str) -> str:
     """What the address of a root's pipeline ends in."""
     return name if _own(_first(roots, name), name) == _own(root, name) else f"{name}@{root.id}"
 
 
-def pipeline_at(roots: Roots, wanted: str) -> Pipeline:
+def pipeline_at(roots: ServedFolders, wanted: str) -> Pipeline:
     """The pipeline whose address ends so. Raises NotServed for a project that is none here, and what loading raises."""
     name, _, project = wanted.partition("@")
     root = roots.root(project) if project else _first(roots, name)
     return load_pipeline(name, root.repository.text_here)
 
 
-def _first(roots: Roots, name: str) -> Root:
+def _first(roots: ServedFolders, name: str) -> ServedFolder:
     return next((root for root in roots.all if name in _names(root)), roots.root())
 
 
-def _names(root: Root) -> set[str]:
+def _names(root: ServedFolder) -> set[str]:
     return {path.stem for folder in (templates() / "pipelines", root.path / _FOLDER) for path in folder.glob("*.yaml")}
 
 
-def _own(root: Root, name: str) -> str | None:
+def _own(root: ServedFolder, name: str) -> str | None:
     """The text with which a repository replaces a shipped pipeline or adds one."""
     return root.repository.text_here(f"{_FOLDER}/{name}.yaml")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from forge_bot.runs.notifications import Notice
 
 
-class Voice:
+class ProgressNotifier:
     """Tells a client, from a worker thread, what our own process is doing."""
 
     def __init__(self, ctx: Context[Any, Any]) -> None:
@@ -27,7 +27,7 @@ class Voice:
 
 def _words(notice: "Notice") -> str:
     # The engine stands behind these: by now it is here, and a server that starts has no need of it.
-    from forge_bot.runs.notifications import CommandBegan, CommandEnded, PhaseBegan, Said
+    from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, PhaseBegan
 
     match notice:
         case PhaseBegan():
@@ -36,7 +36,7 @@ def _words(notice: "Notice") -> str:
             return f"{notice.name.value}: {' '.join(notice.argv)}"
         case CommandEnded():
             return f"{notice.result.name.value} ended with {notice.result.exit_code}"
-        case Said():
+        case Message():
             return notice.text
         case _:
             return ""

@@ -7,7 +7,7 @@ from mcp.types import INVALID_PARAMS, EmbeddedResource, ResourceLink, TextResour
 from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.protocol import ForgeServer
 from forge_bot.mcp_server.resource_handlers import MARKDOWN
-from forge_bot.mcp_server.service_calls import LazyDesk, in_thread
+from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import sendable
 
 _CHANNELS = "Beside answers come in _meta: hints, resource_links, annotations, ui, error. No tool is hidden."
@@ -28,7 +28,7 @@ _AUDIT = (
 )
 
 
-def add_contracts(server: ForgeServer, desk: LazyDesk) -> None:
+def add_prompts(server: ForgeServer, desk: LazyService) -> None:
     """The two prompts."""
 
     @server.prompt(name="forge/start", title="Work with forge-bot")
@@ -54,7 +54,7 @@ def add_contracts(server: ForgeServer, desk: LazyDesk) -> None:
         ]
 
 
-async def _asked(desk: LazyDesk, path: str) -> tuple[str, str, str]:
+async def _asked(desk: LazyService, path: str) -> tuple[str, str, str]:
     """Id, context and pipeline address of a served project. Raises an error of the protocol, since prompts know no other."""
 
     def read() -> tuple[str, str, str]:

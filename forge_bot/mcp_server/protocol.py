@@ -26,8 +26,8 @@ from pydantic import JsonValue, ValidationError
 from forge_bot.errors import BadArguments, ForgeError
 from forge_bot.mcp_server.change_notifications import Listeners
 from forge_bot.mcp_server.error_nodes import AtNode
-from forge_bot.mcp_server.service_calls import LazyDesk, in_thread
-from forge_bot.mcp_server.stdio import Pipes
+from forge_bot.mcp_server.service_calls import LazyService, in_thread
+from forge_bot.mcp_server.stdio import StdioTransport
 from forge_bot.mcp_server.tool_results import UNEXPECTED, broken, refused, sendable
 
 Kind = TypeVar("Kind", bound=BaseException)
@@ -42,7 +42,7 @@ MOST_CHARACTERS = 400_000
 class ForgeServer(MCPServer[Any]):
     """An MCP server whose answers a model can repair its calls from."""
 
-    def __init__(self, desk: LazyDesk, *, version: str, instructions: str, debug: bool = False) -> None:
+    def __init__(self, desk: LazyService, *, version: str, instructions: str, debug: bool = False) -> None:
         seal = RequestStateSecurity.ephemeral(ttl=LONGEST_THOUGHT)
         super().__init__("forge-bot", version=version, instructions=instructions, log_level="CRITICAL", request_state_security=seal)
         self.debug = debug
@@ -115,7 +115,7 @@ class ForgeServer(MCPServer[Any]):
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
-        await Pipes(self._lowlevel_server, self.desk.close).serve()
+        await StdioTransport(self._lowlevel_server, self.desk.close).serve()
 
 
 def _telling_of_changes(server: Server[Any]) -> Callable[..., InitializationOptions]:

@@ -10,14 +10,14 @@ from forge_bot.runs.publish import PULL_REQUEST, comment_text, pull_request_text
 from forge_bot.runs.run import Run
 
 
-class Step(NamedTuple):
+class PublishStep(NamedTuple):
     """One argument list for the client; `setup_only` if another follows in the same phase."""
 
     commands: tuple[str, ...]
     setup_only: bool = False
 
 
-def step(run: Run, action: Exec) -> Step | Published | PublicationAsked:
+def publish_step(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
     """The client's next step of a publication, or the report that there is none to take here, or that a person is asked first."""
     match action.operation:
         case "pull-request":
@@ -28,7 +28,7 @@ def step(run: Run, action: Exec) -> Step | Published | PublicationAsked:
             return _last_push(run, action)
 
 
-def _pull_request(run: Run, action: Exec) -> Step | Published:
+def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
     state = run.state
     written = pull_request_text(run)
     run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
@@ -37,28 +37,28 @@ def _pull_request(run: Run, action: Exec) -> Step | Published:
     if not run.repository.pushed(state.branch):
         return _push(run)
     where = ("--head", state.branch, "--base", state.base_branch)
-    return Step(("gh", "pr", "create", *where, "--title", written.title, "--body", written.body))
+    return PublishStep(("gh", "pr", "create", *where, "--title", written.title, "--body", written.body))
 
 
-def _post(run: Run, action: Exec) -> Step | Published | PublicationAsked:
+def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
     source = run.state.source
     if run.state.flags.skip_pr:
         return _published(action, f"the result was not posted to {source.url}: the run was begun with --nopr")
     if can_be_posted(run.state):
         if not may_post(run.state):
             return PublicationAsked(key=f"{action.action_id}/asked", at=now(), action_id=action.action_id)
-        return Step(("gh", "issue", "comment", source.url, "--body", comment_text(run)))
+        return PublishStep(("gh", "issue", "comment", source.url, "--body", comment_text(run)))
     return _published(action, f"the result was not posted to {source.url}: post {run.workspace.relative}/summary.md there by hand")
 
 
-def _last_push(run: Run, action: Exec) -> Step | Published:
+def _last_push(run: Run, action: Exec) -> PublishStep | Published:
     if run.state.pull_request and not run.repository.pushed(run.state.branch):
         return _push(run)
     return _published(action, f"the work is on the branch {run.state.branch}")
 
 
-def _push(run: Run) -> Step:
-    return Step(("git", "push", "--set-upstream", "origin", run.state.branch), setup_only=True)
+def _push(run: Run) -> PublishStep:
+    return PublishStep(("git", "push", "--set-upstream", "origin", run.state.branch), setup_only=True)
 
 
 def _published(action: Exec, detail: str, url: str = "") -> Published:

@@ -9,12 +9,12 @@ from forge_bot.engine import State
 from forge_bot.engine.phase_rows import rows
 from forge_bot.errors import UnknownArtifact, UnknownRun, registry
 from forge_bot.mcp_server.pipeline_resources import address, pipeline_at, pipelines
-from forge_bot.mcp_server.served_folders import Root, Roots, Spot, in_several
+from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders, in_several
 from forge_bot.mcp_server.wire import WireAction
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.project import profile_at
 from forge_bot.runs.resolve import RunInfo
-from forge_bot.runs.snapshot_of_run import Reading, raw_file, reading
+from forge_bot.runs.snapshot_of_run import RunSnapshot, raw_file, run_snapshot
 from forge_bot.store import read_request
 
 TIERS: dict[str, str] = {
@@ -30,15 +30,15 @@ _PARENTS = {"glove": "worker", "registry": "schema"}
 _RUNS_SHOWN = 20
 
 
-class Looking:
+class Queries:
     """Reads for clients. Nothing is locked: what is read is as it was a moment ago."""
 
-    def __init__(self, roots: Roots) -> None:
+    def __init__(self, roots: ServedFolders) -> None:
         self.roots = roots
 
     # -- runs ------------------------------------------------------------------------------------------------------
 
-    def run(self, workspace: str, project: str = "") -> Spot:
+    def run(self, workspace: str, project: str = "") -> RunLocation:
         """The run of that name or workspace, in a project or any served folder; one on a branch only if none is checked out.
 
         Raises UnknownRun, NotServed, AmbiguousRun.
@@ -53,10 +53,10 @@ class Looking:
             raise in_several(workspace)
         return (here or found)[0]
 
-    def reading(self, workspace: str, project: str = "") -> Reading:
+    def reading(self, workspace: str, project: str = "") -> RunSnapshot:
         """The run, folded from its reports."""
         spot = self.run(workspace, project)
-        return reading(spot.root.repository, spot.info, spot.root.config)
+        return run_snapshot(spot.root.repository, spot.info, spot.root.config)
 
     def state(self, name: str) -> JsonValue:
         """state.json as it would be written now."""
@@ -97,9 +97,9 @@ class Looking:
     def runs(self, project: str) -> JsonValue:
         """The runs of a repository, newest first."""
         root = self.roots.root(project)
-        return [self.line(Spot(root, info)) for info in root.runs()]
+        return [self.line(RunLocation(root, info)) for info in root.runs()]
 
-    def line(self, spot: Spot) -> dict[str, JsonValue]:
+    def line(self, spot: RunLocation) -> dict[str, JsonValue]:
         """A run as a list shows it."""
         return _line(spot.info, self.roots.workspace(spot.root, spot.info.name))
 
@@ -144,7 +144,7 @@ class Looking:
         """A pipeline's descriptor."""
         return pipeline_at(self.roots, name).model_dump(mode="json", exclude_defaults=True)
 
-    def pipeline_of(self, root: Root) -> str:
+    def pipeline_of(self, root: ServedFolder) -> str:
         """What the address ends in of the pipeline a root's runs are made of."""
         return address(self.roots, root, root.config.pipeline)
 
@@ -187,7 +187,7 @@ def _listed(name: str, state: State) -> JsonValue:
     ]
 
 
-def phases(found: Reading) -> JsonValue:
+def phases(found: RunSnapshot) -> JsonValue:
     """Every phase and how it stands."""
     return [{"id": row.phase, "label": row.label, "standing": row.standing, "note": row.note} for row in rows(found.pipeline, found.state)]
 

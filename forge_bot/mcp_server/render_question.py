@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from forge_bot.mcp_server.markdown_embed import beginning, patch, settled, shares
 from forge_bot.mcp_server.wire import Discussion, NeedsConfirmation, NeedsDiscussion, Proposal, Ready
 from forge_bot.prompts.escape import as_written
-from forge_bot.runs.question import Document, Question
+from forge_bot.runs.question import Question, ShownDocument
 
 LONGEST = 24_000
 """Characters of a question in words, a few more when code has to be closed. No client is known that shows less of a form."""
@@ -72,7 +72,7 @@ def _warned(cut: tuple[str, ...], workspace: str) -> list[str]:
     return [f"⚠ **Not all of it is shown here.** Only the beginning of {names} is; an approval counts for the whole. Read it there first."]
 
 
-def _paper(document: Document, size: int, run: str, workspace: str) -> str:
+def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
     shown = beginning(document.text, size)
     body = patch(shown) if document.name.endswith(".patch") else as_written(shown) if document.hidden else settled(shown)
     path = f"{workspace}/{document.name}"

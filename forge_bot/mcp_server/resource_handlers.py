@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.protocol import ForgeServer
-from forge_bot.mcp_server.service_calls import LazyDesk, in_thread
+from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import sendable
 
 JSON = "application/json"
@@ -19,14 +19,14 @@ MARKDOWN = "text/markdown"
 _FOR_MODELS = Annotations(audience=["assistant"], priority=0.5)
 
 
-def add_shelves(server: ForgeServer, desk: LazyDesk) -> None:
+def add_resources(server: ForgeServer, desk: LazyService) -> None:
     """All resources and templates."""
     _about_projects(server, desk)
     _about_runs(server, desk)
     _about_forge(server, desk)
 
 
-def _about_projects(server: ForgeServer, desk: LazyDesk) -> None:
+def _about_projects(server: ForgeServer, desk: LazyService) -> None:
     @server.resource("forge://project/{id}/context", mime_type=MARKDOWN, annotations=_FOR_MODELS)
     async def context(id: str) -> str:  # noqa: A002 - the name in the address
         """A repository: its commands, and the runs under way."""
@@ -43,7 +43,7 @@ def _about_projects(server: ForgeServer, desk: LazyDesk) -> None:
         return await _json(lambda: desk().looking.runs(id))
 
 
-def _about_runs(server: ForgeServer, desk: LazyDesk) -> None:
+def _about_runs(server: ForgeServer, desk: LazyService) -> None:
     @server.resource("forge://run/{run}/state", mime_type=JSON)
     async def state(run: str) -> str:
         """A run's state.json."""
@@ -70,7 +70,7 @@ def _about_runs(server: ForgeServer, desk: LazyDesk) -> None:
         return await _json(lambda: desk().looking.log(run))
 
 
-def _about_forge(server: ForgeServer, desk: LazyDesk) -> None:
+def _about_forge(server: ForgeServer, desk: LazyService) -> None:
     @server.resource("forge://pipeline/{id}", mime_type=JSON)
     async def pipeline(id: str) -> str:  # noqa: A002 - the name in the address
         """A pipeline: every phase, in order."""
@@ -95,7 +95,7 @@ def _about_forge(server: ForgeServer, desk: LazyDesk) -> None:
         return json.dumps(await described(server), ensure_ascii=False, indent=1)
 
 
-def _roots(desk: LazyDesk) -> JsonValue:
+def _roots(desk: LazyService) -> JsonValue:
     return desk().looking.roots_served()
 
 

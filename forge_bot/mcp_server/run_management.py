@@ -14,22 +14,31 @@ from forge_bot.engine.state import State, TaskState
 from forge_bot.errors import BadArguments, UnknownArtifact
 from forge_bot.knowledge import History
 from forge_bot.knowledge.past_runs import REPORTS, Reported, read_reported
-from forge_bot.mcp_server.check_worktree import Workshop
+from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_run import Turns, client_run
 from forge_bot.mcp_server.confirm_control import PastQuestion, Wanted, past_question
 from forge_bot.mcp_server.person_answers import VIA, VIA_CLIENT
 from forge_bot.mcp_server.preferences import Preferences, preferences, set_preferences
-from forge_bot.mcp_server.queries import Looking
-from forge_bot.mcp_server.served_folders import Root, Roots
-from forge_bot.mcp_server.side_tool_results import Controlled, Findings, Kept, Numbers, Orientation, ResumeInfo, RunList, Validation
-from forge_bot.runs.apply_output import Contract
+from forge_bot.mcp_server.queries import Queries
+from forge_bot.mcp_server.served_folders import ServedFolder, ServedFolders
+from forge_bot.mcp_server.side_tool_results import (
+    Controlled,
+    Findings,
+    Numbers,
+    Orientation,
+    ResumeInfo,
+    RunList,
+    SavedPreferences,
+    Validation,
+)
+from forge_bot.runs.apply_output import ArtifactContract
 from forge_bot.runs.clock import now
 from forge_bot.runs.estimate import estimate
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.resolve import run_in
-from forge_bot.runs.session import Reply, answer, person
-from forge_bot.runs.snapshot_of_run import Reading, raw_file, reading
+from forge_bot.runs.session import PersonAnswer, answer, person
+from forge_bot.runs.snapshot_of_run import RunSnapshot, raw_file, run_snapshot
 from forge_bot.settings import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import Effort, Severity, Tier
@@ -42,10 +51,10 @@ _SHOWN = 5
 _ALL = 100_000
 
 
-class Managing:
+class RunManagement:
     """Everything a client may do with runs beside working them off."""
 
-    def __init__(self, roots: Roots, turns: Turns, workshop: Workshop, looking: Looking) -> None:
+    def __init__(self, roots: ServedFolders, turns: Turns, workshop: CheckWorktree, looking: Queries) -> None:
         self.roots = roots
         self.turns = turns
         self.workshop = workshop
@@ -77,7 +86,7 @@ class Managing:
         """Where a run stands; one on a branch that is not checked out is named with the way to it."""
         spot = self.looking.run(workspace)
         root, info = spot.root, spot.info
-        found = reading(root.repository, info, root.config)
+        found = run_snapshot(root.repository, info, root.config)
         # Before its first commit a run lies in the work tree, and its branch may be nowhere.
         unborn = run_in(root.path, info.name) is not None and not root.repository.branch_exists(info.branch)
         here = root.branch == info.branch or unborn
@@ -105,7 +114,7 @@ class Managing:
                 return past_question(run, wanted, target, str(spot.root.path))
             by, via = (person(), VIA_CLIENT) if confirmed else (f"{client or 'an MCP client'}, unverified", VIA)
             if wanted.operation == "abandon":
-                run.tell(answer(run, Reply(answer=Answer.ABANDON, notes=wanted.notes), via, by=by))
+                run.tell(answer(run, PersonAnswer(answer=Answer.ABANDON, notes=wanted.notes), via, by=by))
             else:
                 key = f"retry-{uuid4().hex}"
                 run.tell(RetryAsked(key=key, at=now(), phase=target, notes=wanted.notes, by=by, via=via))
@@ -144,22 +153,22 @@ class Managing:
     def validate(self, workspace: str, artifact: str) -> Validation:
         """Read a document as the report on it would, without reporting. Raises UnknownArtifact."""
         spot = self.roots.spot(workspace)
-        found = reading(spot.root.repository, spot.info, spot.root.config)
+        found = run_snapshot(spot.root.repository, spot.info, spot.root.config)
         name = artifact.strip().rpartition("/")[2]
         text = found.artifact(name)
         if text is None:
             raise UnknownArtifact(f"There is no {name} in {SPECS}/{spot.info.name}.", hint="Write it there first.")
         return _validated(found, name, text)
 
-    def preferences(self, wanted: Mapping[str, Any] | None, project: str) -> Kept:
+    def preferences(self, wanted: Mapping[str, Any] | None, project: str) -> SavedPreferences:
         """What is kept for new runs of a project; replaced by `wanted` if that is given. Raises NotServed."""
         repository = self.roots.root(project).repository
         if wanted is not None:
             set_preferences(repository, Preferences.model_validate(wanted))
-        return Kept(preferences=preferences(repository).model_dump(mode="json", exclude_defaults=True))
+        return SavedPreferences(preferences=preferences(repository).model_dump(mode="json", exclude_defaults=True))
 
 
-def _resume_info(found: Reading, workspace: str, *, here: bool) -> ResumeInfo:
+def _resume_info(found: RunSnapshot, workspace: str, *, here: bool) -> ResumeInfo:
     from forge_bot.engine import next_action
 
     state = found.state
@@ -232,7 +241,7 @@ def _tasks(tasks: tuple[TaskState, ...]) -> dict[str, JsonValue]:
     return counted
 
 
-def _estimated(root: Root, effort: str) -> dict[str, JsonValue]:
+def _estimated(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
     try:
         wanted = Effort(effort.strip().upper())
     except ValueError:
@@ -245,7 +254,7 @@ def _estimated(root: Root, effort: str) -> dict[str, JsonValue]:
     return found.model_dump(mode="json", by_alias=False)
 
 
-def _repository(root: Root) -> dict[str, JsonValue]:
+def _repository(root: ServedFolder) -> dict[str, JsonValue]:
     known = root.runs()
     past = history_at(root.repository, root.repository.commit_id("HEAD"))
     said = past.patterns("", (), _ALL)
@@ -265,7 +274,7 @@ def _repository(root: Root) -> dict[str, JsonValue]:
     }
 
 
-def _validated(found: Reading, name: str, text: str) -> Validation:
+def _validated(found: RunSnapshot, name: str, text: str) -> Validation:
     for phase in found.pipeline.phases:
         if not isinstance(phase, Speaking) or not _writes(phase.writes, name, found.state):
             continue
@@ -273,7 +282,7 @@ def _validated(found: Reading, name: str, text: str) -> Validation:
 
         _, headings = agent_and_headings(phase, found.state)
         verdicts = phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else ()
-        contract = Contract(headings=headings, verdicts=verdicts, tasks=isinstance(phase, AgentPhase) and phase.tasks)
+        contract = ArtifactContract(headings=headings, verdicts=verdicts, tasks=isinstance(phase, AgentPhase) and phase.tasks)
         seen = contract.inspect(text)
         unreadable = seen.verdict is not None and seen.verdict.value == "UNREADABLE"
         return Validation(

@@ -41,9 +41,9 @@ def _made(folders: Sequence[Path], *, named: bool = True) -> "ForgeServer":
     # Importing makes many objects that all stay: looking through them for garbage takes a tenth of the start.
     gc.disable()
     from forge_bot.mcp_server.server import make_server
-    from forge_bot.mcp_server.service_calls import LazyDesk
+    from forge_bot.mcp_server.service_calls import LazyService
 
-    server = make_server(LazyDesk([folder.absolute() for folder in folders], named=named), debug=DEBUG in os.environ)
+    server = make_server(LazyService([folder.absolute() for folder in folders], named=named), debug=DEBUG in os.environ)
     gc.freeze()
     gc.enable()
     return server

@@ -17,7 +17,7 @@ _NAME = re.compile(r"[^/\\\0]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
+class ServedFolder:
     """A served repository, by the work tree the client works in."""
 
     id: str
@@ -52,10 +52,10 @@ class Root:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class RunLocation:
     """A run and the served repository it lies in."""
 
-    root: Root
+    root: ServedFolder
     info: RunInfo
 
     @property
@@ -69,24 +69,24 @@ class Spot:
         return f"{self.root.path}\0{self.info.name}"
 
 
-class Roots:
+class ServedFolders:
     """All served folders. A folder is looked at when it is first needed, so that the server is there at once."""
 
     def __init__(self, folders: Sequence[Path], *, named: bool = True) -> None:
         self._folders = tuple(folders)
         self._named = named
-        self._roots: tuple[Root, ...] | None = None
+        self._roots: tuple[ServedFolder, ...] | None = None
         self._looking = threading.Lock()
 
     @property
-    def all(self) -> tuple[Root, ...]:
+    def all(self) -> tuple[ServedFolder, ...]:
         """The served repositories, the default one first. Raises NotARepository for a folder that is none."""
         with self._looking:
             if self._roots is None:
                 found = dict.fromkeys(Repository.find(folder) for folder in self._folders)
                 names = [repository.root.name for repository in found]
                 ids = [name if names.count(name) == 1 else f"{name}-{number}" for number, name in enumerate(names, 1)]
-                self._roots = tuple(Root(name, repository) for name, repository in zip(ids, found, strict=True))
+                self._roots = tuple(ServedFolder(name, repository) for name, repository in zip(ids, found, strict=True))
             return self._roots
 
     @property
@@ -116,7 +116,7 @@ class Roots:
         places = [Path(os.path.realpath(folder)) for folder in opened]
         return next((str(root.path) for place in places for root in self.all if place.is_relative_to(root.path)), "")
 
-    def root(self, wanted: str = "") -> Root:
+    def root(self, wanted: str = "") -> ServedFolder:
         """The root of that id or path; the first one for an empty name. Raises NotServed."""
         if not wanted:
             return self.all[0]
@@ -125,48 +125,48 @@ class Roots:
                 return root
         raise NotServed(f"{wanted} is not served here.")
 
-    def wanted(self, project: str) -> tuple[Root, ...]:
+    def wanted(self, project: str) -> tuple[ServedFolder, ...]:
         """The root of that id or path alone; all for an empty name. Raises NotServed."""
         return (self.root(project),) if project else self.all
 
-    def workspace(self, root: Root, name: str) -> str:
+    def workspace(self, root: ServedFolder, name: str) -> str:
         """What names a run's folder to a client: in the default root the path within, elsewhere the absolute one."""
         relative = f"{SPECS}/{name}"
         return relative if root is self.all[0] else f"{root.path}/{relative}"
 
-    def runs(self, roots: Sequence[Root]) -> tuple[Spot, ...]:
+    def runs(self, roots: Sequence[ServedFolder]) -> tuple[RunLocation, ...]:
         """The runs of some roots, newest first. Where several are work trees of one repository, each run once: where it is checked out."""
-        found: dict[tuple[Path, str], Spot] = {}
+        found: dict[tuple[Path, str], RunLocation] = {}
         for root in roots:
             for info in root.runs():
-                spot, key = Spot(root, info), (root.repository.common_dir, info.name)
+                spot, key = RunLocation(root, info), (root.repository.common_dir, info.name)
                 if key not in found or spot.here:
                     found[key] = spot
         return tuple(sorted(found.values(), key=lambda spot: spot.info.updated_at, reverse=True))
 
-    def around(self, workspace: str) -> Root:
+    def around(self, workspace: str) -> ServedFolder:
         """The root in which a workspace lies or is to lie: that of an absolute path, else the first. Raises NotServed."""
         return self.named(workspace)[0][0]
 
-    def spot(self, workspace: str) -> Spot:
+    def spot(self, workspace: str) -> RunLocation:
         """The run in a workspace, `.specs/NAME` or an absolute path. Raises NotServed, UnknownWorkspace, AmbiguousRun, WrongBranch."""
         roots, name = self.named(workspace)
-        found = [Spot(root, info) for root in roots if (info := run_in(root.path, name)) is not None]
+        found = [RunLocation(root, info) for root in roots if (info := run_in(root.path, name)) is not None]
         if len(found) > 1:
             raise in_several(workspace)
         if found:
             return found[0]
         for root in roots:
             elsewhere = next((info for info in runs(root.repository) if info.name == name), None)
-            if elsewhere is not None and Spot(root, elsewhere).here:
+            if elsewhere is not None and RunLocation(root, elsewhere).here:
                 # Its folder was deleted, its branch is checked out: opening it brings back what is committed.
-                return Spot(root, elsewhere)
+                return RunLocation(root, elsewhere)
             if elsewhere is not None:
                 raise _on_its_branch(root, elsewhere)
         known = tuple(self.workspace(root, info.name) for root in roots for info in root.runs()[:5])
         raise UnknownWorkspace(f"There is no run in {workspace or 'an empty path'}.", details=known)
 
-    def named(self, workspace: str) -> tuple[tuple[Root, ...], str]:
+    def named(self, workspace: str) -> tuple[tuple[ServedFolder, ...], str]:
         """The roots a workspace may lie in, and its name. Raises NotServed."""
         plain = workspace.strip().replace("\\", "/").rstrip("/")
         if plain.startswith("/"):
@@ -199,7 +199,7 @@ def in_several(workspace: str) -> AmbiguousRun:
     return AmbiguousRun(f"{workspace} exists in several served folders.", hint="Give the absolute path of its workspace to a tool.")
 
 
-def _on_its_branch(root: Root, info: RunInfo) -> WrongBranch:
+def _on_its_branch(root: ServedFolder, info: RunInfo) -> WrongBranch:
     if info.tree is not None:
         hint = f"Work in {info.tree}, or let go of it: git worktree remove {info.tree}, then git switch {info.branch}."
         return WrongBranch(f"The run {info.name} is checked out in another work tree, {info.tree}.", hint=hint)

@@ -2,10 +2,10 @@
 
 from forge_bot import __version__
 from forge_bot.mcp_server.argument_completion import add_completion
-from forge_bot.mcp_server.prompts import add_contracts
+from forge_bot.mcp_server.prompts import add_prompts
 from forge_bot.mcp_server.protocol import ForgeServer
-from forge_bot.mcp_server.resource_handlers import add_shelves
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.resource_handlers import add_resources
+from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.mcp_server.side_tools import add_looking, add_steering
 from forge_bot.mcp_server.tools import add_beginning, add_loop, add_reporting
 
@@ -15,7 +15,7 @@ INSTRUCTIONS = (
 )
 
 
-def make_server(desk: LazyDesk, *, debug: bool = False) -> ForgeServer:
+def make_server(desk: LazyService, *, debug: bool = False) -> ForgeServer:
     """The server for a desk; with `debug` its errors have a context."""
     server = ForgeServer(desk, version=__version__, instructions=INSTRUCTIONS, debug=debug)
     add_beginning(server, desk)
@@ -23,7 +23,7 @@ def make_server(desk: LazyDesk, *, debug: bool = False) -> ForgeServer:
     add_reporting(server, desk)
     add_looking(server, desk)
     add_steering(server, desk)
-    add_shelves(server, desk)
-    add_contracts(server, desk)
+    add_resources(server, desk)
+    add_prompts(server, desk)
     add_completion(server, desk)
     return server

@@ -11,34 +11,34 @@ from pydantic import JsonValue
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import AskedElsewhere, NotServed, UnknownRun, WrongAction
-from forge_bot.mcp_server.action_cache import MOMENT, Standing
-from forge_bot.mcp_server.check_worktree import Workshop
-from forge_bot.mcp_server.client_actions import Next, next_for_client
-from forge_bot.mcp_server.client_reports import Told, report
+from forge_bot.mcp_server.action_cache import MOMENT, ActionCache
+from forge_bot.mcp_server.check_worktree import CheckWorktree
+from forge_bot.mcp_server.client_actions import ClientAction, next_for_client
+from forge_bot.mcp_server.client_reports import ReportOutcome, report
 from forge_bot.mcp_server.client_run import Turns, client_run
-from forge_bot.mcp_server.confirm import Call, Confirming
+from forge_bot.mcp_server.confirm import Call, Confirmations
 from forge_bot.mcp_server.folder_prefix import placed
-from forge_bot.mcp_server.init import arrived
+from forge_bot.mcp_server.init import handle_init
 from forge_bot.mcp_server.person_answers import given_to_client, is_answered, passed_on
 from forge_bot.mcp_server.preferences import preferences
-from forge_bot.mcp_server.queries import Looking
+from forge_bot.mcp_server.queries import Queries
 from forge_bot.mcp_server.render_question import beforehand
-from forge_bot.mcp_server.run_management import Managing
-from forge_bot.mcp_server.served_folders import Root, Roots, Spot
+from forge_bot.mcp_server.run_management import RunManagement
+from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders
 from forge_bot.mcp_server.wire import (
+    InitErrors,
     NeedsConfirmation,
     NeedsDiscussion,
-    NewRun,
+    NewRunProposal,
     PhaseReport,
     Previous,
     Ready,
-    Refused,
     ReportResult,
     Resumed,
 )
-from forge_bot.runs.notifications import Tell
+from forge_bot.runs.notifications import Notify
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import Reply
+from forge_bot.runs.session import PersonAnswer
 from forge_bot.store import SPECS
 
 _NO_REPORT = (
@@ -46,41 +46,43 @@ _NO_REPORT = (
     "to answer, user_response"
 )
 
-Begun = TypeVar("Begun", bound=NewRun | Resumed | Ready)
+Begun = TypeVar("Begun", bound=NewRunProposal | Resumed | Ready)
 
 
-class Desk:
+class Service:
     """Serves the runs of some folders to clients. Its functions may be called from several threads at once."""
 
     def __init__(
         self, folders: Sequence[Path], environ: Mapping[str, str] = os.environ, moment: float = MOMENT, *, named: bool = True
     ) -> None:
-        self.roots = Roots(folders, named=named)
+        self.roots = ServedFolders(folders, named=named)
         self.environ = environ
         self.turns = Turns()
-        self.workshop = Workshop()
-        self.standing = Standing(moment)
-        self.confirming = Confirming()
-        self.looking = Looking(self.roots)
-        self.managing = Managing(self.roots, self.turns, self.workshop, self.looking)
+        self.workshop = CheckWorktree()
+        self.standing = ActionCache(moment)
+        self.confirming = Confirmations()
+        self.looking = Queries(self.roots)
+        self.managing = RunManagement(self.roots, self.turns, self.workshop, self.looking)
 
     # -- beginning -------------------------------------------------------------------------------------------------
 
-    def init(self, arguments: str, current_branch: str, project: str = "", opened: Sequence[Path] = ()) -> NewRun | Resumed | Refused:
+    def init(
+        self, arguments: str, current_branch: str, project: str = "", opened: Sequence[Path] = ()
+    ) -> NewRunProposal | Resumed | InitErrors:
         """`pipeline_init`; `opened` are the folders that the client has open, where that was asked."""
         self.roots.welcome(opened)
         root = self._meant(arguments, project or self.roots.open_one(opened))
-        found = arrived(root, arguments, current_branch, preferences(root.repository), self.environ)
-        return found if isinstance(found, Refused) else self._placed(root, found)
+        found = handle_init(root, arguments, current_branch, preferences(root.repository), self.environ)
+        return found if isinstance(found, InitErrors) else self._placed(root, found)
 
-    def _meant(self, arguments: str, project: str) -> Root:
+    def _meant(self, arguments: str, project: str) -> ServedFolder:
         """The root that is named, else that of the run whose workspace the words are, else the default one."""
         if not project and f"{SPECS}/" in arguments:
             with contextlib.suppress(UnknownRun, NotServed):
                 return self.looking.run(arguments).root
         return self.roots.root(project)
 
-    def _placed(self, root: Root, found: Begun) -> Begun:
+    def _placed(self, root: ServedFolder, found: Begun) -> Begun:
         return found.model_copy(update={"workspace": self.roots.workspace(root, found.workspace.removeprefix(f"{SPECS}/"))})
 
     def init_with_context(self, given: Mapping[str, Any]) -> NeedsConfirmation | NeedsDiscussion | Ready:
@@ -96,11 +98,13 @@ class Desk:
 
     # -- going on --------------------------------------------------------------------------------------------------
 
-    def asked_again(self, workspace: str, given: Mapping[str, Any]) -> Next | None:
+    def asked_again(self, workspace: str, given: Mapping[str, Any]) -> ClientAction | None:
         """The outstanding action, where a call says nothing and nothing has happened since it came; in microseconds, so on any thread."""
         return self.standing.again(workspace) if not any(given.values()) else None
 
-    def next_action(self, workspace: str, given: Mapping[str, Any], client: str, tell: Tell, *, asks_itself: bool = False) -> Next:
+    def next_action(
+        self, workspace: str, given: Mapping[str, Any], client: str, tell: Notify, *, asks_itself: bool = False
+    ) -> ClientAction:
         """`pipeline_next_action`: what was done is told, our own chores are done, and the next action comes back."""
         said = Previous.model_validate(given)
         spot = self.roots.spot(workspace)
@@ -115,14 +119,14 @@ class Desk:
             self.standing.note(workspace, run, found)
             return _with_result(found, told, said, (*run.notices, *filter(None, (warning,))))
 
-    def person_said(self, workspace: str, action_id: str, digest: str, answer: str, notes: str, tell: Tell, *, cut: bool) -> Next:
+    def person_said(self, workspace: str, action_id: str, digest: str, answer: str, notes: str, tell: Notify, *, cut: bool) -> ClientAction:
         """The next action after an answer that the client asked its person for; it counts for the question that was put."""
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
-            warning = given_to_client(run, action_id, Reply(answer=Answer(answer), notes=notes), digest, cut=cut)
+            warning = given_to_client(run, action_id, PersonAnswer(answer=Answer(answer), notes=notes), digest, cut=cut)
             return _with_result(self._next(run, spot, tell), None, Previous(), (*run.notices, *filter(None, (warning,))))
 
-    def _next(self, run: Run, spot: Spot, tell: Tell) -> Next:
+    def _next(self, run: Run, spot: RunLocation, tell: Notify) -> ClientAction:
         found = next_for_client(run, spot, self.workshop, tell)
         return found if spot.root is self.roots.all[0] else placed(found, spot.root.path)
 
@@ -139,7 +143,7 @@ class Desk:
             told = self._told(run, said)
             return _phase_report(told)
 
-    def _told(self, run: Run, said: Previous) -> Told | None:
+    def _told(self, run: Run, said: Previous) -> ReportOutcome | None:
         if isinstance(run.action, Checkpoint | HumanGate) and not said.action_id:
             return None
         if said.action_id and is_answered(run, said.action_id):
@@ -147,7 +151,7 @@ class Desk:
         return report(run, said)
 
 
-def _with_result(found: Next, told: Told | None, said: Previous, notices: tuple[str, ...]) -> Next:
+def _with_result(found: ClientAction, told: ReportOutcome | None, said: Previous, notices: tuple[str, ...]) -> ClientAction:
     """The next action, with what became of the report beside it."""
     warnings = [*notices]
     result = None
@@ -166,7 +170,7 @@ def _with_result(found: Next, told: Told | None, said: Previous, notices: tuple[
     return found._replace(action=found.action.model_copy(update={"report_result": result, "warning": "; ".join(warnings)}))
 
 
-def _phase_report(told: Told | None) -> PhaseReport:
+def _phase_report(told: ReportOutcome | None) -> PhaseReport:
     if told is None:
         return PhaseReport(state_updated=False, warning="this was recorded before, or is done by forge-bot itself")
     return PhaseReport(

@@ -10,8 +10,8 @@ from anyio.lowlevel import RunVar
 from mcp.server.mcpserver import Context
 
 if TYPE_CHECKING:
-    from forge_bot.mcp_server.client_actions import Next
-    from forge_bot.mcp_server.service import Desk
+    from forge_bot.mcp_server.client_actions import ClientAction
+    from forge_bot.mcp_server.service import Service
 
 Answer = TypeVar("Answer")
 
@@ -21,7 +21,7 @@ _AT_ONCE = 64
 _LIMIT: RunVar[anyio.CapacityLimiter] = RunVar("_LIMIT")
 
 
-class LazyDesk:
+class LazyService:
     """The desk for some folders, made at its first call: the engine behind it takes as long to import as the protocol.
 
     Folders that nobody `named` give way to those that the client has open, if they are no repositories.
@@ -30,19 +30,19 @@ class LazyDesk:
     def __init__(self, folders: Sequence[Path], *, named: bool = True) -> None:
         self.folders = tuple(folders)
         self.named = named
-        self._desk: Desk | None = None
+        self._desk: Service | None = None
         self._making = threading.Lock()
 
-    def __call__(self) -> "Desk":
+    def __call__(self) -> "Service":
         """The desk."""
         with self._making:
             if self._desk is None:
-                from forge_bot.mcp_server.service import Desk
+                from forge_bot.mcp_server.service import Service
 
-                self._desk = Desk(self.folders, named=self.named)
+                self._desk = Service(self.folders, named=self.named)
             return self._desk
 
-    def asked_again(self, workspace: str, given: Mapping[str, Any]) -> "Next | None":
+    def asked_again(self, workspace: str, given: Mapping[str, Any]) -> "ClientAction | None":
         """The outstanding action of a workspace, where nothing was said and nothing has happened; None also before the desk is made."""
         return self._desk.asked_again(workspace, given) if self._desk is not None else None
 

@@ -92,7 +92,7 @@ class Validation(Frozen):
     tasks: tuple[str, ...] = ()
 
 
-class Kept(Frozen):
+class SavedPreferences(Frozen):
     """What is kept for new runs of this clone."""
 
     preferences: dict[str, JsonValue]

@@ -9,14 +9,14 @@ from pydantic import JsonValue
 from forge_bot.mcp_server.change_notifications import announce
 from forge_bot.mcp_server.gate_elicitation import controlled
 from forge_bot.mcp_server.protocol import ForgeServer
-from forge_bot.mcp_server.service_calls import LazyDesk, in_thread
+from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import answered, artifact_of, links_of
 from forge_bot.mcp_server.tools import READS, WRITES, Object
 
 _ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
 
 
-def add_looking(server: ForgeServer, desk: LazyDesk) -> None:
+def add_looking(server: ForgeServer, desk: LazyService) -> None:
     """Tools that change nothing."""
 
     @server.tool(annotations=READS, structured_output=False)
@@ -64,7 +64,7 @@ def add_looking(server: ForgeServer, desk: LazyDesk) -> None:
         return answered(found, meta=meta, links=[artifact_of(workspace, found.artifact)])
 
 
-def add_steering(server: ForgeServer, desk: LazyDesk) -> None:
+def add_steering(server: ForgeServer, desk: LazyService) -> None:
     """Tools that change what a run, or the next one, does."""
 
     @server.tool(annotations=_ENDS, structured_output=False)

@@ -20,7 +20,7 @@ from forge_bot.mcp_server.repair_messages import answer_to, mended
 _Message = SessionMessage | Exception
 
 
-class Pipes:
+class StdioTransport:
     """The two pipes of a server. `close` ends what the server's own process is doing for its client."""
 
     def __init__(self, server: Server[Any], close: Callable[[], None]) -> None:

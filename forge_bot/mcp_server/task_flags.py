@@ -12,7 +12,7 @@ _SIZE = re.compile(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE)
 """What means a size behind words, where `--effort` and any other word may be the end of a sentence."""
 
 
-class Spoken(Frozen):
+class TaskWithFlags(Frozen):
     """A task's words as they were written, the flags beside them, and what is wrong with those."""
 
     text: str
@@ -21,7 +21,7 @@ class Spoken(Frozen):
     problems: tuple[str, ...] = ()
 
 
-def spoken(arguments: str) -> Spoken:
+def spoken(arguments: str) -> TaskWithFlags:
     """Part the flags from the text. At the beginning every word with dashes is meant as one, and `--` ends them."""
     words = list(_WORD.finditer(arguments))
     taken, start, ended = _before([word[0] for word in words])
@@ -63,7 +63,7 @@ def _behind(words: list[str], start: int) -> tuple[list[str], int]:
     return taken[::-1], end
 
 
-def _read(text: str, taken: list[str]) -> Spoken:
+def _read(text: str, taken: list[str]) -> TaskWithFlags:
     effort: Effort | None = None
     problems: list[str] = []
     for flag in taken:
@@ -74,4 +74,4 @@ def _read(text: str, taken: list[str]) -> Spoken:
             problems.append(f"effort {value!r} does not exist: it is one of {', '.join(Effort)}")
         elif flag not in SWITCHES:
             problems.append(f"unknown flag {flag}; if it belongs to the task, write -- before the task")
-    return Spoken(text=text, switches=SWITCHES.intersection(taken), effort=effort, problems=tuple(problems))
+    return TaskWithFlags(text=text, switches=SWITCHES.intersection(taken), effort=effort, problems=tuple(problems))

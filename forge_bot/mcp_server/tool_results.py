@@ -9,7 +9,7 @@ from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel, JsonValue
 
 from forge_bot.errors import ArtifactUnfit, ForgeError
-from forge_bot.mcp_server.client_hints import for_clients
+from forge_bot.mcp_server.client_hints import client_hint
 
 _ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
 """Keys that stand only where they say something."""
@@ -62,7 +62,7 @@ def _plain(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str] = (), debug: bool = False) -> CallToolResult:
     """The result that says no: what is wrong, where, and the way out."""
-    text = "\n".join((f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), for_clients(error.advice)))
+    text = "\n".join((f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), client_hint(error.advice)))
     body: dict[str, JsonValue] = {
         "code": error.code,
         "domain": error.domain,
@@ -71,7 +71,7 @@ def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str
         "dependency_ids": list(reads),
         "source_tool": tool,
         "check_class": type(error).__name__,
-        "context": {"details": list(error.details), "hint": for_clients(error.advice)} if debug else {},
+        "context": {"details": list(error.details), "hint": client_hint(error.advice)} if debug else {},
     }
     meta: dict[str, JsonValue] = {"error": body}
     if isinstance(error, ArtifactUnfit):

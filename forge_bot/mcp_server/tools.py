@@ -8,10 +8,10 @@ from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, Tool
 from pydantic import Field, JsonValue
 
 from forge_bot.mcp_server.change_notifications import announce
-from forge_bot.mcp_server.client_folders import folders, windows
+from forge_bot.mcp_server.client_folders import client_folders, folders
 from forge_bot.mcp_server.gate_elicitation import next_or_question
 from forge_bot.mcp_server.protocol import ForgeServer
-from forge_bot.mcp_server.service_calls import LazyDesk, in_thread
+from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import answered, artifact_of, links_of
 
 Object = dict[str, Any]
@@ -21,12 +21,12 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
-def add_beginning(server: ForgeServer, desk: LazyDesk) -> None:
+def add_beginning(server: ForgeServer, desk: LazyService) -> None:
     """The two tools before a run begins."""
 
     @server.tool(annotations=READS, structured_output=False)
     async def pipeline_init(
-        arguments: str, opened: Annotated[ListRootsResult, Resolve(windows(desk))], current_branch: str = "", project: str = ""
+        arguments: str, opened: Annotated[ListRootsResult, Resolve(client_folders(desk))], current_branch: str = "", project: str = ""
     ) -> CallToolResult:
         """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug --discuss --effort=S|M|L."""
         found = await in_thread(lambda: desk().init(arguments, current_branch, project, folders(opened)))
@@ -66,7 +66,7 @@ def add_beginning(server: ForgeServer, desk: LazyDesk) -> None:
         return answered(answer, meta=meta, links=[("state", links_of(begun)[0])] if begun else ())
 
 
-def add_loop(server: ForgeServer, desk: LazyDesk) -> None:
+def add_loop(server: ForgeServer, desk: LazyService) -> None:
     """The tool that a host calls until nothing is left."""
 
     @server.tool(annotations=WRITES, structured_output=False)
@@ -100,7 +100,7 @@ def add_loop(server: ForgeServer, desk: LazyDesk) -> None:
         return await next_or_question(ctx, desk, server.listeners, workspace, said)
 
 
-def add_reporting(server: ForgeServer, desk: LazyDesk) -> None:
+def add_reporting(server: ForgeServer, desk: LazyService) -> None:
     """The tool for hosts that report and ask in two calls."""
 
     @server.tool(annotations=WRITES, structured_output=False)
@@ -129,5 +129,5 @@ def add_reporting(server: ForgeServer, desk: LazyDesk) -> None:
         return answered(told, meta=meta, links=[artifact_of(workspace, told.artifact_written)] if told.artifact_written else ())
 
 
-def _reported(desk: LazyDesk, workspace: str, phase: str, said: dict[str, Any]) -> Any:
+def _reported(desk: LazyService, workspace: str, phase: str, said: dict[str, Any]) -> Any:
     return desk().report_result(workspace, phase, said)

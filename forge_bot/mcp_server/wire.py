@@ -39,7 +39,7 @@ class FetchNeeded(Frozen):
     command: tuple[str, ...] | None = Field(default=None, description="argument list that reads the fields; never a shell line")
 
 
-class NewRun(Frozen):
+class NewRunProposal(Frozen):
     """Nothing of this task exists yet."""
 
     workspace: str
@@ -60,7 +60,7 @@ class Resumed(Frozen):
     instruction: str
 
 
-class Refused(Frozen):
+class InitErrors(Frozen):
     """The input cannot be used; why."""
 
     errors: tuple[str, ...]

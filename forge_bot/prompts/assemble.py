@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import one_line
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.fit_prompt import Contents, Shown, fitted, left_out
-from forge_bot.prompts.material import Capability, Delivery, Input, Line, Material, Prompt
+from forge_bot.prompts.fit_prompt import Contents, ShownInput, fitted, left_out
+from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Material, Prompt
 from forge_bot.prompts.removals import RemovalKind, removals_of
 from forge_bot.prompts.tokens import characters, estimate
 from forge_bot.prompts.untrusted import clean, fence, sentence
@@ -19,7 +19,7 @@ MESSAGE = "_message.md.j2"
 _DELIMITER = re.compile(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
 
 
-class Said(NamedTuple):
+class MaintainerWords(NamedTuple):
     """What maintainers said, ready to be printed."""
 
     notes: tuple[str, ...]
@@ -27,7 +27,7 @@ class Said(NamedTuple):
     question: str
 
 
-class Knows(NamedTuple):
+class MemoryParts(NamedTuple):
     """Which parts of layer 4 an agent is given."""
 
     similar: bool = False
@@ -36,18 +36,18 @@ class Knows(NamedTuple):
 
 
 RECALL = {
-    "situation-analyst": Knows(similar=True),
-    "situation-analyst-investigator": Knows(similar=True),
-    "architect": Knows(similar=True, patterns=True),
-    "task-decomposer": Knows(similar=True, patterns=True),
-    "implementer": Knows(patterns=True, friction=True),
-    "impl-reviewer": Knows(patterns=True, friction=True),
-    "comprehensive-reviewer": Knows(patterns=True, friction=True),
+    "situation-analyst": MemoryParts(similar=True),
+    "situation-analyst-investigator": MemoryParts(similar=True),
+    "architect": MemoryParts(similar=True, patterns=True),
+    "task-decomposer": MemoryParts(similar=True, patterns=True),
+    "implementer": MemoryParts(patterns=True, friction=True),
+    "impl-reviewer": MemoryParts(patterns=True, friction=True),
+    "comprehensive-reviewer": MemoryParts(patterns=True, friction=True),
 }
 """Agents that are not named here get nothing of layer 4."""
 
 
-class LayerOne(Frozen):
+class StaticContext(Frozen):
     """All that an agent's template may know. Nothing in it changes from round to round or from run to run."""
 
     agent: str
@@ -59,7 +59,7 @@ class LayerOne(Frozen):
     limits: tuple[int, int]
 
 
-class Message(Frozen):
+class PromptMessages(Frozen):
     """All that the templates of the user part may know."""
 
     agent: str
@@ -97,7 +97,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     """
     tally: Counter[RemovalKind] = Counter()
     whole = _contents(material, tally)
-    said = Said(
+    said = MaintainerWords(
         notes=tuple(_quoted(_cleaned(note, tally)) for note in material.notes),
         decided=tuple(_quoted(_cleaned(note, tally)) for note in material.decided),
         # Typed by the one who asks: `Vec<String>` in it is no tag that somebody hides behind.
@@ -128,10 +128,10 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
 
 
 def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
-    knows = RECALL.get(material.agent, Knows())
+    knows = RECALL.get(material.agent, MemoryParts())
     return Contents(
         shown=tuple(
-            Shown(name=each.name, kind=each.kind, whole=_cleaned(each.text, tally) if each.untrusted else each.text)
+            ShownInput(name=each.name, kind=each.kind, whole=_cleaned(each.text, tally) if each.untrusted else each.text)
             for each in _in_order(material)
             if material.delivery == "answer" or each.kind == "output"
         ),
@@ -142,14 +142,14 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
     )
 
 
-def _in_order(material: Material) -> list[Input]:
+def _in_order(material: Material) -> list[InputFile]:
     """The inputs, what changes least first: artifacts as given, the last version of the output, then what shows the code."""
     ranks = {"artifact": 0, "file": 2, "diff": 3, "output": 4}
     return sorted(material.inputs, key=lambda each: 1 if each.name == material.output_file else ranks[each.kind])
 
 
-def _layer_one(material: Material) -> LayerOne:
-    return LayerOne(
+def _layer_one(material: Material) -> StaticContext:
+    return StaticContext(
         agent=material.agent,
         phase=material.phase,
         delivery=material.delivery,
@@ -163,8 +163,8 @@ def _layer_one(material: Material) -> LayerOne:
     )
 
 
-def _message(material: Material, contents: Contents, said: Said, *, texts: bool) -> Message:
-    return Message(
+def _message(material: Material, contents: Contents, said: MaintainerWords, *, texts: bool) -> PromptMessages:
+    return PromptMessages(
         **material.model_dump(include={"agent", "phase", "label", "delivery", "workspace", "output_file", "branch", "base", "round"}),
         capabilities=material.capabilities,
         paths=tuple(_path(material, each) for each in material.inputs if each.kind in {"artifact", "file"}),
@@ -192,7 +192,7 @@ def _task(task: TaskSpec | None) -> TaskSpec | None:
     return task.model_copy(update=changes)
 
 
-def _path(material: Material, each: Input) -> str:
+def _path(material: Material, each: InputFile) -> str:
     return _open(f"{material.workspace}/{each.name}" if each.kind == "artifact" else each.name)
 
 

@@ -36,7 +36,7 @@ class Review(Frozen):
     findings: int = Field(default=0, description="findings that are still open")
 
 
-class Answered(Frozen):
+class AnsweredCheckpoint(Frozen):
     """A checkpoint, and who answered it."""
 
     label: str
@@ -47,7 +47,7 @@ class Answered(Frozen):
     notes: str = ""
 
 
-class PullRequest(Frozen):
+class PullRequestFacts(Frozen):
     """Everything a pull request says."""
 
     title: str
@@ -57,22 +57,22 @@ class PullRequest(Frozen):
     requirements: tuple[Requirement, ...] = ()
     reviews: tuple[Review, ...] = ()
     commands: tuple[CommandResult, ...] = ()
-    answers: tuple[Answered, ...] = ()
+    answers: tuple[AnsweredCheckpoint, ...] = ()
     usage: Usage
     workspace: str
 
 
-class Written(Frozen):
+class PullRequestBody(Frozen):
     """A pull request as GitHub takes it."""
 
     title: str
     body: str
 
 
-def pull_request(facts: PullRequest) -> Written:
+def pull_request(facts: PullRequestFacts) -> PullRequestBody:
     """Title and body. The body is cut at MAX_BODY."""
     title, _, body = _environment().render("pull_request.md.j2", facts).strip().partition("\n")
-    return Written(title=title, body=_within(body.strip()) + "\n")
+    return PullRequestBody(title=title, body=_within(body.strip()) + "\n")
 
 
 def _within(body: str) -> str:

@@ -27,7 +27,7 @@ _NEARBY = 300
 """How far a cut moves to fall between two lines."""
 
 
-class Shown(Frozen):
+class ShownInput(Frozen):
     """An input as the model will see it: whole, or without its middle once `keep` is set."""
 
     name: str
@@ -53,7 +53,7 @@ class Shown(Frozen):
 class Contents(Frozen):
     """The parts of a prompt that may have to give way."""
 
-    shown: tuple[Shown, ...]
+    shown: tuple[ShownInput, ...]
     repository: tuple[Line, ...]
     similar: tuple[str, ...]
     patterns: tuple[str, ...]
@@ -99,7 +99,7 @@ def left_out(before: Contents, after: Contents) -> Iterator[str]:
             yield f"{each.name}: {each.missing:,} of {len(each.whole):,} characters left out."
 
 
-def _shortened(shown: tuple[Shown, ...], kinds: tuple[Kind, ...], excess: int) -> tuple[Shown, ...]:
+def _shortened(shown: tuple[ShownInput, ...], kinds: tuple[Kind, ...], excess: int) -> tuple[ShownInput, ...]:
     """The inputs with the largest of these kinds cut down to one common length, so that `excess` characters go."""
     sizes = [len(each.whole) for each in shown if each.kind in kinds]
     level = _level(sizes, excess)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from forge_bot.prompts.removals import RemovalKind, Span
+from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 
 # How many of the arguments of a command are not drawn; the command itself goes with them.
 _UNDRAWN = {
@@ -71,9 +71,9 @@ class Formulas:
         return found
 
 
-def hidden_in_formula(text: str, start: int, end: int) -> list[Span]:
+def hidden_in_formula(text: str, start: int, end: int) -> list[RemovedSpan]:
     """Return the spans of a formula, given by its offsets in the text, that nobody sees."""
-    return [Span(first, stop, RemovalKind.FORMULA) for first, stop in _Reader(text, start, end).spans() if stop > first]
+    return [RemovedSpan(first, stop, RemovalKind.FORMULA) for first, stop in _Reader(text, start, end).spans() if stop > first]
 
 
 class _Reader:
@@ -173,7 +173,7 @@ def _all_light(shares: Iterator[float]) -> bool:
     return all(share >= _NEARLY_WHITE for share in shares)
 
 
-def drawing_comments(text: str, start: int, end: int) -> Iterator[Span]:
+def drawing_comments(text: str, start: int, end: int) -> Iterator[RemovedSpan]:
     """Yield the comments of a Mermaid diagram that stands between these offsets: lines that begin with `%%`."""
     for found in re.compile(r"^[ \t]*(%%.*)$", re.MULTILINE).finditer(text, start, end):
-        yield Span(found.start(1), found.end(1), RemovalKind.DIAGRAM_COMMENT)
+        yield RemovedSpan(found.start(1), found.end(1), RemovalKind.DIAGRAM_COMMENT)

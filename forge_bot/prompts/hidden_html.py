@@ -14,8 +14,8 @@ from html5lib.constants import voidElements
 from forge_bot.prompts import html_vocabulary as words
 from forge_bot.prompts.invisible import hides
 from forge_bot.prompts.page import FRAMES, Page
-from forge_bot.prompts.removals import RemovalKind, Span
-from forge_bot.prompts.tags import LONGEST_VALUE, Attribute, Comment, Entity, Tag, Tags, Unfinished
+from forge_bot.prompts.removals import RemovalKind, RemovedSpan
+from forge_bot.prompts.tags import LONGEST_VALUE, Attribute, Entity, HtmlComment, Tag, Tags, Unfinished
 
 
 @dataclass
@@ -36,7 +36,7 @@ class _Frame:
     names: Counter[str] = field(default_factory=Counter[str])
 
 
-def hidden_in(page: Page) -> list[Span]:
+def hidden_in(page: Page) -> list[RemovedSpan]:
     """Spans of the source that the page's HTML hides.
 
     GitHub takes `<script>`, `<style>` and their like for words and reads on (GFM specification, 6.11); browsers skip to the end
@@ -56,13 +56,13 @@ class _Reader:
         self._lower = self._text.lower()
         self._tags = Tags(self._text)
         self._frames = [_Frame("")]
-        self._found: list[Span] = []
+        self._found: list[RemovedSpan] = []
         self._last_end_tags: dict[tuple[str, int], int] = {}
 
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[RemovedSpan]:
         for found in self._tags:
             match found:
-                case Comment():
+                case HtmlComment():
                     self._hide(found.start, found.end, self._kind_of(found))
                 case Unfinished():
                     self._hide(found.start, found.end, RemovalKind.HTML_TAG)
@@ -76,7 +76,7 @@ class _Reader:
             self._end_frame(len(self._text))
         return self._found
 
-    def _kind_of(self, comment: Comment) -> RemovalKind:
+    def _kind_of(self, comment: HtmlComment) -> RemovalKind:
         if self._text.startswith("<?", comment.start):
             return RemovalKind.PROCESSING_INSTRUCTION
         if self._text.startswith("<!", comment.start) and not self._text.startswith("<!--", comment.start):
@@ -151,7 +151,7 @@ class _Reader:
     def _hide(self, start: int, end: int, kind: RemovalKind) -> None:
         first, stop = self._page.source_of(start, end)
         if stop > first:
-            self._found.append(Span(first, stop, kind))
+            self._found.append(RemovedSpan(first, stop, kind))
 
 
 def _may_stay(attribute: Attribute) -> bool:

@@ -12,33 +12,33 @@ from typing import NamedTuple
 from forge_bot.prompts.invisible import invisible_spans
 from forge_bot.prompts.markdown_blocks import read_blocks
 from forge_bot.prompts.markup import Code, lay_out
-from forge_bot.prompts.removals import RemovalKind, Span, cut
+from forge_bot.prompts.removals import RemovalKind, RemovedSpan, cut
 
 _OPENING = "<!--"
 _CLOSINGS = ("-->", "--!>")
 
 
-class Reading(NamedTuple):
+class HiddenTextScan(NamedTuple):
     """A text with the spans to leave out and its code."""
 
     text: str
-    hidden: tuple[Span, ...]
+    hidden: tuple[RemovedSpan, ...]
     code: tuple[Code, ...]
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> HiddenTextScan:
     """Read a text as GitHub does. While it has unseen characters, only these are found: Markdown is not what it looks like."""
     if spans := invisible_spans(text):
-        return Reading(text, tuple(spans), ())
+        return HiddenTextScan(text, tuple(spans), ())
     layout = lay_out(read_blocks(text))
     if not layout.page.has_html:
-        return Reading(text, tuple(layout.hidden), tuple(layout.code))
+        return HiddenTextScan(text, tuple(layout.hidden), tuple(layout.code))
     from forge_bot.prompts.hidden_html import hidden_in  # it loads html5lib
 
-    return Reading(text, (*layout.hidden, *hidden_in(layout.page)), tuple(layout.code))
+    return HiddenTextScan(text, (*layout.hidden, *hidden_in(layout.page)), tuple(layout.code))
 
 
-def shorten(reading: Reading) -> tuple[Reading, dict[RemovalKind, int]]:
+def shorten(reading: HiddenTextScan) -> tuple[HiddenTextScan, dict[RemovalKind, int]]:
     """The text without its hidden parts, read again, and what was left out. Without any, or nothing but shells: the same text."""
     shorter, tally = cut(reading.text, reading.hidden)
     after = read(shorter)
@@ -50,7 +50,7 @@ def shorten(reading: Reading) -> tuple[Reading, dict[RemovalKind, int]]:
     return (kept, shell_tally) if joined or _keeps_code(reading, kept) else (after, tally)
 
 
-def _joins_comment(before: Reading, after: Reading) -> bool:
+def _joins_comment(before: HiddenTextScan, after: HiddenTextScan) -> bool:
     """Return whether the cuts of comments brought the two halves of a `<!--` together that were seen apart."""
     cuts: set[int] = set()
     gone = reached = 0
@@ -64,7 +64,7 @@ def _joins_comment(before: Reading, after: Reading) -> bool:
     return any(not cuts.isdisjoint(range(start + 1, start + len(_OPENING))) for start, _, _ in comments)
 
 
-def _keeps_code(before: Reading, after: Reading) -> bool:
+def _keeps_code(before: HiddenTextScan, after: HiddenTextScan) -> bool:
     """True when all code that is not itself hidden is still code."""
     if not before.code or (after.hidden and not after.code and invisible_spans(after.text)):
         return True
@@ -72,7 +72,7 @@ def _keeps_code(before: Reading, after: Reading) -> bool:
     return all(content in found for content in _shown(before.code, before.hidden))
 
 
-def _shown(code: Iterable[Code], hidden: Iterable[Span]) -> list[str]:
+def _shown(code: Iterable[Code], hidden: Iterable[RemovedSpan]) -> list[str]:
     """Contents of the code that no hidden span touches."""
     waiting = sorted(hidden, reverse=True)
     reached = 0
@@ -85,9 +85,9 @@ def _shown(code: Iterable[Code], hidden: Iterable[Span]) -> list[str]:
     return shown
 
 
-def _without_shell(text: str, span: Span) -> Span:
+def _without_shell(text: str, span: RemovedSpan) -> RemovedSpan:
     """The inside of a comment; other spans as they are."""
     closing = next((closing for closing in _CLOSINGS if text.endswith(closing, span.start, span.end)), None)
     if span.kind != RemovalKind.HTML_COMMENT or closing is None or not text.startswith(_OPENING, span.start):
         return span
-    return Span(span.start + len(_OPENING), max(span.start + len(_OPENING), span.end - len(closing)), span.kind)
+    return RemovedSpan(span.start + len(_OPENING), max(span.start + len(_OPENING), span.end - len(closing)), span.kind)

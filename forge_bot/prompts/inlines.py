@@ -20,7 +20,7 @@ from forge_bot.prompts.formulas import Formulas, hidden_in_formula
 from forge_bot.prompts.invisible import hides
 from forge_bot.prompts.markdown_blocks import footnote_key, reader
 from forge_bot.prompts.markdown_links import LONGEST_LABEL, Bracket, Target, alt, is_blank, is_plain_word, label_end, spaced_address
-from forge_bot.prompts.removals import RemovalKind, Span, cut
+from forge_bot.prompts.removals import RemovalKind, RemovedSpan, cut
 
 _DECLARATIONS = (
     ("<!--", None),
@@ -34,7 +34,7 @@ _DECLARATIONS = (
 class Inlines:
     """What one block's text holds. All offsets count within that text."""
 
-    hidden: list[Span] = field(default_factory=list[Span])
+    hidden: list[RemovedSpan] = field(default_factory=list[RemovedSpan])
     code: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     markup: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     rendered: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
@@ -91,7 +91,7 @@ class _Scan:
             unseen = hidden_in_formula(self._source, found.start, found.end)
             # Two dollars without anything between them would be the beginning of another formula.
             empty = unseen and not cut(self._source[: found.end], unseen)[0][found.start :].strip()
-            self._read.hidden += [Span(start, found.after, RemovalKind.FORMULA)] if empty else unseen
+            self._read.hidden += [RemovedSpan(start, found.after, RemovalKind.FORMULA)] if empty else unseen
             self._formula_end = found.after
         return False
 
@@ -112,7 +112,7 @@ class _Scan:
             return False
         kind = next((kind for opening, kind in _DECLARATIONS if self._source.startswith(opening, start)), None)
         if kind:
-            self._read.hidden.append(Span(start, state.pos, kind))
+            self._read.hidden.append(RemovedSpan(start, state.pos, kind))
         self._read.markup.append((start, state.pos))
         return True
 
@@ -133,7 +133,7 @@ class _Scan:
             return False
         after = self._source[state.pos : state.pos + 2]
         if hides(_meant(state.tokens[-1]), self._source[max(0, start - 2) : start], after):
-            self._read.hidden.append(Span(start, state.pos, RemovalKind.INVISIBLE_CHARACTER))
+            self._read.hidden.append(RemovedSpan(start, state.pos, RemovalKind.INVISIBLE_CHARACTER))
         return True
 
     def _bracket(self, start: int) -> bool:
@@ -176,7 +176,7 @@ class _Scan:
         self._dead_below = len(self._brackets)
         read.rendered += [(opener.at, '<a href="">'), (target.end, "</a>")]
         if is_blank(self._source[opener.inside : at]):
-            read.hidden.append(Span(opener.at, target.end, RemovalKind.EMPTY_LINK))
+            read.hidden.append(RemovedSpan(opener.at, target.end, RemovalKind.EMPTY_LINK))
 
     def _inline_target(self, at: int) -> Target | None:
         """`(address "title")` at this place."""
@@ -189,7 +189,7 @@ class _Scan:
         hidden = spaced_address(source, start, reached)
         after = self._past_space(reached)
         if after > reached and (title := parseLinkTitle(source, after, end)).ok:
-            hidden = (*hidden, Span(reached, title.pos, RemovalKind.LINK_TITLE)) if title.str else hidden
+            hidden = (*hidden, RemovedSpan(reached, title.pos, RemovalKind.LINK_TITLE)) if title.str else hidden
             after = self._past_space(title.pos)
         return Target(after + 1, hidden) if source.startswith(")", after) else None
 
@@ -207,7 +207,7 @@ class _Scan:
             return None
         if by_text or is_plain_word(label) or (key == normalizeReference(shown) and not opener.image):
             return Target(end, (), key, by_text)
-        return Target(end, (Span(at + 1, end, RemovalKind.LINK_LABEL),))
+        return Target(end, (RemovedSpan(at + 1, end, RemovalKind.LINK_LABEL),))
 
     def _note_footnote(self, opener: Bracket, at: int) -> None:
         if self._source.startswith("[^", opener.at) and at - opener.at <= LONGEST_LABEL:

@@ -18,12 +18,12 @@ and the letter itself stays. Direction marks go; letters of right-to-left script
 import unicodedata
 
 from forge_bot.prompts import characters as chars
-from forge_bot.prompts.removals import RemovalKind, Span
+from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 
 _KINDS = {"Cc": RemovalKind.CONTROL_CHARACTER, "Co": RemovalKind.PRIVATE_USE_CHARACTER}
 
 
-def invisible_spans(text: str) -> list[Span]:
+def invisible_spans(text: str) -> list[RemovedSpan]:
     """Every unseen character that does nothing where it stands, one span each; time grows with the length of the text."""
     return [] if text.isascii() and text.isprintable() else _Reader(text).spans()
 
@@ -44,15 +44,15 @@ class _Reader:
         self._line_end = -1
         self._line_has_dots = False
 
-    def spans(self) -> list[Span]:
-        found: list[Span] = []
+    def spans(self) -> list[RemovedSpan]:
+        found: list[RemovedSpan] = []
         dropped = -1  # the last dropped character
         seen = -1  # the last kept character before it
         for index in [index for index, char in enumerate(self._text) if chars.is_suspect(char)]:
             before = seen if dropped == index - 1 else index - 1
             if not self._is_needed(before, index):
                 kind = _KINDS.get(unicodedata.category(self._text[index]), RemovalKind.INVISIBLE_CHARACTER)
-                found.append(Span(index, index + 1, kind))
+                found.append(RemovedSpan(index, index + 1, kind))
                 dropped, seen = index, before
         return found
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from forge_bot.prompts.characters import is_suspect
-from forge_bot.prompts.removals import RemovalKind, Span
+from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 
 LONGEST_LABEL = 999  # CommonMark: a link label has at most 999 characters between its brackets
 LONGEST_HIDDEN_WORD = 30  # a label or language that is not shown stays when it is one word up to this length
@@ -34,7 +34,7 @@ class Target(NamedTuple):
     """What makes a link of a pair of brackets: where it ends, what is hidden in it, and the label it was found by."""
 
     end: int
-    hidden: tuple[Span, ...] = ()
+    hidden: tuple[RemovedSpan, ...] = ()
     label: str | None = None
     by_text: bool = False
 
@@ -62,16 +62,16 @@ def label_end(source: str, at: int) -> int:
     return -1
 
 
-def alt(opener: Bracket, at: int, target: Target) -> list[Span]:
+def alt(opener: Bracket, at: int, target: Target) -> list[RemovedSpan]:
     """The description of an image that closes at `at`. Where the description is also the label, the image goes with it."""
     if target.by_text:
-        return [Span(opener.at, target.end, RemovalKind.IMAGE_ALT)]
-    return [Span(opener.inside, at, RemovalKind.IMAGE_ALT)] if at > opener.inside else []
+        return [RemovedSpan(opener.at, target.end, RemovalKind.IMAGE_ALT)]
+    return [RemovedSpan(opener.inside, at, RemovalKind.IMAGE_ALT)] if at > opener.inside else []
 
 
-def spaced_address(source: str, start: int, end: int) -> tuple[Span, ...]:
+def spaced_address(source: str, start: int, end: int) -> tuple[RemovedSpan, ...]:
     """The inside of `<an address with spaces>` between two offsets: no address needs them, words do."""
     inside = source[start + 1 : end - 1]
     if source.startswith("<", start) and any(char.isspace() for char in inside):
-        return (Span(start + 1, end - 1, RemovalKind.LINK_TARGET),)
+        return (RemovedSpan(start + 1, end - 1, RemovalKind.LINK_TARGET),)
     return ()

@@ -13,7 +13,7 @@ from forge_bot.prompts.inlines import Inlines, read_inlines
 from forge_bot.prompts.markdown_blocks import Blocks, Definition
 from forge_bot.prompts.markdown_links import is_plain_word, label_end, spaced_address
 from forge_bot.prompts.page import FRAMES, Page
-from forge_bot.prompts.removals import RemovalKind, Span
+from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 from forge_bot.prompts.table_rows import NO_CELL, Cell, read_row
 
 # What ends an HTML block that is no element. Browsers end it at the first ">"; its author meant the whole of it to be unseen.
@@ -32,7 +32,7 @@ class Layout(NamedTuple):
     """The page of a text, the spans that are hidden whatever the page's HTML says, and the code."""
 
     page: Page
-    hidden: list[Span]
+    hidden: list[RemovedSpan]
     code: list[Code]
 
 
@@ -49,7 +49,7 @@ class _Maker:
         self.page = Page()
         self.code: list[Code] = []
         self._blocks = blocks
-        self._hidden: list[Span] = []
+        self._hidden: list[RemovedSpan] = []
         self._labels = {definition.label for definition in blocks.definitions}
         self._notes = {token.meta["label"] for token in blocks.tokens if token.type == "footnote_open"}
         self._used_labels: set[str] = set()
@@ -73,7 +73,7 @@ class _Maker:
             case _:
                 self._add_tag(token)
 
-    def hidden(self) -> list[Span]:
+    def hidden(self) -> list[RemovedSpan]:
         """All spans found, when every block is laid out and all uses of labels are known."""
         definitions = chain.from_iterable(self._definition_spans(definition) for definition in self._blocks.definitions)
         return [*self._hidden, *definitions, *self._footnote_spans()]
@@ -174,30 +174,32 @@ class _Maker:
             self._hide(self._row[0].start, self._row[-1].end, RemovalKind.TABLE_CELL)
         self._row.clear()
 
-    def _definition_spans(self, definition: Definition) -> list[Span]:
+    def _definition_spans(self, definition: Definition) -> list[RemovedSpan]:
         """All of a definition that no link uses; of the others the title, and an address that is made of words."""
         text, places = self._joined(definition.first_line, definition.end_line)
         if not definition.counts or definition.label not in self._used_labels:
-            return [Span(places[0], places[-1] + 1, RemovalKind.LINK_REFERENCE_DEFINITION)]
+            return [RemovedSpan(places[0], places[-1] + 1, RemovalKind.LINK_REFERENCE_DEFINITION)]
         start = label_end(text, 0) + 2
         while text[start : start + 1].isspace():
             start += 1
         end = parseLinkDestination(text, start, len(text)).pos
         title = text[end:].strip()
-        spans: list[Span] = []
+        spans: list[RemovedSpan] = []
         if len(title) > len('""'):
             first, last = text.index(title, end), len(text.rstrip()) - 1
             # Without any title, a quotation on the next line would become the title.
             keep_quotes = self._begins_like_title(definition.end_line)
-            spans.append(Span(places[first] + 1 if keep_quotes else places[end], places[last] + (not keep_quotes), RemovalKind.LINK_TITLE))
-        return spans + [Span(places[span.start], places[span.end], span.kind) for span in spaced_address(text, start, end)]
+            spans.append(
+                RemovedSpan(places[first] + 1 if keep_quotes else places[end], places[last] + (not keep_quotes), RemovalKind.LINK_TITLE)
+            )
+        return spans + [RemovedSpan(places[span.start], places[span.end], span.kind) for span in spaced_address(text, start, end)]
 
     def _begins_like_title(self, line: int) -> bool:
         return line < len(self._blocks.starts) and self._blocks.text.startswith(('"', "'", "("), self._blocks.starts[line])
 
-    def _footnote_spans(self) -> list[Span]:
+    def _footnote_spans(self) -> list[RemovedSpan]:
         """Footnotes that nothing refers to, and second ones of the same label, are not shown."""
-        spans: list[Span] = []
+        spans: list[RemovedSpan] = []
         seen: set[str] = set()
         for token in self._blocks.tokens:
             if token.type != "footnote_open":
@@ -205,9 +207,9 @@ class _Maker:
             label, start = token.meta["label"], token.meta["start"]
             if label in seen or label not in self._used_notes:
                 length = len(self._blocks.text[start : self._stretch(token)[1]].rstrip())
-                spans.append(Span(start, start + length, RemovalKind.FOOTNOTE))
+                spans.append(RemovedSpan(start, start + length, RemovalKind.FOOTNOTE))
             elif not is_plain_word(token.meta["written"]):
-                spans.append(Span(start, start + len("[^]:") + len(token.meta["written"]), RemovalKind.FOOTNOTE_LABEL))
+                spans.append(RemovedSpan(start, start + len("[^]:") + len(token.meta["written"]), RemovalKind.FOOTNOTE_LABEL))
             seen.add(label)
         return spans
 
@@ -230,4 +232,4 @@ class _Maker:
 
     def _hide(self, start: int, end: int, kind: RemovalKind) -> None:
         if end > start:
-            self._hidden.append(Span(start, end, kind))
+            self._hidden.append(RemovedSpan(start, end, kind))

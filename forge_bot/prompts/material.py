@@ -10,7 +10,7 @@ Delivery = Literal["answer", "files"]
 """`answer`: our own loop shows the inputs and takes a structured answer. `files`: a client's agent reads and writes itself."""
 
 
-class Input(Frozen):
+class InputFile(Frozen):
     """Something the agent has to read."""
 
     name: str = Field(description="artifact name, path from the root of the repository, or what the output is of")
@@ -47,7 +47,7 @@ class Material(Frozen):
     branch: str
     base: str
     change: str = Field(default="", description="the command that shows the change under review, for an agent that runs it itself")
-    inputs: tuple[Input, ...] = ()
+    inputs: tuple[InputFile, ...] = ()
     headings: tuple[str, ...] = ()
     verdicts: tuple[str, ...] = Field(default=(), description="positive, positive with notes, negative; empty if nothing is judged")
     task: TaskSpec | None = None

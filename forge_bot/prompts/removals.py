@@ -76,7 +76,7 @@ class Removal(BaseModel):
     count: int = Field(gt=0)
 
 
-class Span(NamedTuple):
+class RemovedSpan(NamedTuple):
     """A stretch of the source that is to go: offsets in characters, end excluded."""
 
     start: int
@@ -101,7 +101,7 @@ def counted(removals: Iterable[Removal]) -> str:
     return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)
 
 
-def cut(text: str, spans: Iterable[Span]) -> tuple[str, Counter[RemovalKind]]:
+def cut(text: str, spans: Iterable[RemovedSpan]) -> tuple[str, Counter[RemovalKind]]:
     """The text without the spans, and what was cut. Of spans within spans only the outermost is counted."""
     kept: list[str] = []
     tally: Counter[RemovalKind] = Counter()

@@ -41,7 +41,7 @@ class Tag(NamedTuple):
     attributes: tuple[Attribute, ...]
 
 
-class Comment(NamedTuple):
+class HtmlComment(NamedTuple):
     """A comment, or what HTML takes for one: `<?…>`, `<!…>`, `</ …>`."""
 
     start: int
@@ -63,7 +63,7 @@ class Unfinished(NamedTuple):
     end: int
 
 
-Found = Tag | Comment | Entity | Unfinished
+Found = Tag | HtmlComment | Entity | Unfinished
 
 
 class _Stream(HTMLUnicodeInputStream):
@@ -144,7 +144,7 @@ class Tags:
             if token["type"] in _TAGS:
                 yield self._tag(token, place)
             elif token["type"] in _COMMENTS:
-                yield Comment(self._started, place)
+                yield HtmlComment(self._started, place)
             elif in_entity:
                 yield Entity(self._started, place, token["data"])
         if not tokens and place == len(self._page):

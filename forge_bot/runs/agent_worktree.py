@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from forge_bot.agent.providers.context import Context
+from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.git import Tree
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -13,15 +13,15 @@ from forge_bot.values import TaskId
 
 
 @dataclass(frozen=True)
-class Spot:
+class AgentWorktree:
     """A tree, what may be looked up in it, and the commit it shows."""
 
     tree: Tree
-    context: Context
+    context: ProviderContext
     commit: str
 
 
-class Spots:
+class AgentWorktrees:
     """The spots of one run."""
 
     def __init__(self, run: Run, project: Project, past_runs: Callable[[str], str]) -> None:
@@ -31,26 +31,26 @@ class Spots:
         self._context = self._looking_into(run.tree, project)
 
     @property
-    def own(self) -> Spot:
+    def own(self) -> AgentWorktree:
         """The run's tree as it stands now."""
-        return Spot(self.run.tree, self._context, self.run.state.branch)
+        return AgentWorktree(self.run.tree, self._context, self.run.state.branch)
 
-    def catalogue(self) -> Context:
+    def catalogue(self) -> ProviderContext:
         """Where the list of what can be looked up is found."""
         return self._context
 
     @asynccontextmanager
-    async def apart(self, task: TaskId, commit: str) -> AsyncGenerator[Spot]:
+    async def apart(self, task: TaskId, commit: str) -> AsyncGenerator[AgentWorktree]:
         """A tree for one task at a commit, taken away afterwards."""
         path = self.run.places.tasks / task
         tree = await asyncio.to_thread(self.run.repository.detached_tree, path, commit)
         try:
-            yield Spot(tree, self._looking_into(tree, self.project.in_tree(tree)), commit)
+            yield AgentWorktree(tree, self._looking_into(tree, self.project.in_tree(tree)), commit)
         finally:
             await asyncio.to_thread(self.run.repository.remove_tree, path)
 
-    def _looking_into(self, tree: Tree, project: Project) -> Context:
-        return Context(
+    def _looking_into(self, tree: Tree, project: Project) -> ProviderContext:
+        return ProviderContext(
             tree.path,
             base=self.run.state.base_commit,
             past_runs=self.past_runs,

@@ -9,11 +9,11 @@ from forge_bot.agent.assignment import Assignment, Finished, StopReason
 from forge_bot.agent.capabilities import Effect
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import work
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import Model
-from forge_bot.agent.progress_events import Asking
+from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason
@@ -21,13 +21,13 @@ from forge_bot.errors import ModelUnavailable
 from forge_bot.git import MergeConflict
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, Prompt
-from forge_bot.runs.agent_worktree import Spot, Spots
-from forge_bot.runs.apply_output import Landing, contract_of
-from forge_bot.runs.capability_descriptions import shown
+from forge_bot.runs.agent_worktree import AgentWorktree, AgentWorktrees
+from forge_bot.runs.apply_output import OutputApplier, artifact_contract
+from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
-from forge_bot.runs.notifications import PhaseBegan, PromptSent, Said, Tell, Thinking
+from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PromptSent, Thinking
 from forge_bot.runs.project import Project
-from forge_bot.runs.prompt_context import Briefing
+from forge_bot.runs.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.values import TaskId, Tier
 
@@ -52,7 +52,7 @@ class Agents:
         project: Project,
         models: Mapping[Tier, Model],
         templates: Environment,
-        tell: Tell,
+        tell: Notify,
         *,
         environ: Mapping[str, str],
     ) -> None:
@@ -61,13 +61,13 @@ class Agents:
         self.tell = tell
         self.journal = Journal(run.places.journal, environ)
         self.ledger = Ledger(run.state.budget)
-        self.landing = Landing(run)
-        self.spots = Spots(run, project, self._past_runs)
+        self.landing = OutputApplier(run)
+        self.spots = AgentWorktrees(run, project, self._past_runs)
         entries = self.spots.catalogue().catalogue()
-        capabilities = [shown(entry) for entry in entries]
+        capabilities = [describe_capability(entry) for entry in entries]
         self.running = tuple(entry.name for entry in entries if entry.effect is Effect.RUNS)
         self._command_seconds = project.most_seconds()
-        self.briefing = Briefing(run, project.profile, templates, capabilities)
+        self.briefing = PromptContext(run, project.profile, templates, capabilities)
         self._unpriced = False
 
     async def perform(self, action: SpawnAgent) -> AsyncGenerator[Landed]:
@@ -90,7 +90,7 @@ class Agents:
             if failure is not None:
                 raise failure
 
-    async def _spot(self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack) -> Spot:
+    async def _spot(self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack) -> AgentWorktree:
         """A tree apart for whoever changes files beside others, or goes on with a wave of which others have landed."""
         if task is None or action.phase != self.run.pipeline.implementation.id:
             return self.spots.own
@@ -104,13 +104,13 @@ class Agents:
         round_ = max(self.briefing.round(action, task) for task in tasks)
         self.tell(PhaseBegan(phase=action.phase, label=label, agent=action.agent, tasks=names, round=round_))
 
-    async def _work(self, action: SpawnAgent, task: TaskId | None, spot: Spot) -> Finished:
+    async def _work(self, action: SpawnAgent, task: TaskId | None, spot: AgentWorktree) -> Finished:
         settings = self.run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         prompt, material = await asyncio.to_thread(self.briefing.prompt, action, task, turns, settings.prompt_tokens, spot.commit)
         names = tuple(entry.name for entry in material.inputs)
         self.tell(PromptSent(inputs=names, tokens=prompt.tokens, task=task, dropped=prompt.dropped, removed=prompt.removed))
-        contract = contract_of(self.run, action)
+        contract = artifact_contract(self.run, action)
         finished = await work(
             self._assignment(action, task, prompt, material),
             model=self.models[action.tier],
@@ -141,7 +141,7 @@ class Agents:
             kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
             providers=tuple(entry.name for entry in material.capabilities),
             running=self.running,
-            limits=Limits(
+            limits=WorkLimits(
                 command_seconds=self._command_seconds,
                 turns=settings.turns,
                 requests_per_turn=settings.requests_per_turn,
@@ -151,7 +151,7 @@ class Agents:
             ),
         )
 
-    def _landed(self, action: SpawnAgent, task: TaskId | None, finished: Finished, spot: Spot) -> Landed:
+    def _landed(self, action: SpawnAgent, task: TaskId | None, finished: Finished, spot: AgentWorktree) -> Landed:
         answer = finished.answer or finished.rejected
         if answer is None or self.landing.unplaceable(answer, spot.tree):
             reason = FailureReason.UNFIT if answer is not None else _WHY.get(finished.stop, FailureReason.LIMIT)
@@ -163,9 +163,9 @@ class Agents:
             return _failed(action, task, finished, FailureReason.CONFLICT, words.strip()), ()
 
     def _thinking(self, notice: ModelNotice, task: TaskId | None) -> None:
-        if isinstance(notice, Asking) and notice.reserved is None and self.ledger.budget.cap is not None and not self._unpriced:
+        if isinstance(notice, ModelAsked) and notice.reserved is None and self.ledger.budget.cap is not None and not self._unpriced:
             self._unpriced = True
-            self.tell(Said(text=f"the price of {notice.model} is unknown, so the budget cannot hold it back", kind="warning"))
+            self.tell(Message(text=f"the price of {notice.model} is unknown, so the budget cannot hold it back", kind="warning"))
         self.tell(Thinking(notice=notice, task=task))
 
     def _past_runs(self, query: str) -> str:

@@ -27,7 +27,7 @@ Files = tuple[tuple[str, bytes | None], ...]
 """Files by name as they are to be; None for those that go."""
 
 
-class Contract(Frozen):
+class ArtifactContract(Frozen):
     """What an artifact has to be, so that the engine can go on with it."""
 
     headings: tuple[str, ...]
@@ -56,23 +56,23 @@ class Contract(Frozen):
         return tuple(found)
 
 
-def contract_of(run: Run, action: SpawnAgent) -> Contract:
+def artifact_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
     """The contract of the artifact that an action asks for."""
     phase = run.pipeline.phase(action.phase)
-    return Contract(
+    return ArtifactContract(
         headings=action.headings,
         verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
         tasks=isinstance(phase, AgentPhase) and phase.tasks,
     )
 
 
-class Landing:
+class OutputApplier:
     """Puts answers of one run where they belong."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
 
-    def complaints(self, answer: Document | Change, contract: Contract, tree: Tree) -> tuple[str, ...]:
+    def complaints(self, answer: Document | Change, contract: ArtifactContract, tree: Tree) -> tuple[str, ...]:
         """Why the answer, made for a tree, has to go back to the model; empty if it can be taken."""
         found = [*contract.complaints(answer.artifact_markdown)]
         if isinstance(answer, Change):
@@ -94,7 +94,7 @@ class Landing:
         `tree` is where the agent worked. If that is a tree of its own, its changes are merged into the run's; raises MergeConflict,
         with nothing written, when they do not fit together with what was merged before.
         """
-        inspection = contract_of(self.run, action).inspect(answer.artifact_markdown)
+        inspection = artifact_contract(self.run, action).inspect(answer.artifact_markdown)
         files = self._merged(answer, tree) if isinstance(answer, Change) and not inspection.problems else None
         report = self._written(action, task, answer.artifact_markdown, inspection, usage)
         return (report, ()) if files is None else self._edited(report, files, task or TaskId(""))
@@ -106,7 +106,7 @@ class Landing:
 
         What touches protected paths is taken out of the tree again and waits as a patch.
         """
-        inspection = contract_of(self.run, action).inspect(text)
+        inspection = artifact_contract(self.run, action).inspect(text)
         report = self._written(action, task, text, inspection, usage)
         committed = self.run.repository.read_many(self.run.state.branch, touched)
         risky = self._risky(touched, lambda path: (committed.get(path), self._in_git(path)))

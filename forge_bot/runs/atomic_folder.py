@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @contextmanager
-def whole_or_gone(made: Collection[Path]) -> Generator[None]:
+def atomic_folder(made: Collection[Path]) -> Generator[None]:
     """Take these new folders away again if the block that fills them fails, each with the folder above it if that is empty then."""
     try:
         yield

@@ -6,7 +6,7 @@ from forge_bot.engine.next_action import held_name
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
-from forge_bot.runs.apply_output import Landing
+from forge_bot.runs.apply_output import OutputApplier
 from forge_bot.runs.project import Project
 from forge_bot.runs.risk_signs import setup_risks
 from forge_bot.runs.run import Run
@@ -40,7 +40,7 @@ def applied(action: Exec, state: State, run: Run, withheld: tuple[str, ...] = ()
     if raw is None or blob_id(raw) != state.artifacts[name].blob:
         hint = f"`git restore {run.workspace.relative}/{name}` brings it back; what you want different belongs into a commit of yours."
         raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
-    paths = Landing(run).apply_held(task, withheld)
+    paths = OutputApplier(run).apply_held(task, withheld)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
     report = ArtifactWritten(
         key=f"{action.action_id}/{task}",

@@ -18,7 +18,7 @@ _EXAMPLES: dict[str, dict[str, object]] = {
 """One request for each capability that could be sent as it stands."""
 
 
-def shown(entry: CapabilitySpec) -> Capability:
+def describe_capability(entry: CapabilitySpec) -> Capability:
     """The entry for the menu of a prompt."""
     words = "; ".join(_told(parameter) for parameter in entry.parameters)
     sample = _EXAMPLES.get(entry.name, {})

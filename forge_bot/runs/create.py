@@ -11,17 +11,17 @@ from pydantic import Field
 
 from forge_bot.engine import Pipeline, start
 from forge_bot.engine.effort import BranchType, EffortGuess, branch_type, guess_effort
-from forge_bot.engine.reports import Flags, RunStarted, Source
+from forge_bot.engine.reports import RunFlags, RunStarted, Source
 from forge_bot.errors import BadOption, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.git import Head, Repository, Tree, blob_id
-from forge_bot.runs.atomic_folder import whole_or_gone
+from forge_bot.runs.atomic_folder import atomic_folder
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import start_subject
-from forge_bot.runs.failed_starts import Start, noted, remove_failed_starts
+from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
 from forge_bot.runs.free_names import check_free, free_branch, free_run
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.resolve import RunInfo
-from forge_bot.runs.run_paths import Places, places
+from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.store import SPECS, Request, Workspace, branch_name, held, render_request, slug, told_when_full, workspace_name
 from forge_bot.values import Effort, Frozen
 
@@ -39,7 +39,7 @@ QUESTIONS = (
 """What `--discuss` asks before a run begins."""
 
 
-class Draft(Frozen):
+class RequestDraft(Frozen):
     """What was asked, before anything is decided about it."""
 
     title: str
@@ -48,7 +48,7 @@ class Draft(Frozen):
     labels: tuple[str, ...] = ()
 
 
-class Plan(Frozen):
+class RunPlan(Frozen):
     """What will be done about a draft; a person may change effort, slug and branch before it begins."""
 
     effort: Effort
@@ -58,12 +58,12 @@ class Plan(Frozen):
     here: bool = False
 
 
-class Beginning(Frozen):
+class NewRun(Frozen):
     """Everything a run begins with."""
 
-    draft: Draft
-    plan: Plan
-    flags: Flags = Flags()
+    draft: RequestDraft
+    plan: RunPlan
+    flags: RunFlags = RunFlags()
     budget: Decimal | None = None
     by: str = ""
     answers: str = Field(default="", description="what --discuss brought up, added to the request")
@@ -71,25 +71,25 @@ class Beginning(Frozen):
     base: Head | None = Field(default=None, description="what the branch begins at; what is checked out if None")
 
 
-def draft_of(task: str, *, token: str | None, api_url: str | None) -> Draft:
+def draft_from_words(task: str, *, token: str | None, api_url: str | None) -> RequestDraft:
     """The draft for a task in words, or for an issue by its URL. Raises EmptyTask, IssueUnavailable, TaskTooLarge, IssueUnavailable."""
     if task.strip().startswith(("http://", "https://")) and (draft := _of_issue(task.strip(), token, api_url)) is not None:
         return checked(draft)
     text = task.replace("\r\n", "\n").replace("\0", "").strip()
     if len(re.sub(r"\W", "", text)) < len("fix"):
         raise EmptyTask("The task is empty, or too short to mean anything.")
-    return checked(Draft(title=_title(text), text=text))
+    return checked(RequestDraft(title=_title(text), text=text))
 
 
-def draft_from(title: str, text: str, source: Source, labels: tuple[str, ...]) -> Draft:
+def draft_from(title: str, text: str, source: Source, labels: tuple[str, ...]) -> RequestDraft:
     """The draft for an issue that somebody else has read. Raises EmptyTask, TaskTooLarge."""
     words = text.replace("\r\n", "\n").replace("\0", "").strip()
     if not title.strip() and not words:
         raise EmptyTask("The issue has neither a title nor a text.")
-    return checked(Draft(title=title.strip() or _title(words), text=words, source=source, labels=labels))
+    return checked(RequestDraft(title=title.strip() or _title(words), text=words, source=source, labels=labels))
 
 
-def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
+def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft | None:
     from forge_bot.github_api import fetch_issue, parse_issue_url
 
     ref = parse_issue_url(url, _hosts())
@@ -99,7 +99,7 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> Draft | None:
         return None
     issue = fetch_issue(ref, token, api_url)
     source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login)
-    return Draft(title=issue.title.strip() or f"Issue {issue.number}", text=issue.body, source=source, labels=issue.labels)
+    return RequestDraft(title=issue.title.strip() or f"Issue {issue.number}", text=issue.body, source=source, labels=issue.labels)
 
 
 def post_to(url: str, text: str, token: str, api_url: str | None) -> str:
@@ -126,7 +126,7 @@ def _no_issue(url: str) -> IssueUnavailable:
     )
 
 
-def checked(draft: Draft) -> Draft:
+def checked(draft: RequestDraft) -> RequestDraft:
     """The draft, made storable, if it is not too long. Raises TaskTooLarge."""
     draft = draft.model_copy(update={"title": _storable(draft.title), "text": _storable(draft.text)})
     if len(draft.text) > LONGEST_TASK:
@@ -148,7 +148,7 @@ def _title(text: str) -> str:
 
 def plan_for(
     repository: Repository,
-    draft: Draft,
+    draft: RequestDraft,
     *,
     effort: str | None,
     name: str | None,
@@ -156,7 +156,7 @@ def plan_for(
     here: bool,
     kind: BranchType | None = None,
     theirs: bool = False,
-) -> Plan:
+) -> RunPlan:
     """The plan a draft leads to by itself; `kind` is that of its branch where something else than its words tells it.
 
     With `theirs` the tree is that of somebody who has been told already what is in the way of a run in it.
@@ -171,12 +171,12 @@ def plan_for(
         head = repository.head()
         if not theirs:
             _check_here(repository, head)
-        return Plan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=head.branch, here=True)
+        return RunPlan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=head.branch, here=True)
     sort = kind or branch_type(f"{draft.title}\n{draft.text}")
     if branch is not None:
         check_free(repository, branch)
     chosen = branch or free_branch(repository, branch_name(sort, draft.source.id, short))
-    return Plan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=chosen)
+    return RunPlan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=chosen)
 
 
 def _check_here(repository: Repository, head: Head) -> None:
@@ -186,8 +186,8 @@ def _check_here(repository: Repository, head: Head) -> None:
         raise DirtyTree("The work tree has uncommitted changes.")
 
 
-def begin(
-    repository: Repository, beginning: Beginning, pipeline: Pipeline, *, theirs: bool = False, note: Callable[[Places], None] | None = None
+def create_run(
+    repository: Repository, beginning: NewRun, pipeline: Pipeline, *, theirs: bool = False, note: Callable[[RunPaths], None] | None = None
 ) -> RunInfo:
     """Make the work tree, write the frozen request and the first report, and commit them on the run's branch.
 
@@ -199,12 +199,12 @@ def begin(
     stamp = now()
     head = beginning.base or repository.head()
     name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug))
-    spots = places(repository, name)
+    spots = run_paths(repository, name)
     made = (repository.root / SPECS / name, spots.home) if theirs else ()
-    with told_when_full(spots.written), held(spots.lock, f"the run {name}", this_process()), whole_or_gone(made):
+    with told_when_full(spots.written), held(spots.lock, f"the run {name}", this_process()), atomic_folder(made):
         own_tree = not (plan.here or theirs)
         where = spots.tree if own_tree else repository.root
-        with noted(spots, Start(run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree)):
+        with noted(spots, FailedStart(run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree)):
             if note is not None:
                 note(spots)
             tree = repository.add_worktree(spots.tree, plan.branch, head.commit) if own_tree else Tree(repository.root)
@@ -212,7 +212,7 @@ def begin(
     return RunInfo(name=name, branch=plan.branch, title=draft.title, tree=tree.path, effort=plan.effort.value, updated_at=stamp)
 
 
-def _write_first(tree: Tree, beginning: Beginning, pipeline: Pipeline, *, name: str, head: Head, stamp: datetime, commit: bool) -> None:
+def _write_first(tree: Tree, beginning: NewRun, pipeline: Pipeline, *, name: str, head: Head, stamp: datetime, commit: bool) -> None:
     """Write the request and the first report into the work tree, and commit them if wanted."""
     request, workspace = request_of(beginning), Workspace(tree.path, name)
     raw = workspace.write("request.md", render_request(request))
@@ -224,7 +224,7 @@ def _write_first(tree: Tree, beginning: Beginning, pipeline: Pipeline, *, name: 
         tree.commit(start_subject(beginning.draft.title), trailers, (workspace.relative,), when=stamp.isoformat())
 
 
-def request_of(beginning: Beginning) -> Request:
+def request_of(beginning: NewRun) -> Request:
     """The request as it will be frozen."""
     draft, plan = beginning.draft, beginning.plan
     return Request(
@@ -239,7 +239,7 @@ def request_of(beginning: Beginning) -> Request:
 
 
 def _first(
-    beginning: Beginning, pipeline: Pipeline, request: Request, *, name: str, base: tuple[str, str], blob: str, stamp: datetime
+    beginning: NewRun, pipeline: Pipeline, request: Request, *, name: str, base: tuple[str, str], blob: str, stamp: datetime
 ) -> RunStarted:
     return RunStarted(
         key=beginning.key or f"start-{uuid4().hex}",

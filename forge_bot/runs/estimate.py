@@ -11,7 +11,7 @@ from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.estimate_evidence import Sample, earlier_runs, shipped_run
 from forge_bot.runs.estimate_prices import cost_of, unpriced
-from forge_bot.runs.run_paths import places
+from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import write_whole
 from forge_bot.values import Effort, Recorded, Tier
 
@@ -92,7 +92,7 @@ def percentile(values: list[Decimal], share: Decimal) -> Decimal:
 def keep_estimate(repository: Repository, run: str, found: Estimate) -> None:
     """Remember what was said before a run, beside its journal: it is about this machine's models, and no part of the record."""
     try:
-        write_whole(places(repository, run).home / _FILE, found.model_dump_json(indent=2) + "\n")
+        write_whole(run_paths(repository, run).home / _FILE, found.model_dump_json(indent=2) + "\n")
     except WriteFailed:
         # Nobody's work depends on it.
         return
@@ -101,7 +101,7 @@ def keep_estimate(repository: Repository, run: str, found: Estimate) -> None:
 def kept_estimate(repository: Repository, run: str) -> Estimate | None:
     """What was said before a run; None if it was begun elsewhere, or the file is gone or broken."""
     try:
-        return Estimate.model_validate_json((places(repository, run).home / _FILE).read_bytes())
+        return Estimate.model_validate_json((run_paths(repository, run).home / _FILE).read_bytes())
     except (OSError, ValidationError):
         return None
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from forge_bot.errors import RunBusy
 from forge_bot.git import Repository
 from forge_bot.runs.process_signals import this_process
-from forge_bot.runs.run_paths import Places, places
+from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.settings import state_home
 from forge_bot.store import SPECS, held, write_whole
 from forge_bot.store.atomic_files import LEFTOVER
@@ -19,7 +19,7 @@ from forge_bot.store.run_folder import REPORTS
 from forge_bot.values import Frozen
 
 
-class Start(Frozen):
+class FailedStart(Frozen):
     """What a starting process is about to make; written before it makes anything, and deleted when the run has its first commit."""
 
     run: str
@@ -30,7 +30,7 @@ class Start(Frozen):
 
 
 @contextmanager
-def noted(spots: Places, start: Start) -> Generator[None]:
+def noted(spots: RunPaths, start: FailedStart) -> Generator[None]:
     """Keep a note of a start for the time of the block. It stays if the process is killed, or if the block fails."""
     write_whole(spots.starting, start.model_dump_json())
     yield
@@ -43,9 +43,9 @@ def remove_failed_starts(repository: Repository) -> None:
     Only what the note of a start names is removed, and only while nobody has worked there: the branch is where it was made,
     no other work tree has it, and its own has no file that the run did not write.
     """
-    ending = places(repository, "").home.name
+    ending = run_paths(repository, "").home.name
     for home in state_home().glob(f"*{ending}"):
-        spots = places(repository, home.name.removesuffix(ending))
+        spots = run_paths(repository, home.name.removesuffix(ending))
         if spots.starting.exists() or _is_empty(home):
             # Another process may be starting that very run.
             with suppress(RunBusy), held(spots.lock, f"the run {home.name}", this_process()):
@@ -56,9 +56,9 @@ def _is_empty(home: Path) -> bool:
     return all(fnmatchcase(file.name, LEFTOVER) for file in home.iterdir())
 
 
-def _remove(repository: Repository, spots: Places) -> None:
+def _remove(repository: Repository, spots: RunPaths) -> None:
     try:
-        start = Start.model_validate_json(spots.starting.read_bytes())
+        start = FailedStart.model_validate_json(spots.starting.read_bytes())
     except (OSError, ValidationError):
         start = None
     if start is None:
@@ -73,7 +73,7 @@ def _remove(repository: Repository, spots: Places) -> None:
         shutil.rmtree(spots.home, ignore_errors=True)
 
 
-def _removed(repository: Repository, start: Start, folder: Path) -> bool:
+def _removed(repository: Repository, start: FailedStart, folder: Path) -> bool:
     """Remove the tree and the branch, or the folder in the user's tree. Return whether that was possible."""
     if start.own_tree:
         return repository.remove_unused(start.tree, start.branch, start.base, f"{SPECS}/{start.run}/")

@@ -10,7 +10,7 @@ _SHORT = 12
 _SHOWN = 10
 
 
-def admitted(repository: Repository, tree: Tree, run: str, action: Action, before: str) -> tuple[str, ...]:
+def check_foreign_commits(repository: Repository, tree: Tree, run: str, action: Action, before: str) -> tuple[str, ...]:
     """What is to be told of commits that came since the branch was left at `before`. Raises ForeignCommits where they may not stay.
 
     What a remote has too, and has taken the run further, the run did on another machine. Where a person is asked to do something, they

@@ -9,26 +9,26 @@ from pydantic import Field
 from forge_bot.agent.assignment import Assignment, Finished, StopReason
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import work
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.models.base import Model
-from forge_bot.agent.progress_events import Asking
+from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
-from forge_bot.agent.providers.context import Context
+from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.engine.pipeline import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
 from forge_bot.errors import BadOption, ModelUnavailable
 from forge_bot.knowledge import Profile
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.material import Input, Material
-from forge_bot.runs.capability_descriptions import shown
+from forge_bot.prompts.material import InputFile, Material
+from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
-from forge_bot.runs.notifications import PhaseBegan, PhaseEnded, PromptSent, Said, Tell, Thinking
+from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded, PromptSent, Thinking
 from forge_bot.runs.process_signals import until_stopped
-from forge_bot.runs.prompt_context import Briefing, layer_three
-from forge_bot.runs.question import question as open_question
+from forge_bot.runs.prompt_context import PromptContext, layer_three
+from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.values import Frozen, PhaseId, Tier, Usage
 
@@ -61,7 +61,7 @@ def inquire(
     profile: Profile,
     models: Mapping[Tier, Model],
     templates: Environment,
-    tell: Tell,
+    tell: Notify,
     by: str,
     via: str,
     environ: Mapping[str, str],
@@ -104,7 +104,7 @@ def _checked(question: str) -> str:
 class _HelpDesk:
     """Where questions about one run are answered."""
 
-    def __init__(self, run: Run, profile: Profile, templates: Environment, tell: Tell, asked: Sequence[Asked]) -> None:
+    def __init__(self, run: Run, profile: Profile, templates: Environment, tell: Notify, asked: Sequence[Asked]) -> None:
         self.run = run
         self.templates = templates
         self.tell = tell
@@ -113,8 +113,8 @@ class _HelpDesk:
         self.place: PhaseId = run.state.gate.name if run.state.gate is not None else run.state.current_phase
         self.earlier = [report for report in asked if report.phase == self.place][-_EARLIER:]
         self.profile = profile
-        self.briefing = Briefing(run, profile, templates, ())
-        self.context = Context(run.tree.path, base=run.state.base_commit, past_runs=self.briefing.past_runs)
+        self.briefing = PromptContext(run, profile, templates, ())
+        self.context = ProviderContext(run.tree.path, base=run.state.base_commit, past_runs=self.briefing.past_runs)
 
     async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> Finished:
         """How the model's work on the question ended."""
@@ -145,7 +145,7 @@ class _HelpDesk:
             system=prompt.system,
             user=prompt.user,
             providers=tuple(entry.name for entry in material.capabilities),
-            limits=Limits(
+            limits=WorkLimits(
                 turns=settings.turns,
                 requests_per_turn=settings.requests_per_turn,
                 total_input_tokens=settings.input_tokens,
@@ -169,15 +169,15 @@ class _HelpDesk:
             decided=self.briefing.decided(set()),
             question=text,
             repository=layer_three(self.profile, ()),
-            capabilities=tuple(shown(entry) for entry in self.context.catalogue(LOOKING_AROUND)),
+            capabilities=tuple(describe_capability(entry) for entry in self.context.catalogue(LOOKING_AROUND)),
             limits=turns,
         )
 
-    def _inputs(self) -> tuple[Input, ...]:
+    def _inputs(self) -> tuple[InputFile, ...]:
         documents = [name for name in self._documents() if self.run.workspace.read_bytes(name) is not None]
-        stands = Input(name="where the run stands", text=self._standing(), kind="output", untrusted=True)
+        stands = InputFile(name="where the run stands", text=self._standing(), kind="output", untrusted=True)
         told = "\n\n".join(f"Question: {each.question}\n\nAnswer: {each.answer}" for each in self.earlier)
-        before = (Input(name="questions asked here before", text=told, kind="output"),) if told else ()
+        before = (InputFile(name="questions asked here before", text=told, kind="output"),) if told else ()
         return (*(self.briefing.artifact(name) for name in documents), stands, *before)
 
     def _documents(self) -> tuple[str, ...]:
@@ -202,8 +202,8 @@ class _HelpDesk:
 
     def _thinking(self, *, capped: bool) -> Callable[[ModelNotice], None]:
         def told(notice: ModelNotice) -> None:
-            if isinstance(notice, Asking) and notice.reserved is None and capped and notice.turn == 1:
-                self.tell(Said(text=f"the price of {notice.model} is unknown, so the budget cannot hold it back", kind="warning"))
+            if isinstance(notice, ModelAsked) and notice.reserved is None and capped and notice.turn == 1:
+                self.tell(Message(text=f"the price of {notice.model} is unknown, so the budget cannot hold it back", kind="warning"))
             self.tell(Thinking(notice=notice))
 
         return told

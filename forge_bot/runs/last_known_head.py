@@ -12,7 +12,7 @@ from forge_bot.store import Content, write_whole
 from forge_bot.values import Frozen
 
 
-class Left(Frozen):
+class KnownState(Frozen):
     """What was there at last. While a process is at work, or if it was killed, there may be more than that."""
 
     head: str
@@ -21,7 +21,7 @@ class Left(Frozen):
     at_work: bool = False
 
 
-class Trail:
+class LastKnownHead:
     """The note of one run, beside git's data, where all who work in the clone find it. Only who holds the run touches it."""
 
     def __init__(self, place: Path) -> None:
@@ -30,7 +30,7 @@ class Trail:
         self.left = _read(place)
 
     @property
-    def at_rest(self) -> Left | None:
+    def at_rest(self) -> KnownState | None:
         """What was left by a process that came to its end; None if nothing is known, or if one may have left more."""
         return self.left if self.left is not None and not self.left.at_work else None
 
@@ -42,31 +42,31 @@ class Trail:
     def begin(self) -> None:
         """Say that there will be more than what was left; on disk before the first of it is."""
         if not self._begun:
-            known = self.left or Left(head="", size=0, digest="")
+            known = self.left or KnownState(head="", size=0, digest="")
             self._write(known.model_copy(update={"at_work": True}))
             self._begun = True
 
     def leave(self, head: str, record: Content) -> None:
         """Note where the branch stands, and the content of the record as far as this process has read and written it."""
-        now = Left(head=head, size=record.size, digest=record.digest)
+        now = KnownState(head=head, size=record.size, digest=record.digest)
         if now != self.left:
             self._write(now)
         self._begun = False
 
-    def _write(self, left: Left) -> None:
+    def _write(self, left: KnownState) -> None:
         write_whole(self._place, left.model_dump_json())
         self.left = left
 
 
-def own_record(left: Left, there: bytes, committed: bytes) -> bytes:
+def own_record(left: KnownState, there: bytes, committed: bytes) -> bytes:
     """As much of the record on disk as processes of ours wrote: what was left, or what is committed by now, whichever is longer."""
     known = there[: left.size]
     own = [known] if Content.of(known) == (left.size, left.digest) else []
     return max((*own, committed), key=len)
 
 
-def _read(place: Path) -> Left | None:
+def _read(place: Path) -> KnownState | None:
     try:
-        return Left.model_validate_json(place.read_bytes())
+        return KnownState.model_validate_json(place.read_bytes())
     except (OSError, ValidationError):
         return None

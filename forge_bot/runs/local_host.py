@@ -12,8 +12,8 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.clock import now
-from forge_bot.runs.notifications import PhaseBegan, PhaseEnded, Said, Tell
-from forge_bot.runs.phase_names import Beyond, nothing_is_beyond, up_to
+from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
+from forge_bot.runs.phase_names import StopLine, never_stop, up_to
 from forge_bot.runs.project import Project
 from forge_bot.runs.publish import Post, Publisher
 from forge_bot.runs.run import Run
@@ -36,7 +36,7 @@ class LocalHost:
         project: Project,
         models: Mapping[Tier, Model],
         templates: Environment,
-        tell: Tell,
+        tell: Notify,
         *,
         environ: Mapping[str, str],
         push: bool = False,
@@ -54,7 +54,7 @@ class LocalHost:
         self.recorded = recorded
         self._paths: tuple[str, ...] = ()
 
-    async def go_on(self, line: Beyond = nothing_is_beyond) -> Action:
+    async def go_on(self, line: StopLine = never_stop) -> Action:
         """Perform until a person is asked, the line is reached or nothing is left; the action that is not this host's to do."""
         try:
             _, action = await drive(self.run.pipeline, self.run.state, up_to(self._perform, line), self._record)
@@ -131,5 +131,5 @@ class LocalHost:
                 if action.operation == "post-to-source" and self.publisher.asks():
                     return PublicationAsked(key=f"{name}/asked", at=now(), action_id=name)
                 detail, url = self.publisher.publish(action.operation)
-                self.tell(Said(text=detail))
+                self.tell(Message(text=detail))
                 return Published(key=name, at=now(), action_id=name, detail=detail, url=url)

@@ -57,14 +57,14 @@ class CommandEnded(Frozen):
 SaidKind = Literal["note", "warning"]
 
 
-class Said(Frozen):
+class Message(Frozen):
     """Something a person should know."""
 
     text: str
     kind: SaidKind = "note"
 
 
-class Stopped(Frozen):
+class StoppedBefore(Frozen):
     """The invocation was to go on only so far, and is there. Nothing is asked of a person."""
 
     last: str = Field(description="label of the phase to stop after")
@@ -84,5 +84,5 @@ class Thinking(Frozen):
     task: TaskId | None = None
 
 
-Notice = PhaseBegan | PhaseEnded | PromptSent | CommandBegan | CommandEnded | Said | Stopped | Explained | Thinking
-Tell = Callable[[Notice], None]
+Notice = PhaseBegan | PhaseEnded | PromptSent | CommandBegan | CommandEnded | Message | StoppedBefore | Explained | Thinking
+Notify = Callable[[Notice], None]

@@ -11,7 +11,7 @@ from forge_bot.errors import BadOption, NothingToRetry
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
-Beyond = Callable[[State, Action], bool]
+StopLine = Callable[[State, Action], bool]
 """Whether an action lies behind the phase an invocation was to stop after."""
 
 Perform = Callable[[State, Action], AsyncGenerator[Report]]
@@ -70,12 +70,12 @@ def _all(phases: Sequence[AnyPhase]) -> tuple[str, ...]:
 # -- stopping after a phase ---------------------------------------------------------------------------------------
 
 
-def nothing_is_beyond(_state: State, _action: Action) -> bool:
+def never_stop(_state: State, _action: Action) -> bool:
     """No line: the invocation goes on until a person is needed."""
     return False
 
 
-def beyond(pipeline: Pipeline, last: PhaseId) -> Beyond:
+def stop_after(pipeline: Pipeline, last: PhaseId) -> StopLine:
     """The line after the phase `last`: what comes later in the order of the pipeline lies behind it, reviews and gates of `last` included.
 
     A phase that comes again, because a review sent back to it, lies before the line. Tasks are implemented in waves, and
@@ -92,7 +92,7 @@ def beyond(pipeline: Pipeline, last: PhaseId) -> Beyond:
     return lies_behind
 
 
-def up_to(perform: Perform, line: Beyond) -> Perform:
+def up_to(perform: Perform, line: StopLine) -> Perform:
     """`perform`, but nothing that lies behind the line."""
 
     async def performed(state: State, action: Action) -> AsyncGenerator[Report]:

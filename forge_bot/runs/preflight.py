@@ -13,13 +13,13 @@ from forge_bot.runs.preflight_machine import LEAST_FREE, clock_findings, command
 from forge_bot.runs.preflight_paths import named_paths
 from forge_bot.runs.preflight_task import Names, lfs_findings, sparse_findings, submodule_findings, workflow_findings
 from forge_bot.runs.resolve import RunInfo
-from forge_bot.runs.run_paths import places
+from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config, state_home
 from forge_bot.store import SPECS
 from forge_bot.values import Frozen
 
 
-class Intent(Frozen):
+class PreflightRequest(Frozen):
     """What a run is meant to do, as far as it matters before it begins. Empty for a look at the repository alone.
 
     `base` is the commit that it begins at, if not the one that is checked out.
@@ -32,7 +32,9 @@ class Intent(Frozen):
     deliver_workflows: bool = True
 
 
-def preflight(repository: Repository, config: Config, profile: Profile, intent: Intent, *, least_free: int = LEAST_FREE) -> Preflight:
+def preflight(
+    repository: Repository, config: Config, profile: Profile, intent: PreflightRequest, *, least_free: int = LEAST_FREE
+) -> Preflight:
     """Everything to be known before a run begins; nothing is written. Raises DetachedHead, NoCommits, GitFailed."""
     base = intent.base or repository.head().commit
     condition, here = repository.condition(base), intent.here
@@ -61,7 +63,7 @@ def preflight(repository: Repository, config: Config, profile: Profile, intent: 
 def preflight_again(repository: Repository, config: Config, info: RunInfo, *, least_free: int = LEAST_FREE) -> Preflight:
     """The cheap part again, for a run that goes on: what may have changed since, and would spoil its tree or its record."""
     # In the middle of a rebase the tree stands on no branch, so it is looked for where the run would have it.
-    tree = info.tree or places(repository, info.name).tree
+    tree = info.tree or run_paths(repository, info.name).tree
     # A tree that has lost its repository is made anew; nothing can be under way in it.
     operation = under_way(tree) if (tree / ".git").exists() and not lost(tree) else None
     stuck: list[PreflightFinding] = []

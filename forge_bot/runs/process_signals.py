@@ -25,7 +25,7 @@ def this_process() -> str:
 
 
 @contextmanager
-def stopped_like_by_hand() -> Generator[None]:
+def stop_on_signals() -> Generator[None]:
     """Make SIGTERM do what Ctrl-C does: commands under way are ended, the lock is let go, the way to go on is said.
 
     Signals can be taken in the main thread only; anywhere else, and where the host has a handler of its own, nothing changes.

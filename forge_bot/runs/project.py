@@ -10,9 +10,9 @@ from pathlib import Path
 from forge_bot.errors import CannotJudge, NoTestCommand
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV, Command, Profile, read_profile
-from forge_bot.runs.notifications import CommandBegan, CommandEnded, Said, Tell
-from forge_bot.runs.run_paths import Places
-from forge_bot.sandbox import BackendName, Box, Limits, cannot_judge, choose, run
+from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
+from forge_bot.runs.run_paths import RunPaths
+from forge_bot.sandbox import BackendName, Box, ResourceLimits, cannot_judge, choose, run
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room
 from forge_bot.values import CommandName, CommandResult
@@ -43,7 +43,7 @@ def check_testable(profile: Profile, config: Config) -> None:
 class Project:
     """The commands of one repository in one run's work tree."""
 
-    def __init__(self, repository: Repository, tree: Tree, spots: Places, config: Config, profile: Profile, tell: Tell) -> None:
+    def __init__(self, repository: Repository, tree: Tree, spots: RunPaths, config: Config, profile: Profile, tell: Notify) -> None:
         self.repository = repository
         self.tree = tree
         self.spots = spots
@@ -89,10 +89,10 @@ class Project:
         if self._backend is None:
             self._backend = choose(self.config.sandbox)
             if self._backend is BackendName.OFF:
-                self.tell(Said(text="Project commands run without a sandbox, as .forge/config.yml says.", kind="warning"))
+                self.tell(Message(text="Project commands run without a sandbox, as .forge/config.yml says.", kind="warning"))
             elif lacking := cannot_judge(self._backend):
                 text = f"Project commands run in the sandbox {self._backend}, which cannot judge {lacking}: a failure of these is refused."
-                self.tell(Said(text=text, kind="warning"))
+                self.tell(Message(text=text, kind="warning"))
         return self._backend
 
     # -- whole runs ------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class Project:
             writable=(environment,) if network else (),
             readable=(self.repository.common_dir,) if network else (environment, self.repository.common_dir),
             env={**_tool_homes(environment), **self.config.environment},
-            limits=Limits(seconds=self.config.command_seconds),
+            limits=ResourceLimits(seconds=self.config.command_seconds),
         )
 
     def tidy(self) -> None:

@@ -17,9 +17,9 @@ from forge_bot.git import Repository
 from forge_bot.knowledge import ENV, Pattern, Profile
 from forge_bot.knowledge.history import History
 from forge_bot.knowledge.recall import Recall
-from forge_bot.prompts.assemble import RECALL, Knows, assemble
+from forge_bot.prompts.assemble import RECALL, MemoryParts, assemble
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.material import Capability, Delivery, Input, Line, Material, Prompt
+from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Material, Prompt
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.runs.run import Run
@@ -41,7 +41,7 @@ _DIFF_SHOWN = 120_000
 _SHORT_ID = 12
 
 
-class Briefing:
+class PromptContext:
     """Makes the prompts of one run."""
 
     def __init__(
@@ -122,7 +122,7 @@ class Briefing:
 
     # -- inputs ----------------------------------------------------------------------------------------------------
 
-    def _inputs(self, action: SpawnAgent, task: TaskState | None, phase: Speaking, at: str) -> tuple[Input, ...]:
+    def _inputs(self, action: SpawnAgent, task: TaskState | None, phase: Speaking, at: str) -> tuple[InputFile, ...]:
         names = action.input_files
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
@@ -138,10 +138,10 @@ class Briefing:
             # Until the verifier has spoken, the document of that name holds our process's table only, which stands here in full.
             spoken = self.run.state.visits.get(phase.id, 0) > 0
             shown = [each for each in shown if spoken or each.name != phase.writes]
-            shown.append(Input(name="output of the project commands", text=self._outputs(), kind="output"))
+            shown.append(InputFile(name="output of the project commands", text=self._outputs(), kind="output"))
         return tuple(shown)
 
-    def _changes(self, now: str, phase: Speaking, task: TaskState | None) -> list[Input]:
+    def _changes(self, now: str, phase: Speaking, task: TaskState | None) -> list[InputFile]:
         base = self.run.state.base_commit
         match phase.changes:
             case "task":
@@ -150,7 +150,7 @@ class Briefing:
                 return [self._diff("all changes of the run", base, now)]
             case "names":
                 files = self._diff("files the run changed", base, now, stat=True)
-                return [files, Input(name="log of the run", text=self._log(), kind="output")]
+                return [files, InputFile(name="log of the run", text=self._log(), kind="output")]
             case "none":
                 return []
             case _:
@@ -177,18 +177,18 @@ class Briefing:
         phase = self.run.pipeline.phase(action.phase)
         return inputs(self.run.pipeline, self.run.state, phase, task) if isinstance(phase, Speaking) else ()
 
-    def artifact(self, name: str) -> Input:
+    def artifact(self, name: str) -> InputFile:
         """A document of the run as an agent reads it."""
         if name == "request.md":
             request = self.run.request
             labels = f"\n\nLabels: {', '.join(request.labels)}" if request.labels else ""
             text = request.text if request.text.startswith(request.title) else f"{request.title}\n\n{request.text}"
             # What the person at the terminal typed is their own: `Vec<String>` there is no tag that somebody hides behind.
-            return self._quoted(Input(name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text"))
+            return self._quoted(InputFile(name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text"))
         # Logs of checks quote whatever ran there.
-        return self._quoted(Input(name=name, text=self.run.workspace.read(name), untrusted=name.startswith(CHECKS)))
+        return self._quoted(InputFile(name=name, text=self.run.workspace.read(name), untrusted=name.startswith(CHECKS)))
 
-    def _quoted(self, document: Input) -> Input:
+    def _quoted(self, document: InputFile) -> InputFile:
         """Who reads files by themselves would see strangers' hidden text there, so they get the cleaned text and not the path."""
         hides = self.delivery == "files" and document.untrusted
         return document.model_copy(update={"kind": "output"}) if hides else document
@@ -198,7 +198,7 @@ class Briefing:
         named = dict.fromkeys(normpath(name) for name in _NAMED.findall(self.run.workspace.read("analysis.md")))
         return [name for name in named if not name.startswith(f"{SPECS}/")]
 
-    def _files(self, commit: str, names: Sequence[str], most: int) -> list[Input]:
+    def _files(self, commit: str, names: Sequence[str], most: int) -> list[InputFile]:
         """Text files of a commit, in the order of their names here; if not all fit into `most` characters, the smaller ones."""
         found = {name: raw for name, raw in self.run.repository.read_many(commit, names).items() if b"\0" not in raw}
         fitting: set[str] = set()
@@ -207,9 +207,9 @@ class Briefing:
             if most < 0:
                 break
             fitting.add(name)
-        return [Input(name=name, text=raw.decode("utf-8", "replace"), kind="file") for name, raw in found.items() if name in fitting]
+        return [InputFile(name=name, text=raw.decode("utf-8", "replace"), kind="file") for name, raw in found.items() if name in fitting]
 
-    def _diff(self, name: str, base: str, now: str, *, of: Collection[str] | None = None, stat: bool = False) -> Input:
+    def _diff(self, name: str, base: str, now: str, *, of: Collection[str] | None = None, stat: bool = False) -> InputFile:
         tree = self.run.tree
         changed = [path for path in tree.changed(base, now) if not path.startswith(f"{SPECS}/") and (of is None or path in of)]
         text = (
@@ -217,9 +217,9 @@ class Briefing:
             if changed
             else "Nothing was changed outside the run's own record."
         )
-        return Input(name=name, text=text, kind="diff")
+        return InputFile(name=name, text=text, kind="diff")
 
-    def _task_diff(self, task: TaskState | None, now: str) -> Input:
+    def _task_diff(self, task: TaskState | None, now: str) -> InputFile:
         """What one task changed: the files of its commits, from before the first of them. Other tasks' files stay out."""
         if task is None:
             return self._diff("changes of the run", self.run.state.base_commit, now)
@@ -249,7 +249,7 @@ class Briefing:
         return history_at(self.run.repository, self.run.state.base_commit)
 
     def _recall(self, agent: str, task: TaskState | None) -> Recall:
-        knows = RECALL.get(agent, Knows())
+        knows = RECALL.get(agent, MemoryParts())
         if not any(knows):
             return Recall()
         request = self.run.request

@@ -8,7 +8,7 @@ from forge_bot.engine.pipeline import ReviewPhase
 from forge_bot.engine.post_to_source import SUMMARY, can_be_posted, may_post
 from forge_bot.engine.state import State
 from forge_bot.prompts import escape
-from forge_bot.prompts.documents import Answered, PullRequest, Requirement, Review, Written, pull_request
+from forge_bot.prompts.documents import AnsweredCheckpoint, PullRequestBody, PullRequestFacts, Requirement, Review, pull_request
 from forge_bot.runs.requirement_table import read_requirements
 from forge_bot.runs.run import Run
 from forge_bot.values import Verdict
@@ -70,12 +70,12 @@ def comment_text(run: Run) -> str:
     return f"<!-- forge-bot:summary run={run.name} -->\n{escape.document(summary[:_LONGEST_COMMENT]).text}{cut}"
 
 
-def pull_request_text(run: Run) -> Written:
+def pull_request_text(run: Run) -> PullRequestBody:
     """Title and body of the pull request, from what the state knows."""
     state = run.state
     issue = int(state.source.id) if state.source.type == "github_issue" and state.source.id.isdigit() else None
     return pull_request(
-        PullRequest(
+        PullRequestFacts(
             title=title(state.title, state.branch),
             why=_why(run),
             issue=issue,
@@ -156,9 +156,9 @@ def _reviews(run: Run) -> tuple[Review, ...]:
     return tuple(found)
 
 
-def _answers(run: Run) -> tuple[Answered, ...]:
+def _answers(run: Run) -> tuple[AnsweredCheckpoint, ...]:
     return tuple(
-        Answered(
+        AnsweredCheckpoint(
             label=run.pipeline.phase(decision.gate).label,
             answer=decision.answer,
             by=decision.by,

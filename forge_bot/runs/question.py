@@ -27,7 +27,7 @@ class Choice(Frozen):
     effect: str
 
 
-class Document(Frozen):
+class ShownDocument(Frozen):
     """A file the question is about."""
 
     name: str
@@ -48,7 +48,7 @@ class QuestionData(Frozen):
     digest: str
     risks: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
-    documents: tuple[Document, ...] = ()
+    documents: tuple[ShownDocument, ...] = ()
     difference: str = ""
 
 
@@ -85,7 +85,7 @@ _WHAT = {
 }
 
 
-def question(run: Run) -> Question | None:
+def open_question(run: Run) -> Question | None:
     """The question that is open, or None."""
     match run.action:
         case Checkpoint() as asked:
@@ -97,7 +97,7 @@ def question(run: Run) -> Question | None:
 
 
 def _checkpoint(run: Run, asked: Checkpoint) -> Question:
-    documents = tuple(Document(name=file.name, text=_text(run, file.name), blob=file.blob) for file in asked.files)
+    documents = tuple(ShownDocument(name=file.name, text=_text(run, file.name), blob=file.blob) for file in asked.files)
     label = run.pipeline.phase(asked.name).label
     what, approve, reject = _meaning(run, asked)
     effects = {"approve": approve, "reject": reject, **_POSTING}
@@ -117,7 +117,7 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
     )
 
 
-def _hidden(run: Run, documents: tuple[Document, ...]) -> Iterator[str]:
+def _hidden(run: Run, documents: tuple[ShownDocument, ...]) -> Iterator[str]:
     """Yield a risk for each document of the run with text that is not shown, whether the question shows it or not."""
     for each in documents:
         if each.hidden:

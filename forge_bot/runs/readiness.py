@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from forge_bot.agent.model_answers import AnswerKind
-from forge_bot.agent.models.base import Message, Model, ModelCall, ReplayKey, Role
+from forge_bot.agent.models.base import ChatMessage, MessageRole, Model, ModelCall, ReplayKey
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
-from forge_bot.runs.preflight import Intent, preflight
+from forge_bot.runs.preflight import PreflightRequest, preflight
 from forge_bot.runs.preflight_findings import PreflightFinding, Weight
 from forge_bot.runs.project import profile_at
 from forge_bot.sandbox import BackendName, available, cannot_judge
@@ -29,7 +29,7 @@ class Check(Frozen):
     next_step: str = ""
 
 
-def checkup(repository: Repository, config: Config, models: Callable[[], Mapping[Tier, Model]], *, ask: bool) -> tuple[Check, ...]:
+def check_readiness(repository: Repository, config: Config, models: Callable[[], Mapping[Tier, Model]], *, ask: bool) -> tuple[Check, ...]:
     """Look at everything a run needs. With `ask`, each model is asked one short question, which costs a few tokens."""
     return (*_git(repository), *_repository(repository, config), _sandbox(config), *_models(models, ask=ask))
 
@@ -52,7 +52,7 @@ def _repository(repository: Repository, config: Config) -> list[Check]:
     """The commands that were found, and what a run would be told or refused for before it begins."""
     try:
         profile = profile_at(repository, repository.head().commit, config)
-        found = preflight(repository, config, profile, Intent())
+        found = preflight(repository, config, profile, PreflightRequest())
     except ForgeError as error:
         return [Check(what="commands", state="bad", found=error.message, next_step=error.advice)]
     tests = [Check(what="tests", state="good", found=" ".join(command.argv)) for command in profile.commands.test]
@@ -96,7 +96,7 @@ def _models(models: Callable[[], Mapping[Tier, Model]], *, ask: bool) -> list[Ch
 def _asked(model: Model) -> Check:
     call = ModelCall(
         key=ReplayKey("doctor", "doctor", "1.1", AnswerKind.DOCUMENT.value),
-        messages=(Message(role=Role.SYSTEM, text="You are being tried."), Message(role=Role.USER, text=_QUESTION)),
+        messages=(ChatMessage(role=MessageRole.SYSTEM, text="You are being tried."), ChatMessage(role=MessageRole.USER, text=_QUESTION)),
         kind=AnswerKind.DOCUMENT,
         output_tokens=_FEW_TOKENS,
         tier=Tier.FAST,

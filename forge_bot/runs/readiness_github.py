@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from forge_bot.errors import ForgeError
-from forge_bot.github_api import Place, RepositoryFacts
+from forge_bot.github_api import RepositoryAddress, RepositoryFacts
 from forge_bot.runs.ci_workflows import unheard
 from forge_bot.runs.readiness import Check
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
@@ -12,7 +12,9 @@ from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
 _START = LABELS[0].name
 
 
-def checkup_github(place: Place, environ: Mapping[str, str], model: str, checks: Sequence[str] = ()) -> tuple[Check, ...]:
+def check_github_readiness(
+    place: RepositoryAddress, environ: Mapping[str, str], model: str, checks: Sequence[str] = ()
+) -> tuple[Check, ...]:
     """Look at everything the bot needs there; `checks` are the names of the workflows that check pull requests.
 
     Without a token only how these checks are to be had is said.
@@ -42,7 +44,7 @@ def _check(what: str, problem: str, good: str, step: str) -> Check:
     return Check(what=what, state="poor", found=problem, next_step=step) if problem else Check(what=what, state="good", found=good)
 
 
-def _repository(place: Place, facts: RepositoryFacts) -> list[Check]:
+def _repository(place: RepositoryAddress, facts: RepositoryFacts) -> list[Check]:
     settings = f"{place.page}/settings"
     off = "is archived" if facts.archived else "has its issues switched off" if not facts.has_issues else ""
     unsigned = "required_signatures" in facts.rules
@@ -56,7 +58,7 @@ def _repository(place: Place, facts: RepositoryFacts) -> list[Check]:
     ]
 
 
-def _actions(place: Place, facts: RepositoryFacts) -> list[Check]:
+def _actions(place: RepositoryAddress, facts: RepositoryFacts) -> list[Check]:
     clicks = f"{place.page}/settings/actions"
     workflow = facts.workflow
     missing = "" if workflow is not None else f"{WORKFLOW} is not on {facts.default_branch}, where GitHub looks for it"
@@ -85,7 +87,7 @@ def _listening(facts: RepositoryFacts, checks: Sequence[str]) -> list[Check]:
     return [_check("failed checks", f"a failure of {', '.join(deaf)} does not wake the bot" if deaf else "", ", ".join(checks), step)]
 
 
-def _label(place: Place, facts: RepositoryFacts) -> Check:
+def _label(place: RepositoryAddress, facts: RepositoryFacts) -> Check:
     there = {name.casefold() for name in facts.labels}
     missing = [label.name for label in LABELS if label.name.casefold() not in there]
     step = f"forge-bot init --labels, or by hand: {place.page}/labels"
@@ -94,7 +96,7 @@ def _label(place: Place, facts: RepositoryFacts) -> Check:
     return Check(what="label", state="good", found=", ".join(label.name for label in LABELS if label.name not in missing))
 
 
-def _key(place: Place, facts: RepositoryFacts, key: str) -> Check:
+def _key(place: RepositoryAddress, facts: RepositoryFacts, key: str) -> Check:
     page = f"{place.page}/settings/secrets/actions"
     if facts.secrets is None:
         found = f"this token may not see the names of secrets (it takes secrets: read); {key} has to be among them"

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from forge_bot.errors import ReportsDamaged
 from forge_bot.git import Repository, Tree
-from forge_bot.runs.last_known_head import Trail
+from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import held_tree
 from forge_bot.runs.snapshot_of_run import folded
@@ -44,7 +44,7 @@ def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
         if _readable(repository, config, info.name, current):
             return Repaired()
         commit, restored = _newest_readable(repository, config, info.name, head.commit)
-        trail = Trail(spots.trail)
+        trail = LastKnownHead(spots.trail)
         trail.begin()
         rescued = tree.rescue(f"{info.name}-repair") or ""
         paths = _paths_of_run(tree, info.name, commit)

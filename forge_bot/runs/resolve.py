@@ -11,7 +11,7 @@ from forge_bot.engine import REPORT, State
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import Repository, Tracking
-from forge_bot.runs.run_paths import places
+from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen
@@ -80,7 +80,7 @@ def _newest_first(found: Iterable[RunInfo]) -> list[RunInfo]:
     return sorted(found, key=lambda info: info.updated_at, reverse=True)
 
 
-def choose(repository: Repository, wanted: str | None) -> RunInfo:
+def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
     """The run a person means: by name or branch, else that of the checked-out branch, else the only one that is not over.
 
     Runs that only a remote has are meant when they are named, or when no run here is left to go on with.
@@ -154,7 +154,7 @@ def _renamed(
         tree = trees.get(branch)
         read, _ = _reader(repository, branch, tree)
         info = _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}")).model_copy(update={"renamed": branch})
-        own = tree is not None and tree == places(repository, started.run).tree
+        own = tree is not None and tree == run_paths(repository, started.run).tree
         # A run that is over may lie on any branch that began at its commits.
         if own or (not info.ended and info.name not in found):
             found[info.name] = info

@@ -17,11 +17,11 @@ from forge_bot.git import Repository, Tree, blob_id
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import ACTION, subject, trailers
-from forge_bot.runs.foreign_commits import admitted
-from forge_bot.runs.last_known_head import Left, Trail, own_record
-from forge_bot.runs.process_signals import stopped_like_by_hand, this_process
+from forge_bot.runs.foreign_commits import check_foreign_commits
+from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
+from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.resolve import RunInfo
-from forge_bot.runs.run_paths import Places, places
+from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.store import SPECS, Request, Workspace, held, read_request, told_when_full, write_whole
 from forge_bot.store.run_folder import REPORTS, STATE
@@ -44,12 +44,12 @@ _TOUCHED: TypeAdapter[_Touched] = TypeAdapter(_Touched)
 class Run:
     """One run, held by this process. Use `opened`."""
 
-    def __init__(self, repository: Repository, tree: Tree, workspace: Workspace, config: Config, trail: Trail) -> None:
+    def __init__(self, repository: Repository, tree: Tree, workspace: Workspace, config: Config, trail: LastKnownHead) -> None:
         self.repository = repository
         self.tree = tree
         self.name = workspace.name
         self.config = config
-        self.places: Places = places(repository, workspace.name)
+        self.places: RunPaths = run_paths(repository, workspace.name)
         self.workspace = workspace
         self.notices: list[str] = []
         self.trail = trail
@@ -223,7 +223,7 @@ class Run:
 
 
 @contextmanager
-def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: bool = False, ending: bool = False) -> Generator[Run]:
+def open_run(repository: Repository, info: RunInfo, config: Config, *, theirs: bool = False, ending: bool = False) -> Generator[Run]:
     """The run, locked for this process and settled. A work tree that is gone is made anew from the branch.
 
     With `theirs`, unfinished work in the tree is left where it is: the agents are not this process's. What they committed by
@@ -232,14 +232,14 @@ def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: boo
     with held_tree(repository, info) as (spots, tree, mended):
         stands = _stands(repository, tree, info.branch)
         committed = repository.read(stands, f"{SPECS}/{info.name}/{REPORTS}") or b""
-        trail = Trail(spots.trail)
+        trail = LastKnownHead(spots.trail)
         left = trail.at_rest if theirs else None
         workspace = Workspace(tree.path, info.name)
         notices = mended + workspace.mend(committed)
         notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
         run = Run(repository, tree, workspace, config, trail)
         if left is not None and left.head != stands and not ending:
-            notices += admitted(repository, tree, info.name, run.action, left.head)
+            notices += check_foreign_commits(repository, tree, info.name, run.action, left.head)
         run.notices[:0] = notices
         try:
             run.settle(committed, theirs=theirs)
@@ -249,15 +249,15 @@ def opened(repository: Repository, info: RunInfo, config: Config, *, theirs: boo
 
 
 @contextmanager
-def held_tree(repository: Repository, info: RunInfo) -> Generator[tuple[Places, Tree, tuple[str, ...]]]:
+def held_tree(repository: Repository, info: RunInfo) -> Generator[tuple[RunPaths, Tree, tuple[str, ...]]]:
     """Lock a run for this process: its places, its work tree, and notices of what had to be done for that. Raise BranchRenamed."""
     if info.renamed:
         raise BranchRenamed(
             f"The run {info.name} belongs to the branch {info.branch}, which is called {info.renamed} now.",
             hint=f"Give it its name back: git branch -m {shlex.quote(info.renamed)} {shlex.quote(info.branch)}",
         )
-    spots = places(repository, info.name)
-    with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stopped_like_by_hand():
+    spots = run_paths(repository, info.name)
+    with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stop_on_signals():
         tree, notices = _tree(repository, info, spots.tree)
         yield spots, tree, notices + _free(tree, spots.tree)
 
@@ -283,7 +283,7 @@ def _stands(repository: Repository, tree: Tree, branch: str) -> str:
     return repository.commit_id(f"refs/heads/{branch}")
 
 
-def _without_strangers_lines(workspace: Workspace, committed: bytes, left: Left) -> tuple[str, ...]:
+def _without_strangers_lines(workspace: Workspace, committed: bytes, left: KnownState) -> tuple[str, ...]:
     path = workspace.path / REPORTS
     there = path.read_bytes() if path.is_file() else b""
     own = own_record(left, there, committed)

@@ -9,7 +9,7 @@ from forge_bot.settings import state_home
 from forge_bot.values import Frozen
 
 
-class Places(Frozen):
+class RunPaths(Frozen):
     """Folders and files of one run outside its branch."""
 
     home: Path
@@ -29,16 +29,16 @@ class Places(Frozen):
         return (self.home, self.git)
 
 
-def places(repository: Repository, run: str) -> Places:
+def run_paths(repository: Repository, run: str) -> RunPaths:
     """The places of a run: under the user's state folder, apart from those of other repositories; the lock beside git's data."""
     return _places(repository.common_dir, state_home(), run)
 
 
 @lru_cache(maxsize=64)
-def _places(common: Path, state: Path, run: str) -> Places:
+def _places(common: Path, state: Path, run: str) -> RunPaths:
     mark = hashlib.sha256(str(common).encode("utf-8", "surrogateescape")).hexdigest()[:8]
     home = state / f"{run}-{mark}"
-    return Places(
+    return RunPaths(
         home=home,
         tree=home / "tree",
         tasks=home / "tasks",

@@ -17,15 +17,15 @@ from forge_bot.git import Repository
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.inquiry import AGENT, inquire
 from forge_bot.runs.local_host import LocalHost
-from forge_bot.runs.notifications import Explained, Said, Stopped, Tell
+from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.phase_names import Beyond, beyond, nothing_is_beyond, phase_named
+from forge_bot.runs.phase_names import StopLine, never_stop, phase_named, stop_after
 from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.publish import Post
-from forge_bot.runs.question import Question, question
+from forge_bot.runs.question import Question, open_question
 from forge_bot.runs.resolve import RunInfo
-from forge_bot.runs.run import Run, opened
+from forge_bot.runs.run import Run, open_run
 from forge_bot.settings import Config
 from forge_bot.values import Frozen, PhaseId, Tier
 
@@ -36,20 +36,20 @@ VIA_SCRIPT = "script"
 """How an answer came that a command gave without a terminal."""
 
 
-class Reply(Frozen):
+class PersonAnswer(Frozen):
     """What a person said to a question."""
 
     answer: Answer
     notes: str = ""
 
 
-class Wonder(Frozen):
+class PersonQuestion(Frozen):
     """A person wants to know something before they answer."""
 
     question: str
 
 
-Asker = Callable[[Question], Reply | Wonder | None]
+Asker = Callable[[Question], PersonAnswer | PersonQuestion | None]
 """Asks a person; None means that nobody answers now. After a Wonder it is asked once more, with the same question."""
 
 
@@ -61,7 +61,7 @@ class Session:
         repository: Repository,
         config: Config,
         models: Callable[[], Mapping[Tier, Model]],
-        tell: Tell,
+        tell: Notify,
         ask: Asker,
         *,
         show: Callable[[Question], None] | None = None,
@@ -86,19 +86,19 @@ class Session:
 
         With `until`, nothing that lies behind that phase is done or asked. Raises BadOption if it is no phase of the run.
         """
-        with opened(self.repository, info, self.config) as run:
+        with open_run(self.repository, info, self.config) as run:
             last = phase_named(run.pipeline, self.until) if self.until is not None else None
             for notice in run.notices:
-                self.tell(Said(text=notice))
+                self.tell(Message(text=notice))
             if first is not None and (report := first(run)) is not None:
                 self._told(run, report)
             return self._performed(run, last), run
 
     def inquire(self, info: RunInfo, text: str) -> Outcome:
         """Answer a question about the run; it stands where it stood, and only the cost is counted."""
-        with opened(self.repository, info, self.config) as run:
+        with open_run(self.repository, info, self.config) as run:
             for notice in run.notices:
-                self.tell(Said(text=notice))
+                self.tell(Message(text=notice))
             return self._inquired(run, text)
 
     def _inquired(self, run: Run, text: str) -> Outcome:
@@ -117,7 +117,7 @@ class Session:
             self.tell(Explained(answer=found.answer))
             return Outcome.DONE
         if found.stop is StopReason.BUDGET:
-            self.tell(Said(text=f"The budget is used up. {found.message} forge-bot continue +$5 allows more.", kind="warning"))
+            self.tell(Message(text=f"The budget is used up. {found.message} forge-bot continue +$5 allows more.", kind="warning"))
             return Outcome.BUDGET
         return Outcome.FAILED
 
@@ -126,21 +126,21 @@ class Session:
         try:
             self._inquired(run, text)
         except ForgeError as error:
-            self.tell(Said(text=f"{error.message} {error.advice}", kind="warning"))
+            self.tell(Message(text=f"{error.message} {error.advice}", kind="warning"))
 
     def _told(self, run: Run, report: Report) -> None:
         try:
             run.tell(report)
         except StaleApproval:
             # Refused, and shown again: the next bare approval then means what is seen here.
-            asked = question(run)
+            asked = open_question(run)
             if asked is not None and isinstance(run.action, Checkpoint):
                 self._shown(run, run.action)
                 self.show(asked)
             raise
 
     def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
-        line = beyond(run.pipeline, last) if last is not None else nothing_is_beyond
+        line = stop_after(run.pipeline, last) if last is not None else never_stop
         while True:
             action = run.action if _persons_turn(run.action) or line(run.state, run.action) else self._perform(run, line)
             if isinstance(action, Done):
@@ -156,16 +156,16 @@ class Session:
     def _stopped(self, run: Run, last: PhaseId, action: Action) -> None:
         following = run.pipeline.phase(action.phase)
         label = run.pipeline.phase(last).label
-        self.tell(Stopped(last=label, following=f"{following.label} ({following.id})"))
+        self.tell(StoppedBefore(last=label, following=f"{following.label} ({following.id})"))
 
     def _asked(self, run: Run, action: Action) -> Outcome | None:
         """Ask the person; None if they answered and the run goes on."""
-        asked = question(run)
+        asked = open_question(run)
         if asked is None:
             return Outcome.FAILED
         if isinstance(action, Checkpoint):
             self._shown(run, action)
-        while isinstance(reply := self.ask(asked), Wonder):
+        while isinstance(reply := self.ask(asked), PersonQuestion):
             self._explained(run, reply.question)
         if reply is None:
             budget = isinstance(action, Checkpoint) and action.reason is Reason.BUDGET
@@ -180,9 +180,9 @@ class Session:
         try:
             run.tree.push()
         except GitFailed as error:
-            self.tell(Said(text=f"the last record was not pushed: {error.message} {error.advice}", kind="warning"))
+            self.tell(Message(text=f"the last record was not pushed: {error.message} {error.advice}", kind="warning"))
 
-    def _perform(self, run: Run, line: Beyond) -> Action:
+    def _perform(self, run: Run, line: StopLine) -> Action:
         project = Project(
             self.repository,
             run.tree,
@@ -205,7 +205,7 @@ def _persons_turn(action: Action) -> bool:
     return isinstance(action, Checkpoint | HumanGate | Done)
 
 
-def answer(run: Run, reply: Reply, via: str, digest: str | None = None, by: str = "") -> Answered | Abandoned:
+def answer(run: Run, reply: PersonAnswer, via: str, digest: str | None = None, by: str = "") -> Answered | Abandoned:
     """The report that gives an answer to the open question, for the version that was shown; by whoever sits here if nobody is named."""
     action = run.action
     key, stamp, by = f"answer-{uuid4().hex}", run.now(), by or person()

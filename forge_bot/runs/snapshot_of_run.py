@@ -9,7 +9,7 @@ from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, read_reports, read_state
 
 
-class Reading:
+class RunSnapshot:
     """One run as it was when it was read."""
 
     def __init__(self, repository: Repository, info: RunInfo, pipeline: Pipeline, state: State) -> None:
@@ -35,10 +35,10 @@ def raw_file(repository: Repository, info: RunInfo, name: str) -> bytes | None:
     return file.read_bytes() if file.is_file() else None
 
 
-def reading(repository: Repository, info: RunInfo, config: Config) -> Reading:
+def run_snapshot(repository: Repository, info: RunInfo, config: Config) -> RunSnapshot:
     """Return the run, folded from its reports. Raise ReportsDamaged."""
     pipeline, state = folded(repository, config, raw_file(repository, info, REPORTS) or b"", info.name)
-    return Reading(repository, info, pipeline, state)
+    return RunSnapshot(repository, info, pipeline, state)
 
 
 def folded(repository: Repository, config: Config, raw: bytes, run: str) -> tuple[Pipeline, State]:

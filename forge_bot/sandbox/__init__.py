@@ -5,6 +5,6 @@ each backend promises and what it does not.
 """
 
 from forge_bot.sandbox.backends import available, cannot_judge, choose, run
-from forge_bot.sandbox.box import BackendName, Box, Limits, Outcome
+from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 
-__all__ = ["BackendName", "Box", "Limits", "Outcome", "available", "cannot_judge", "choose", "run"]
+__all__ = ["BackendName", "Box", "CommandOutcome", "ResourceLimits", "available", "cannot_judge", "choose", "run"]

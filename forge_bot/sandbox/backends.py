@@ -10,7 +10,7 @@ from typing import Literal, assert_never
 
 from forge_bot.errors import NoSandbox, SandboxFailed
 from forge_bot.sandbox import bubblewrap, unprivileged
-from forge_bot.sandbox.box import BackendName, Box, Limits, Outcome
+from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 from forge_bot.sandbox.programs import Unstartable, checked
 from forge_bot.sandbox.watch_process import Overrun, Watched
 
@@ -21,7 +21,7 @@ _LACKS = {
     "tcp": "it opens a TCP socket, and under Landlock there is no 127.0.0.1",
     "unix": "it connects to a unix socket of its own, which Landlock cannot tell from those of this machine",
 }
-_PROBE = Limits(seconds=20)
+_PROBE = ResourceLimits(seconds=20)
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
 
@@ -49,7 +49,7 @@ def cannot_judge(name: BackendName) -> str:
     return "tests that use 127.0.0.1 or connect to a unix socket" if name is BackendName.LANDLOCK else ""
 
 
-def run(backend: BackendName, box: Box, argv: Sequence[str], *, called_off: Event | None = None) -> Outcome:
+def run(backend: BackendName, box: Box, argv: Sequence[str], *, called_off: Event | None = None) -> CommandOutcome:
     """Run one command in a box and wait until nothing of it is left; sooner when another thread sets `called_off` (exit code 130).
 
     A command that cannot be found, started, or held to its limits is an Outcome; SandboxFailed is raised only when the box itself
@@ -75,9 +75,9 @@ def _run(backend: BackendName, binary: str, box: Box, words: Sequence[str], call
         raise SandboxFailed(f"The box could not be made: {error}.") from error
 
 
-def _outcome(backend: BackendName, limits: Limits, code: int, seen: Watched | Unstartable) -> Outcome:
+def _outcome(backend: BackendName, limits: ResourceLimits, code: int, seen: Watched | Unstartable) -> CommandOutcome:
     if isinstance(seen, Unstartable):
-        return Outcome(exit_code=code, output=seen.sentence, timed_out=False, truncated=False, duration_ms=0, backend=backend)
+        return CommandOutcome(exit_code=code, output=seen.sentence, timed_out=False, truncated=False, duration_ms=0, backend=backend)
     ended = {
         None: ("", code),
         Overrun.TIME: (f"ended after {limits.seconds:g} seconds", _TIMED_OUT),
@@ -87,7 +87,7 @@ def _outcome(backend: BackendName, limits: Limits, code: int, seen: Watched | Un
         Overrun.CALLED_OFF: ("called off", _INTERRUPTED),
     }
     why, exit_code = ended[seen.overrun]
-    return Outcome(
+    return CommandOutcome(
         exit_code=exit_code,
         output=seen.kept.text() + (f"\n[{why}]\n" if why else ""),
         timed_out=seen.overrun is Overrun.TIME,

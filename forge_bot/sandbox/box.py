@@ -18,7 +18,7 @@ class BackendName(StrEnum):
     OFF = "off"
 
 
-class Limits(Frozen):
+class ResourceLimits(Frozen):
     """What one command may use up. docs/sandbox.md says how each is held."""
 
     seconds: float = Field(default=600, gt=0, description="until everything that was started is ended; exit code 124")
@@ -42,7 +42,7 @@ class Box(Frozen):
     kept_inside: tuple[str, ...] = Field(
         default=held_in_sandbox(), description="inside the work tree: read-only if there, removed afterwards if new"
     )
-    limits: Limits = Limits()
+    limits: ResourceLimits = ResourceLimits()
 
     @field_validator("read_only_inside", "kept_inside")
     @classmethod
@@ -54,7 +54,7 @@ class Box(Frozen):
         return entries
 
 
-class Outcome(Frozen):
+class CommandOutcome(Frozen):
     """How a command ended: its own code, 124 for time, 126 and 127 when it could not be started, 128 + n for signal n."""
 
     exit_code: int

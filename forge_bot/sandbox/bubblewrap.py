@@ -20,12 +20,12 @@ from typing import BinaryIO
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp
-from forge_bot.sandbox.box import Box, Limits
+from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.lifeline import Kept, under_keeper
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.programs import Unstartable, program, unstartable
 from forge_bot.sandbox.protected_places import kept, protected
-from forge_bot.sandbox.visible_files import view
+from forge_bot.sandbox.visible_files import visible_files
 from forge_bot.sandbox.watch_process import Patience, Watched, watch
 
 _ALONE = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL")
@@ -51,7 +51,7 @@ def binaries() -> Iterator[str]:
 def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = None) -> tuple[int, Watched | Unstartable]:
     """Run a command in namespaces: its exit code, and what was seen of it."""
     with ExitStack() as prepared:
-        seen = prepared.enter_context(view(box, TEMPORARY))
+        seen = prepared.enter_context(visible_files(box, TEMPORARY))
         found = program(argv[0], seen.env, seen.worktree)
         if isinstance(found, Unstartable):
             return found.exit_code, found
@@ -86,7 +86,7 @@ class _Started:
 
 
 @contextmanager
-def _started(binary: str, options: list[str], argv: Sequence[str], filters: bytes, limits: Limits) -> Generator[_Started]:
+def _started(binary: str, options: list[str], argv: Sequence[str], filters: bytes, limits: ResourceLimits) -> Generator[_Started]:
     """Start bwrap, hold it before the command, set limits, let it go; afterwards wait until nothing of it is left."""
     with ExitStack() as ours, ExitStack() as theirs:
         status, status_end = _pipe(reader=ours, writer=theirs)
@@ -143,7 +143,7 @@ def _words(keeping: Kept) -> str:
     return said or keeping.report().get("words") or "bwrap ended without a word."
 
 
-def _limit(pid: int, limits: Limits) -> None:
+def _limit(pid: int, limits: ResourceLimits) -> None:
     """Set limits from outside, on the process that waits at the gate: what it starts inherits them.
 
     RLIMIT_NPROC counts within the new user namespace (kernel 5.14 and later) and is not held for root. No limit on address

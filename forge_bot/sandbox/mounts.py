@@ -9,7 +9,7 @@ from pathlib import Path
 
 from forge_bot.sandbox.protected_places import Protected
 from forge_bot.sandbox.toolchains import ROOTS
-from forge_bot.sandbox.visible_files import View
+from forge_bot.sandbox.visible_files import VisibleFiles
 from forge_bot.sandbox.watch_process import SHARED_MEMORY
 
 # Places inside the box, not on this machine.
@@ -20,7 +20,7 @@ _RUN_BYTES = 2**24
 _MACHINE = tuple(map(Path, ("/sys/devices/system", "/run/current-system")))
 
 
-def mounts(seen: View, holes: Protected, shared_memory_bytes: int) -> list[str]:
+def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> list[str]:
     """From nothing: the system to read, temporary folders, what the box names, the protected places."""
     words = ["--size", str(_RUN_BYTES), "--tmpfs", "/run"]
     for root in (*ROOTS, *_MACHINE):
@@ -58,12 +58,12 @@ def _kernel() -> list[str]:
     return words
 
 
-def environment(seen: View) -> list[str]:
+def environment(seen: VisibleFiles) -> list[str]:
     """The variables; bwrap itself runs without them, since it is outside the box."""
     return [word for name, value in seen.env.items() for word in ("--setenv", name, value)]
 
 
-def _named(seen: View, holes: Protected) -> list[str]:
+def _named(seen: VisibleFiles, holes: Protected) -> list[str]:
     """What a box names, outer folders first, so that the most exact word on a place is the last one."""
     changeable = (seen.worktree, *seen.writable)
     wanted = [(place, _shown("--bind", place, seen)) for place in (*changeable, *holes.pinned)]
@@ -80,11 +80,11 @@ def _bound(option: str, place: Path) -> list[str]:
     return [option, str(place), str(place)]
 
 
-def _shown(option: str, place: Path, seen: View) -> list[str]:
+def _shown(option: str, place: Path, seen: VisibleFiles) -> list[str]:
     return [option, str(place), str(_inside(place, seen))]
 
 
-def _inside(place: Path, seen: View) -> Path:
+def _inside(place: Path, seen: VisibleFiles) -> Path:
     """Where the command finds a place of this machine: what lies in the work tree moves with it."""
     return seen.appears_at / place.relative_to(seen.worktree) if place.is_relative_to(seen.worktree) else place
 

@@ -1,7 +1,7 @@
 """The beginning and the end of a stream, never more of it than was agreed."""
 
 
-class Kept:
+class BoundedOutput:
     """Takes a stream in pieces and keeps its head and its tail: never more than `limit` bytes and the piece at hand."""
 
     def __init__(self, limit: int) -> None:

@@ -17,13 +17,13 @@ from typing import Any
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import keeper_process, seccomp
-from forge_bot.sandbox.box import Box, Limits
+from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.bubblewrap import THREADS_EACH
 from forge_bot.sandbox.lifeline import Kept, under_keeper
 from forge_bot.sandbox.programs import Unstartable, program, unstartable
 from forge_bot.sandbox.protected_places import kept, parts_without, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
-from forge_bot.sandbox.visible_files import View, view
+from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
 from forge_bot.sandbox.watch_process import SHARED_MEMORY, Patience, Watched, shared_memory_room, shared_memory_used, watch
 
 # Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
@@ -50,7 +50,7 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
     if walls:
         _check_machine()
     room = _shared_memory_room(box.limits) if walls else None
-    with view(box) as seen, kept(seen.worktree, box.kept_inside if walls else ()) as there:
+    with visible_files(box) as seen, kept(seen.worktree, box.kept_inside if walls else ()) as there:
         found = program(argv[0], seen.env, seen.worktree)
         if isinstance(found, Unstartable):
             return found.exit_code, found
@@ -79,7 +79,7 @@ def _check_machine() -> None:
         raise SandboxFailed(f"the kernel {has}; version {_NEEDED_VERSION} (Linux 6.12) is needed, so that signals stay inside.")
 
 
-def _shared_memory_room(limits: Limits) -> int | None:
+def _shared_memory_room(limits: ResourceLimits) -> int | None:
     """Return how much may lie in /dev/shm while a command runs; raise SandboxFailed when that lies there already.
 
     Landlock bounds no sizes, and what a command leaves there stays. So the bound holds for all commands and programs together.
@@ -96,7 +96,7 @@ def _shared_memory_room(limits: Limits) -> int | None:
     return room
 
 
-def _walls(box: Box, seen: View, there: tuple[str, ...]) -> dict[str, Any]:
+def _walls(box: Box, seen: VisibleFiles, there: tuple[str, ...]) -> dict[str, Any]:
     private = (*seen.hidden, *seen.replaced)
     protected = with_targets(seen.worktree, (*box.read_only_inside, *there))
     readable = [part for root in (*ROOTS, *seen.readable, seen.worktree) for part in parts_without(root, private)]
@@ -119,7 +119,7 @@ def _rules(places: Any, rights: int) -> Iterator[tuple[str, int, int]]:
     yield from ((str(place), rights, rights & _OF_FILES) for place in places)
 
 
-def _limits(limits: Limits) -> dict[str, int]:
+def _limits(limits: ResourceLimits) -> dict[str, int]:
     """RLIMIT_NPROC counts every thread of the user, so the room is added to what runs already; it is not held for root."""
     running = sum(_tasks(process) for process in Path("/proc").glob("[0-9]*"))
     return {"CORE": 0, "FSIZE": limits.file_bytes, "NPROC": running + limits.processes * THREADS_EACH}

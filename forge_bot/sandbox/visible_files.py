@@ -20,7 +20,7 @@ _NOT_AT_HOME = "Keep the project in a folder of its own, or leave --here away: a
 
 
 @dataclass(frozen=True)
-class View:
+class VisibleFiles:
     """Everything about a command but the command itself."""
 
     worktree: Path
@@ -39,7 +39,7 @@ class View:
 
 
 @contextmanager
-def view(box: Box, temporary_seen: str | None = None) -> Generator[View]:
+def visible_files(box: Box, temporary_seen: str | None = None) -> Generator[VisibleFiles]:
     """Prepare a box. `temporary_seen` is where the command will see its temporary folder, when that is another place."""
     worktree = box.worktree.resolve()
     if not worktree.is_dir():
@@ -56,7 +56,7 @@ def view(box: Box, temporary_seen: str | None = None) -> Generator[View]:
         _remove(host)
 
 
-def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) -> View:
+def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) -> VisibleFiles:
     writable = _existing(box.writable, make=True)
     readable = _existing(box.readable, make=False)
     fetching = registries(os.environ, Path.home()) if box.network else Registries({}, {}, ())
@@ -70,7 +70,7 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
     home = f"{seen}/home"
     env = {**_clean(home, seen), **rust, **fetching.env, **box.env, "PATH": tools.path}
     git_folders = tuple(folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file())
-    return View(
+    return VisibleFiles(
         worktree=worktree,
         appears_at=box.appears_at or worktree,
         readable=tuple(dict.fromkeys((*tools.readable, *fetching.readable, *readable))),

@@ -9,9 +9,9 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 
-from forge_bot.sandbox.box import Limits
+from forge_bot.sandbox.box import ResourceLimits
 from forge_bot.sandbox.keeper_process import descendants
-from forge_bot.sandbox.output import Kept
+from forge_bot.sandbox.output import BoundedOutput
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 _PIECE = 65_536
@@ -36,7 +36,7 @@ class Overrun(StrEnum):
 class Patience:
     """How long a command may go on: until a limit is reached, or until somebody sets `called_off` from another thread."""
 
-    limits: Limits
+    limits: ResourceLimits
     called_off: Event | None = None
     shared_memory_bytes: int | None = None
     """How much may lie in the machine's /dev/shm; None when the command has one of its own."""
@@ -46,7 +46,7 @@ class Patience:
 class Watched:
     """What was seen of one command."""
 
-    kept: Kept
+    kept: BoundedOutput
     overrun: Overrun | None
     seconds: float
     asked: frozenset[str] = frozenset()
@@ -58,7 +58,7 @@ def watch(output: int, above: int, stop: Callable[[], None], patience: Patience)
 
     The end of the output is the end of everything: both backends hold it open until the last process is gone.
     """
-    began, kept, limits = monotonic(), Kept(patience.limits.output_bytes), patience.limits
+    began, kept, limits = monotonic(), BoundedOutput(patience.limits.output_bytes), patience.limits
     next_look, ended, overrun = began + _LOOK_SECONDS / 2, False, None
     try:
         with selectors.DefaultSelector() as waiting:
@@ -76,7 +76,7 @@ def watch(output: int, above: int, stop: Callable[[], None], patience: Patience)
     return Watched(kept, overrun, monotonic() - began)
 
 
-def _take(waiting: selectors.DefaultSelector, kept: Kept, seconds: float) -> bool:
+def _take(waiting: selectors.DefaultSelector, kept: BoundedOutput, seconds: float) -> bool:
     """Keep what comes within some seconds; True at the end of the output."""
     for key, _ in waiting.select(max(0.0, seconds)):
         piece = os.read(key.fd, _PIECE)
@@ -85,7 +85,7 @@ def _take(waiting: selectors.DefaultSelector, kept: Kept, seconds: float) -> boo
     return False
 
 
-def _take_the_rest(waiting: selectors.DefaultSelector, kept: Kept) -> None:
+def _take_the_rest(waiting: selectors.DefaultSelector, kept: BoundedOutput) -> None:
     until = monotonic() + _PATIENCE_SECONDS
     while (left := until - monotonic()) > 0 and not _take(waiting, kept, left):
         pass
@@ -105,7 +105,7 @@ def _look(now: float, until: float, next_look: float, above: int, patience: Pati
     return overrun, now + max(_LOOK_SECONDS, cost * _LOOK_SHARE)
 
 
-def _overrun(above: int, limits: Limits) -> Overrun | None:
+def _overrun(above: int, limits: ResourceLimits) -> Overrun | None:
     below = descendants(above)
     if len(below) > limits.processes:
         return Overrun.PROCESSES

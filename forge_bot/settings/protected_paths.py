@@ -13,7 +13,7 @@ from functools import lru_cache
 
 
 @dataclass(frozen=True)
-class Rule:
+class ProtectionRule:
     """Patterns of paths that are protected for one reason.
 
     A pattern of one name covers that file, or everything below that folder, at any depth. One with a slash inside counts from
@@ -31,11 +31,11 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 RULES = (
-    Rule(
+    ProtectionRule(
         "it configures forge-bot or is its record",
         _names(".forge/ .specs/ forge-mcp.json"),
     ),
-    Rule(
+    ProtectionRule(
         "a CI service or a host runs it, with the repository's secrets",
         _names(
             """
@@ -53,7 +53,7 @@ RULES = (
             """
         ),
     ),
-    Rule(
+    ProtectionRule(
         "a bot updates, merges, releases or approves by it",
         _names(
             """
@@ -65,7 +65,7 @@ RULES = (
             """
         ),
     ),
-    Rule(
+    ProtectionRule(
         "a development container or workspace is made from it",
         _names(
             """
@@ -74,7 +74,7 @@ RULES = (
             """
         ),
     ),
-    Rule(
+    ProtectionRule(
         "an editor runs its tasks or settings when the folder is opened",
         _names(
             """
@@ -84,7 +84,7 @@ RULES = (
             """
         ),
     ),
-    Rule(
+    ProtectionRule(
         "a debugger or console runs it when it starts in the folder",
         _names(
             """
@@ -93,7 +93,7 @@ RULES = (
             """
         ),
     ),
-    Rule(
+    ProtectionRule(
         "a shell or a version manager reads it when the folder is entered, and chooses the tools by it",
         _names(
             """
@@ -105,16 +105,16 @@ RULES = (
         ),
         in_sandbox=False,
     ),
-    Rule(
+    ProtectionRule(
         "Python runs it at every start",
         _names("sitecustomize.py usercustomize.py *.pth"),
         in_sandbox=False,
     ),
-    Rule(
+    ProtectionRule(
         "git obeys it",
         _names(".gitattributes .gitmodules .lfsconfig .gitconfig"),
     ),
-    Rule(
+    ProtectionRule(
         "it holds git hooks, or a manager of git hooks installs them from it",
         _names(
             """
@@ -127,7 +127,7 @@ RULES = (
         ),
         in_sandbox=False,
     ),
-    Rule(
+    ProtectionRule(
         "a package manager or build tool reads it before anything else, or it is run in that tool's place",
         _names(
             """
@@ -142,7 +142,7 @@ RULES = (
         ),
         in_sandbox=False,
     ),
-    Rule(
+    ProtectionRule(
         "it is a manifest that is code or of dependencies throughout",
         _names(
             """
@@ -156,7 +156,7 @@ RULES = (
         ),
         in_sandbox=False,
     ),
-    Rule(
+    ProtectionRule(
         "it locks dependencies",
         _names(
             """
@@ -169,7 +169,7 @@ RULES = (
         ),
         in_sandbox=False,
     ),
-    Rule(
+    ProtectionRule(
         "it instructs coding agents, or says what they start",
         _names(
             """
@@ -187,7 +187,7 @@ RULES = (
             """
         ),
     ),
-    Rule(
+    ProtectionRule(
         "a command that is given file names reads this one as an option",
         _names("-*"),
     ),

@@ -30,21 +30,21 @@ _ALL_COUNT = re.compile(r"ESLint found too many warnings.*")
 _CUT_SHORT = re.compile(r".*\(errors prevented further checking\)")
 
 
-class Complaints(Frozen):
+class Diagnostics(Frozen):
     """Complaints in the order of the output, the same one as often as it came; `whole` if none is known to be missing."""
 
     items: tuple[str, ...] = ()
     whole: bool = True
 
 
-def read_complaints(lines: Sequence[str]) -> Complaints:
+def read_diagnostics(lines: Sequence[str]) -> Diagnostics:
     """Errors, or the warnings if there is nothing else or if the tool says that it counts them."""
     found = [*_found(lines)]
     errors = [item for severity, item in found if severity == "error"]
     every = any(map(_ALL_COUNT.fullmatch, lines))
     items = [item for _, item in found] if every or not errors else errors
     stated = sum(int(match["errors"]) for line in lines for form in _STATED if (match := form.fullmatch(line)) is not None)
-    return Complaints(items=tuple(items), whole=len(errors) >= stated and not any(map(_CUT_SHORT.fullmatch, lines)))
+    return Diagnostics(items=tuple(items), whole=len(errors) >= stated and not any(map(_CUT_SHORT.fullmatch, lines)))
 
 
 def read_rust_errors(lines: Sequence[str]) -> tuple[str, ...]:

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from forge_bot.values import CommandName, CommandResult, Frozen
-from forge_bot.verification.diagnostics import read_complaints
+from forge_bot.verification.diagnostics import read_diagnostics
 from forge_bot.verification.output_compiled import read_cargo, read_go
 from forge_bot.verification.output_javascript import read_jest, read_mocha, read_node, read_vitest
 from forge_bot.verification.output_python import read_pytest, read_unittest
-from forge_bot.verification.runner_result import Lines, Ran
+from forge_bot.verification.runner_result import Lines, RunnerResult
 
 TAIL_LINES = 60
 TAIL_CHARACTERS = 4_000
@@ -44,7 +44,7 @@ def read_outcome(
         runs = [ran for reader in _READERS if (ran := reader(lines)) is not None]
         tests, failures, whole = _together(runs)
     elif exit_code != 0 and name in {CommandName.BUILD, CommandName.LINT}:
-        complaints = read_complaints(lines)
+        complaints = read_diagnostics(lines)
         failures, whole = [*complaints.items], complaints.whole
     return CommandResult(
         name=name,
@@ -154,7 +154,7 @@ def _naming(items: Sequence[str]) -> str:
     return f": {', '.join(items[:_MOST_NAMED])}{more}"
 
 
-def _together(runs: Iterable[Ran]) -> tuple[int | None, list[str], bool]:
+def _together(runs: Iterable[RunnerResult]) -> tuple[int | None, list[str], bool]:
     """Several runners as one. If one of them does not tell its count, the sum is unknown."""
     accounts = [*runs]
     counts = [ran.tests for ran in accounts]

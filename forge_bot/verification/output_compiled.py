@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from forge_bot.verification.diagnostics import read_rust_errors
-from forge_bot.verification.runner_result import Lines, Ran
+from forge_bot.verification.runner_result import Lines, RunnerResult
 
 _GO_PACKAGE = re.compile(r"(?P<state>ok|FAIL|\?) *\t(?P<package>\S+)[\t ](?P<rest>.*)")
 _GO_TEST = re.compile(r"\s*--- (?P<state>PASS|FAIL|SKIP): (?P<name>.+) \([\d.]+s\)")
@@ -17,7 +17,7 @@ _CARGO_STOPPED = re.compile(r"error: (?:test|doctest) failed, to rerun pass .*")
 _CARGO_ALL = re.compile(r"error: \d+ targets? failed:")
 
 
-def read_go(lines: Lines) -> Ran | None:
+def read_go(lines: Lines) -> RunnerResult | None:
     """`go help test`: a line for each package; tests are named only with -v or when they fail, so the count may be unknown.
 
     A package that does not build, or that panics, is an item of its own: its other tests did not run.
@@ -43,7 +43,7 @@ def read_go(lines: Lines) -> Ran | None:
         return None
     failing += _go_build_errors(lines)
     tests_ran = 0 if all(idle) else ran if verbose else None
-    return Ran(tests=tests_ran, failing=tuple(failing), whole=not any(line.startswith("panic: ") for line in lines))
+    return RunnerResult(tests=tests_ran, failing=tuple(failing), whole=not any(line.startswith("panic: ") for line in lines))
 
 
 def _go_items(package: str, rest: str, named: list[str], chunk: Lines) -> Iterator[str]:
@@ -67,7 +67,7 @@ def _go_build_errors(lines: Lines) -> Iterator[str]:
             yield f"{error['path']}: {error['message']}"
 
 
-def read_cargo(lines: Lines) -> Ran | None:
+def read_cargo(lines: Lines) -> RunnerResult | None:
     """`cargo test` with libtest's output. Without --no-fail-fast it stops at the first target with a failure.
 
     https://doc.rust-lang.org/cargo/commands/cargo-test.html
@@ -76,13 +76,13 @@ def read_cargo(lines: Lines) -> Ran | None:
     errors = read_rust_errors(lines)
     if not results:
         compiled = any(line.startswith("error: could not compile") for line in lines)
-        return Ran(failing=tuple(errors), whole=False) if compiled else None
+        return RunnerResult(failing=tuple(errors), whole=False) if compiled else None
     failed = sum(int(match["failed"]) for match in results)
     names = [*_cargo_names(lines)]
     stopped = any(map(_CARGO_STOPPED.fullmatch, lines)) and not any(map(_CARGO_ALL.fullmatch, lines))
     crashed = any("process didn't exit successfully" in line for line in lines)
     ran = sum(int(match["passed"]) for match in results) + failed
-    return Ran(tests=ran, failing=(*names, *errors), whole=len(names) >= failed and not (stopped or crashed or errors))
+    return RunnerResult(tests=ran, failing=(*names, *errors), whole=len(names) >= failed and not (stopped or crashed or errors))
 
 
 def _cargo_names(lines: Lines) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from forge_bot.verification.runner_result import COVERAGE, Lines, Ran
+from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult
 
 _NODE_COUNT = re.compile(r"(?:#|ℹ) (?P<what>tests|pass|fail|cancelled) (?P<number>\d+)")
 _TAP_SUBTEST = re.compile(r"(?P<indent> *)# Subtest: (?P<name>.*)")
@@ -27,7 +27,7 @@ _MOCHA_COUNT = re.compile(r"  (?P<number>\d+) (?P<what>passing|failing)(?: \(.*\
 _MOCHA_FAILED = re.compile(r"  \d+\) (?P<name>.*)")
 
 
-def read_node(lines: Lines) -> Ran | None:
+def read_node(lines: Lines) -> RunnerResult | None:
     """Node's own runner, as TAP or as a specification (https://nodejs.org/api/test.html#test-reporters)."""
     counts: dict[str, int] = dict.fromkeys(("tests", "pass", "fail", "cancelled"), 0)
     found = [match for line in lines if (match := _NODE_COUNT.fullmatch(line)) is not None]
@@ -37,7 +37,7 @@ def read_node(lines: Lines) -> Ran | None:
         return None
     failing = [*_tap(lines)] or [*_spec(lines)]
     failed = counts["fail"] + counts["cancelled"]
-    return Ran(tests=counts["pass"] + failed, failing=tuple(failing), whole=len(failing) >= failed)
+    return RunnerResult(tests=counts["pass"] + failed, failing=tuple(failing), whole=len(failing) >= failed)
 
 
 def _tap(lines: Lines) -> Iterator[str]:
@@ -58,11 +58,11 @@ def _spec(lines: Lines) -> Iterator[str]:
             yield f"{path} > {failed['name']}" if path else failed["name"]
 
 
-def read_jest(lines: Lines) -> Ran | None:
+def read_jest(lines: Lines) -> RunnerResult | None:
     """Jest's default and verbose reporters (https://jestjs.io/docs/configuration#reporters-arraymodulename--modulename-options)."""
     ends = [match for line in lines if (match := _JEST_TESTS.fullmatch(line)) is not None]
     if not ends:
-        return Ran(tests=0) if any(map(_NO_TESTS.fullmatch, lines)) else None
+        return RunnerResult(tests=0) if any(map(_NO_TESTS.fullmatch, lines)) else None
     failing: dict[str, None] = {}
     path = ""
     for line in lines:
@@ -75,14 +75,14 @@ def read_jest(lines: Lines) -> Ran | None:
     failed_tests = _sum(ends, "failed")
     named = sum(not name.endswith("› Test suite failed to run") for name in failing)
     low = [COVERAGE] if any(map(_JEST_LOW.fullmatch, lines)) else []
-    return Ran(
+    return RunnerResult(
         tests=failed_tests + _sum(ends, "passed"),
         failing=(*failing, *low),
         whole=named >= failed_tests and not stopped,
     )
 
 
-def read_vitest(lines: Lines) -> Ran | None:
+def read_vitest(lines: Lines) -> RunnerResult | None:
     """Vitest's default and verbose reporters (https://vitest.dev/guide/reporters)."""
     tests = [match for line in lines if (match := _VITEST_TESTS.fullmatch(line)) is not None]
     files = [match for line in lines if (match := _VITEST_FILES.fullmatch(line)) is not None]
@@ -92,21 +92,21 @@ def read_vitest(lines: Lines) -> Ran | None:
     unhandled = any(re.fullmatch(r" +Errors  \d+ errors?", line) for line in lines)
     named = sum(" > " in name for name in failing)
     low = [COVERAGE] if any(map(_VITEST_LOW.fullmatch, lines)) else []
-    return Ran(
+    return RunnerResult(
         tests=_sum(tests, "failed") + _sum(tests, "passed"),
         failing=(*failing, *low),
         whole=named >= _sum(tests, "failed") and len(failing) >= _sum(files, "failed") and not unhandled,
     )
 
 
-def read_mocha(lines: Lines) -> Ran | None:
+def read_mocha(lines: Lines) -> RunnerResult | None:
     """Mocha's reporters that end with an epilogue: spec, dot, list and others (https://mochajs.org/#reporters)."""
     counts = [(match["what"], int(match["number"])) for line in lines if (match := _MOCHA_COUNT.fullmatch(line)) is not None]
     if "passing" not in {what for what, _ in counts}:
         return None
     failed = sum(number for what, number in counts if what == "failing")
     failing = [*_mocha_failures(lines)]
-    return Ran(tests=sum(number for _, number in counts), failing=tuple(failing), whole=len(failing) >= failed)
+    return RunnerResult(tests=sum(number for _, number in counts), failing=tuple(failing), whole=len(failing) >= failed)
 
 
 def _mocha_failures(lines: Lines) -> Iterator[str]:

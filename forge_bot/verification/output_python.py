@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from forge_bot.verification.runner_result import COVERAGE, Lines, Ran
+from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult
 
 _WORDS = r"passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests (?:passed|failed)"
 _COUNTS = rf"\d+ (?:{_WORDS})(?:, \d+ (?:{_WORDS}))*"
@@ -19,7 +19,7 @@ _UNITTEST_END = re.compile(r"(?:OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[a-z ]+=
 _UNITTEST_ITEM = re.compile(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>.+)")
 
 
-def read_pytest(lines: Lines) -> Ran | None:
+def read_pytest(lines: Lines) -> RunnerResult | None:
     """The last line of pytest and its short summary (https://docs.pytest.org/en/stable/how-to/output.html)."""
     counts: dict[str, int] = {}
     failing: list[str] = []
@@ -39,7 +39,7 @@ def read_pytest(lines: Lines) -> Ran | None:
         return None
     ran = sum(counts.get(word, 0) for word in ("passed", "failed", "xfailed", "xpassed"))
     whole = not stopped and len(failing) >= counts.get("failed", 0) + counts.get("error", 0)
-    return Ran(tests=ran, failing=(*dict.fromkeys(failing), *([COVERAGE] if low_coverage else [])), whole=whole)
+    return RunnerResult(tests=ran, failing=(*dict.fromkeys(failing), *([COVERAGE] if low_coverage else [])), whole=whole)
 
 
 def _pytest_items(line: str) -> Iterator[str]:
@@ -49,7 +49,7 @@ def _pytest_items(line: str) -> Iterator[str]:
         yield f"{subtest['id']} {subtest['label'].strip()}"
 
 
-def read_unittest(lines: Lines) -> Ran | None:
+def read_unittest(lines: Lines) -> RunnerResult | None:
     """The text runner of unittest (https://docs.python.org/3/library/unittest.html), which Django uses too."""
     ran = [int(match[1]) for line in lines if (match := _UNITTEST_RAN.fullmatch(line)) is not None]
     if not ran:
@@ -61,4 +61,4 @@ def read_unittest(lines: Lines) -> Ran | None:
     headed = [line for above, line in pairwise(lines) if above.startswith("=====")]
     failing = [item["name"] for line in headed if (item := _UNITTEST_ITEM.fullmatch(line)) is not None]
     whole = len(ends) >= len(ran) and len(failing) >= failed
-    return Ran(tests=max(sum(ran) - skipped, 0), failing=tuple(dict.fromkeys(failing)), whole=whole)
+    return RunnerResult(tests=max(sum(ran) - skipped, 0), failing=tuple(dict.fromkeys(failing)), whole=whole)

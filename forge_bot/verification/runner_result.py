@@ -9,7 +9,7 @@ Lines = Sequence[str]
 COVERAGE = "coverage is below what the project requires"
 
 
-class Ran(Frozen):
+class RunnerResult(Frozen):
     """What a runner printed. `tests` counts those that ran, skipped ones not; None if the output does not tell.
 
     `whole` is False when something failed that has no name here, or when the runner stopped before it had run everything.

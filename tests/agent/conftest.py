@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.capabilities import Observation, Wanted
-from forge_bot.agent.limits import Limits
-from forge_bot.agent.providers.context import Context
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
+from forge_bot.agent.limits import WorkLimits
+from forge_bot.agent.providers.context import ProviderContext
 from tests.agent.repository_scene import Ask, git
 
 
@@ -50,10 +50,10 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def ask(root: Path) -> Ask:
-    context = Context(root, base="HEAD~1")
+    context = ProviderContext(root, base="HEAD~1")
 
-    def ask(capability: str, limits: Limits | None = None, **params: object) -> Observation:
-        wanted = Wanted(key="1.1-x", capability=capability, params=json.dumps(params))
-        return context.fetch(wanted, limits or Limits())
+    def ask(capability: str, limits: WorkLimits | None = None, **params: object) -> CapabilityResult:
+        wanted = CapabilityRequest(key="1.1-x", capability=capability, params=json.dumps(params))
+        return context.fetch(wanted, limits or WorkLimits())
 
     return ask

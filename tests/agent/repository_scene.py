@@ -4,9 +4,9 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from forge_bot.agent.capabilities import Observation
+from forge_bot.agent.capabilities import CapabilityResult
 
-Ask = Callable[..., Observation]
+Ask = Callable[..., CapabilityResult]
 
 
 def git(root: Path, *arguments: str) -> str:

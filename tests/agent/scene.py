@@ -7,13 +7,13 @@ from decimal import Decimal
 from pathlib import Path
 
 from forge_bot.agent.assignment import Assignment
-from forge_bot.agent.capabilities import Observation, Status, Wanted
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import Finished, work
 from forge_bot.agent.model_answers import AnswerKind, Work
-from forge_bot.agent.models.base import Finish, ModelCall, Reply
+from forge_bot.agent.models.base import Finish, ModelCall, ModelReply
 from forge_bot.agent.progress_events import Notice
 from forge_bot.engine.budget import Budget
 from forge_bot.values import PhaseId, TaskId, Usage
@@ -32,7 +32,9 @@ def document(text: str = "# Done\n") -> str:
     return json.dumps({"result": {"kind": "Document", "data": {"artifact_markdown": text}}})
 
 
-def assignment(*, kind: AnswerKind = AnswerKind.DOCUMENT, task: str = "", action: str = "a1", limits: Limits | None = None) -> Assignment:
+def assignment(
+    *, kind: AnswerKind = AnswerKind.DOCUMENT, task: str = "", action: str = "a1", limits: WorkLimits | None = None
+) -> Assignment:
     """Work for an analyst who may read."""
     return Assignment(
         action_id=action,
@@ -43,7 +45,7 @@ def assignment(*, kind: AnswerKind = AnswerKind.DOCUMENT, task: str = "", action
         user="Analyse this.",
         kind=kind,
         providers=("look", "read_file"),
-        limits=limits or Limits(),
+        limits=limits or WorkLimits(),
     )
 
 
@@ -51,38 +53,38 @@ def assignment(*, kind: AnswerKind = AnswerKind.DOCUMENT, task: str = "", action
 class Speaker:
     """A model that says these texts in order; a Reply or an error stands for itself."""
 
-    says: Sequence[str | Reply | Exception]
+    says: Sequence[str | ModelReply | Exception]
     name: str = "scripted:test"
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
 
-    async def ask(self, call: ModelCall) -> Reply:
+    async def ask(self, call: ModelCall) -> ModelReply:
         said = self.says[min(len(self.calls), len(self.says) - 1)]
         self.calls.append(call)
         if isinstance(said, Exception):
             raise said
-        return said if isinstance(said, Reply) else Reply(text=said, usage=Usage(input_tokens=100, output_tokens=10))
+        return said if isinstance(said, ModelReply) else ModelReply(text=said, usage=Usage(input_tokens=100, output_tokens=10))
 
 
 @dataclass
 class Library:
     """Answers every request with its own parameters, or as `look` says; and remembers what was asked."""
 
-    look: Callable[[Wanted], Observation] | None = None
+    look: Callable[[CapabilityRequest], CapabilityResult] | None = None
     asked: list[str] = field(default_factory=list[str])
 
-    def fetch(self, wanted: Wanted, limits: Limits) -> Observation:
+    def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
         self.asked.append(wanted.key)
         return self.look(wanted) if self.look else seen(wanted, f"seen {wanted.params}")
 
 
-def seen(wanted: Wanted, content: str, status: Status = Status.OK) -> Observation:
+def seen(wanted: CapabilityRequest, content: str, status: ResultStatus = ResultStatus.OK) -> CapabilityResult:
     """An observation of what was wanted."""
-    return Observation(key=wanted.key, capability=wanted.capability, params=wanted.params, status=status, content=content)
+    return CapabilityResult(key=wanted.key, capability=wanted.capability, params=wanted.params, status=status, content=content)
 
 
-def cut(text: str) -> Reply:
+def cut(text: str) -> ModelReply:
     """A reply that hit the output limit."""
-    return Reply(text=text, finish=Finish.LENGTH)
+    return ModelReply(text=text, finish=Finish.LENGTH)
 
 
 def accept(_: Work) -> Sequence[str]:

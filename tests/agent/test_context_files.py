@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.capabilities import Status, Wanted
-from forge_bot.agent.limits import Limits
-from forge_bot.agent.providers.context import Context
+from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
+from forge_bot.agent.limits import WorkLimits
+from forge_bot.agent.providers.context import ProviderContext
 from tests.agent.repository_scene import Ask, git
 
 
 def test_a_file_comes_exactly_as_it_stands_with_its_lines_in_the_heading(ask: Ask, root: Path) -> None:
     found = ask("read_file", path="src/app.py")
-    assert (found.status, found.content, found.note) == (Status.OK, (root / "src/app.py").read_text(), "lines 1-5 of 5")
+    assert (found.status, found.content, found.note) == (ResultStatus.OK, (root / "src/app.py").read_text(), "lines 1-5 of 5")
 
 
 def test_lines_can_be_chosen_and_missing_line_breaks_are_said(ask: Ask) -> None:
@@ -22,7 +22,7 @@ def test_lines_can_be_chosen_and_missing_line_breaks_are_said(ask: Ask) -> None:
 
 
 def test_a_file_that_is_too_long_is_cut_at_a_line_and_says_where_to_go_on(ask: Ask) -> None:
-    found = ask("read_file", Limits(file_chars=1_000), path="long.txt", start=10)
+    found = ask("read_file", WorkLimits(file_chars=1_000), path="long.txt", start=10)
     assert found.truncated
     assert len(found.content) <= 1_000
     last = found.content.splitlines()[-1]
@@ -31,7 +31,7 @@ def test_a_file_that_is_too_long_is_cut_at_a_line_and_says_where_to_go_on(ask: A
 
 
 def test_a_line_that_is_too_long_is_cut_and_that_is_said(ask: Ask) -> None:
-    found = ask("read_file", Limits(file_chars=1_000), path="wide.txt")
+    found = ask("read_file", WorkLimits(file_chars=1_000), path="wide.txt")
     assert found.truncated
     assert found.content == "w" * 1_000 + "\n"
     assert "this one line is longer" in found.note
@@ -48,7 +48,7 @@ def test_windows_files_and_other_encodings_are_readable_and_named(ask: Ask) -> N
 
 def test_an_empty_file_is_empty_and_not_missing(ask: Ask) -> None:
     found = ask("read_file", path="empty.txt")
-    assert (found.status, found.content, found.note) == (Status.OK, "", "the file is empty")
+    assert (found.status, found.content, found.note) == (ResultStatus.OK, "", "the file is empty")
 
 
 def test_a_link_inside_the_repository_may_be_followed(ask: Ask) -> None:
@@ -58,30 +58,32 @@ def test_a_link_inside_the_repository_may_be_followed(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "said"),
     [
-        ("nothing.py", Status.TOOL_ERROR, "There is no file"),
-        ("src", Status.TOOL_ERROR, "is a folder"),
-        ("logo.png", Status.TOOL_ERROR, "binary file of 11 bytes"),
-        ("../secret.txt", Status.DENIED, "leads out"),
-        ("src/../../secret.txt", Status.DENIED, "leads out"),
-        ("src/../src/app.py", Status.DENIED, "leads out"),
-        ("..\\secret.txt", Status.DENIED, "leads out"),
-        ("/etc/passwd", Status.DENIED, "not a path from the root"),
-        ("C:\\secret.txt", Status.DENIED, "not a path from the root"),
-        ("~/secret.txt", Status.DENIED, "not a path from the root"),
-        ("leak", Status.DENIED, "leads out"),
-        ("up/secret.txt", Status.DENIED, "leads out"),
-        (".git/config", Status.DENIED, "git's own"),
-        (".GIT/config", Status.DENIED, "git's own"),
-        ("git~1/config", Status.DENIED, "git's own"),
-        (".git./config", Status.DENIED, "git's own"),
-        ("config", Status.DENIED, "git's own"),
-        ("a\0b", Status.DENIED, "characters that no path should have"),
-        ("a\nb", Status.DENIED, "characters that no path should have"),
-        ("pipe", Status.DENIED, "not an ordinary file"),
-        (".env", Status.DENIED, "may hold secrets"),
+        ("nothing.py", ResultStatus.TOOL_ERROR, "There is no file"),
+        ("src", ResultStatus.TOOL_ERROR, "is a folder"),
+        ("logo.png", ResultStatus.TOOL_ERROR, "binary file of 11 bytes"),
+        ("../secret.txt", ResultStatus.DENIED, "leads out"),
+        ("src/../../secret.txt", ResultStatus.DENIED, "leads out"),
+        ("src/../src/app.py", ResultStatus.DENIED, "leads out"),
+        ("..\\secret.txt", ResultStatus.DENIED, "leads out"),
+        ("/etc/passwd", ResultStatus.DENIED, "not a path from the root"),
+        ("C:\\secret.txt", ResultStatus.DENIED, "not a path from the root"),
+        ("~/secret.txt", ResultStatus.DENIED, "not a path from the root"),
+        ("leak", ResultStatus.DENIED, "leads out"),
+        ("up/secret.txt", ResultStatus.DENIED, "leads out"),
+        (".git/config", ResultStatus.DENIED, "git's own"),
+        (".GIT/config", ResultStatus.DENIED, "git's own"),
+        ("git~1/config", ResultStatus.DENIED, "git's own"),
+        (".git./config", ResultStatus.DENIED, "git's own"),
+        ("config", ResultStatus.DENIED, "git's own"),
+        ("a\0b", ResultStatus.DENIED, "characters that no path should have"),
+        ("a\nb", ResultStatus.DENIED, "characters that no path should have"),
+        ("pipe", ResultStatus.DENIED, "not an ordinary file"),
+        (".env", ResultStatus.DENIED, "may hold secrets"),
     ],
 )
-def test_what_is_not_a_readable_file_of_the_repository_is_a_result_that_says_why(ask: Ask, path: str, status: Status, said: str) -> None:
+def test_what_is_not_a_readable_file_of_the_repository_is_a_result_that_says_why(
+    ask: Ask, path: str, status: ResultStatus, said: str
+) -> None:
     found = ask("read_file", path=path)
     assert found.status is status
     assert said in found.content
@@ -89,7 +91,7 @@ def test_what_is_not_a_readable_file_of_the_repository_is_a_result_that_says_why
 
 
 def test_links_that_lead_to_themselves_are_a_result(ask: Ask) -> None:
-    assert ask("read_file", path="itself").status is not Status.OK
+    assert ask("read_file", path="itself").status is not ResultStatus.OK
 
 
 def test_a_secret_that_git_does_not_even_ignore_stays_unseen(root: Path, ask: Ask) -> None:
@@ -98,20 +100,20 @@ def test_a_secret_that_git_does_not_even_ignore_stays_unseen(root: Path, ask: As
     (root / "src" / "cert.txt").symlink_to("server.pem")
     try:
         assert ask("search_code", pattern="TOKEN of the").content == "No line matches."
-        assert [ask("read_file", path=path).status for path in ("src/server.pem", "src/cert.txt")] == [Status.DENIED] * 2
+        assert [ask("read_file", path=path).status for path in ("src/server.pem", "src/cert.txt")] == [ResultStatus.DENIED] * 2
     finally:
         private.unlink()
         (root / "src" / "cert.txt").unlink()
 
 
 def test_an_example_of_a_secret_file_and_an_ignored_library_can_be_read(ask: Ask) -> None:
-    assert ask("read_file", path=".env.example").status is Status.OK
-    assert ask("read_file", path="ignored/total.py").status is Status.OK
+    assert ask("read_file", path=".env.example").status is ResultStatus.OK
+    assert ask("read_file", path="ignored/total.py").status is ResultStatus.OK
 
 
 def test_lines_beyond_the_end_are_named(ask: Ask) -> None:
     found = ask("read_file", path="src/app.py", start=9)
-    assert (found.status, "has 5 lines" in found.content) == (Status.INVALID_PARAMS, True)
+    assert (found.status, "has 5 lines" in found.content) == (ResultStatus.INVALID_PARAMS, True)
 
 
 def test_files_are_listed_sorted_without_ignored_ones_and_git(ask: Ask) -> None:
@@ -125,9 +127,9 @@ def test_brackets_in_the_name_of_a_folder_are_letters(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     (tmp_path / "[slug]").mkdir()
     (tmp_path / "[slug]" / "page.tsx").write_text("total\n")
-    context = Context(tmp_path)
+    context = ProviderContext(tmp_path)
     for capability, params in (("list_files", {"path": "[slug]"}), ("search_code", {"pattern": "total", "path": "[slug]"})):
-        found = context.fetch(Wanted(key="1.1-x", capability=capability, params=json.dumps(params)), Limits())
+        found = context.fetch(CapabilityRequest(key="1.1-x", capability=capability, params=json.dumps(params)), WorkLimits())
         assert "[slug]/page.tsx" in found.content
 
 
@@ -153,13 +155,13 @@ def test_too_many_files_are_summed_up_by_folder(tmp_path: Path) -> None:
         for number in range(40):
             (tmp_path / folder / f"file{number}.txt").write_text("")
     (tmp_path / "top.txt").write_text("")
-    context = Context(tmp_path)
-    found = context.fetch(Wanted(key="1.1-x", capability="list_files", params="{}"), Limits(result_chars=300))
+    context = ProviderContext(tmp_path)
+    found = context.fetch(CapabilityRequest(key="1.1-x", capability="list_files", params="{}"), WorkLimits(result_chars=300))
     assert found.truncated
     assert found.content.splitlines() == ["one/ (40 files)", "top.txt", "two/ (40 files)"]
     assert "81 files" in found.note
 
 
 def test_a_folder_outside_cannot_be_listed(ask: Ask) -> None:
-    assert ask("list_files", path="..").status is Status.DENIED
+    assert ask("list_files", path="..").status is ResultStatus.DENIED
     assert ask("list_files", path="up").content == "up\n"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.capabilities import Status, Wanted
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers import git_read_only
-from forge_bot.agent.providers.context import Context
+from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.providers.provider_result import Declined
 from tests.agent.repository_scene import Ask, git
 
@@ -32,19 +32,19 @@ def test_the_difference_is_from_where_the_work_began_to_the_files_as_they_are(as
 @pytest.mark.parametrize("base", ["--output=stolen", "-O/dev/null", "no-such-branch", "HEAD:src/app.py", "a\0b"])
 def test_a_base_is_a_commit_and_never_an_option(ask: Ask, root: Path, base: str) -> None:
     found = ask("git_diff", base=base)
-    assert found.status is Status.INVALID_PARAMS
+    assert found.status is ResultStatus.INVALID_PARAMS
     assert not (root / "stolen").exists()
 
 
 @pytest.mark.parametrize("capability", ["git_log", "git_diff"])
 @pytest.mark.parametrize("path", ["../secret.txt", "/etc", ".git/config"])
 def test_paths_of_git_stay_inside_too(ask: Ask, capability: str, path: str) -> None:
-    assert ask(capability, path=path).status is Status.DENIED
+    assert ask(capability, path=path).status is ResultStatus.DENIED
 
 
 def test_a_path_that_looks_like_an_option_is_a_path(ask: Ask, root: Path) -> None:
     for capability in ("git_log", "git_diff"):
-        assert ask(capability, path="--output=stolen").status is Status.OK
+        assert ask(capability, path="--output=stolen").status is ResultStatus.OK
     assert not (root / "stolen").exists()
 
 
@@ -57,10 +57,10 @@ def test_programs_that_a_repository_configures_are_not_run(tmp_path: Path) -> No
     (tmp_path / "a.txt").write_text("two\n")
     for setting in ("diff.external", "diff.evil.command", "diff.evil.textconv", "core.fsmonitor", "core.pager"):
         git(tmp_path, "config", setting, f"touch '{tmp_path}/ran-{setting}'; cat")
-    context = Context(tmp_path)
+    context = ProviderContext(tmp_path)
     for capability in ("git_diff", "git_log", "list_files", "search_code"):
         params = '{"pattern": "two"}' if capability == "search_code" else "{}"
-        assert context.fetch(Wanted(key="1.1-x", capability=capability, params=params), Limits()).status is Status.OK
+        assert context.fetch(CapabilityRequest(key="1.1-x", capability=capability, params=params), WorkLimits()).status is ResultStatus.OK
     assert not list(tmp_path.glob("ran-*"))
 
 
@@ -71,7 +71,7 @@ def test_git_sees_no_key_of_this_process(root: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     monkeypatch.setenv("GIT_DIR", "/somewhere")
-    Context(root).fetch(Wanted(key="1.1-x", capability="git_log", params="{}"), Limits())
+    ProviderContext(root).fetch(CapabilityRequest(key="1.1-x", capability="git_log", params="{}"), WorkLimits())
     seen = (tmp_path / "seen").read_text()
     assert "sk-very-secret" not in seen
     assert "GIT_DIR" not in seen
@@ -84,7 +84,7 @@ def test_git_that_does_not_end_is_ended_with_everything_it_started(tmp_path: Pat
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(Declined, match="took longer than") as caught:
         git_read_only.git(tmp_path, "log", seconds=0.3)
-    assert caught.value.status is Status.TIMEOUT
+    assert caught.value.status is ResultStatus.TIMEOUT
     child = Path("/proc") / (tmp_path / "child").read_text().strip() / "stat"
     until = time.monotonic() + 5
     while child.exists() and child.read_text().rpartition(")")[2].split()[0] != "Z" and time.monotonic() < until:

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from forge_bot.agent.capabilities import Status
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.capabilities import ResultStatus
+from forge_bot.agent.limits import WorkLimits
 from tests.agent.repository_scene import Ask
 
 
@@ -34,7 +34,7 @@ def test_matches_come_with_path_and_line_from_tracked_and_new_files_but_no_ignor
 )
 def test_expressions_are_perls_and_paths_may_be_folders_or_globs(ask: Ask, pattern: str, path: str | None, files: list[str]) -> None:
     found = ask("search_code", pattern=pattern, path=path)
-    assert found.status is Status.OK
+    assert found.status is ResultStatus.OK
     assert [line.split(":")[0] for line in found.content.splitlines() if ":" in line] == files
 
 
@@ -46,7 +46,7 @@ def test_too_many_matches_are_counted_and_the_first_are_shown(ask: Ask) -> None:
 
 
 def test_matches_are_cut_at_the_limit_and_so_are_endless_lines(ask: Ask) -> None:
-    found = ask("search_code", Limits(result_chars=200), pattern="line", path="long.txt")
+    found = ask("search_code", WorkLimits(result_chars=200), pattern="line", path="long.txt")
     assert found.truncated
     assert len(found.content) <= 200
     assert ask("search_code", pattern="www").content == f"wide.txt:1: {'w' * 300}…"
@@ -55,18 +55,18 @@ def test_matches_are_cut_at_the_limit_and_so_are_endless_lines(ask: Ask) -> None
 @pytest.mark.parametrize(
     ("params", "status", "said"),
     [
-        ({"pattern": "(a"}, Status.INVALID_PARAMS, "git cannot search for this"),
-        ({"pattern": "a\nb"}, Status.INVALID_PARAMS, "line break"),
-        ({"pattern": ""}, Status.INVALID_PARAMS, "at least 1 character"),
-        ({"pattern": "a", "path": "../"}, Status.DENIED, "leads out"),
-        ({"pattern": "a", "path": "/etc"}, Status.DENIED, "not a path"),
-        ({"pattern": "a", "path": ".git"}, Status.DENIED, "git's own"),
-        ({"pattern": "secret", "path": "leak"}, Status.OK, "No line matches"),
-        ({"pattern": "secret", "path": "up"}, Status.OK, "No line matches"),
-        ({"pattern": "a", "path": ":(exclude)src"}, Status.OK, "No line matches"),
+        ({"pattern": "(a"}, ResultStatus.INVALID_PARAMS, "git cannot search for this"),
+        ({"pattern": "a\nb"}, ResultStatus.INVALID_PARAMS, "line break"),
+        ({"pattern": ""}, ResultStatus.INVALID_PARAMS, "at least 1 character"),
+        ({"pattern": "a", "path": "../"}, ResultStatus.DENIED, "leads out"),
+        ({"pattern": "a", "path": "/etc"}, ResultStatus.DENIED, "not a path"),
+        ({"pattern": "a", "path": ".git"}, ResultStatus.DENIED, "git's own"),
+        ({"pattern": "secret", "path": "leak"}, ResultStatus.OK, "No line matches"),
+        ({"pattern": "secret", "path": "up"}, ResultStatus.OK, "No line matches"),
+        ({"pattern": "a", "path": ":(exclude)src"}, ResultStatus.OK, "No line matches"),
     ],
 )
-def test_a_search_that_cannot_be_made_is_a_result(ask: Ask, params: dict[str, object], status: Status, said: str) -> None:
+def test_a_search_that_cannot_be_made_is_a_result(ask: Ask, params: dict[str, object], status: ResultStatus, said: str) -> None:
     found = ask("search_code", **params)
     assert (found.status, said in found.content) == (status, True)
 
@@ -76,4 +76,4 @@ def test_a_pathological_expression_ends_in_time(ask: Ask, pattern: str) -> None:
     began = time.monotonic()
     found = ask("search_code", pattern=pattern)
     assert time.monotonic() - began < 15
-    assert found.status in {Status.OK, Status.TIMEOUT}
+    assert found.status in {ResultStatus.OK, ResultStatus.TIMEOUT}

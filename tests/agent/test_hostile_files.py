@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.capabilities import Observation, Status, Wanted
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.edits import Folder, Planned, plan_edits
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Document, Edit, parse_answer
 from forge_bot.agent.paths import alternatives
-from forge_bot.agent.providers.context import Context
+from forge_bot.agent.providers.context import ProviderContext
 from tests.agent.repository_scene import git
 from tests.agent.scene import document
 
@@ -57,9 +57,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def ask(root: Path, capability: str, **params: object) -> Observation:
-    wanted = Wanted(key="1.1-x", capability=capability, params=json.dumps(params))
-    return Context(root).fetch(wanted, Limits())
+def ask(root: Path, capability: str, **params: object) -> CapabilityResult:
+    wanted = CapabilityRequest(key="1.1-x", capability=capability, params=json.dumps(params))
+    return ProviderContext(root).fetch(wanted, WorkLimits())
 
 
 def write(path: str, new: str = "new\n") -> Edit:
@@ -95,15 +95,15 @@ def within(megabytes: int, work: Callable[[], object]) -> None:
 @pytest.mark.parametrize(
     ("capability", "params", "status"),
     [
-        ("read_file", {"path": "huge.txt"}, Status.TOOL_ERROR),
-        ("search_code", {"pattern": "needle", "path": "long.txt"}, Status.OK),
-        ("search_code", {"pattern": "needle"}, Status.OK),
-        ("list_files", {}, Status.OK),
-        ("git_diff", {}, Status.OK),
+        ("read_file", {"path": "huge.txt"}, ResultStatus.TOOL_ERROR),
+        ("search_code", {"pattern": "needle", "path": "long.txt"}, ResultStatus.OK),
+        ("search_code", {"pattern": "needle"}, ResultStatus.OK),
+        ("list_files", {}, ResultStatus.OK),
+        ("git_diff", {}, ResultStatus.OK),
     ],
 )
-def test_a_huge_file_is_looked_at_within_bounds(root: Path, capability: str, params: dict[str, object], status: Status) -> None:
-    found: list[Observation] = []
+def test_a_huge_file_is_looked_at_within_bounds(root: Path, capability: str, params: dict[str, object], status: ResultStatus) -> None:
+    found: list[CapabilityResult] = []
     within(30, lambda: found.append(ask(root, capability, **params)))
     assert found[0].status is status
     assert len(found[0].content) <= 40_000
@@ -165,7 +165,7 @@ def test_nothing_is_written_through_a_link(root: Path, path: str) -> None:
 @pytest.mark.parametrize("path", ["secret", "house/secret.txt", "round"])
 def test_nothing_outside_is_read_through_a_link(root: Path, path: str) -> None:
     seen = ask(root, "read_file", path=path)
-    assert seen.status in {Status.DENIED, Status.TOOL_ERROR}
+    assert seen.status in {ResultStatus.DENIED, ResultStatus.TOOL_ERROR}
     assert "top secret" not in seen.content
     assert "top secret" not in ask(root, "search_code", pattern="secret", path=path).content
 

@@ -12,16 +12,16 @@ from urllib.parse import quote
 
 import pytest
 
-from forge_bot.agent.capabilities import Observation, Status
+from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.models.base import Finish, Message, Reply, Role
+from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelReply
 from forge_bot.agent.redaction import striking
 from forge_bot.errors import DiskFull
 from forge_bot.values import Usage
 
-REPLY = Reply(text="answer ✓", usage=Usage(calls=1, input_tokens=5, cost=Decimal("0.1")), finish=Finish.STOP)
-NOTE = Observation(key="1.1-x", capability="look", params="{}", status=Status.OK, content="found ✓", note="lines 1-2")
-QUESTION = (Message(role=Role.USER, text="Why?"),)
+REPLY = ModelReply(text="answer ✓", usage=Usage(calls=1, input_tokens=5, cost=Decimal("0.1")), finish=Finish.STOP)
+NOTE = CapabilityResult(key="1.1-x", capability="look", params="{}", status=ResultStatus.OK, content="found ✓", note="lines 1-2")
+QUESTION = (ChatMessage(role=MessageRole.USER, text="Why?"),)
 
 
 SECRET = 'pa+ss/w=rd&"with" signs?1234'
@@ -111,8 +111,8 @@ def test_a_damaged_line_in_the_middle_costs_only_itself(path: Path) -> None:
 def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_what_is_used(path: Path) -> None:
     secret = 'sk-"quoted"\\key-1234'
     journal = Journal(path, {"ANTHROPIC_API_KEY": secret, "HOME": "/home/somebody"})
-    journal.started("a1#1", "p", "a:b", Decimal(0), (Message(role=Role.USER, text=f"the key is {secret}"),))
-    reply = journal.finished("a1#1", "p", Reply(text=f"I saw {secret} in /home/somebody"))
+    journal.started("a1#1", "p", "a:b", Decimal(0), (ChatMessage(role=MessageRole.USER, text=f"the key is {secret}"),))
+    reply = journal.finished("a1#1", "p", ModelReply(text=f"I saw {secret} in /home/somebody"))
     found = journal.looked("a1#1.1-x", NOTE.model_copy(update={"content": f"KEY={secret}"}))
     journal.failed("a1#2", "p", f"refused {secret}", paid=False)
     assert reply.text == "I saw [ANTHROPIC_API_KEY] in /home/somebody"

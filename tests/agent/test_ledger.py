@@ -6,11 +6,11 @@ from decimal import Decimal
 import pytest
 
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.models.base import Message, Role, prompt_tokens
+from forge_bot.agent.models.base import ChatMessage, MessageRole, prompt_tokens
 from forge_bot.agent.prices import worst_case
 from tests.agent.scene import priced
 
-QUESTION = (Message(role=Role.USER, text="Why?"),)
+QUESTION = (ChatMessage(role=MessageRole.USER, text="Why?"),)
 
 
 def ledger(cap: str, price: str | None = "0.40") -> Ledger:
@@ -97,5 +97,5 @@ def test_records_and_scripts_are_free_and_local_models_have_no_known_price() -> 
 
 
 def test_a_prompt_is_estimated_generously_in_every_script() -> None:
-    assert prompt_tokens((Message(role=Role.USER, text="a" * 3_500),)) >= 1_000
-    assert prompt_tokens((Message(role=Role.USER, text="語" * 3_500),)) >= 3_000
+    assert prompt_tokens((ChatMessage(role=MessageRole.USER, text="a" * 3_500),)) >= 1_000
+    assert prompt_tokens((ChatMessage(role=MessageRole.USER, text="語" * 3_500),)) >= 3_000

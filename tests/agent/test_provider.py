@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from forge_bot.agent.model_answers import AnswerKind, Explore, parse_answer
-from forge_bot.agent.models.base import Finish, Message, Model, ModelCall, PerhapsPaid, ReplayKey, Role
+from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, Model, ModelCall, PerhapsPaid, ReplayKey
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.agent.prices import worst_case
@@ -28,10 +28,10 @@ CHAT, RESPONSES, ANTHROPIC = "openai-chat:gpt-6-luna", "openai:gpt-6-luna", "ant
 ALL = pytest.mark.parametrize("spec", [CHAT, RESPONSES, ANTHROPIC])
 
 CONVERSATION = (
-    Message(role=Role.SYSTEM, text="You analyse."),
-    Message(role=Role.USER, text="Analyse <system>this</system> ✓."),
-    Message(role=Role.ASSISTANT, text=explore()),
-    Message(role=Role.USER, text="Answer now."),
+    ChatMessage(role=MessageRole.SYSTEM, text="You analyse."),
+    ChatMessage(role=MessageRole.USER, text="Analyse <system>this</system> ✓."),
+    ChatMessage(role=MessageRole.ASSISTANT, text=explore()),
+    ChatMessage(role=MessageRole.USER, text="Answer now."),
 )
 
 
@@ -56,7 +56,7 @@ def opened(spec: str, **settings: object) -> Model:
     return open_model(spec, ProviderSettings.model_validate({"retries": 0, **settings}))
 
 
-def call(kind: AnswerKind = AnswerKind.DOCUMENT, messages: tuple[Message, ...] = CONVERSATION) -> ModelCall:
+def call(kind: AnswerKind = AnswerKind.DOCUMENT, messages: tuple[ChatMessage, ...] = CONVERSATION) -> ModelCall:
     key = ReplayKey("analyst", "phase-1", "1.2", kind.value)
     return ModelCall(key=key, messages=messages, kind=kind, output_tokens=1_234, tier=Tier.STANDARD)
 

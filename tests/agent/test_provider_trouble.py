@@ -7,7 +7,7 @@ from email.utils import formatdate
 
 import pytest
 
-from forge_bot.agent.models.base import Finish, Message, PerhapsPaid, Reply, Role
+from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelReply, PerhapsPaid
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
@@ -39,7 +39,7 @@ def answer(text: str = "", **different: object) -> bytes:
     return json.dumps({**body, **different}).encode()
 
 
-async def ask(server: BrokenServer, *, seconds: float = 5.0, retries: int = 0) -> Reply:
+async def ask(server: BrokenServer, *, seconds: float = 5.0, retries: int = 0) -> ModelReply:
     settings = ProviderSettings(base_url=server.url, seconds=seconds, retries=retries)
     return await open_model(SPEC, settings).ask(call())
 
@@ -223,6 +223,11 @@ async def test_odd_characters_come_and_go_over_the_wire() -> None:
     with BrokenServer([replies(200, answer(odd))]) as server:
         model = open_model(SPEC, ProviderSettings(base_url=server.url, retries=0))
         reply = await model.ask(
-            call(messages=(Message(role=Role.SYSTEM, text="S"), Message(role=Role.USER, text=odd.replace("\ud800", ""))))
+            call(
+                messages=(
+                    ChatMessage(role=MessageRole.SYSTEM, text="S"),
+                    ChatMessage(role=MessageRole.USER, text=odd.replace("\ud800", "")),
+                )
+            )
         )
     assert reply.text == odd

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.model_answers import AnswerKind
-from forge_bot.agent.models.base import Finish, Message, ModelCall, ReplayKey, Reply, Role
+from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelCall, ModelReply, ReplayKey
 from forge_bot.agent.models.open_model import open_model, open_tiers
 from forge_bot.agent.models.recorded import Recorder, Replayer
 from forge_bot.agent.models.scripted import Scripted
@@ -19,7 +19,7 @@ from tests.agent.scene import Speaker, document, explore
 def call(round_text: str = "1.1", *, agent: str = "analyst", text: str = "Why?", kind: AnswerKind = AnswerKind.DOCUMENT) -> ModelCall:
     return ModelCall(
         key=ReplayKey(agent, "phase-1", round_text, kind.value),
-        messages=(Message(role=Role.USER, text=text),),
+        messages=(ChatMessage(role=MessageRole.USER, text=text),),
         kind=kind,
         output_tokens=100,
         tier=Tier.STANDARD,
@@ -119,7 +119,7 @@ def test_a_file_that_is_not_there_is_a_bad_record(tmp_path: Path) -> None:
 
 async def test_what_is_recorded_replays_for_nothing(tmp_path: Path) -> None:
     usage = Usage(calls=1, input_tokens=70, output_tokens=9, cost=Decimal("0.02"), model="m-1")
-    said = [Reply(text=explore(), usage=usage), Reply(text=document("# ✓\n"), usage=usage, finish=Finish.LENGTH)]
+    said = [ModelReply(text=explore(), usage=usage), ModelReply(text=document("# ✓\n"), usage=usage, finish=Finish.LENGTH)]
     recorder = Recorder(Speaker(said, name="a:b"), tmp_path / "deep" / "run.jsonl")
     assert recorder.name == "a:b"
     live = [await recorder.ask(call("1.1")), await recorder.ask(call("1.2"))]

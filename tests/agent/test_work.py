@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.assignment import StopReason
-from forge_bot.agent.capabilities import Observation, Wanted
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Document, Work
-from forge_bot.agent.models.base import ModelCall, PerhapsPaid, Reply, Role
-from forge_bot.agent.progress_events import Answered, Asking, Complaint, Looking
+from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PerhapsPaid
+from forge_bot.agent.progress_events import AnswerRejected, ModelAnswered, ModelAsked, RequestStarted
 from forge_bot.engine.budget import Budget
 from forge_bot.errors import ContextTooLong, KeyRefused, ModelUnavailable, QuestionRejected, RecordExhausted
 from forge_bot.values import Usage
@@ -30,8 +30,8 @@ def room(tmp_path: Path) -> Room:
     return Room(tmp_path / "journal.jsonl")
 
 
-def paid(text: str, cost: str) -> Reply:
-    return Reply(text=text, usage=Usage(input_tokens=10, cost=Decimal(cost)))
+def paid(text: str, cost: str) -> ModelReply:
+    return ModelReply(text=text, usage=Usage(input_tokens=10, cost=Decimal(cost)))
 
 
 @pytest.mark.promise("cli-no-tool")
@@ -42,7 +42,14 @@ async def test_a_model_looks_around_and_answers(room: Room) -> None:
     assert done.answer == Document(artifact_markdown="# Report\n")
     assert (done.turns, done.usage.calls, done.usage.input_tokens) == (2, 2, 200)
     assert 'seen {"path": "a.py"}' in model.calls[1].messages[-1].text
-    assert [type(notice) for notice in room.notices] == [Asking, Answered, Looking, Looking, Asking, Answered]
+    assert [type(notice) for notice in room.notices] == [
+        ModelAsked,
+        ModelAnswered,
+        RequestStarted,
+        RequestStarted,
+        ModelAsked,
+        ModelAnswered,
+    ]
 
 
 @pytest.mark.promise("docs-same-bytes")
@@ -73,7 +80,7 @@ async def test_a_complaint_goes_back_to_the_model_and_is_shown(room: Room) -> No
     done = await room.work(model, check=check)
     assert done.answer == Document(artifact_markdown="# Thick\n")
     assert "- It is thin." in model.calls[1].messages[-1].text
-    assert Complaint(text="It is thin.") in room.notices
+    assert AnswerRejected(text="It is thin.") in room.notices
 
 
 async def test_what_never_passes_its_check_is_kept_for_a_person(room: Room) -> None:
@@ -85,7 +92,7 @@ async def test_what_never_passes_its_check_is_kept_for_a_person(room: Room) -> N
 
 
 async def test_one_capability_that_breaks_stops_neither_its_siblings_nor_the_work(room: Room) -> None:
-    def look(wanted: Wanted) -> Observation:
+    def look(wanted: CapabilityRequest) -> CapabilityResult:
         if wanted.capability == "look":
             raise ZeroDivisionError("boom")
         return seen(wanted, "fine")
@@ -100,7 +107,7 @@ async def test_one_capability_that_breaks_stops_neither_its_siblings_nor_the_wor
 
 
 async def test_a_full_disk_is_no_answer_to_a_request(room: Room) -> None:
-    def full(_: Wanted) -> Observation:
+    def full(_: CapabilityRequest) -> CapabilityResult:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     room.library = Library(full)
@@ -119,7 +126,7 @@ async def test_requests_of_one_turn_are_looked_up_side_by_side(room: Room) -> No
 
     together = threading.Barrier(2, timeout=10)
 
-    def look(wanted: Wanted) -> Observation:
+    def look(wanted: CapabilityRequest) -> CapabilityResult:
         together.wait()
         return seen(wanted, "met")
 
@@ -171,20 +178,20 @@ async def test_a_question_that_could_pass_the_cap_is_not_asked(room: Room) -> No
 
 async def test_a_model_without_a_price_is_announced_as_such(room: Room) -> None:
     room.ledger = priced("1.00", None)
-    unpriced = Reply(text=document(), usage=Usage(cost=None))
+    unpriced = ModelReply(text=document(), usage=Usage(cost=None))
     done = await room.work(Speaker([unpriced], name="openai-chat:qwen"))
-    assert room.notices[0] == Asking(turn=1, model="openai-chat:qwen", reserved=None)
+    assert room.notices[0] == ModelAsked(turn=1, model="openai-chat:qwen", reserved=None)
     assert done.usage.cost is None
 
 
 async def test_a_model_that_does_not_answer_in_time_is_left(room: Room) -> None:
     class Silent(Speaker):
-        async def ask(self, call: ModelCall) -> Reply:
+        async def ask(self, call: ModelCall) -> ModelReply:
             await asyncio.Event().wait()
             raise AssertionError
 
     room.ledger = priced("1.00", "0.30")
-    done = await room.work(Silent([]), assignment(limits=Limits(seconds=0.05)))
+    done = await room.work(Silent([]), assignment(limits=WorkLimits(seconds=0.05)))
     assert done.stop is StopReason.DEADLINE
     assert done.usage.cost == room.ledger.budget.spent == Decimal("0.30")
     assert room.ledger.budget.reserved == ()
@@ -221,13 +228,13 @@ async def resumed(room: Room, lines: Sequence[bytes], says: Sequence[str]) -> tu
     by_turn = {f"1.{turn}": text for turn, text in enumerate(says, 1)}
 
     class ByKey(Speaker):
-        async def ask(self, call: ModelCall) -> Reply:
+        async def ask(self, call: ModelCall) -> ModelReply:
             self.calls.append(call)
-            return Reply(text=by_turn[call.key.round], usage=Usage(input_tokens=100, output_tokens=10))
+            return ModelReply(text=by_turn[call.key.round], usage=Usage(input_tokens=100, output_tokens=10))
 
     model, room.library = ByKey([]), Library()
     done = await room.work(model)
-    said = [message.text for message in model.calls[-1].messages if message.role is Role.USER] if model.calls else []
+    said = [message.text for message in model.calls[-1].messages if message.role is MessageRole.USER] if model.calls else []
     assert len(said) == len(set(said))
     return (done.stop, done.answer, done.usage), [call.key.round for call in model.calls], room.library.asked
 
@@ -285,13 +292,13 @@ RUN = explore(("look", {"at": 1}))
 async def test_a_request_that_never_comes_back_ends_at_its_deadline(room: Room, running: tuple[str, ...]) -> None:
     release = threading.Event()
 
-    def look(wanted: Wanted) -> Observation:
+    def look(wanted: CapabilityRequest) -> CapabilityResult:
         release.wait(60)
         return seen(wanted, "too late")
 
     room.library = Library(look)
     model = Speaker([RUN, document()])
-    given = assignment(limits=Limits(lookup_seconds=0.05, command_seconds=0.05)).model_copy(update={"running": running})
+    given = assignment(limits=WorkLimits(lookup_seconds=0.05, command_seconds=0.05)).model_copy(update={"running": running})
     try:
         done = await room.work(model, given)
     finally:
@@ -308,7 +315,7 @@ async def test_a_request_that_never_comes_back_ends_at_its_deadline(room: Room, 
 async def test_a_request_that_runs_commands_is_in_the_journal_before_it_happens(room: Room) -> None:
     lines: list[str] = []
 
-    def look(wanted: Wanted) -> Observation:
+    def look(wanted: CapabilityRequest) -> CapabilityResult:
         lines.append(room.path.read_text().splitlines()[-1])
         return seen(wanted, "ran")
 

@@ -15,8 +15,8 @@ from urllib.request import Request, urlopen
 from forge_bot.agent.assignment import Finished
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.loop import work
-from forge_bot.agent.models.base import ModelCall, Reply
-from forge_bot.agent.providers.context import Context
+from forge_bot.agent.models.base import ModelCall, ModelReply
+from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.values import Usage
 from tests.agent.scene import accept, assignment, priced
 
@@ -29,7 +29,7 @@ class OverHttp:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    async def ask(self, call: ModelCall) -> Reply:
+    async def ask(self, call: ModelCall) -> ModelReply:
         messages = [{"role": item.role.value, "content": item.text} for item in call.messages]
         body = json.dumps({"model": "gpt-6-luna", "messages": messages}).encode()
         # The address is the test's own server on loopback.
@@ -39,14 +39,14 @@ class OverHttp:
             with urlopen(request, timeout=60) as response:  # noqa: S310 - the same address
                 return json.loads(response.read())["choices"][0]["message"]["content"]
 
-        return Reply(text=await asyncio.to_thread(send), usage=Usage(input_tokens=100, cost=Decimal("0.01")))
+        return ModelReply(text=await asyncio.to_thread(send), usage=Usage(input_tokens=100, cost=Decimal("0.01")))
 
 
 async def main(url: str, repository: Path, journal: Path) -> Finished:
     return await work(
         assignment(),
         model=OverHttp(url),
-        context=Context(repository),
+        context=ProviderContext(repository),
         journal=Journal(journal, os.environ),
         ledger=priced(None, "0.25"),
         check=accept,

@@ -1,13 +1,13 @@
 """One example of every sentence in the catalogue."""
 
-from forge_bot.bot.comments import Commands, Reply, command_replies, failure_replies
+from forge_bot.bot.comments import CommandNames, CommentReply, command_replies, failure_replies
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand
-from forge_bot.gate import Ground, Refused, Role, messages, parse
+from forge_bot.gate import Denied, DenyReason, Role, messages, parse
 from forge_bot.gate.command_types import Mistyped
 from tests.bot import scene
 
-COMMANDS = Commands()
+COMMANDS = CommandNames()
 LINKS = scene.LINKS
 
 
@@ -23,9 +23,9 @@ def decision() -> Decision:
 
 def said_at_the_gate() -> list[str]:
     """What the gate answers by itself, before anything is installed."""
-    role = Refused(Ground.ROLE, "@mallory has the role read; write is needed", "mallory")
-    unverified = Refused(Ground.UNVERIFIED, "the role of @ann could not be found out: GitHub answered 500", "ann")
-    edited = Refused(Ground.EDITED, "the comment was edited, so it is not clear who wrote what; write it anew")
+    role = Denied(DenyReason.ROLE, "@mallory has the role read; write is needed", "mallory")
+    unverified = Denied(DenyReason.UNVERIFIED, "the role of @ann could not be found out: GitHub answered 500", "ann")
+    edited = Denied(DenyReason.EDITED, "the comment was edited, so it is not clear who wrote what; write it anew")
     mistyped = tuple(each for each in parse("/aprove\n/approve", "/forge", bare=True) if isinstance(each, Mistyped))
     return [
         messages.beginning(LINKS.job, 42),
@@ -35,7 +35,7 @@ def said_at_the_gate() -> list[str]:
     ]
 
 
-def every_reply() -> list[Reply]:
+def every_reply() -> list[CommentReply]:
     waits, works = scene.design_waits(), scene.at_work()
     return [
         command_replies.no_run(COMMANDS, label="forge"),

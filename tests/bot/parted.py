@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from forge_bot.gate.step import enter
+from forge_bot.gate.step import run_gate
 from tests.bot.stage import PERMISSIONS, Job, Stage, outputs
 
 
@@ -26,7 +26,7 @@ class Parted(Stage):
     def job(self, event: str, payload: Any, actor: str) -> Job:
         environ, folder = self.machine(event, payload, actor)
         del environ["OPENAI_API_KEY"]
-        gate = enter(environ, lambda _seconds: None)
+        gate = run_gate(environ, lambda _seconds: None)
         found = outputs(folder / "outputs")
         if found["proceed"] != "true":
             return Job(found["result"], gate, "", "")

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.bot.comments import Commands, Links, Reply, View
+from forge_bot.bot.comments import CommandNames, CommentReply, Links, RunView
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer, FailureReason, Source
 from forge_bot.engine.state import Reason, State
-from forge_bot.runs.question import Choice, Document, Question, QuestionData
+from forge_bot.runs.question import Choice, Question, QuestionData, ShownDocument
 from forge_bot.values import CommandName, CommandResult, Effort, Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, Bench
 
@@ -89,9 +89,9 @@ def until(made: Bench, phase: str) -> Bench:
     raise AssertionError(phase)
 
 
-def view(state: State, question: Question | None = None, **more: object) -> View:
-    plain: dict[str, object] = {"pipeline": DEVELOP, "state": state, "links": LINKS, "question": question, "commands": Commands()}
-    return View.model_validate(plain | more)
+def view(state: State, question: Question | None = None, **more: object) -> RunView:
+    plain: dict[str, object] = {"pipeline": DEVELOP, "state": state, "links": LINKS, "question": question, "commands": CommandNames()}
+    return RunView.model_validate(plain | more)
 
 
 def question(made: Bench, *, difference: str = "", documents: dict[str, str] | None = None) -> Question:
@@ -131,7 +131,7 @@ def question(made: Bench, *, difference: str = "", documents: dict[str, str] | N
             risks=action.risks,
             findings=action.findings,
             documents=tuple(
-                Document(name=file.name, text=texts.get(file.name) or text(file.name), blob=file.blob) for file in action.files
+                ShownDocument(name=file.name, text=texts.get(file.name) or text(file.name), blob=file.blob) for file in action.files
             ),
             difference=difference,
         ),
@@ -145,14 +145,14 @@ def question(made: Bench, *, difference: str = "", documents: dict[str, str] | N
 # -- the points where the bot speaks ------------------------------------------------------------------------------
 
 
-def at_work() -> View:
+def at_work() -> RunView:
     made = until(bench(), "phase-5")
     made.wrote(cost=Decimal("0.31"))
     made.wrote(verdict=Verdict.PASS_WITH_NOTES, findings=(NOTE,), cost=Decimal("0.08"))
     return view(made.state, estimate="8 to 15 minutes, $0.90 to $1.60")
 
 
-def design_waits() -> View:
+def design_waits() -> RunView:
     made = until(bench(), "phase-3b")
     made.wrote(verdict=Verdict.APPROVE_WITH_NOTES, findings=(GAP,), cost=Decimal("0.09"), risks=("speaks of a new dependency",))
     asked = question(made)
@@ -161,7 +161,7 @@ def design_waits() -> View:
     return view(made.state, asked, estimate="8 to 15 minutes, $0.90 to $1.60", removed=removed)
 
 
-def design_waits_again() -> View:
+def design_waits_again() -> RunView:
     made = until(bench(), "checkpoint-a")
     made.reject("Say what happens on the last day of the calendar.")
     made.wrote(cost=Decimal("0.11"))
@@ -189,7 +189,7 @@ index 9c1a3b2..1f0d7e4 100644
 """
 
 
-def patch_waits() -> View:
+def patch_waits() -> RunView:
     made = until(bench(), "phase-5")
     made.wrote(held=(".github/workflows/ci.yml",), cost=Decimal("0.31"), risks=("touches protected files: .github/workflows/ci.yml",))
     return view(
@@ -197,7 +197,7 @@ def patch_waits() -> View:
     )
 
 
-def verification_red() -> View:
+def verification_red() -> RunView:
     made = until(bench(Effort.S), "final-verification")
     for _ in range(20):
         action = made.action
@@ -210,13 +210,13 @@ def verification_red() -> View:
     return view(made.state, question(made))
 
 
-def budget_used_up() -> View:
+def budget_used_up() -> RunView:
     made = until(bench(budget="0.60"), "phase-4")
     made.failed(FailureReason.BUDGET, "The next question could cost more than the budget has left.")
     return view(made.state, question(made))
 
 
-def person_has_to_act() -> View:
+def person_has_to_act() -> RunView:
     made = until(bench(), "phase-5")
     for _ in range(20):
         if isinstance(made.action, HumanGate):
@@ -225,28 +225,28 @@ def person_has_to_act() -> View:
     raise AssertionError("no human gate")
 
 
-def done() -> View:
+def done() -> RunView:
     made = until(bench(), "completed")
     return view(made.state)
 
 
-def delivered() -> View:
+def delivered() -> RunView:
     """The pull request is being made."""
     state = until(bench(), "pr-creation").state
     return view(state.but(decisions=tuple(each.model_copy(update={"via": "comment"}) for each in state.decisions)))
 
 
-def abandoned() -> View:
+def abandoned() -> RunView:
     made = until(bench(), "checkpoint-a")
     made.answer(Answer.ABANDON)
     return view(made.state)
 
 
-def in_trouble(reply: Reply) -> View:
+def in_trouble(reply: CommentReply) -> RunView:
     return at_work().model_copy(update={"trouble": reply})
 
 
-WAITING: dict[str, Callable[[], View]] = {
+WAITING: dict[str, Callable[[], RunView]] = {
     "design": design_waits,
     "design-again": design_waits_again,
     "protected-paths": patch_waits,

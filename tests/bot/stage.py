@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forge_bot.gate.step import enter
+from forge_bot.gate.step import run_gate
 from forge_bot.resources import templates
 from forge_bot.runs.clock import now
 from tests.fakes import script
@@ -109,7 +109,7 @@ class Stage:
     def let_in(self, event: str, payload: Any, by: str) -> "subprocess.Popen[str]":
         """The work of a job for an event, running."""
         environ, folder = self.machine(event, payload, by)
-        assert enter(environ, lambda _seconds: None) == 0
+        assert run_gate(environ, lambda _seconds: None) == 0
         return self.process(environ, folder)
 
     def _now(self) -> None:
@@ -121,7 +121,7 @@ class Stage:
     def job(self, event: str, payload: Any, actor: str) -> Job:
         """A job on a fresh machine: the gate, and the work if it lets in."""
         environ, folder = self.machine(event, payload, actor)
-        gate = enter(environ, lambda _seconds: None)
+        gate = run_gate(environ, lambda _seconds: None)
         found = outputs(folder / "outputs")
         if found["proceed"] != "true":
             return Job(found["result"], gate, "", (folder / "summary").read_text())

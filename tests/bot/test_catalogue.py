@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from forge_bot.bot.comments import Commands, Reply, command_replies, failure_replies, markers
+from forge_bot.bot.comments import CommandNames, CommentReply, command_replies, failure_replies, markers
 from forge_bot.errors import BadConfig, DiskFull
 from forge_bot.runs.outcome import Outcome
 from tests.bot import scene
@@ -29,7 +29,7 @@ def test_every_constructor_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("reply", EVERY.values(), ids=EVERY.keys())
-def test_every_sentence_is_short_quiet_and_shows_a_way_out(reply: Reply) -> None:
+def test_every_sentence_is_short_quiet_and_shows_a_way_out(reply: CommentReply) -> None:
     said = reply.comment("900001")
     assert acts(said) == []
     assert len(shown(said)) < 1_700
@@ -43,7 +43,7 @@ def test_every_sentence_is_short_quiet_and_shows_a_way_out(reply: Reply) -> None
 
 
 @pytest.mark.parametrize("reply", [reply for reply in EVERY.values() if reply.outcome is not None], ids=lambda reply: reply.occasion)
-def test_what_ends_an_invocation_is_never_called_done(reply: Reply) -> None:
+def test_what_ends_an_invocation_is_never_called_done(reply: CommentReply) -> None:
     assert reply.outcome is not Outcome.DONE
     assert reply.reaction != "rocket"
 
@@ -70,7 +70,7 @@ def test_an_answer_that_is_not_taken_is_answered_with_those_that_are() -> None:
 
 
 def test_help_begins_with_what_is_open_and_uses_this_repository_s_words() -> None:
-    reply = command_replies.asked_for_help(None, Commands(prefix="/robot", short=False))
+    reply = command_replies.asked_for_help(None, CommandNames(prefix="/robot", short=False))
     assert "/robot approve" in reply.detail
     assert "/forge" not in reply.detail
     assert EVERY["help"].detail.startswith("Your turn: please read")
@@ -85,10 +85,10 @@ def test_what_the_gate_says_is_quiet_and_has_a_way_out() -> None:
 
 
 def test_where_nothing_has_begun_the_way_out_is_to_begin_and_of_a_question_to_ask_again() -> None:
-    begin = failure_replies.rate_limited(Commands(repeat="/forge"), provider="Anthropic")
+    begin = failure_replies.rate_limited(CommandNames(repeat="/forge"), provider="Anthropic")
     assert "Say /forge in some minutes" in shown(begin.detail)
     assert "branch" not in begin.detail
-    ask = failure_replies.key_refused(LINKS, Commands(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
+    ask = failure_replies.key_refused(LINKS, CommandNames(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
     assert "Then say /forge ask …" in shown(ask.detail)
 
 

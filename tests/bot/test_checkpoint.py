@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.bot.comments import Commands, View, checkpoint, read_marker
+from forge_bot.bot.comments import CommandNames, RunView, checkpoint, read_marker
 from forge_bot.bot.comments.fit_comment import LIMIT, size
 from forge_bot.runs.question import Question
 from forge_bot.values import Finding, Severity
@@ -14,7 +14,7 @@ from tests.bot.reading import acts, elements, everything, folded, shown
 from tests.prompts.test_escape import HOSTILE
 
 
-def with_data(view: View, **changes: object) -> View:
+def with_data(view: RunView, **changes: object) -> RunView:
     assert view.question is not None
     question = view.question.model_copy(update={"data": view.question.data.model_copy(update=changes)})
     return view.model_copy(update={"question": question})
@@ -99,7 +99,7 @@ def test_without_a_reviewer_a_person_is_told_that_nobody_has_looked() -> None:
 
 
 @pytest.mark.parametrize("made", scene.WAITING.values(), ids=scene.WAITING.keys())
-def test_every_question_is_quiet_whole_and_found_again(made: Callable[[], View]) -> None:
+def test_every_question_is_quiet_whole_and_found_again(made: Callable[[], RunView]) -> None:
     view = made()
     said = checkpoint(view)
     found = read_marker(said)
@@ -115,7 +115,7 @@ def test_every_question_is_quiet_whole_and_found_again(made: Callable[[], View])
 
 
 def test_another_prefix_and_no_short_forms_reach_every_command() -> None:
-    view = scene.design_waits().model_copy(update={"commands": Commands(prefix="/robot", short=False)})
+    view = scene.design_waits().model_copy(update={"commands": CommandNames(prefix="/robot", short=False)})
     said = checkpoint(view)
     assert "```text\n/robot approve 50753fa\n```" in said
     assert "/forge" not in said.replace("forge-bot:", "").replace("/robot", "")

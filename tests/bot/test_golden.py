@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.comments import Commands, checkpoint, failure_replies, pull_request, summary, tracking
+from forge_bot.bot.comments import CommandNames, checkpoint, failure_replies, pull_request, summary, tracking
 from tests.bot import scene
 from tests.bot.catalogue import every_reply, said_at_the_gate
 
@@ -27,7 +27,7 @@ COMMENTS: dict[str, Callable[[], str]] = {
     "tracking-waiting": lambda: tracking(scene.design_waits()),
     "tracking-done": lambda: tracking(scene.done()),
     "tracking-abandoned": lambda: tracking(scene.abandoned()),
-    "tracking-in-trouble": lambda: tracking(scene.in_trouble(failure_replies.cancelled(Commands()))),
+    "tracking-in-trouble": lambda: tracking(scene.in_trouble(failure_replies.cancelled(CommandNames()))),
     **{f"checkpoint-{name}": lambda made=made: checkpoint(made()) for name, made in scene.WAITING.items()},
     "pull-request": _pull_request,
     "summary": lambda: summary(scene.design_waits()),

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.bot.comments import PullRequestText, View, pull_request, read_marker
+from forge_bot.bot.comments import PullRequestText, RunView, pull_request, read_marker
 from forge_bot.bot.comments.fit_comment import LIMIT, size
 from forge_bot.engine.reports import Source
 from forge_bot.engine.state import State
@@ -14,7 +14,7 @@ from tests.prompts.test_escape import HOSTILE
 DOCUMENTS = {name: scene.text(name) for name in ("design.md", "final-verification.md", "comprehensive-review.md")}
 
 
-def written(view: View | None = None, **documents: str) -> PullRequestText:
+def written(view: RunView | None = None, **documents: str) -> PullRequestText:
     return pull_request(
         view or scene.delivered(), {**DOCUMENTS, **{name.replace("_", "-") + ".md": text for name, text in documents.items()}}
     )
@@ -27,7 +27,7 @@ def but_closing(body: str) -> str:
     return "\n".join(lines)
 
 
-def changed(**changes: object) -> View:
+def changed(**changes: object) -> RunView:
     return scene.view(scene.delivered().state.but(**changes))
 
 

@@ -1,10 +1,10 @@
 """A real run, begun at a terminal, spoken of in a thread: the same question, digest and documents."""
 
-from forge_bot.bot.comments import Links, View, checkpoint, pull_request, tracking
+from forge_bot.bot.comments import Links, RunView, checkpoint, pull_request, tracking
 from forge_bot.git import Repository
-from forge_bot.runs.question import question
-from forge_bot.runs.resolve import choose
-from forge_bot.runs.run import Run, opened
+from forge_bot.runs.question import open_question
+from forge_bot.runs.resolve import resolve_run
+from forge_bot.runs.run import Run, open_run
 from forge_bot.settings import load_config
 from tests.bot.reading import acts, folded, shown
 from tests.fakes.sample import Sample
@@ -12,9 +12,9 @@ from tests.fakes.sample import Sample
 TASK = "`rota who` names somebody for days before the rota starts"
 
 
-def view(run: Run) -> View:
+def view(run: Run) -> RunView:
     links = Links(repository="https://github.com/lighthouse/rota", commit=run.tree.head().commit, workspace=run.workspace.relative)
-    return View(pipeline=run.pipeline, state=run.state, links=links, question=question(run))
+    return RunView(pipeline=run.pipeline, state=run.state, links=links, question=open_question(run))
 
 
 def test_what_a_terminal_asks_a_thread_can_ask_and_the_pull_request_tells(sample: Sample) -> None:
@@ -22,7 +22,7 @@ def test_what_a_terminal_asks_a_thread_can_ask_and_the_pull_request_tells(sample
     asked = sample.forge("run", TASK, "--effort", "S", "--model", model)
     repository = Repository.find(sample.path)
     config = load_config(repository.text_here)
-    with opened(repository, choose(repository, None), config) as run:
+    with open_run(repository, resolve_run(repository, None), config) as run:
         gate = run.state.gate
         assert gate is not None
         said = checkpoint(view(run))
@@ -32,7 +32,7 @@ def test_what_a_terminal_asks_a_thread_can_ask_and_the_pull_request_tells(sample
         assert "Approach" in folded(said)[0]
         assert acts(said) == acts(tracking(view(run))) == []
     sample.forge("approve", "--model", model)
-    with opened(repository, choose(repository, None), config) as run:
+    with open_run(repository, resolve_run(repository, None), config) as run:
         texts = {path.name: path.read_text() for path in sample.workspace.glob("*.md")}
         written = pull_request(view(run), texts)
         assert not written.draft

@@ -4,9 +4,19 @@ from decimal import Decimal
 
 import pytest
 
-from forge_bot.bot.comments import Commands, Reply, View, exit_code, failure_replies, next_move, read_marker, summary, tracking
+from forge_bot.bot.comments import (
+    CommandNames,
+    CommentReply,
+    RunView,
+    exit_code,
+    failure_replies,
+    next_move,
+    read_marker,
+    summary,
+    tracking,
+)
 from forge_bot.bot.comments.fit_comment import LIMIT, size
-from forge_bot.engine.state import Status, TaskState, TaskStatus
+from forge_bot.engine.state import RunStatus, TaskState, TaskStatus
 from forge_bot.runs.outcome import Outcome
 from forge_bot.values import Effort, TaskId, TaskSpec
 from tests.bot import scene
@@ -30,12 +40,12 @@ def test_somebody_who_is_not_needed_reads_that_first() -> None:
 
 
 def test_what_is_in_the_way_comes_before_the_work() -> None:
-    trouble = failure_replies.rate_limited(Commands(), provider="Anthropic")
+    trouble = failure_replies.rate_limited(CommandNames(), provider="Anthropic")
     assert first_words(tracking(scene.in_trouble(trouble))) == "Anthropic lets me ask no more for now."
 
 
 def test_a_run_that_is_over_says_so_whatever_was_in_the_way() -> None:
-    ended = scene.done().model_copy(update={"trouble": failure_replies.unexpected(scene.LINKS, Commands())})
+    ended = scene.done().model_copy(update={"trouble": failure_replies.unexpected(scene.LINKS, CommandNames())})
     assert first_words(tracking(ended)) == "Done."
 
 
@@ -118,13 +128,13 @@ def test_the_same_view_gives_the_same_bytes() -> None:
         (scene.design_waits, Outcome.WAITING),
         (scene.budget_used_up, Outcome.BUDGET),
         (scene.abandoned, Outcome.ABANDONED),
-        (lambda: scene.in_trouble(failure_replies.unexpected(scene.LINKS, Commands())), Outcome.FAILED),
-        (lambda: scene.in_trouble(failure_replies.key_missing(scene.LINKS, Commands(), secret="KEY")), Outcome.REFUSED),
+        (lambda: scene.in_trouble(failure_replies.unexpected(scene.LINKS, CommandNames())), Outcome.FAILED),
+        (lambda: scene.in_trouble(failure_replies.key_missing(scene.LINKS, CommandNames(), secret="KEY")), Outcome.REFUSED),
     ],
 )
 def test_comment_summary_and_exit_code_say_the_same(view: object, outcome: Outcome) -> None:
     look = view() if callable(view) else view
-    assert isinstance(look, View)
+    assert isinstance(look, RunView)
     move = next_move(look)
     assert move.outcome is outcome
     green = {Outcome.DONE, Outcome.WAITING, Outcome.BUDGET, Outcome.ABANDONED}
@@ -146,10 +156,10 @@ def test_a_run_accepted_in_red_does_not_end_in_green() -> None:
     accepted = view.state.but(
         gate=None,
         verification=red.model_copy(update={"accepted": True}),
-        current_phase_status=Status.COMPLETED,
+        current_phase_status=RunStatus.COMPLETED,
         pull_request="https://x.org/1",
     )
-    move: Reply = next_move(scene.view(accepted))
+    move: CommentReply = next_move(scene.view(accepted))
     assert move.tone == "warning"
     assert "The verification is red" in move.detail
 
@@ -161,7 +171,7 @@ def test_the_comment_is_found_again_by_its_last_line() -> None:
 
 
 def test_what_is_in_the_way_of_an_answer_does_not_hide_the_question() -> None:
-    trouble = failure_replies.key_refused(scene.LINKS, Commands(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
+    trouble = failure_replies.key_refused(scene.LINKS, CommandNames(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
     said = tracking(scene.design_waits().model_copy(update={"trouble": trouble}))
     assert first_words(said) == "Anthropic does not accept the key."
     assert "Your turn: please read design.md and decide." in shown(said)

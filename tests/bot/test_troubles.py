@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from forge_bot import errors
-from forge_bot.bot.comments import Commands, Links
-from forge_bot.bot.error_comments import as_error, reply_to
-from forge_bot.bot.outbox import Stopped
+from forge_bot.bot.comments import CommandNames, Links
+from forge_bot.bot.error_comments import as_error, reply_to_error
+from forge_bot.bot.outbox import WorkerStopped
 from tests.bot.stage import Stage, heard
 from tests.bot.truth import agree, agree_without_comment
 
@@ -264,10 +264,10 @@ CONCRETE = [kind for kind in dict.fromkeys(every(errors.ForgeError)) if "code" i
 @pytest.mark.promise("bot-way-out")
 @pytest.mark.parametrize("kind", CONCRETE, ids=lambda kind: kind.code)
 def test_every_error_has_words_with_a_way_out_and_survives_the_way_from_the_worker(kind: type[errors.ForgeError]) -> None:
-    stopped = Stopped(code=kind.code, message="It did not work.", exit_code=kind.exit_code)
+    stopped = WorkerStopped(code=kind.code, message="It did not work.", exit_code=kind.exit_code)
     error = as_error(stopped)
     assert type(error) is kind
-    reply = reply_to(error, LINKS, Commands())
+    reply = reply_to_error(error, LINKS, CommandNames())
     assert reply.headline
     assert reply.detail
     assert reply.outcome is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.engine.budget import Budget, Reservation
-from forge_bot.engine.reports import Flags, Source
+from forge_bot.engine.reports import RunFlags, Source
 from forge_bot.engine.state import (
     ArtifactRecord,
     Decision,
@@ -18,7 +18,7 @@ from forge_bot.engine.state import (
     Note,
     OpenGate,
     Showing,
-    Shown,
+    ShownVersion,
     State,
     Stuck,
     TaskState,
@@ -45,7 +45,7 @@ OBJECTS: dict[str, tuple[type[Frozen], ...]] = {
 }
 """Section of the page → what its first column describes."""
 
-IN_PASSING = (Flags, Budget, Reservation, Wave, Note, LogEntry, Verification, Finding, TaskSpec, Stuck, Shown, Showing)
+IN_PASSING = (RunFlags, Budget, Reservation, Wave, Note, LogEntry, Verification, Finding, TaskSpec, Stuck, ShownVersion, Showing)
 """Small objects whose keys are told where they occur."""
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, next_action, start
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.reports import Answer, Answered, ArtifactChanged, Flags, RunStarted
+from forge_bot.engine.reports import Answer, Answered, ArtifactChanged, RunFlags, RunStarted
 from forge_bot.errors import StaleApproval
 from forge_bot.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, Bench, blob
@@ -64,7 +64,7 @@ def test_an_approval_is_bound_to_its_gate_and_to_its_round() -> None:
 
 @pytest.mark.promise("design-digest")
 def test_an_approval_is_bound_to_nothing_else_of_the_state() -> None:
-    other = {"title": "Other words", "branch": "fix/other", "by": "bob", "run": "20261122-other", "flags": Flags(skip_pr=True)}
+    other = {"title": "Other words", "branch": "fix/other", "by": "bob", "run": "20261122-other", "flags": RunFlags(skip_pr=True)}
     assert digest_of(asking(other)) == digest_of(asking())
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile, fold
 from forge_bot.engine.post_to_source import may_post
-from forge_bot.engine.reports import Answer, Answered, Asked, BudgetRaised, FailureReason, Flags, PublicationAsked, RetryAsked, Source
-from forge_bot.engine.state import Reason, Status, TaskStatus
+from forge_bot.engine.reports import Answer, Answered, Asked, BudgetRaised, FailureReason, PublicationAsked, RetryAsked, RunFlags, Source
+from forge_bot.engine.state import Reason, RunStatus, TaskStatus
 from forge_bot.errors import AnswerNotOffered, NotesRequired, NothingToRetry, RunEnded, StaleApproval, WrongAction, WrongReport
 from forge_bot.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Usage, Verdict
 from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench
@@ -46,7 +46,7 @@ def test_a_large_run_asks_a_person_about_the_tasks_too() -> None:
 
 @pytest.mark.promise("design-no-pull-request")
 def test_without_a_pull_request_the_run_still_ends_with_its_summary() -> None:
-    seen = Bench(Effort.S, Flags(skip_pr=True)).finish()
+    seen = Bench(Effort.S, RunFlags(skip_pr=True)).finish()
     assert "pr-creation" not in seen
     assert seen[-2:] == ["final-summary", "final-commit"]
 
@@ -69,7 +69,7 @@ def test_the_small_run_writes_its_one_task_without_a_model() -> None:
 
 @pytest.mark.promise("design-debug-report")
 def test_debug_asks_for_a_debug_report() -> None:
-    action = Bench(Effort.S, Flags(debug=True)).until("final-summary").action
+    action = Bench(Effort.S, RunFlags(debug=True)).until("final-summary").action
     assert isinstance(action, SpawnAgent)
     assert action.headings[-1] == "Debug Report"
 
@@ -443,7 +443,7 @@ def test_retry_goes_back_to_a_phase_that_was_reached() -> None:
     bench.finish()
     bench.tell(RetryAsked(key="retry", at=bench.now(), phase=PhaseId("phase-3"), notes="Think again", by="ann", via="terminal"))
     assert bench.action.phase == "phase-3"
-    assert bench.state.current_phase_status is Status.IN_PROGRESS
+    assert bench.state.current_phase_status is RunStatus.IN_PROGRESS
     bench.finish()
 
 
@@ -467,13 +467,13 @@ def test_retry_of_a_phase_that_was_not_reached_is_refused() -> None:
 
 @pytest.mark.promise("design-auto", "lesson-01")
 def test_auto_passes_the_gate_of_an_approved_design() -> None:
-    seen = Bench(Effort.M, Flags(auto=True)).finish()
+    seen = Bench(Effort.M, RunFlags(auto=True)).finish()
     assert "checkpoint-a" not in seen
 
 
 @pytest.mark.promise("design-auto-restores-review", "lesson-01")
 def test_auto_brings_the_design_review_back_to_a_small_run() -> None:
-    seen = Bench(Effort.S, Flags(auto=True)).finish()
+    seen = Bench(Effort.S, RunFlags(auto=True)).finish()
     assert "phase-3b" in seen
     assert "checkpoint-a" not in seen
 
@@ -481,7 +481,7 @@ def test_auto_brings_the_design_review_back_to_a_small_run() -> None:
 @pytest.mark.promise("design-auto")
 @pytest.mark.parametrize("verdict", [Verdict.APPROVE_WITH_NOTES, Verdict.REVISE])
 def test_auto_asks_when_the_reviewer_said_anything_but_approve(verdict: Verdict) -> None:
-    bench = Bench(Effort.M, Flags(auto=True)).until("phase-3b")
+    bench = Bench(Effort.M, RunFlags(auto=True)).until("phase-3b")
     while bench.action.phase in {"phase-3", "phase-3b"}:
         bench.until("phase-3b").wrote(verdict=verdict)
         if bench.action.phase == "phase-3":
@@ -492,14 +492,14 @@ def test_auto_asks_when_the_reviewer_said_anything_but_approve(verdict: Verdict)
 
 @pytest.mark.promise("design-major-blocks-auto")
 def test_auto_asks_when_a_major_finding_is_open() -> None:
-    bench = Bench(Effort.M, Flags(auto=True)).until("phase-3b")
+    bench = Bench(Effort.M, RunFlags(auto=True)).until("phase-3b")
     bench.wrote(verdict=Verdict.APPROVE, findings=(MAJOR,))
     assert isinstance(bench.action, Checkpoint)
 
 
 @pytest.mark.promise("design-auto")
 def test_auto_asks_when_something_is_risky() -> None:
-    bench = Bench(Effort.M, Flags(auto=True))
+    bench = Bench(Effort.M, RunFlags(auto=True))
     bench.prepared(risks=("the repository has no tests",))
     bench.until("checkpoint-a")
     assert isinstance(bench.action, Checkpoint)
@@ -603,8 +603,8 @@ def test_folding_the_reports_again_gives_the_same_bytes() -> None:
     assert fold(DEVELOP, bench.reports).model_dump_json() == bench.state.model_dump_json()
 
 
-def asked_to_post(flags: Flags | None = None) -> Bench:
-    bench = Bench(Effort.S, flags or Flags(), source=ISSUE).until("post-to-source")
+def asked_to_post(flags: RunFlags | None = None) -> Bench:
+    bench = Bench(Effort.S, flags or RunFlags(), source=ISSUE).until("post-to-source")
     name = bench.action.action_id
     bench.tell(PublicationAsked(key=f"{name}/asked", at=bench.now(), action_id=name))
     return bench
@@ -652,7 +652,7 @@ def test_a_yes_to_post_does_not_outlive_going_back() -> None:
 
 
 def test_nobody_is_asked_to_post_where_nothing_can_be_posted() -> None:
-    for bench in (Bench(Effort.S, Flags(skip_pr=True), source=ISSUE), Bench(Effort.S, source=ISSUE)):
+    for bench in (Bench(Effort.S, RunFlags(skip_pr=True), source=ISSUE), Bench(Effort.S, source=ISSUE)):
         bench.until("post-to-source" if bench.flags.skip_pr else "final-summary")
         name = bench.action.action_id
         with pytest.raises(WrongReport):

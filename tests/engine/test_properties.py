@@ -16,12 +16,12 @@ from forge_bot.engine.reports import (
     Asked,
     BudgetRaised,
     FailureReason,
-    Flags,
     GateShown,
     Report,
     RetryAsked,
+    RunFlags,
 )
-from forge_bot.engine.state import State, Status
+from forge_bot.engine.state import RunStatus, State
 from forge_bot.errors import ForgeError
 from forge_bot.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench, blob
@@ -129,7 +129,7 @@ MAY_CLOSE_A_GATE = Answered | RetryAsked | BudgetRaised | Abandoned
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
 @given(st.data(), st.sampled_from(Effort), st.booleans(), st.booleans())
 def test_no_sequence_of_reports_breaks_a_run(draw: st.DataObject, effort: Effort, auto: bool, skip_pr: bool) -> None:
-    bench = Bench(effort, Flags(auto=auto, skip_pr=skip_pr), tasks=TASKS)
+    bench = Bench(effort, RunFlags(auto=auto, skip_pr=skip_pr), tasks=TASKS)
     for _ in range(draw.draw(st.integers(1, 60))):
         if bench.state.ended:
             break
@@ -195,6 +195,6 @@ def test_nothing_after_the_design_gate_is_asked_without_an_approval_of_the_desig
             move(bench, draw)
         except ForgeError:
             bench.reports = [report for report in bench.reports if report.key in bench.state.seen]
-        if bench.action.phase in beyond and bench.state.current_phase_status is not Status.ABANDONED:
+        if bench.action.phase in beyond and bench.state.current_phase_status is not RunStatus.ABANDONED:
             approvals = [each for each in bench.state.decisions if each.gate == "checkpoint-a" and each.answer == "approve"]
             assert approvals

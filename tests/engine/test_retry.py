@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, fold
-from forge_bot.engine.reports import Answer, ArtifactWritten, Flags, RetryAsked
+from forge_bot.engine.reports import Answer, ArtifactWritten, RetryAsked, RunFlags
 from forge_bot.engine.state import State, TaskStatus
 from forge_bot.engine.transitions import left_out
 from forge_bot.errors import NothingToRetry, RunEnded, WrongAction
@@ -273,7 +273,7 @@ def test_counters_begin_at_zero_from_the_phase_on_and_earlier_ones_stay() -> Non
 
 
 def test_auto_passes_its_gate_again_after_a_retry() -> None:
-    bench = Bench(Effort.S, Flags(auto=True))
+    bench = Bench(Effort.S, RunFlags(auto=True))
     bench.finish()
     retry(bench, "phase-3")
     assert "checkpoint-a" not in bench.finish()

@@ -16,11 +16,11 @@ from forge_bot.engine.reports import (
     ArtifactWritten,
     CommandsRan,
     FailureReason,
-    Flags,
     GateShown,
     Prepared,
     Published,
     Report,
+    RunFlags,
     RunStarted,
     Source,
 )
@@ -60,7 +60,7 @@ class Bench:
     """One run on the bench. `reports` is everything that was told and counted."""
 
     effort: Effort = Effort.M
-    flags: Flags = field(default_factory=Flags)
+    flags: RunFlags = field(default_factory=RunFlags)
     source: Source = field(default_factory=Source)
     budget: Decimal | None = None
     pipeline: Pipeline = DEVELOP

@@ -8,15 +8,15 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from forge_bot.agent.providers.context import Context
+from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.engine import SpawnAgent, State, advance, next_action, start
 from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository, Tree
 from forge_bot.prompts.material import Material, Prompt
-from forge_bot.runs.capability_descriptions import shown
-from forge_bot.runs.last_known_head import Trail
+from forge_bot.runs.capability_descriptions import describe_capability
+from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.project import profile_at
-from forge_bot.runs.prompt_context import Briefing
+from forge_bot.runs.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import prompts_for
 from forge_bot.settings import Config
@@ -41,7 +41,7 @@ class Finished(NamedTuple):
 
     repository: Repository
     base: str
-    briefing: Briefing
+    briefing: PromptContext
     steps: tuple[Step, ...]
 
     def prompt(self, step: Step) -> tuple[Prompt, Material]:
@@ -86,10 +86,10 @@ def committed(run: Finished, files: dict[str, str]) -> str:
 
 def _opened(repository: Repository, tree: Path, name: str, base: str) -> Finished:
     config = Config()
-    run = Run(repository, Tree(tree), Workspace(tree, name), config, Trail(repository.common_dir / "trail"))
-    context = Context(tree, base=base, past_runs=lambda _query: "", run_tests=None, lint_check=None)
-    capabilities = [shown(entry) for entry in context.catalogue()]
-    briefing = Briefing(run, profile_at(repository, base, config), prompts_for(repository.root, run.pipeline), capabilities)
+    run = Run(repository, Tree(tree), Workspace(tree, name), config, LastKnownHead(repository.common_dir / "trail"))
+    context = ProviderContext(tree, base=base, past_runs=lambda _query: "", run_tests=None, lint_check=None)
+    capabilities = [describe_capability(entry) for entry in context.catalogue()]
+    briefing = PromptContext(run, profile_at(repository, base, config), prompts_for(repository.root, run.pipeline), capabilities)
     return Finished(repository, base, briefing, tuple(_steps(run, base)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forge_bot.gate.step import enter
+from forge_bot.gate.step import run_gate
 from tests.gate.small_api import SmallApi
 
 
@@ -82,7 +82,7 @@ def gate(api: SmallApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> G
         environ = surroundings(tmp_path, api.url, event, payload, **more)
         capsys.readouterr()
         waited: list[float] = []
-        code = enter(environ, waited.append)
+        code = run_gate(environ, waited.append)
         outputs = read_outputs((tmp_path / "output").read_text(encoding="utf-8"))
         return Step(code, outputs, capsys.readouterr().out, (tmp_path / "summary").read_text(encoding="utf-8"), waited)
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_bot.engine.gates import SHORTEST_DIGEST as ENOUGH_FOR_THE_ENGINE
-from forge_bot.engine.reports import Answer, Flags
+from forge_bot.engine.reports import Answer, RunFlags
 from forge_bot.gate import Mistyped, obeyed, parse
 from forge_bot.gate.command_types import Approve, Command, Reject, Resize, Start, Status
 from forge_bot.gate.environment_variables import VARIABLES
@@ -108,7 +108,7 @@ def test_a_hint_about_what_somebody_wrote_cannot_leave_its_code() -> None:
 def test_names_are_those_of_the_engine() -> None:
     assert SHORTEST_DIGEST == ENOUGH_FOR_THE_ENGINE
     assert {answer.value for answer in Answer} <= set(NAMED)
-    assert set(Flags.model_fields) <= {field.name for field in fields(Start)}
+    assert set(RunFlags.model_fields) <= {field.name for field in fields(Start)}
     assert {parse(f"/effort {effort.value}")[0] for effort in Effort} == {Resize(1, "S"), Resize(1, "M"), Resize(1, "L")}
 
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from forge_bot.gate import Account, Node, read_event, read_json
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.gate.events import CheckFailed, CommentCreated, Dispatched, Event, LabelAdded, Nothing
-from forge_bot.gate.people import Kind
+from forge_bot.gate.people import AccountKind
 from forge_bot.store import branch_name
 from tests.gate.payloads import Json, changed, checked, commented, dispatched, examples, labelled, places, user
 
-ANN = Account("ann", Kind.PERSON, 7)
+ANN = Account("ann", AccountKind.PERSON, 7)
 
 
 def event(name: str, payload: object) -> Event:
@@ -92,18 +92,18 @@ def test_bytes_that_are_no_payload_are_nothing(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("account", "kind"),
     [
-        (user(), Kind.PERSON),
-        (user("x[bot]", "Bot"), Kind.BOT),
-        (user("x[bot]", "User"), Kind.BOT),
-        (user("Copilot", "Bot"), Kind.BOT),
-        (user("octo-org", "Organization"), Kind.ORGANISATION),
-        (user("ghost"), Kind.GHOST),
-        (user("someone", "Mannequin"), Kind.OTHER),
-        ({"login": "ann", "id": 7}, Kind.OTHER),
-        ({"login": "ann", "id": 7, "type": ["User"]}, Kind.OTHER),
+        (user(), AccountKind.PERSON),
+        (user("x[bot]", "Bot"), AccountKind.BOT),
+        (user("x[bot]", "User"), AccountKind.BOT),
+        (user("Copilot", "Bot"), AccountKind.BOT),
+        (user("octo-org", "Organization"), AccountKind.ORGANISATION),
+        (user("ghost"), AccountKind.GHOST),
+        (user("someone", "Mannequin"), AccountKind.OTHER),
+        ({"login": "ann", "id": 7}, AccountKind.OTHER),
+        ({"login": "ann", "id": 7, "type": ["User"]}, AccountKind.OTHER),
     ],
 )
-def test_accounts_are_of_the_kind_github_says(account: Json, kind: Kind) -> None:
+def test_accounts_are_of_the_kind_github_says(account: Json, kind: AccountKind) -> None:
     found = event("issue_comment", commented(by=account))
     assert isinstance(found, CommentCreated)
     assert found.author is not None
@@ -167,7 +167,7 @@ def test_a_dispatch_through_the_api_is_one() -> None:
 
 def test_failed_checks_count_on_a_branch_of_a_run_with_a_pull_request_here() -> None:
     found = event("check_suite", checked())
-    assert found == CheckFailed(42, "fix/42-login", "a" * 40, (57,), 99, Account("github-actions[bot]", Kind.BOT, 41898282))
+    assert found == CheckFailed(42, "fix/42-login", "a" * 40, (57,), 99, Account("github-actions[bot]", AccountKind.BOT, 41898282))
     for conclusion in ("success", "cancelled", "neutral", "skipped", "action_required", "stale", "startup_failure", "FAILURE", ""):
         assert isinstance(event("check_suite", checked(conclusion)), Nothing)
     for branch in ("main", "fix/login", "fix/42", "other/42-login", "fix/042-login", "fix/42-a b", ""):

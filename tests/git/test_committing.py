@@ -3,7 +3,7 @@
 import pytest
 
 from forge_bot.errors import DetachedHead, GitFailed
-from forge_bot.git import Change, Commit, Tree
+from forge_bot.git import Commit, StatusEntry, Tree
 from tests.git.git_scene import ODD_NAMES, Scene
 
 RUN = (("Forge-Run", "20260102-x"), ("Forge-Phase", "phase-3"))
@@ -51,7 +51,7 @@ def test_only_the_named_paths_are_committed_and_the_rest_stays_as_it_is(scene: S
     assert scene.tree.commit("forge: step", RUN, ["src", "./never.txt"])
 
     assert scene.tree.changed("HEAD~1") == ("src/app.py", "src/new.py")
-    assert scene.tree.status() == (Change("staged.txt", "added"), Change("untracked.txt", "untracked"))
+    assert scene.tree.status() == (StatusEntry("staged.txt", "added"), StatusEntry("untracked.txt", "untracked"))
 
 
 @pytest.mark.parametrize("staged", [False, True])
@@ -87,7 +87,7 @@ def test_a_path_with_an_odd_name_is_that_path_and_no_pattern_or_option(scene: Sc
 
     assert scene.tree.commit("forge: step", RUN, [name])
     assert scene.tree.changed("HEAD~1") == (name,)
-    assert scene.tree.status() == (Change("bystander.txt", "untracked"),)
+    assert scene.tree.status() == (StatusEntry("bystander.txt", "untracked"),)
 
 
 def test_a_path_outside_the_tree_is_refused(scene: Scene) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from forge_bot.errors import GitFailed
-from forge_bot.git import Change, Tree
+from forge_bot.git import StatusEntry, Tree
 from tests.git.git_scene import ODD_NAMES, Scene
 
 WEIRD = (
@@ -214,7 +214,7 @@ def test_a_patch_applies_wholly_or_not_at_all(scene: Scene) -> None:
 
     with pytest.raises(GitFailed, match="patch does not apply"):
         other.apply(tree.patch())
-    assert other.status() == (Change("README.md", "modified"),)
+    assert other.status() == (StatusEntry("README.md", "modified"),)
 
 
 def test_a_patch_for_other_white_space_does_not_fit_whatever_the_settings(scene: Scene) -> None:

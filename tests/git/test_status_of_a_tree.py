@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.git import Change
+from forge_bot.git import StatusEntry
 from tests.git.git_scene import ODD_NAMES, Scene
 
 WEIRD = (
@@ -35,11 +35,11 @@ def test_each_kind_of_change_is_named_whatever_the_settings(scene: Scene, settin
     scene.write("new/two.log", "2")
 
     assert set(scene.tree.status()) == {
-        Change("a", "deleted"),
-        Change("moved", "added"),
-        Change("b", "modified"),
-        Change("c", "deleted"),
-        Change("new/one", "untracked"),
+        StatusEntry("a", "deleted"),
+        StatusEntry("moved", "added"),
+        StatusEntry("b", "modified"),
+        StatusEntry("c", "deleted"),
+        StatusEntry("new/one", "untracked"),
     }
 
 
@@ -56,14 +56,14 @@ def test_both_sides_of_a_conflict_are_one_conflicted_path(scene: Scene) -> None:
     scene.commit({"README.md": "ours"})
     scene.git("merge", "--quiet", "work", code=1)
 
-    assert scene.tree.status() == (Change("README.md", "conflicted"),)
+    assert scene.tree.status() == (StatusEntry("README.md", "conflicted"),)
 
 
 def test_a_file_that_became_a_link_is_modified(scene: Scene) -> None:
     (scene.root / "README.md").unlink()
     (scene.root / "README.md").symlink_to("src/app.py")
 
-    assert scene.tree.status() == (Change("README.md", "modified"),)
+    assert scene.tree.status() == (StatusEntry("README.md", "modified"),)
 
 
 def test_of_a_submodule_only_another_commit_is_a_change(scene: Scene) -> None:
@@ -76,7 +76,7 @@ def test_of_a_submodule_only_another_commit_is_a_change(scene: Scene) -> None:
     scene.write("lib/lib.py", "uncommitted there")
     assert scene.tree.is_clean()
     scene.commit({"lib.py": "2"}, at=scene.root / "lib")
-    assert scene.tree.status() == (Change("lib", "modified"),)
+    assert scene.tree.status() == (StatusEntry("lib", "modified"),)
 
 
 def test_looking_does_not_touch_the_index(scene: Scene) -> None:

@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
 from forge_bot.mcp_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes import script
 from tests.fakes.sample import Sample
 
@@ -133,13 +133,13 @@ async def hosting(sample: Sample, **more: Any) -> AsyncGenerator[Host]:
 @asynccontextmanager
 async def hosting_in(path: Path, **more: Any) -> AsyncGenerator[Host]:
     """The same for a repository at any place."""
-    async with Client(make_server(LazyDesk([path])), **more) as client:
+    async with Client(make_server(LazyService([path])), **more) as client:
         yield Host(client, path)
 
 
 async def tools_of_ours() -> dict[str, Json]:
     """What a model must be told of each tool, by name."""
-    return {tool.name: shape(tool.input_schema) for tool in await make_server(LazyDesk([])).list_tools()}
+    return {tool.name: shape(tool.input_schema) for tool in await make_server(LazyService([])).list_tools()}
 
 
 def shape(parameters: Json) -> Json:

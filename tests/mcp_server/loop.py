@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from forge_bot.agent.assignment import Assignment, Finished
-from forge_bot.agent.capabilities import Observation, Wanted
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
 from forge_bot.agent.edits import Folder, plan_edits
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import work
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.agent.models.open_model import open_model
@@ -19,7 +19,7 @@ from tests.mcp_server.host import Host, Json
 class _Nothing:
     """A context for a model that asks for nothing."""
 
-    def fetch(self, wanted: Wanted, limits: Limits) -> Observation:
+    def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
         raise AssertionError(f"{wanted} within {limits}")
 
 

@@ -31,7 +31,7 @@ async def test_pydantic_ai_drives_the_server(sample: Sample) -> None:
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
     from forge_bot.mcp_server.server import make_server
-    from forge_bot.mcp_server.service_calls import LazyDesk
+    from forge_bot.mcp_server.service_calls import LazyService
 
     def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         assert len(info.function_tools) == 12
@@ -40,7 +40,7 @@ async def test_pydantic_ai_drives_the_server(sample: Sample) -> None:
             return ModelResponse(parts=[ToolCallPart("pipeline_init", {"arguments": TASK})])
         return ModelResponse(parts=[TextPart(str(last.content))])
 
-    toolset = MCPToolset(make_server(LazyDesk([sample.path])))
+    toolset = MCPToolset(make_server(LazyService([sample.path])))
     said = await Agent(FunctionModel(model), toolsets=[toolset]).run("begin")
     assert "nobody-is-on-call-before-the-start" in said.output
 

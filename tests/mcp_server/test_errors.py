@@ -9,7 +9,7 @@ from mcp import Client, MCPError
 from mcp.types import CallToolResult, PromptReference, ResourceTemplateReference, TextContent
 
 from forge_bot.mcp_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Refusal, hosting
 
@@ -94,14 +94,14 @@ async def test_an_issue_that_nobody_read_is_asked_for(sample: Sample) -> None:
 
 
 async def test_a_folder_that_is_no_repository_is_told_as_such(tmp_path: Path) -> None:
-    async with Client(make_server(LazyDesk([tmp_path]))) as client:
+    async with Client(make_server(LazyService([tmp_path]))) as client:
         result = await client.call_tool("run_list", {})
     assert (result.meta or {})["error"]["code"] == "GIT-001"
 
 
 @pytest.mark.promise("mcp-errors")
 async def test_what_nobody_foresaw_shows_neither_words_nor_stack(sample: Sample) -> None:
-    server = make_server(LazyDesk([sample.path]))
+    server = make_server(LazyService([sample.path]))
 
     @server.tool()
     async def breaks() -> CallToolResult:
@@ -119,7 +119,7 @@ async def test_what_nobody_foresaw_shows_neither_words_nor_stack(sample: Sample)
 
 
 async def test_with_debug_an_error_has_a_context(sample: Sample) -> None:
-    async with Client(make_server(LazyDesk([sample.path]), debug=True)) as client:
+    async with Client(make_server(LazyService([sample.path]), debug=True)) as client:
         result = await client.call_tool("pipeline_next_action", {"workspace": ".specs/none"})
         error: dict[str, Any] = (result.meta or {})["error"]
         assert set(error["context"]) == {"details", "hint"}
@@ -128,7 +128,7 @@ async def test_with_debug_an_error_has_a_context(sample: Sample) -> None:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_what_nobody_foresaw_in_a_prompt_or_a_resource_says_nothing_of_it_either(sample: Sample, mode: str) -> None:
-    server = make_server(LazyDesk([sample.path]))
+    server = make_server(LazyService([sample.path]))
 
     @server.prompt()
     async def breaks() -> str:
@@ -153,7 +153,7 @@ async def test_what_nobody_foresaw_in_a_prompt_or_a_resource_says_nothing_of_it_
 
 
 async def test_a_served_folder_that_is_gone_breaks_no_list_and_no_completion(tmp_path: Path) -> None:
-    async with Client(make_server(LazyDesk([tmp_path / "gone"]))) as client:
+    async with Client(make_server(LazyService([tmp_path / "gone"]))) as client:
         assert "forge://schema/errors" in {resource.uri for resource in (await client.list_resources()).resources}
         for name, ref in (
             ("run", ResourceTemplateReference(type="ref/resource", uri="forge://run/{run}/state")),

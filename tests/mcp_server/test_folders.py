@@ -13,7 +13,7 @@ from mcp import Client, MCPError
 from mcp.types import PromptReference, ResourceLink, ResourceTemplateReference, TextContent, TextResourceContents
 
 from forge_bot.mcp_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates
 from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.sample import Sample
@@ -33,7 +33,7 @@ def second(sample: Sample, tmp_path: Path) -> Path:
 @asynccontextmanager
 async def both(sample: Sample, second: Path, **more: Any) -> AsyncGenerator[Host]:
     """A client of a server of the sample and another folder, at work in the other one."""
-    async with Client(make_server(LazyDesk([sample.path, second])), **more) as client:
+    async with Client(make_server(LazyService([sample.path, second])), **more) as client:
         yield Host(client, second, project=str(second))
 
 
@@ -41,7 +41,7 @@ def commit(second: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         (second / name).parent.mkdir(parents=True, exist_ok=True)
         (second / name).write_text(text, encoding="utf-8")
-    here = Host(Client(make_server(LazyDesk([]))), second)
+    here = Host(Client(make_server(LazyService([]))), second)
     here.git("add", "-A")
     here.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "more")
 

@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from forge_bot.mcp_server.http import application
 from forge_bot.mcp_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Refusal
 
@@ -204,7 +204,7 @@ async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(samp
 @asynccontextmanager
 async def here(sample: Sample) -> AsyncGenerator[httpx2.AsyncClient]:
     """The application behind the port, in this process, to which anything can be sent."""
-    server = make_server(LazyDesk([sample.path]))
+    server = make_server(LazyService([sample.path]))
     headers = {**HEADERS, "Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     transport = httpx2.ASGITransport(app=application(server, TOKEN, 1))
     async with (

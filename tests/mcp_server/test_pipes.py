@@ -14,7 +14,7 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.runs.resolve import run_in
-from forge_bot.runs.run import opened
+from forge_bot.runs.run import open_run
 from forge_bot.settings import load_config
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Refusal, hosting, over_stdio
@@ -133,7 +133,7 @@ async def test_calls_that_wait_for_a_run_keep_the_server_from_nothing_else(sampl
     info = run_in(sample.path, host.workspace.removeprefix(".specs/"))
     assert info is not None
     # Another process holds the run: each of these calls waits for it, more of them than the SDK has threads.
-    with opened(repository, info, load_config(repository.text_here), theirs=True):
+    with open_run(repository, info, load_config(repository.text_here), theirs=True):
         async with started(*forge(sample)) as raw:
             calls = [tool(number, "pipeline_next_action", workspace=host.workspace) for number in range(1, 51)]
             await raw.write(*calls, message(51, "tools/list"), message(52, "resources/list"))

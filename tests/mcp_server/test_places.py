@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 
 from forge_bot.mcp_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Refusal, hosting
 
@@ -17,7 +17,7 @@ TASK = "Nobody is on call before the start"
 
 async def test_a_workspace_may_be_spelled_through_a_link(sample: Sample, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(sample.path)
-    async with Client(make_server(LazyDesk([tmp_path / "link"]))) as client:
+    async with Client(make_server(LazyService([tmp_path / "link"]))) as client:
         host = Host(client, sample.path)
         await host.begin(TASK)
         action = await host.next()

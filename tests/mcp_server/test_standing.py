@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from forge_bot.mcp_server.client_actions import Next
-from forge_bot.mcp_server.service import Desk
+from forge_bot.mcp_server.client_actions import ClientAction
+from forge_bot.mcp_server.service import Service
 from forge_bot.runs.notifications import Notice
 from tests.fakes.processes import started_by
 from tests.fakes.sample import Sample
@@ -18,19 +18,19 @@ def unheard(_notice: Notice) -> None:
     """Nobody listens."""
 
 
-async def at_hand(sample: Sample, stop: str) -> tuple[Desk, str, Next]:
+async def at_hand(sample: Sample, stop: str) -> tuple[Service, str, ClientAction]:
     """A desk that has handed out a prompt or a question, for which files prove something at once; and what it handed out."""
     async with hosting(sample) as host:
         await host.begin(TASK)
         await host.drive(await host.next(), stop)
-    desk = Desk([sample.path], moment=0)
+    desk = Service([sample.path], moment=0)
     return desk, host.workspace, desk.next_action(host.workspace, {}, "test", unheard)
 
 
 @pytest.mark.parametrize("stop", ["spawn_agent", "checkpoint"])
 async def test_asked_again_it_is_the_same_and_no_process_is_started(sample: Sample, stop: str) -> None:
     desk, place, found = await at_hand(sample, stop)
-    again: list[Next | None] = []
+    again: list[ClientAction | None] = []
     assert started_by(lambda: again.append(desk.asked_again(place, {"complete": False, "user_response": ""}))) == []
     assert again[0] is not None
     assert (again[0].action, again[0].question, again[0].news) == (found.action, found.question, False)
@@ -73,6 +73,6 @@ async def test_whatever_it_rests_on_makes_it_anew(sample: Sample, what: str) -> 
 
 async def test_a_file_that_has_just_changed_proves_nothing(sample: Sample) -> None:
     _, place, _ = await at_hand(sample, "checkpoint")
-    desk = Desk([sample.path])
+    desk = Service([sample.path])
     desk.next_action(place, {}, "test", unheard)
     assert desk.asked_again(place, {}) is None

@@ -10,7 +10,7 @@ from mcp.types import EmbeddedResource, PromptReference, ResourceLink, ResourceT
 
 from forge_bot.errors import registry
 from forge_bot.mcp_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, hosting
@@ -303,7 +303,7 @@ async def test_lists_name_what_there_is_now(sample: Sample) -> None:
 
 async def test_of_several_folders_a_run_begins_in_the_one_that_was_named(sample: Sample, tmp_path: Path) -> None:
     sample.git("clone", "-q", str(sample.path), str(tmp_path / "second"))
-    async with Client(make_server(LazyDesk([sample.path, tmp_path / "second"]))) as client:
+    async with Client(make_server(LazyService([sample.path, tmp_path / "second"]))) as client:
         host = Host(client, tmp_path / "second")
         arrived = await host.call("pipeline_init", arguments=TASK, project="second")
         assert arrived["workspace"].startswith(f"{tmp_path}/second/.specs/")

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from forge_bot.engine import Descriptor, Pipeline
 from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase
-from forge_bot.prompts.material import Capability, Input, Line, Material
+from forge_bot.prompts.material import Capability, InputFile, Line, Material
 from forge_bot.resources import templates
 from forge_bot.runs.inquiry import AGENT
 from forge_bot.values import Frozen
@@ -32,7 +32,7 @@ def material(**changes: Any) -> Material:
         "output_file": "design.md",
         "branch": "fix/42-uploads",
         "base": "main",
-        "inputs": (Input(name="request.md", text="Uploads fail.", untrusted=True), Input(name="analysis.md", text="# Analysis")),
+        "inputs": (InputFile(name="request.md", text="Uploads fail.", untrusted=True), InputFile(name="analysis.md", text="# Analysis")),
         "headings": ("Approach", "Changes", "Test Strategy", "Risks", "Decisions"),
         "capabilities": (READ_FILE,),
         "repository": (Line(label="Languages", text="Python (92 %)"), Line(label="Layout", text="app/\ntests/")),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_bot.prompts.active_markdown import live
-from forge_bot.prompts.documents import MAX_BODY, Answered, PullRequest, Requirement, Review, pull_request
+from forge_bot.prompts.documents import MAX_BODY, AnsweredCheckpoint, PullRequestFacts, Requirement, Review, pull_request
 from forge_bot.values import CommandName, CommandResult, Usage, Verdict
 from tests.prompts.test_escape import HOSTILE
 
@@ -22,7 +22,7 @@ RED = CommandResult(
 )
 
 
-def a_pull_request(**changes: object) -> PullRequest:
+def a_pull_request(**changes: object) -> PullRequestFacts:
     plain: dict[str, object] = {
         "title": "Answer 413 to uploads over the limit",
         "why": ("Uploads over 10 MB failed with 500.", "They get 413 now.", "The client is not changed."),
@@ -30,11 +30,11 @@ def a_pull_request(**changes: object) -> PullRequest:
         "requirements": (Requirement(text="413 over the limit", files=("app/errors.py",), tests=("test_413",), state="met"),),
         "reviews": (Review(label="Design Review", verdict=Verdict.APPROVE_WITH_NOTES, rounds=2, findings=1),),
         "commands": (RED,),
-        "answers": (Answered(label="Human Reviews Design", answer="approve", by="ann", via="github", digest=DIGEST, notes="go"),),
+        "answers": (AnsweredCheckpoint(label="Human Reviews Design", answer="approve", by="ann", via="github", digest=DIGEST, notes="go"),),
         "usage": USAGE,
         "workspace": ".specs/20260401-42-uploads",
     }
-    return PullRequest.model_validate(plain | changes)
+    return PullRequestFacts.model_validate(plain | changes)
 
 
 def test_a_pull_request_says_what_was_asked_where_it_is_and_how_it_was_verified() -> None:
@@ -91,7 +91,7 @@ def test_a_title_refers_to_nothing() -> None:
 @given(st.lists(HOSTILE, min_size=1, max_size=3))
 def test_words_of_models_close_no_other_issue_and_call_nobody(words: list[str]) -> None:
     rows = tuple(Requirement(text=each, files=(each,), tests=(each,), state=each) for each in words)
-    answers = (Answered(label="Human Reviews Design", answer="reject", by="ann", via="github", digest=DIGEST, notes=words[0]),)
+    answers = (AnsweredCheckpoint(label="Human Reviews Design", answer="reject", by="ann", via="github", digest=DIGEST, notes=words[0]),)
     facts = a_pull_request(issue=None, why=tuple(words), warnings=tuple(words), requirements=rows, answers=answers)
     assert live(pull_request(facts).body) == ()
 

@@ -12,7 +12,7 @@ from forge_bot.artifacts.inspection import inspect
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.material import Input
+from forge_bot.prompts.material import InputFile
 from forge_bot.resources import templates
 from forge_bot.values import Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
 from tests.prompts.scenes import Part, fences, parts, sections
@@ -128,7 +128,7 @@ BUSY = {
     "similar": ("s",),
     "patterns": ("p",),
     "friction": ("f",),
-    "inputs": (Input(name="request.md", text="r", untrusted=True), Input(name="d", text="+", kind="diff")),
+    "inputs": (InputFile(name="request.md", text="r", untrusted=True), InputFile(name="d", text="+", kind="diff")),
     "task": TaskSpec(id=TaskId("1"), title="t", files=("a",), depends_on=(TaskId("2"),), acceptance=("AC-1: z",)),
 }
 

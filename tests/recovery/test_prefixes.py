@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from forge_bot.engine import REPORT, fold, next_action
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import choose
-from forge_bot.runs.run import opened
-from forge_bot.runs.snapshot_of_run import reading
+from forge_bot.runs.resolve import resolve_run
+from forge_bot.runs.run import open_run
+from forge_bot.runs.snapshot_of_run import run_snapshot
 from forge_bot.settings import Config, load_pipeline
 from tests.recovery.conftest import Told
 from tests.recovery.world import World
@@ -51,8 +51,8 @@ def opens(world: World, share: float, state: bytes | None, changed: list[int]) -
     expected = fold(pipeline, [REPORT.validate_json(line) for line in whole.splitlines()])
 
     repository = Repository.find(world.path)
-    assert reading(repository, choose(repository, None), Config()).state == expected
-    with opened(repository, choose(repository, None), Config()) as run:
+    assert run_snapshot(repository, resolve_run(repository, None), Config()).state == expected
+    with open_run(repository, resolve_run(repository, None), Config()) as run:
         assert run.state.model_copy(update={"seen": None}).current_phase == expected.current_phase
         assert next_action(pipeline, run.state).action_id == next_action(pipeline, expected).action_id
         outside = [change.path for change in run.tree.status() if not change.path.startswith(".specs/")]
@@ -60,7 +60,7 @@ def opens(world: World, share: float, state: bytes | None, changed: list[int]) -
         known = (world.here / "reports.jsonl").read_bytes()
         assert known.startswith(whole)
         assert known.endswith(b"\n")
-    with opened(repository, choose(repository, None), Config()) as again:
+    with open_run(repository, resolve_run(repository, None), Config()) as again:
         assert again.state == run.state
         assert not again.notices
 

@@ -6,7 +6,7 @@ import pytest
 
 from forge_bot.errors import AmbiguousRun, UnknownRun
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import choose, runs
+from forge_bot.runs.resolve import resolve_run, runs
 from tests.fakes.sample import Sample
 
 TASK = "`rota who` names somebody for days before the rota starts"
@@ -28,7 +28,7 @@ def test_a_run_that_only_a_remote_has_is_marked_as_such(sample: Sample, clone: R
     assert found.ref == f"refs/remotes/origin/{sample.branch}"
     assert found.tree is None
     for wanted in (None, found.name, found.branch, f"origin/{found.branch}", f".specs/{found.name}"):
-        assert choose(clone, wanted) == found
+        assert resolve_run(clone, wanted) == found
     assert sample.branch not in clone.branches()
 
 
@@ -60,14 +60,14 @@ def test_a_run_that_is_here_comes_before_those_of_remotes(sample: Sample, clone:
     other = ("run", "Say in the README how swaps work", "--repo", str(clone.root), "--effort", "S", "--model", sample.model())
     assert sample.forge(*other).code == 3
     assert [found.remote for found in runs(clone)] == ["", "origin"]
-    assert choose(clone, None).remote == ""
+    assert resolve_run(clone, None).remote == ""
 
 
 def test_several_runs_of_remotes_have_to_be_told_apart(sample: Sample, clone: Repository) -> None:
     sample.forge("run", "Say in the README how swaps work", "--effort", "S", "--model", sample.model())
     sample.git("-C", str(clone.root), "fetch", "-q")
     with pytest.raises(AmbiguousRun) as unclear:
-        choose(clone, None)
+        resolve_run(clone, None)
     assert all("on origin" in detail for detail in unclear.value.details)
     assert len(unclear.value.details) == 2
 
@@ -80,7 +80,7 @@ def test_a_run_that_was_merged_is_none_of_a_branch_that_came_after_it(sample: Sa
     sample.git("-C", str(clone.root), "pull", "-q", "--prune")
     assert runs(clone) == ()
     with pytest.raises(UnknownRun):
-        choose(clone, None)
+        resolve_run(clone, None)
 
 
 # -- a branch with another name ---------------------------------------------------------------------------------------

@@ -3,15 +3,15 @@
 import json
 from collections.abc import Mapping
 
-from forge_bot.agent.models.base import Model, ModelCall, Reply
+from forge_bot.agent.models.base import Model, ModelCall, ModelReply
 from forge_bot.engine import HumanGate
 from forge_bot.engine.reports import Asked
 from forge_bot.git import Repository
 from forge_bot.runs.inquiry import Inquiry, inquire
 from forge_bot.runs.notifications import Notice
 from forge_bot.runs.project import profile_at
-from forge_bot.runs.resolve import choose
-from forge_bot.runs.run import Run, opened
+from forge_bot.runs.resolve import resolve_run
+from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import prompts_for
 from forge_bot.settings import Config
 from forge_bot.values import Tier, Usage
@@ -32,19 +32,19 @@ class Talker:
         self.words = words
         self.calls: list[ModelCall] = []
 
-    async def ask(self, call: ModelCall) -> Reply:
+    async def ask(self, call: ModelCall) -> ModelReply:
         self.calls.append(call)
-        return Reply(text=json.dumps({"artifact_markdown": self.words}), usage=Usage(calls=1, input_tokens=10))
+        return ModelReply(text=json.dumps({"artifact_markdown": self.words}), usage=Usage(calls=1, input_tokens=10))
 
 
 class Curious(Talker):
     """Wants to see two files before it answers: one of the code and one of the run."""
 
-    async def ask(self, call: ModelCall) -> Reply:
+    async def ask(self, call: ModelCall) -> ModelReply:
         paths = ("rota/schedule.py", f".specs/{call.messages[1].text.partition('.specs/')[2].partition('/')[0]}/analysis.md")
         if not self.calls:
             self.calls.append(call)
-            return Reply(text=json.dumps(look(*paths)), usage=Usage(calls=1))
+            return ModelReply(text=json.dumps(look(*paths)), usage=Usage(calls=1))
         return await super().ask(call)
 
 
@@ -69,7 +69,7 @@ def test_a_question_with_a_key_is_answered_once_however_often_it_arrives(sample:
     repository = Repository.find(sample.path)
     talker = Talker()
     models = dict.fromkeys(Tier, talker)
-    with opened(repository, choose(repository, None), Config()) as run:
+    with open_run(repository, resolve_run(repository, None), Config()) as run:
         first = asked(run, "Why?", models, key="comment-7")
         state = run.state
         again = asked(run, "Why?", models, key="comment-7")
@@ -90,7 +90,7 @@ def test_the_question_of_a_task_for_people_can_be_asked_about(sample: Sample) ->
     assert sample.forge("approve", "--model", model).code == 3
     repository = Repository.find(sample.path)
     talker = Talker()
-    with opened(repository, choose(repository, None), Config()) as run:
+    with open_run(repository, resolve_run(repository, None), Config()) as run:
         before = run.action
         assert isinstance(before, HumanGate)
         asked(run, "Whom?", dict.fromkeys(Tier, talker))
@@ -102,7 +102,7 @@ def test_it_may_read_the_code_and_the_other_documents_but_run_nothing(sample: Sa
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     repository = Repository.find(sample.path)
     curious = Curious("It does.")
-    with opened(repository, choose(repository, None), Config()) as run:
+    with open_run(repository, resolve_run(repository, None), Config()) as run:
         found = asked(run, "Does it?", dict.fromkeys(Tier, curious))
     assert (found.answer, found.usage.calls) == ("It does.", 2)
     shown = curious.calls[1].messages[-1].text
@@ -115,7 +115,7 @@ def test_what_is_kept_of_an_answer_holds_no_secret_of_the_environment(sample: Sa
     sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", sample.model())
     repository = Repository.find(sample.path)
 
-    with opened(repository, choose(repository, None), Config()) as run:
+    with open_run(repository, resolve_run(repository, None), Config()) as run:
         asked(run, "Which key?", dict.fromkeys(Tier, Talker(f"It is {SECRET}.")), environ={"OPENAI_API_KEY": SECRET})
         assert "It is" in (run.workspace.path / "reports.jsonl").read_text()
         assert SECRET not in (run.workspace.path / "reports.jsonl").read_text()

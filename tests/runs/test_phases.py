@@ -4,7 +4,7 @@ import pytest
 
 from forge_bot.engine import Checkpoint
 from forge_bot.errors import BadOption
-from forge_bot.runs.phase_names import beyond, phase_named
+from forge_bot.runs.phase_names import phase_named, stop_after
 from forge_bot.values import Effort, PhaseId, TaskId, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, RED, Bench
 
@@ -52,7 +52,7 @@ def test_a_name_that_fits_none_lists_all(said: str) -> None:
 
 def performed_until(bench: Bench, last: str) -> list[str]:
     """What is done before the line, and at the end what waits behind it."""
-    line = beyond(DEVELOP, PhaseId(last))
+    line = stop_after(DEVELOP, PhaseId(last))
     seen: list[str] = []
     for _ in range(200):
         action = bench.action

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.models.base import ModelCall, Reply
+from forge_bot.agent.models.base import ModelCall, ModelReply
 from forge_bot.engine.reports import Report
 from forge_bot.git import Repository
-from forge_bot.runs.create import Beginning, begin, draft_of, plan_for
+from forge_bot.runs.create import NewRun, create_run, draft_from_words, plan_for
 from forge_bot.runs.notifications import Notice
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.resolve import RunInfo, choose
+from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
 from forge_bot.settings import Config, load_pipeline
@@ -82,13 +82,13 @@ class Talker:
     cost: Decimal | None = None
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
 
-    async def ask(self, call: ModelCall) -> Reply:
+    async def ask(self, call: ModelCall) -> ModelReply:
         self.calls.append(call)
         if call.key.agent == "task-decomposer":
             answer: Answer = {"artifact_markdown": "# Tasks\n\n" + "\n".join(map(str, self.tasks))}
         else:
             answer = await self.implement(call)
-        return Reply(text=json.dumps(answer), usage=Usage(calls=1, input_tokens=1000, output_tokens=100, cost=self.cost))
+        return ModelReply(text=json.dumps(answer), usage=Usage(calls=1, input_tokens=1000, output_tokens=100, cost=self.cost))
 
     def asked(self, task: str) -> list[ModelCall]:
         return [call for call in self.calls if call.key.agent == "implementer" and task_of(call) == task]
@@ -117,14 +117,14 @@ class Stage:
 
     def start(self, budget: Decimal | None = None) -> RunInfo:
         repository = Repository.find(self.path)
-        draft = draft_of("Do all the work that there is", token=None, api_url=None)
+        draft = draft_from_words("Do all the work that there is", token=None, api_url=None)
         plan = plan_for(repository, draft, effort="L", name=None, branch=None, here=False)
-        return begin(repository, Beginning(draft=draft, plan=plan, budget=budget), load_pipeline("develop", repository.text_here))
+        return create_run(repository, NewRun(draft=draft, plan=plan, budget=budget), load_pipeline("develop", repository.text_here))
 
     def go_on(self, talker: Talker, first: Callable[[Run], Report | None] | None = None) -> tuple[Outcome, Run]:
         repository = Repository.find(self.path)
         session = Session(repository, Config(), lambda: dict.fromkeys(Tier, talker), self.notices.append, lambda _question: None)
-        return session.go_on(choose(repository, None), first)
+        return session.go_on(resolve_run(repository, None), first)
 
     @property
     def branch(self) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import BackendName, Box, Outcome, available, run
+from forge_bot.sandbox import BackendName, Box, CommandOutcome, available, run
 from tests.sandbox.scene import Attempt, project
 
 TROUBLES = dict(available())
@@ -55,7 +55,7 @@ def worktree(tmp_path: Path) -> Path:
 def attempt(worktree: Path) -> Attempt:
     """Run some Python in a box around the work tree; names given as `env` are its declared variables."""
 
-    def go(backend: BackendName, code: str, **box: object) -> Outcome:
+    def go(backend: BackendName, code: str, **box: object) -> CommandOutcome:
         return run(backend, Box.model_validate({"worktree": worktree, **box}), ["python3", "-c", code])
 
     return go

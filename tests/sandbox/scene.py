@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from forge_bot.sandbox import Outcome
+from forge_bot.sandbox import CommandOutcome
 
 SECRET = "hunter2"
 
-Attempt = Callable[..., Outcome]
+Attempt = Callable[..., CommandOutcome]
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 # Source: bits/ipc.h: IPC_CREAT | 0600, IPC_RMID.

@@ -12,7 +12,7 @@ from time import monotonic
 import pytest
 
 from forge_bot.errors import SandboxFailed
-from forge_bot.sandbox import BackendName, Box, Limits, Outcome, run
+from forge_bot.sandbox import BackendName, Box, CommandOutcome, ResourceLimits, run
 from tests.sandbox.scene import Attempt
 
 MANY = """
@@ -43,8 +43,8 @@ def _command_line(process: Path) -> str:
         return ""
 
 
-def shell(backend: BackendName, worktree: Path, script: str, **limits: float) -> Outcome:
-    return run(backend, Box(worktree=worktree, limits=Limits.model_validate(limits)), ["sh", "-c", script])
+def shell(backend: BackendName, worktree: Path, script: str, **limits: float) -> CommandOutcome:
+    return run(backend, Box(worktree=worktree, limits=ResourceLimits.model_validate(limits)), ["sh", "-c", script])
 
 
 @pytest.mark.promise("docs-limits")
@@ -67,7 +67,7 @@ def test_a_daemon_does_not_outlive_its_command(backend: BackendName, worktree: P
 
 
 def test_a_command_can_be_called_off_from_another_thread(backend: BackendName, worktree: Path) -> None:
-    marker, called_off, outcomes = f"60.{os.getpid()}3", threading.Event(), list[Outcome]()
+    marker, called_off, outcomes = f"60.{os.getpid()}3", threading.Event(), list[CommandOutcome]()
     words = ["sh", "-c", f"touch src/begun; sleep {marker}"]
     thread = threading.Thread(target=lambda: outcomes.append(run(backend, Box(worktree=worktree), words, called_off=called_off)))
     thread.start()
@@ -124,13 +124,13 @@ def wait_until(true: Callable[[], bool]) -> None:
 @pytest.mark.promise("docs-limits")
 def test_memory_of_all_processes_together_is_bounded(backend: BackendName, attempt: Attempt) -> None:
     hog = "import os, time\nfor _ in range(3): os.fork()\nx = bytearray(40 << 20); time.sleep(60)"
-    outcome = attempt(backend, hog, limits=Limits(memory_bytes=200 << 20, seconds=50))
+    outcome = attempt(backend, hog, limits=ResourceLimits(memory_bytes=200 << 20, seconds=50))
     assert outcome.exit_code == 137
     assert outcome.output.endswith("[ended for using more than 200 MiB of memory]\n")
 
 
 def test_memory_that_is_only_reserved_or_shared_does_not_count(walled: BackendName, attempt: Attempt) -> None:
-    assert attempt(walled, RESERVED_AND_SHARED, limits=Limits(memory_bytes=200 << 20)).exit_code == 0
+    assert attempt(walled, RESERVED_AND_SHARED, limits=ResourceLimits(memory_bytes=200 << 20)).exit_code == 0
 
 
 FILLER = """
@@ -153,7 +153,7 @@ def in_shared_memory() -> Iterator[str]:
 
 @pytest.mark.promise("docs-limits")
 def test_shared_memory_is_bounded_in_all_its_files_together(walled: BackendName, attempt: Attempt, in_shared_memory: str) -> None:
-    limits = Limits(shared_memory_bytes=60 << 20, seconds=50)
+    limits = ResourceLimits(shared_memory_bytes=60 << 20, seconds=50)
     outcome = attempt(walled, FILLER.replace("{name}", in_shared_memory), limits=limits)
     if walled is BackendName.BUBBLEWRAP:
         assert outcome.exit_code == 1
@@ -167,18 +167,18 @@ def test_landlock_starts_nothing_while_shared_memory_is_full(landlock: BackendNa
     """What a command left there counts for the next one, since nobody can tell whose it is."""
     Path("/dev/shm", in_shared_memory).write_bytes(bytes(61 << 20))
     with pytest.raises(SandboxFailed, match=r"/dev/shm holds \d+ MiB"):
-        attempt(landlock, "print(1)", limits=Limits(shared_memory_bytes=60 << 20))
+        attempt(landlock, "print(1)", limits=ResourceLimits(shared_memory_bytes=60 << 20))
 
 
 @pytest.mark.promise("docs-limits")
 def test_more_processes_than_allowed_end_the_command(backend: BackendName, attempt: Attempt) -> None:
-    outcome = attempt(backend, MANY.format(count=120, then="time.sleep(60)"), limits=Limits(processes=60, seconds=50))
+    outcome = attempt(backend, MANY.format(count=120, then="time.sleep(60)"), limits=ResourceLimits(processes=60, seconds=50))
     assert outcome.exit_code == 137
     assert outcome.output.endswith("[ended for running more than 60 processes at a time]\n")
 
 
 def test_as_many_processes_as_allowed_are_no_trouble(walled: BackendName, attempt: Attempt) -> None:
-    outcome = attempt(walled, MANY.format(count=50, then="time.sleep(0.4)"), limits=Limits(processes=60))
+    outcome = attempt(walled, MANY.format(count=50, then="time.sleep(0.4)"), limits=ResourceLimits(processes=60))
     assert (outcome.exit_code, outcome.output) == (0, "ALL STARTED\n")
 
 
@@ -189,7 +189,7 @@ def test_threads_are_bounded_by_the_kernel_at_eight_for_each_process(backend: Ba
         "    for started in range(1_000): threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
         "except RuntimeError as error: print(started, error)"
     )
-    started, _, words = attempt(backend, code, limits=Limits(processes=20)).output.partition(" ")
+    started, _, words = attempt(backend, code, limits=ResourceLimits(processes=20)).output.partition(" ")
     assert words == "can't start new thread\n"
     assert 100 < int(started) <= 160
 

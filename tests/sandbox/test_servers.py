@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import BackendName, Box, Outcome, run
+from forge_bot.sandbox import BackendName, Box, CommandOutcome, run
 from tests.fakes.sample import Sample
 
 HTTP = """
@@ -123,7 +123,7 @@ def test_a_suite_with_servers_is_judged_or_said_to_be_beyond_the_backend(
         assert outcome.cannot_judge == LOOPBACK
 
 
-def python(backend: BackendName, worktree: Path, code: str) -> Outcome:
+def python(backend: BackendName, worktree: Path, code: str) -> CommandOutcome:
     (worktree / "src" / "code.py").write_text(code, encoding="utf-8")
     return run(backend, Box(worktree=worktree), ["python3", "src/code.py"])
 

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import BackendName, Box, Limits, run
+from forge_bot.sandbox import BackendName, Box, ResourceLimits, run
 from tests.sandbox.scene import World
 
 
 @pytest.mark.slow
 def test_a_package_is_installed_with_network_and_used_without(walled: BackendName, worktree: Path, tmp_path: Path) -> None:
     tools = tmp_path / "tools"
-    setup = Box(worktree=worktree, network=True, writable=(tools,), limits=Limits(seconds=120))
+    setup = Box(worktree=worktree, network=True, writable=(tools,), limits=ResourceLimits(seconds=120))
     python = str(tools / "bin" / "python")
     for words in (["python3", "-m", "venv", str(tools)], [python, "-m", "pip", "install", "six"]):
         outcome = run(walled, setup, words)

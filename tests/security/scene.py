@@ -5,11 +5,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.bot.inspect_commits import Inspector
+from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.engine.reports import Report
 from forge_bot.git import Repository, Tree
 from forge_bot.resources import templates
-from forge_bot.runs.create import Beginning, Draft, begin, plan_for
+from forge_bot.runs.create import NewRun, RequestDraft, create_run, plan_for
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.settings import load_pipeline
 
@@ -47,7 +47,7 @@ class Scene:
 
     def check(self, *, before: str = "", **secrets: str) -> None:
         """What the supervisor does before it pushes."""
-        inspector = Inspector(self.repository, self.tree, self.info.name, {"OPENAI_API_KEY": KEY, **secrets})
+        inspector = CommitInspector(self.repository, self.tree, self.info.name, {"OPENAI_API_KEY": KEY, **secrets})
         inspector.check(before or self.start, self.tree.head().commit)
 
 
@@ -64,9 +64,9 @@ def begun(folder: Path) -> Scene:
     git(path, "add", "-A")
     git(path, "commit", "-qm", "start")
     repository = Repository.find(path)
-    draft = Draft(title="Say nobody before the start", text="Say nobody before the start.")
+    draft = RequestDraft(title="Say nobody before the start", text="Say nobody before the start.")
     plan = plan_for(repository, draft, effort="S", name=None, branch=None, here=False)
-    info = begin(repository, Beginning(draft=draft, plan=plan, by="ann"), load_pipeline("develop", repository.text_here))
+    info = create_run(repository, NewRun(draft=draft, plan=plan, by="ann"), load_pipeline("develop", repository.text_here))
     assert info.tree is not None
     tree = Tree(info.tree)
     return Scene(repository, info, tree, tree.head().commit)

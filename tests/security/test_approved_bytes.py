@@ -15,7 +15,7 @@ from forge_bot.errors import CommitsRefused
 from forge_bot.git import blob_id
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.project import Project, profile_at
-from forge_bot.runs.run import Run, opened
+from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import prompts_for
 from forge_bot.settings import load_config
 from forge_bot.values import PhaseId, TaskId, Tier
@@ -42,7 +42,7 @@ def performed(scene: Scene, *edits: Mapping[str, str]) -> None:
 
 
 def on_run(scene: Scene, act: Callable[[Run], None]) -> None:
-    with opened(scene.repository, scene.info, load_config(scene.repository.text_here)) as run:
+    with open_run(scene.repository, scene.info, load_config(scene.repository.text_here)) as run:
         act(run)
         run.keep()
 

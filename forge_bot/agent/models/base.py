@@ -18,7 +18,7 @@ TOKENS_PER_MESSAGE = 8
 TOKENS_OF_SCHEMA = 1_000
 
 
-class Role(StrEnum):
+class MessageRole(StrEnum):
     """Who says a message."""
 
     SYSTEM = "system"
@@ -26,10 +26,10 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
 
 
-class Message(Frozen):
+class ChatMessage(Frozen):
     """One message of the conversation."""
 
-    role: Role
+    role: MessageRole
     text: str
 
 
@@ -57,13 +57,13 @@ class ModelCall(Frozen):
     """One self-contained question."""
 
     key: ReplayKey
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     kind: AnswerKind
     output_tokens: int
     tier: Tier
 
 
-class Reply(Frozen):
+class ModelReply(Frozen):
     """What the model wrote, unread."""
 
     text: str
@@ -83,14 +83,14 @@ class Model(Protocol):
         """`provider:model`, or `scripted:FILE`, `replay:FILE`; prices are found by it."""
         ...
 
-    async def ask(self, call: ModelCall) -> Reply:
+    async def ask(self, call: ModelCall) -> ModelReply:
         """The reply. Raises ModelUnavailable after the provider's own retries, ContextTooLong, QuestionRejected,
         KeyRefused, UnknownModel, and from a record RecordExhausted.
         """
         ...
 
 
-def prompt_tokens(messages: Sequence[Message]) -> int:
+def prompt_tokens(messages: Sequence[ChatMessage]) -> int:
     """The most tokens these messages are likely to cost, with the schema that goes along."""
     size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
     return int(size / BYTES_PER_TOKEN) + 1 + len(messages) * TOKENS_PER_MESSAGE + TOKENS_OF_SCHEMA

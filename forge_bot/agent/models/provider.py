@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from pydantic import Field
 
 from forge_bot.agent.model_answers import answer_schema
-from forge_bot.agent.models.base import Finish, Message, ModelCall, PerhapsPaid, Reply, Role
+from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelCall, ModelReply, PerhapsPaid
 from forge_bot.agent.models.provider_errors import alike, in_our_words, said
 from forge_bot.agent.models.retry_delay import pause
 from forge_bot.agent.models.usage import counted
@@ -94,7 +94,7 @@ class ProviderModel:
         self._model = model
         self._settings = settings
 
-    async def ask(self, call: ModelCall) -> Reply:
+    async def ask(self, call: ModelCall) -> ModelReply:
         """The reply, or an error in our words after as many attempts as are configured."""
         from pydantic_ai.exceptions import AgentRunError, UserError
 
@@ -147,7 +147,7 @@ class ProviderModel:
         enforced = form == "native" or (form == "auto" and self._model.profile.get("supports_json_schema_output", False))
         told = not enforced or (form == "auto" and self._elsewhere())
         # One text, not two: there are servers that take a single system message only.
-        system = [item.text for item in call.messages if item.role is Role.SYSTEM]
+        system = [item.text for item in call.messages if item.role is MessageRole.SYSTEM]
         system += [_SCHEMA_TOLD.format(schema=json.dumps(schema))] if told else []
         return ModelRequestParameters(
             output_mode="native" if enforced else "prompted",
@@ -163,14 +163,14 @@ class ProviderModel:
         return bool(self._settings.base_url or os.environ.get(variable))
 
 
-def _history(messages: tuple[Message, ...]) -> "list[ModelMessage]":
+def _history(messages: tuple[ChatMessage, ...]) -> "list[ModelMessage]":
     """What was said after the system's words, in the library's classes."""
     from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
 
     return [
-        ModelResponse(parts=[TextPart(item.text)]) if item.role is Role.ASSISTANT else ModelRequest.user_text_prompt(item.text)
+        ModelResponse(parts=[TextPart(item.text)]) if item.role is MessageRole.ASSISTANT else ModelRequest.user_text_prompt(item.text)
         for item in messages
-        if item.role is not Role.SYSTEM
+        if item.role is not MessageRole.SYSTEM
     ]
 
 
@@ -180,7 +180,7 @@ _MOST_CHARACTERS = 2_000_000
 _FINISH = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
 
 
-def _reply(name: str, call: ModelCall, response: "ModelResponse") -> Reply:
+def _reply(name: str, call: ModelCall, response: "ModelResponse") -> ModelReply:
     if response.finish_reason == "error" or response.state not in {"complete", "incomplete"}:
         raise PerhapsPaid(f"{name} broke off before its answer was complete.")
     details = response.provider_details or {}
@@ -188,4 +188,4 @@ def _reply(name: str, call: ModelCall, response: "ModelResponse") -> Reply:
     finish = _FINISH.get(response.finish_reason or "stop", Finish.STOP)
     if len(text) > _MOST_CHARACTERS:
         text, finish = text[:_MOST_CHARACTERS], Finish.LENGTH
-    return Reply(text=text, usage=counted(name, call, text, response), finish=finish)
+    return ModelReply(text=text, usage=counted(name, call, text, response), finish=finish)

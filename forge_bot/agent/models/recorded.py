@@ -5,7 +5,7 @@ import os
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.models.base import Model, ModelCall, ReplayKey, Reply, prompt_digest
+from forge_bot.agent.models.base import Model, ModelCall, ModelReply, ReplayKey, prompt_digest
 from forge_bot.agent.models.exchange_files import Exchange, Exchanges
 from forge_bot.errors import ModelUnavailable, RecordExhausted
 
@@ -19,7 +19,7 @@ class Recorder:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
 
-    async def ask(self, call: ModelCall) -> Reply:
+    async def ask(self, call: ModelCall) -> ModelReply:
         """The model's own reply; failures are not recorded, since they are nobody's answer."""
         reply = await self._model.ask(call)
         exchange = Exchange(
@@ -60,7 +60,7 @@ class Replayer:
         """Questions so far that were asked in other words than when the record was made."""
         return tuple(self._drifted)
 
-    async def ask(self, call: ModelCall) -> Reply:
+    async def ask(self, call: ModelCall) -> ModelReply:
         """The recorded reply. Raises RecordExhausted, naming the key and what the record has."""
         found = self._answers.get(call.key)
         if found is None:
@@ -70,4 +70,4 @@ class Replayer:
             self._drifted[call.key] = None
         if found.unavailable:
             raise ModelUnavailable(found.unavailable)
-        return Reply(text=found.text, usage=found.usage.model_copy(update={"cost": Decimal(0)}), finish=found.finish)
+        return ModelReply(text=found.text, usage=found.usage.model_copy(update={"cost": Decimal(0)}), finish=found.finish)

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.models.base import ModelCall, Reply
+from forge_bot.agent.models.base import ModelCall, ModelReply
 from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.errors import ModelUnavailable, RecordExhausted
 
@@ -18,7 +18,7 @@ class Scripted:
         self.name = f"scripted:{path}"
         self._exchanges = Exchanges.read(path)
 
-    async def ask(self, call: ModelCall) -> Reply:
+    async def ask(self, call: ModelCall) -> ModelReply:
         """The scripted reply. Raises RecordExhausted if none fits."""
         found = self._exchanges.best(call.key)
         if found is None:
@@ -26,4 +26,4 @@ class Scripted:
             raise RecordExhausted(said, details=("It has answers for:", *self._exchanges.listed()))
         if found.unavailable:
             raise ModelUnavailable(found.unavailable)
-        return Reply(text=found.text, usage=found.usage.model_copy(update={"cost": Decimal(0)}), finish=found.finish)
+        return ModelReply(text=found.text, usage=found.usage.model_copy(update={"cost": Decimal(0)}), finish=found.finish)

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from forge_bot.agent.capabilities import Effect, Observation, Status, Wanted
-from forge_bot.agent.limits import Limits
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.catalogue import CapabilitySpec, spec
 from forge_bot.agent.providers.git_diff import GitDiff, git_diff
 from forge_bot.agent.providers.git_log import GitLog, git_log
 from forge_bot.agent.providers.list_files import ListFiles, list_files
 from forge_bot.agent.providers.project_commands import LintCheck, OnPaths, OnWords, PastRuns, RunTests, on_paths, past_runs
-from forge_bot.agent.providers.provider_result import Declined, Found
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult
 from forge_bot.agent.providers.read_file import ReadFile, read_file
 from forge_bot.agent.providers.search_code import SearchCode, search_code
 from forge_bot.errors import PathEscapes
@@ -30,10 +30,10 @@ class _Capability:
     """Reads parameters and answers; `run` gets them already valid, with the characters the answer may have."""
 
     spec: CapabilitySpec
-    answer: Callable[[str, Limits], Found]
+    answer: Callable[[str, WorkLimits], ProviderResult]
 
 
-class Context:
+class ProviderContext:
     """Looks things up in `root`, the top of a work tree. Safe to use from several threads.
 
     `base` is the commit this work began at, what git_diff compares with. What lives on other floors comes in as functions:
@@ -71,7 +71,7 @@ class Context:
         if linters:
             self._capabilities["lint_check"] = _capability("lint_check", LintCheck, partial(self._command, linters), Effect.RUNS)
 
-    def _command(self, run: OnPaths, wanted: RunTests | LintCheck, limits: Limits) -> Found:
+    def _command(self, run: OnPaths, wanted: RunTests | LintCheck, limits: WorkLimits) -> ProviderResult:
         with self._one_command:
             return on_paths(run, wanted.paths, limits.result_chars)
 
@@ -80,32 +80,34 @@ class Context:
         chosen = sorted(self._capabilities.keys() & set(self._capabilities if names is None else names))
         return tuple(self._capabilities[name].spec for name in chosen)
 
-    def fetch(self, wanted: Wanted, limits: Limits) -> Observation:
+    def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
         """What one request brings. An unknown name, parameters that do not fit, a path that leads out: all are statuses."""
         capability = self._capabilities.get(wanted.capability)
         if capability is None:
             offered = ", ".join(sorted(self._capabilities))
-            return _observation(wanted, Status.UNKNOWN_CAPABILITY, f"There is no capability of that name. There are: {offered}.")
+            return _observation(wanted, ResultStatus.UNKNOWN_CAPABILITY, f"There is no capability of that name. There are: {offered}.")
         try:
             found = capability.answer(wanted.params, limits)
         except ValidationError as error:
-            return _observation(wanted, Status.INVALID_PARAMS, _faults(error, capability.spec))
+            return _observation(wanted, ResultStatus.INVALID_PARAMS, _faults(error, capability.spec))
         except PathEscapes as escapes:
-            return _observation(wanted, Status.DENIED, escapes.message)
+            return _observation(wanted, ResultStatus.DENIED, escapes.message)
         except Declined as declined:
             return _observation(wanted, declined.status, declined.why)
-        return _observation(wanted, Status.OK, found.content, found)
+        return _observation(wanted, ResultStatus.OK, found.content, found)
 
 
-def _capability(name: str, params: type[P], answer: Callable[[P, Limits], Found], effect: Effect = Effect.READS) -> _Capability:
+def _capability(
+    name: str, params: type[P], answer: Callable[[P, WorkLimits], ProviderResult], effect: Effect = Effect.READS
+) -> _Capability:
     return _Capability(spec(name, params, effect), lambda text, limits: answer(params.model_validate_json(text), limits))
 
 
-def _short(look: Callable[[P, int], Found], wanted: P, limits: Limits) -> Found:
+def _short(look: Callable[[P, int], ProviderResult], wanted: P, limits: WorkLimits) -> ProviderResult:
     return look(wanted, limits.result_chars)
 
 
-def _long(look: Callable[[P, int], Found], wanted: P, limits: Limits) -> Found:
+def _long(look: Callable[[P, int], ProviderResult], wanted: P, limits: WorkLimits) -> ProviderResult:
     return look(wanted, limits.file_chars)
 
 
@@ -114,8 +116,8 @@ def _faults(error: ValidationError, menu: CapabilitySpec) -> str:
     return f"{found}. It takes:\n{menu.line}"
 
 
-def _observation(wanted: Wanted, status: Status, content: str, found: Found | None = None) -> Observation:
-    return Observation(
+def _observation(wanted: CapabilityRequest, status: ResultStatus, content: str, found: ProviderResult | None = None) -> CapabilityResult:
+    return CapabilityResult(
         key=wanted.key,
         capability=wanted.capability,
         params=wanted.params,

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from forge_bot.agent.capabilities import Status
+from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import plain
 from forge_bot.agent.providers.git_read_only import RECORDS, git
-from forge_bot.agent.providers.provider_result import Declined, Found, head
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.values import Frozen
 
 
@@ -20,24 +20,24 @@ class GitDiff(Frozen):
     path: str | None = Field(default=None, description="only this file or folder")
 
 
-def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> Found:
+def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> ProviderResult:
     """A unified diff. `start` is the base when none is named."""
     path = plain(wanted.path or "")
     scope = [f":(literal){path}"] if path else [":(top)", f":(top,exclude){RECORDS}"]
     commit = _commit(root, wanted.base or start)
     said = git(root, "diff", "--no-ext-diff", "--no-textconv", "--stat", "--patch", commit, "--", *scope)
     if said.code and not said.cut:
-        raise Declined(Status.TOOL_ERROR, f"git cannot compare: {said.complaint[:300]}")
+        raise Declined(ResultStatus.TOOL_ERROR, f"git cannot compare: {said.complaint[:300]}")
     new = git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", *scope).text.rstrip("\0")
     named = "".join(f"Not tracked yet: {name}\n" for name in new.split("\0") if name)
-    return head(named + said.text, limit, f"since {commit[:12]}") if named or said.text else Found(content="No difference.")
+    return head(named + said.text, limit, f"since {commit[:12]}") if named or said.text else ProviderResult(content="No difference.")
 
 
 def _commit(root: Path, base: str) -> str:
     """The full name of a commit: from here on nothing the model wrote stands in the command line."""
     if any(not char.isprintable() for char in base):
-        raise Declined(Status.INVALID_PARAMS, "A commit's name has no control characters.")
+        raise Declined(ResultStatus.INVALID_PARAMS, "A commit's name has no control characters.")
     said = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
     if said.code or not said.text.strip():
-        raise Declined(Status.INVALID_PARAMS, f"There is no commit {base}.")
+        raise Declined(ResultStatus.INVALID_PARAMS, f"There is no commit {base}.")
     return said.text.strip()

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from forge_bot.agent.capabilities import Status
+from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import plain
 from forge_bot.agent.providers.git_read_only import git
-from forge_bot.agent.providers.provider_result import Declined, Found, head
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.values import Frozen
 
 _COMMITS = 20
@@ -20,11 +20,11 @@ class GitLog(Frozen):
     count: int | None = Field(default=None, ge=1, le=200, description=f"how many commits, {_COMMITS} if left out")
 
 
-def git_log(root: Path, wanted: GitLog, limit: int) -> Found:
+def git_log(root: Path, wanted: GitLog, limit: int) -> ProviderResult:
     """One line a commit."""
     scope = [f":(literal){path}"] if (path := plain(wanted.path or "")) else []
     shown = "--format=%h %ad %an: %s"
     said = git(root, "log", f"--max-count={wanted.count or _COMMITS}", "--date=short", shown, "--", *scope)
     if said.code:
-        raise Declined(Status.TOOL_ERROR, f"git has no log to show: {said.complaint[:300]}")
-    return head(said.text, limit) if said.text else Found(content="No commits.")
+        raise Declined(ResultStatus.TOOL_ERROR, f"git has no log to show: {said.complaint[:300]}")
+    return head(said.text, limit) if said.text else ProviderResult(content="No commits.")

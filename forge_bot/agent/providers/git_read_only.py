@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from threading import Timer
 from typing import IO
 
-from forge_bot.agent.capabilities import Status
+from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_result import Declined
 from forge_bot.values import Frozen
 
@@ -39,7 +39,7 @@ _ENVIRONMENT = {
 }
 
 
-class Said(Frozen):
+class GitOutput(Frozen):
     """What git printed, and whether there was more."""
 
     code: int
@@ -48,7 +48,7 @@ class Said(Frozen):
     cut: bool
 
 
-def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SECONDS) -> Said:
+def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SECONDS) -> GitOutput:
     """Run git on `root`. Raises Declined with status timeout after `seconds`; exit codes are the caller's to read."""
     options = [part for setting in _QUIET for part in ("-c", setting)]
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _ENVIRONMENT
@@ -68,9 +68,9 @@ def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SE
         complaints.seek(0)
         complaint = complaints.read(4_000).decode("utf-8", "replace").strip()
     if overtime:
-        raise Declined(Status.TIMEOUT, f"git {arguments[0]} took longer than {seconds:g} seconds and was ended.")
+        raise Declined(ResultStatus.TIMEOUT, f"git {arguments[0]} took longer than {seconds:g} seconds and was ended.")
     text = output[:most].decode("utf-8", "replace")
-    return Said(code=process.returncode, text=text, complaint=complaint, cut=len(output) > most)
+    return GitOutput(code=process.returncode, text=text, complaint=complaint, cut=len(output) > most)
 
 
 def _within(process: subprocess.Popen[bytes], most: int, seconds: float) -> tuple[bytes, bool]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from forge_bot.agent.capabilities import Status
+from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import alternatives, plain
 from forge_bot.agent.providers.git_read_only import RECORDS, git
-from forge_bot.agent.providers.provider_result import Declined, Found, head
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.values import Frozen
 
 
@@ -22,21 +22,21 @@ class ListFiles(Frozen):
     glob: str | None = Field(default=None, description="only files whose path fits, such as *.py or tests/**/test_*.py")
 
 
-def list_files(root: Path, wanted: ListFiles, limit: int) -> Found:
+def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
     """All paths, sorted; or a summary by folder that fits into `limit` characters."""
     folder = plain(wanted.path or "")
     scope = ["--", f":(literal){folder}"] if folder else []
     said = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *scope)
     if said.code and not said.cut:
-        raise Declined(Status.TOOL_ERROR, f"git cannot list this: {said.complaint[:300]}")
+        raise Declined(ResultStatus.TOOL_ERROR, f"git cannot list this: {said.complaint[:300]}")
     listed = {name for name in said.text.split("\0")[: -1 if said.cut else None] if name and _fits(name, wanted.glob)}
     names = sorted(listed if folder.split("/")[0] == RECORDS else {name for name in listed if not name.startswith(f"{RECORDS}/")})
     if not names:
-        return Found(content="No files.")
+        return ProviderResult(content="No files.")
     whole = "\n".join(names) + "\n"
     note = f"{'more than ' if said.cut else ''}{len(names):,} files"
     if len(whole) <= limit:
-        return Found(content=whole, note=note, truncated=said.cut)
+        return ProviderResult(content=whole, note=note, truncated=said.cut)
     found = head(_by_folder(names, folder), limit, f"{note}, too many to list: folders with the number of files in them")
     return found.model_copy(update={"truncated": True})
 

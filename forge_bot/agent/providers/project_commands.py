@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from pydantic import Field
 
-from forge_bot.agent.capabilities import Status
+from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import plain
-from forge_bot.agent.providers.provider_result import Declined, Found, ends, head
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult, ends, head
 from forge_bot.values import Frozen
 
 OnPaths = Callable[[tuple[str, ...]], str]
@@ -35,18 +35,18 @@ class LintCheck(Frozen):
     paths: tuple[str, ...] | None = Field(default=None, max_length=200, description="files to check; all if left out")
 
 
-def past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> Found:
+def past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> ProviderResult:
     """What the host knows of earlier runs."""
     return head(ask(wanted.query) or "No earlier run resembles this.", limit)
 
 
-def on_paths(run: OnPaths, paths: tuple[str, ...] | None, limit: int) -> Found:
+def on_paths(run: OnPaths, paths: tuple[str, ...] | None, limit: int) -> ProviderResult:
     """What a command of the project prints. Only names of files and tests reach it, never an option."""
     for path in paths or ():
         if not _SELECTOR.fullmatch(path):
-            raise Declined(Status.INVALID_PARAMS, f"{path} is not the name of a file or a test.")
+            raise Declined(ResultStatus.INVALID_PARAMS, f"{path} is not the name of a file or a test.")
         plain(path.partition("::")[0])
     try:
         return ends(run(paths or ()) or "It printed nothing.", limit)
     except TimeoutError:
-        raise Declined(Status.TIMEOUT, "The command took too long and was ended.") from None
+        raise Declined(ResultStatus.TIMEOUT, "The command took too long and was ended.") from None

@@ -1,10 +1,10 @@
 """What a capability brings back, and the ways it can decline."""
 
-from forge_bot.agent.capabilities import Status
+from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.values import Frozen
 
 
-class Found(Frozen):
+class ProviderResult(Frozen):
     """Text for the model. `note` says in its heading what the text is a part of."""
 
     content: str
@@ -15,27 +15,27 @@ class Found(Frozen):
 class Declined(Exception):
     """Nothing can be shown; the sentence tells the model why."""
 
-    def __init__(self, status: Status, why: str) -> None:
+    def __init__(self, status: ResultStatus, why: str) -> None:
         super().__init__(why)
         self.status = status
         self.why = why
 
 
-def head(text: str, limit: int, note: str = "") -> Found:
+def head(text: str, limit: int, note: str = "") -> ProviderResult:
     """The beginning of a text, in whole lines where a line fits, and how much is left out."""
     if len(text) <= limit:
-        return Found(content=text, note=note)
+        return ProviderResult(content=text, note=note)
     cut = text.rfind("\n", 0, limit) + 1 or limit
     lines = text.count("\n", cut) + (not text.endswith("\n"))
     left = f"cut: {lines:,} more lines" if cut < limit or text[cut - 1] == "\n" else f"cut at {limit:,} of {len(text):,} characters"
-    return Found(content=text[:cut], note=f"{note}; {left}" if note else left, truncated=True)
+    return ProviderResult(content=text[:cut], note=f"{note}; {left}" if note else left, truncated=True)
 
 
-def ends(text: str, limit: int) -> Found:
+def ends(text: str, limit: int) -> ProviderResult:
     """The beginning and, three times as long, the end of a text: what a command says last matters most."""
     if len(text) <= limit:
-        return Found(content=text)
+        return ProviderResult(content=text)
     first = limit // 4
     left = len(text) - limit
     kept = f"{text[:first]}\n[… {left:,} characters left out …]\n{text[len(text) - (limit - first) :]}"
-    return Found(content=kept, note=f"cut: {left:,} characters from the middle", truncated=True)
+    return ProviderResult(content=kept, note=f"cut: {left:,} characters from the middle", truncated=True)

@@ -5,10 +5,10 @@ from stat import S_ISDIR, S_ISREG
 
 from pydantic import Field
 
-from forge_bot.agent.capabilities import Status
+from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import inside, plain
 from forge_bot.agent.providers.private_files import is_private
-from forge_bot.agent.providers.provider_result import Declined, Found
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult
 from forge_bot.values import Frozen
 
 _MOST_BYTES = 20_000_000
@@ -23,7 +23,7 @@ class ReadFile(Frozen):
     end: int | None = Field(default=None, ge=1, description="last line to show")
 
 
-def read_file(root: Path, wanted: ReadFile, limit: int) -> Found:
+def read_file(root: Path, wanted: ReadFile, limit: int) -> ProviderResult:
     """The lines from `start` to `end`, as many as fit into `limit` characters."""
     text, remarks = _text(_readable(root, wanted.path), wanted.path)
     lines = text.split("\n")
@@ -31,9 +31,11 @@ def read_file(root: Path, wanted: ReadFile, limit: int) -> Found:
     total = len(lines) - (not unfinished)
     first, last = wanted.start or 1, min(wanted.end or total, total)
     if not total:
-        return Found(content="", note="the file is empty")
+        return ProviderResult(content="", note="the file is empty")
     if first > last:
-        raise Declined(Status.INVALID_PARAMS, f"{wanted.path} has {total} lines; lines {first} to {wanted.end or total} are none of them.")
+        raise Declined(
+            ResultStatus.INVALID_PARAMS, f"{wanted.path} has {total} lines; lines {first} to {wanted.end or total} are none of them."
+        )
     chosen, cut = _fitting(lines[first - 1 : last], limit)
     shown = first + len(chosen) - 1
     note = [f"lines {first}-{shown} of {total}", *remarks]
@@ -41,7 +43,7 @@ def read_file(root: Path, wanted: ReadFile, limit: int) -> Found:
         note.append("no line break at the end")
     if cut:
         note.append(f"cut at {limit:,} characters: {cut.format(next=shown + 1)}")
-    return Found(content="\n".join(chosen) + "\n", note="; ".join(note), truncated=bool(cut))
+    return ProviderResult(content="\n".join(chosen) + "\n", note="; ".join(note), truncated=bool(cut))
 
 
 def _fitting(lines: list[str], limit: int) -> tuple[list[str], str]:
@@ -59,15 +61,15 @@ def _readable(root: Path, path: str) -> Path:
     try:
         status = place.stat()
     except OSError:
-        raise Declined(Status.TOOL_ERROR, f"There is no file {path}.") from None
+        raise Declined(ResultStatus.TOOL_ERROR, f"There is no file {path}.") from None
     if S_ISDIR(status.st_mode):
-        raise Declined(Status.TOOL_ERROR, f"{path} is a folder; list_files shows what is in it.")
+        raise Declined(ResultStatus.TOOL_ERROR, f"{path} is a folder; list_files shows what is in it.")
     if not S_ISREG(status.st_mode):
-        raise Declined(Status.DENIED, f"{path} is not an ordinary file.")
+        raise Declined(ResultStatus.DENIED, f"{path} is not an ordinary file.")
     if status.st_size > _MOST_BYTES:
-        raise Declined(Status.TOOL_ERROR, f"{path} has {status.st_size:,} bytes, too many to read; search_code can look into it.")
+        raise Declined(ResultStatus.TOOL_ERROR, f"{path} has {status.st_size:,} bytes, too many to read; search_code can look into it.")
     if is_private(root, plain(path)) or is_private(root, place.relative_to(root.resolve()).as_posix()):
-        raise Declined(Status.DENIED, f"{path} is not part of the repository and may hold secrets.")
+        raise Declined(ResultStatus.DENIED, f"{path} is not part of the repository and may hold secrets.")
     return place
 
 
@@ -75,9 +77,9 @@ def _text(place: Path, path: str) -> tuple[str, list[str]]:
     try:
         data = place.read_bytes()
     except OSError as error:
-        raise Declined(Status.TOOL_ERROR, f"{path} cannot be read: {error.strerror}.") from None
+        raise Declined(ResultStatus.TOOL_ERROR, f"{path} cannot be read: {error.strerror}.") from None
     if b"\0" in data[:_SNIFFED]:
-        raise Declined(Status.TOOL_ERROR, f"{path} is a binary file of {len(data):,} bytes.")
+        raise Declined(ResultStatus.TOOL_ERROR, f"{path} is a binary file of {len(data):,} bytes.")
     remarks: list[str] = []
     text = data.decode("utf-8", "replace")
     if "\ufffd" in text and "\ufffd".encode() not in data:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from forge_bot.agent.capabilities import Status
+from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import alternatives, plain
-from forge_bot.agent.providers.git_read_only import RECORDS, Said, git
+from forge_bot.agent.providers.git_read_only import RECORDS, GitOutput, git
 from forge_bot.agent.providers.private_files import is_private
-from forge_bot.agent.providers.provider_result import Declined, Found, head
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.values import Frozen
 
 _MOST_MATCHES = 100
@@ -26,14 +26,14 @@ class SearchCode(Frozen):
     max: int | None = Field(default=None, ge=1, le=1_000, description=f"most matches to show, {_MOST_MATCHES} if left out")
 
 
-def search_code(root: Path, wanted: SearchCode, limit: int) -> Found:
+def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
     """At most `max` matching lines, by path and line."""
     if any(char in wanted.pattern for char in "\0\n\r"):
-        raise Declined(Status.INVALID_PARAMS, "The expression is matched against single lines and cannot hold a line break.")
+        raise Declined(ResultStatus.INVALID_PARAMS, "The expression is matched against single lines and cannot hold a line break.")
     said, note = _grep(root, wanted)
     matches = _public(root, [line for line in said.text.split("\n") if line.count("\0") >= _FIELDS - 1])
     if not matches:
-        return Found(content="No line matches.", note=note)
+        return ProviderResult(content="No line matches.", note=note)
     most = wanted.max or _MOST_MATCHES
     shown = "\n".join(_shown(line) for line in matches[:most])
     counted = f"{len(matches):,} matches" if not said.cut else f"more than {len(matches):,} matches"
@@ -50,7 +50,7 @@ def _public(root: Path, matches: list[str]) -> list[str]:
     return [line for line in matches if line.partition("\0")[0] not in private]
 
 
-def _grep(root: Path, wanted: SearchCode) -> tuple[Said, str]:
+def _grep(root: Path, wanted: SearchCode) -> tuple[GitOutput, str]:
     said, note = _with(root, "-P", wanted), ""
     if said.code and _WITHOUT_PERL in said.complaint:
         said, note = _with(root, "-E", wanted), "this git knows only POSIX extended expressions: no \\d, no look-around"
@@ -59,7 +59,7 @@ def _grep(root: Path, wanted: SearchCode) -> tuple[Said, str]:
     return said, note
 
 
-def _with(root: Path, flavour: str, wanted: SearchCode) -> Said:
+def _with(root: Path, flavour: str, wanted: SearchCode) -> GitOutput:
     # The expression follows -e and the path follows --, so neither can be an option.
     named = [_pathspec(root, each) for each in alternatives(wanted.path)] if wanted.path else [":(top)"]
     scope = ["--", *named, *_without_records(wanted.path)]
@@ -71,13 +71,13 @@ def _without_records(path: str | None) -> list[str]:
     return [] if path and plain(path).split("/")[0] == RECORDS else [f":(top,exclude){RECORDS}"]
 
 
-def _trouble(said: Said, wanted: SearchCode) -> Declined:
+def _trouble(said: GitOutput, wanted: SearchCode) -> Declined:
     complaint = said.complaint.removeprefix("fatal: ")
     if "outside repository" in complaint:
-        return Declined(Status.DENIED, f"{wanted.path} leads out of the repository.")
+        return Declined(ResultStatus.DENIED, f"{wanted.path} leads out of the repository.")
     if "match limit" in complaint or "recursion limit" in complaint:
-        return Declined(Status.TIMEOUT, "This expression needs too many steps on some line; use one without nested repetition.")
-    return Declined(Status.INVALID_PARAMS, f"git cannot search for this: {complaint[:300]}")
+        return Declined(ResultStatus.TIMEOUT, "This expression needs too many steps on some line; use one without nested repetition.")
+    return Declined(ResultStatus.INVALID_PARAMS, f"git cannot search for this: {complaint[:300]}")
 
 
 def _pathspec(root: Path, path: str) -> str:

@@ -9,7 +9,7 @@ from forge_bot.bot.comments.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.bot.comments.folds import Paper, papers
 from forge_bot.bot.comments.next_step import asked_for
 from forge_bot.bot.comments.number_format import head, listed, row, several, spent
-from forge_bot.bot.comments.run_view import HEAVIEST_FIRST, VERDICTS, View
+from forge_bot.bot.comments.run_view import HEAVIEST_FIRST, VERDICTS, RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
@@ -26,7 +26,7 @@ _ABOUT = {
 }
 
 
-def checkpoint(view: View, limit: int = LIMIT) -> str:
+def checkpoint(view: RunView, limit: int = LIMIT) -> str:
     """The question that is open. Raises ValueError when the view has none."""
     question, gate = view.question, view.state.gate
     if question is None or gate is None:
@@ -49,12 +49,12 @@ def checkpoint(view: View, limit: int = LIMIT) -> str:
     )
 
 
-def _heading(view: View, gate: OpenGate) -> str:
+def _heading(view: RunView, gate: OpenGate) -> str:
     again = f" · version {gate.round}" if gate.round > 1 and gate.reason is None else ""
     return f"### ✋ {asked_for(view, gate).removesuffix('.')}{again}"
 
 
-def _decision(view: View, question: Question, gate: OpenGate) -> str:
+def _decision(view: RunView, question: Question, gate: OpenGate) -> str:
     """Three lines: what the run is about, what is to be decided, what is known of it."""
     lines = [f"**{escape.plain(view.state.title)}** · effort {view.state.effort} · {view.branch}"]
     if gate.reason is not None:
@@ -66,7 +66,7 @@ def _decision(view: View, question: Question, gate: OpenGate) -> str:
     return "  \n".join(lines)
 
 
-def _reviewers(view: View, gate: OpenGate) -> str:
+def _reviewers(view: RunView, gate: OpenGate) -> str:
     records = [(file.name, view.state.artifacts[file.name]) for file in gate.files if file.name in view.state.artifacts]
     said = [
         f"**{VERDICTS[record.verdict]}**, with {several(len(record.findings), 'finding')}"
@@ -78,7 +78,7 @@ def _reviewers(view: View, gate: OpenGate) -> str:
     return f"The reviewer's verdict: {listed(said)}." if said else "No reviewer has looked at it; at this effort you are the first."
 
 
-def _reviewed(view: View, gate: OpenGate) -> tuple[Finding, ...]:
+def _reviewed(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
     """What reviews that are shown found."""
     records = [view.state.artifacts[file.name] for file in gate.files if file.name in view.state.artifacts]
     return tuple(finding for record in records for finding in record.findings)
@@ -102,7 +102,7 @@ def findings(found: Sequence[Finding]) -> Flexible:
 # -- answering ----------------------------------------------------------------------------------------------------
 
 
-def _answer(view: View, question: Question, gate: OpenGate) -> str:
+def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
     """The line that says yes, ready to be copied; below it the other answers. Each with what it does."""
     effects = {choice.answer: choice.effect for choice in question.actions}
     first = next((answer for answer in ("approve", "done") if answer in effects), "")
@@ -118,7 +118,7 @@ def _answer(view: View, question: Question, gate: OpenGate) -> str:
     return f"**{when}, answer with this line:**\n\n```text\n{_said(view, first, gate)}\n```\n\n{others}"
 
 
-def _said(view: View, answer: str, gate: OpenGate) -> str:
+def _said(view: RunView, answer: str, gate: OpenGate) -> str:
     match answer:
         case "approve":
             return view.commands.say("approve", short(gate.digest))
@@ -128,7 +128,7 @@ def _said(view: View, answer: str, gate: OpenGate) -> str:
             return view.commands.say(answer)
 
 
-def _bound(view: View, question: Question, gate: OpenGate) -> str:
+def _bound(view: RunView, question: Question, gate: OpenGate) -> str:
     removed = f"🧹 {escape.line(view.removed)}" if view.removed else ""
     if not question.data.digest or "approve" not in gate.options:
         return removed
@@ -152,7 +152,7 @@ def _changed(question: Question) -> Flexible:
     return lambda room: papers([paper])(min(room, LIMIT // 3))
 
 
-def _documents(view: View, question: Question) -> list[Paper]:
+def _documents(view: RunView, question: Question) -> list[Paper]:
     return [
         Paper(
             name=document.name,

@@ -16,7 +16,7 @@ _FORMS = {
 }
 
 
-class Commands(Frozen):
+class CommandNames(Frozen):
     """How commands are written here."""
 
     prefix: str = Field(default="/forge", pattern=r"^[/@!.][A-Za-z][A-Za-z0-9_-]*$")

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments.command_names import Commands
+from forge_bot.bot.comments.command_names import CommandNames
 from forge_bot.bot.comments.commit_links import short
 from forge_bot.bot.comments.fit_comment import compose
 from forge_bot.bot.comments.folds import Paper, papers
 from forge_bot.bot.comments.next_step import next_move, pull_request_link
 from forge_bot.bot.comments.number_format import listed, several
 from forge_bot.bot.comments.phase_table import phases
-from forge_bot.bot.comments.reply import Reply
-from forge_bot.bot.comments.run_view import ANSWERS, View
+from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.run_view import ANSWERS, RunView
 from forge_bot.bot.comments.tracking_comment import facts
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.gate.help import help_text
@@ -18,41 +18,43 @@ from forge_bot.prompts import escape
 from forge_bot.values import PhaseId
 
 
-def no_run(commands: Commands, *, label: str) -> Reply:
+def no_run(commands: CommandNames, *, label: str) -> CommentReply:
     """A command where nothing was begun."""
     begin = f"Put the label {escape.code(label)} on this issue, or say {escape.code(commands.prefix)}, and I will begin."
-    return Reply(occasion="no-run", headline="No run has begun here yet.", detail=begin, reaction="confused")
+    return CommentReply(occasion="no-run", headline="No run has begun here yet.", detail=begin, reaction="confused")
 
 
-def already_running(view: View) -> Reply:
+def already_running(view: RunView) -> CommentReply:
     """A start where a run is under way."""
     detail = f"It is on {view.branch}: {_now(view)} To begin anew, end it first with `{view.commands.say('abandon')}`."
-    return Reply(occasion="already-running", headline="A run for this issue is under way already.", detail=detail, reaction="confused")
+    return CommentReply(
+        occasion="already-running", headline="A run for this issue is under way already.", detail=detail, reaction="confused"
+    )
 
 
-def ended_already(view: View) -> Reply:
+def ended_already(view: RunView) -> CommentReply:
     """A command to a run that is over."""
     detail = f"{next_move(view).text}\n\nTo begin another one, put the label on again or say {escape.code(view.commands.prefix)}."
-    return Reply(occasion="ended-already", headline="This run is over, so nothing was changed.", detail=detail, reaction="confused")
+    return CommentReply(occasion="ended-already", headline="This run is over, so nothing was changed.", detail=detail, reaction="confused")
 
 
 # -- answers that do not count ------------------------------------------------------------------------------------
 
 
-def nothing_to_answer(view: View, *, answer: str) -> Reply:
+def nothing_to_answer(view: RunView, *, answer: str) -> CommentReply:
     """An answer while no question is open."""
     where = f"`{view.commands.say('status')}` says where I am."
     detail = f"Nothing has happened. {_now(view)} When I need a decision, I ask in a comment of its own; {where}"
     headline = f"There is nothing to {escape.plain(answer, 20)} just now."
-    return Reply(occasion="nothing-to-answer", headline=headline, detail=detail, reaction="confused")
+    return CommentReply(occasion="nothing-to-answer", headline=headline, detail=detail, reaction="confused")
 
 
-def stale_approval(view: View, gate: OpenGate, *, given: str = "") -> Reply:
+def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> CommentReply:
     """An approval of another text than the one that waits."""
     named = f"It names {escape.code(given, 16)}, but" if given else "It came before the newest version was shown:"
     where = f"[Read it]({view.links.question}), and" if view.links.question else "Read it in the newest question, and"
     answer = f"if you agree, answer\n\n```text\n{view.commands.say('approve', short(gate.digest))}\n```"
-    return Reply(
+    return CommentReply(
         occasion="stale-approval",
         headline="That approval does not count: it was for another version.",
         detail=f"{named} {escape.code(short(gate.digest))} is what waits now. Nothing has happened. {where} {answer}",
@@ -61,26 +63,26 @@ def stale_approval(view: View, gate: OpenGate, *, given: str = "") -> Reply:
     )
 
 
-def already_answered(view: View, decision: Decision) -> Reply:
+def already_answered(view: RunView, decision: Decision) -> CommentReply:
     """A second answer to the same question."""
     what = ANSWERS.get(decision.answer, decision.answer)
     headline = f"{view.label(decision.gate)} was answered already: {what} by {escape.code(decision.by)}."
     back = f"`{view.commands.say('retry', _phase_before(view, decision.gate))}` goes back, with your notes on the lines below it."
-    return Reply(
+    return CommentReply(
         occasion="already-answered", headline=headline, detail=f"The first answer counts. {_now(view)} {back}", reaction="confused"
     )
 
 
-def not_offered(view: View, gate: OpenGate, *, answer: str) -> Reply:
+def not_offered(view: RunView, gate: OpenGate, *, answer: str) -> CommentReply:
     """An answer that the open question does not take."""
     offered = [f"`{view.commands.form(option, gate.digest)}`" for option in dict.fromkeys((*gate.options, "abandon"))]
     headline = f"The open question does not take {escape.code(answer, 30)}."
-    return Reply(occasion="not-offered", headline=headline, detail=f"It takes {listed(offered, 'or')}.", reaction="confused")
+    return CommentReply(occasion="not-offered", headline=headline, detail=f"It takes {listed(offered, 'or')}.", reaction="confused")
 
 
-def notes_missing(commands: Commands) -> Reply:
+def notes_missing(commands: CommandNames) -> CommentReply:
     """A rejection without a reason."""
-    return Reply(
+    return CommentReply(
         occasion="notes-missing",
         headline="What should be different?",
         detail=f"With nothing to go by, the next version would be a guess. Please say `{commands.form('reject')}` on one line; "
@@ -92,70 +94,70 @@ def notes_missing(commands: Commands) -> Reply:
 # -- being told, and asked ----------------------------------------------------------------------------------------
 
 
-def asked_for_help(view: View | None, commands: Commands) -> Reply:
+def asked_for_help(view: RunView | None, commands: CommandNames) -> CommentReply:
     """Everything that can be said, in the words of the grammar; before it, where the run stands."""
     now = f"{_now(view)}\n\n" if view is not None else ""
     table = help_text(commands.prefix, bare=commands.short)
-    return Reply(occasion="help", headline="What you can tell me", detail=f"{now}{table}")
+    return CommentReply(occasion="help", headline="What you can tell me", detail=f"{now}{table}")
 
 
-def asked_for_status(view: View) -> Reply:
+def asked_for_status(view: RunView) -> CommentReply:
     """Where the run stands."""
-    return Reply(occasion="status", headline=next_move(view).headline, detail=f"{next_move(view).detail}\n\n{facts(view)}")
+    return CommentReply(occasion="status", headline=next_move(view).headline, detail=f"{next_move(view).detail}\n\n{facts(view)}")
 
 
-def asked_for_cost(view: View) -> Reply:
+def asked_for_cost(view: RunView) -> CommentReply:
     """What it has cost, phase by phase."""
-    return Reply(occasion="cost", headline="What it has cost so far", detail=compose([facts(view), phases(view)], 30_000).rstrip())
+    return CommentReply(occasion="cost", headline="What it has cost so far", detail=compose([facts(view), phases(view)], 30_000).rstrip())
 
 
-def resumed(view: View, *, by: str) -> Reply:
+def resumed(view: RunView, *, by: str) -> CommentReply:
     """A run goes on after it had stopped."""
     detail = f"{_now(view)} Nothing that was answered before is asked or paid for again."
-    return Reply(occasion="resumed", headline=f"Going on, as {escape.code(by)} said.", detail=detail, reaction="rocket")
+    return CommentReply(occasion="resumed", headline=f"Going on, as {escape.code(by)} said.", detail=detail, reaction="rocket")
 
 
-def cannot(commands: Commands, *, said: str, advice: str) -> Reply:
+def cannot(commands: CommandNames, *, said: str, advice: str) -> CommentReply:
     """A command that the run does not take now, in the words of the error."""
     detail = f"{escape.line(advice, 400)} `{commands.say('status')}` says where the run stands."
-    return Reply(occasion="cannot", headline=escape.line(said, 300), detail=detail, reaction="confused")
+    return CommentReply(occasion="cannot", headline=escape.line(said, 300), detail=detail, reaction="confused")
 
 
-def answered(text: str) -> Reply:
+def answered(text: str) -> CommentReply:
     """What a model says to a question about the run."""
-    return Reply(
+    return CommentReply(
         occasion="answer",
         headline="An answer, from the run's model; nothing was changed by it.",
         detail=compose([papers([Paper(name="answer", text=text, url="", open=True)])], 40_000).rstrip(),
     )
 
 
-def fixing(view: View, *, checks: Sequence[str], round_: int, most: int) -> Reply:
+def fixing(view: RunView, *, checks: Sequence[str], round_: int, most: int) -> CommentReply:
     """Checks of the pull request failed, and the run works on them, or asks a person after the last round."""
     named = listed([escape.code(name, 60) for name in checks[:5]])
     if round_ > most:
         headline, detail = "The checks are still red, so I ask.", f"{named} failed after {several(most, 'round')}. {_now(view)}"
     else:
         headline, detail = "I am working on the failed checks.", f"{named} failed; this is round {round_} of at most {most}. {_now(view)}"
-    return Reply(occasion="fixing", headline=headline, detail=detail, reaction="rocket")
+    return CommentReply(occasion="fixing", headline=headline, detail=detail, reaction="rocket")
 
 
-def no_fix(view: View, *, checks: Sequence[str]) -> Reply:
+def no_fix(view: RunView, *, checks: Sequence[str]) -> CommentReply:
     """No check of the pull request failed in a way that another change could mend."""
     if not checks:
-        return Reply(
+        return CommentReply(
             occasion="no-fix",
             headline="No check of the pull request has failed.",
             detail=f"Nothing was changed. To have a phase done again, name it: `{view.commands.say('retry', 'phase-3')}`.",
         )
     named = listed([escape.code(name, 80) for name in checks[:5]])
     detail = f"{named}: that is the runner's trouble, not this change's. Run the check again on {pull_request_link(view, begins=False)}."
-    return Reply(occasion="no-fix", headline="There is nothing in the failed checks that I could mend.", detail=detail)
+    return CommentReply(occasion="no-fix", headline="There is nothing in the failed checks that I could mend.", detail=detail)
 
 
-def used_up(commands: Commands) -> Reply:
+def used_up(commands: CommandNames) -> CommentReply:
     """There is more to do, and no worker comes any more in this run of the workflow."""
-    return Reply(
+    return CommentReply(
         occasion="used-up",
         headline="This workflow run ends here, and there is more to do.",
         detail=f"Everything so far lies on the branch. `{commands.say('retry')}` goes on.",
@@ -163,17 +165,19 @@ def used_up(commands: Commands) -> Reply:
     )
 
 
-def pull_request_by_hand(view: View, *, url: str, said: str) -> Reply:
+def pull_request_by_hand(view: RunView, *, url: str, said: str) -> CommentReply:
     """GitHub did not let us open the pull request."""
     detail = f"GitHub's words: {escape.code(said, 300)}. [Open it with one click]({url}); everything lies on {view.branch}."
-    return Reply(occasion="pull-request-by-hand", headline="I could not open the pull request myself.", detail=detail, tone="warning")
+    return CommentReply(
+        occasion="pull-request-by-hand", headline="I could not open the pull request myself.", detail=detail, tone="warning"
+    )
 
 
-def _now(view: View) -> str:
+def _now(view: RunView) -> str:
     move = next_move(view)
     return f"{move.headline} {move.detail.partition(chr(10))[0]}".strip()
 
 
-def _phase_before(view: View, gate: PhaseId) -> str:
+def _phase_before(view: RunView, gate: PhaseId) -> str:
     phase = view.pipeline.phase(gate)
     return getattr(phase, "sends_back_to", "") or view.state.current_phase

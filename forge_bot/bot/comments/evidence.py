@@ -6,13 +6,13 @@ from forge_bot.bot.comments.fit_comment import Flexible, as_many
 from forge_bot.bot.comments.folds import Paper, papers
 from forge_bot.bot.comments.number_format import duration, head, money, row, several
 from forge_bot.bot.comments.reply import alert
-from forge_bot.bot.comments.run_view import View
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.prompts import escape
 from forge_bot.values import CommandResult
 
 
-def evidence(view: View, gate: OpenGate) -> list[str | Flexible]:
+def evidence(view: RunView, gate: OpenGate) -> list[str | Flexible]:
     """The parts that this question needs; none for most."""
     match gate.reason:
         case Reason.VERIFICATION_RED if view.state.verification is not None:
@@ -80,14 +80,14 @@ def _before(result: CommandResult | None) -> str:
     return ("green" if result.exit_code == 0 else f"exit code {result.exit_code}") + tests
 
 
-def _money(view: View) -> str:
+def _money(view: RunView) -> str:
     budget = view.state.budget
     cap = f" of {money(budget.cap)}" if budget.cap is not None else ""
     calls = several(view.state.usage.calls, "model call")
     return f"**Spent: {money(budget.spent)}{cap}**, in {calls}. The work so far is saved, and nothing of it is done twice."
 
 
-def _criteria(view: View, gate: OpenGate) -> Flexible:
+def _criteria(view: RunView, gate: OpenGate) -> Flexible:
     task = view.state.task(gate.task) if gate.task is not None else None
     criteria = task.spec.acceptance if task is not None else ()
     return as_many(

@@ -4,8 +4,8 @@ from forge_bot.bot.comments.fit_comment import LIMIT, compose
 from forge_bot.bot.comments.next_step import next_move
 from forge_bot.bot.comments.number_format import several
 from forge_bot.bot.comments.phase_table import phases
-from forge_bot.bot.comments.reply import Reply
-from forge_bot.bot.comments.run_view import View
+from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts, tasks
 from forge_bot.runs.outcome import Outcome
 
@@ -20,7 +20,7 @@ _SAID = {
 }
 
 
-def summary(view: View, limit: int = LIMIT) -> str:
+def summary(view: RunView, limit: int = LIMIT) -> str:
     """Markdown for GITHUB_STEP_SUMMARY; GitHub takes 1 MiB, this is far below."""
     move = next_move(view)
     issue = view.state.source
@@ -32,12 +32,12 @@ def summary(view: View, limit: int = LIMIT) -> str:
     )
 
 
-def short_summary(reply: Reply) -> str:
+def short_summary(reply: CommentReply) -> str:
     """The summary of a run that had nothing to look at: a command refused, a setup that is not ready."""
     return compose([outcome(reply), reply.text])
 
 
-def outcome(reply: Reply) -> str:
+def outcome(reply: CommentReply) -> str:
     """The heading: how the invocation ended, and with which exit code of the job."""
     if reply.outcome is None:
         return "## forge-bot: under way"

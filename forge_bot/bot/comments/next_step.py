@@ -2,28 +2,28 @@
 
 from forge_bot.bot.comments.commit_links import short
 from forge_bot.bot.comments.number_format import money, several
-from forge_bot.bot.comments.reply import Reply
-from forge_bot.bot.comments.run_view import View
+from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.pipeline import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
-from forge_bot.engine.state import OpenGate, Reason, Status
+from forge_bot.engine.state import OpenGate, Reason, RunStatus
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
 
 
-def next_move(view: View) -> Reply:
+def next_move(view: RunView) -> CommentReply:
     """What comes next, in this order: the end, what is in the way, a question, the work under way."""
     match view.state.current_phase_status:
-        case Status.COMPLETED:
+        case RunStatus.COMPLETED:
             return _completed(view)
-        case Status.ABANDONED:
+        case RunStatus.ABANDONED:
             return _abandoned(view)
-        case Status.IN_PROGRESS | Status.AWAITING_HUMAN:
+        case RunStatus.IN_PROGRESS | RunStatus.AWAITING_HUMAN:
             if view.trouble is not None:
                 return _in_trouble(view, view.trouble)
             return _asked(view, view.state.gate) if view.state.gate is not None else _working(view)
 
 
-def _in_trouble(view: View, trouble: Reply) -> Reply:
+def _in_trouble(view: RunView, trouble: CommentReply) -> CommentReply:
     """What is in the way, and under it what waits for an answer all the same."""
     if view.state.gate is None:
         return trouble
@@ -31,7 +31,7 @@ def _in_trouble(view: View, trouble: Reply) -> Reply:
     return trouble.model_copy(update={"detail": f"{trouble.detail}\n\n**{asked.headline}** {asked.detail}"})
 
 
-def pull_request_link(view: View, *, begins: bool = True) -> str:
+def pull_request_link(view: RunView, *, begins: bool = True) -> str:
     """The pull request as a link that names its number, where the address has one; `begins` a sentence or a cell."""
     address = view.state.pull_request
     number = address.rstrip("/").rpartition("/")[2]
@@ -39,7 +39,7 @@ def pull_request_link(view: View, *, begins: bool = True) -> str:
     return f"[{named if begins else named[0].lower() + named[1:]}]({address})"
 
 
-def _completed(view: View) -> Reply:
+def _completed(view: RunView) -> CommentReply:
     state = view.state
     red = state.verification is not None and state.verification.red
     caution = " **The verification is red** and was accepted by a person; the pull request says so." if red else ""
@@ -49,24 +49,24 @@ def _completed(view: View) -> Reply:
         compare = view.links.compare(state.base_branch, state.branch)
         detail = f"The work is on {view.branch}; [look at the change and open a pull request]({compare}).{caution}"
     tone = "warning" if red else "tip"
-    return Reply(occasion="completed", headline="Done.", detail=detail, tone=tone, reaction="rocket", outcome=Outcome.DONE)
+    return CommentReply(occasion="completed", headline="Done.", detail=detail, tone=tone, reaction="rocket", outcome=Outcome.DONE)
 
 
-def _abandoned(view: View) -> Reply:
+def _abandoned(view: RunView) -> CommentReply:
     last = view.state.decisions[-1] if view.state.decisions else None
     by = f" by {escape.code(last.by)}" if last is not None and last.answer == "abandon" else ""
     detail = f"Nothing is lost: {view.branch} keeps the documents and the work so far. A new run starts with the label or a new command."
-    return Reply(occasion="abandoned", headline=f"This run was ended{by}.", detail=detail, outcome=Outcome.ABANDONED)
+    return CommentReply(occasion="abandoned", headline=f"This run was ended{by}.", detail=detail, outcome=Outcome.ABANDONED)
 
 
 # -- a question ---------------------------------------------------------------------------------------------------
 
 
-def _asked(view: View, gate: OpenGate) -> Reply:
+def _asked(view: RunView, gate: OpenGate) -> CommentReply:
     outcome = Outcome.BUDGET if gate.reason is Reason.BUDGET else Outcome.WAITING
     tone = "warning" if gate.reason is not None else "important"
     begin = asked_for(view, gate)
-    return Reply(
+    return CommentReply(
         occasion="waiting",
         headline=f"Your turn: {begin[:1].lower()}{begin[1:]}",
         detail=_how_to_answer(view, gate),
@@ -75,7 +75,7 @@ def _asked(view: View, gate: OpenGate) -> Reply:
     )
 
 
-def asked_for(view: View, gate: OpenGate) -> str:
+def asked_for(view: RunView, gate: OpenGate) -> str:
     """What a person is asked for, in one sentence."""
     if "done" in gate.options:
         return "Please do what only a person can do."
@@ -87,7 +87,7 @@ def asked_for(view: View, gate: OpenGate) -> str:
     return escape.line(said) if said else "A decision is needed before I can go on."
 
 
-def _how_to_answer(view: View, gate: OpenGate) -> str:
+def _how_to_answer(view: RunView, gate: OpenGate) -> str:
     say = view.commands.say
     words = f"{escape.line(gate.subject)}\n\n" if gate.subject else ""
     where = f"[The question]({view.links.question}) has everything to decide on. " if view.links.question else ""
@@ -103,7 +103,7 @@ def _how_to_answer(view: View, gate: OpenGate) -> str:
 # -- the work -----------------------------------------------------------------------------------------------------
 
 
-def _working(view: View) -> Reply:
+def _working(view: RunView) -> CommentReply:
     state = view.state
     phase = view.pipeline.phase(state.current_phase)
     detail = "Nothing is needed from you now; I will ask here when it is."
@@ -114,4 +114,4 @@ def _working(view: View) -> Reply:
         detail = "The work is done and is being delivered."
     if state.budget.cap is not None and state.budget.spent * 5 > state.budget.cap * 4:
         detail += f" {money(state.budget.cap - state.budget.spent)} of the budget are left; if they do not suffice, I will stop and ask."
-    return Reply(occasion="working", headline=f"{view.label(phase.id)} is under way.", detail=detail, reaction="eyes")
+    return CommentReply(occasion="working", headline=f"{view.label(phase.id)} is under way.", detail=detail, reaction="eyes")

@@ -4,7 +4,7 @@ from forge_bot.bot.comments.commit_links import short
 from forge_bot.bot.comments.fit_comment import Flexible, as_many
 from forge_bot.bot.comments.next_step import pull_request_link
 from forge_bot.bot.comments.number_format import head, listed, money, row, several, tokens
-from forge_bot.bot.comments.run_view import VERDICTS, View, decided
+from forge_bot.bot.comments.run_view import VERDICTS, RunView, decided
 from forge_bot.engine.phase_rows import Row, rows
 from forge_bot.engine.pipeline import DecisionPhase, EndPhase, PublishPhase, SetupPhase, TaskReviewPhase, TasksPhase, VerifyPhase
 from forge_bot.prompts import escape
@@ -15,7 +15,7 @@ _MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "open": "🔨"}
 _MOST_DOCUMENTS = 3
 
 
-def phases(view: View) -> Flexible:
+def phases(view: RunView) -> Flexible:
     """The phases that were begun, in their order, with what came of them; below, what is still to come, and what is left out."""
     known = [each for each in rows(view.pipeline, view.state) if not isinstance(view.pipeline.phase(each.phase), EndPhase)]
     shown = [each for each in known if each.standing in _BEGUN or each.usage.calls]
@@ -39,7 +39,7 @@ def phases(view: View) -> Flexible:
     return fitted
 
 
-def _line(view: View, each: Row) -> str:
+def _line(view: RunView, each: Row) -> str:
     label = view.label(each.phase)
     now = each.standing in {"current", "waiting"}
     spent = (tokens(each.usage), money(each.usage.cost)) if each.usage.calls else ("", "")
@@ -47,19 +47,19 @@ def _line(view: View, each: Row) -> str:
     return row(mark, f"**{label}**" if now else label, " · ".join(_results(view, each)), *spent)
 
 
-def _total(view: View) -> str:
+def _total(view: RunView) -> str:
     usage = view.state.usage
     calls = several(usage.calls, "model call")
     return row("", "**Together**", calls if usage.calls else "", f"**{tokens(usage)}**", f"**{money(usage.cost)}**")
 
 
-def _results(view: View, each: Row) -> list[str]:
+def _results(view: RunView, each: Row) -> list[str]:
     """Cells of Markdown: what a person said, what a reviewer or a command found, the documents."""
     said = _said(view, each.phase)
     return [*([said] if said else []), *_documents(view, each.phase)]
 
 
-def _said(view: View, phase_id: PhaseId) -> str:
+def _said(view: RunView, phase_id: PhaseId) -> str:
     state = view.state
     match view.pipeline.phase(phase_id):
         case TasksPhase() if state.tasks:
@@ -77,7 +77,7 @@ def _said(view: View, phase_id: PhaseId) -> str:
             return _judged(view, phase_id)
 
 
-def _judged(view: View, phase_id: PhaseId) -> str:
+def _judged(view: RunView, phase_id: PhaseId) -> str:
     decision = next((each for each in reversed(view.state.decisions) if each.gate == phase_id), None)
     if decision is not None:
         return f"{decided(decision)}, {escape.code(short(decision.digest))}"
@@ -87,7 +87,7 @@ def _judged(view: View, phase_id: PhaseId) -> str:
     return ", ".join(part for part in (verdict, rounds) if part)
 
 
-def _verified(view: View) -> str:
+def _verified(view: RunView) -> str:
     verification = view.state.verification
     if verification is None or not verification.results:
         return "nothing to run"
@@ -96,7 +96,7 @@ def _verified(view: View) -> str:
     return "**red**, accepted by a person" if verification.accepted else "**red**"
 
 
-def _documents(view: View, phase_id: PhaseId) -> list[str]:
+def _documents(view: RunView, phase_id: PhaseId) -> list[str]:
     phase = view.pipeline.phase(phase_id)
     if isinstance(phase, SetupPhase):
         return [view.links.named(phase.writes)]

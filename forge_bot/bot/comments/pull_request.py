@@ -3,14 +3,14 @@
 import re
 from collections.abc import Mapping
 
-from forge_bot.artifacts.markdown import Kind, read_blocks
+from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.bot.comments import markers
 from forge_bot.bot.comments.commit_links import short
 from forge_bot.bot.comments.evidence import commands, outputs, reasons, warnings
 from forge_bot.bot.comments.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.bot.comments.number_format import head, listed, money, row, several, spent
 from forge_bot.bot.comments.reviews import open_findings, reviews
-from forge_bot.bot.comments.run_view import View, decided
+from forge_bot.bot.comments.run_view import RunView, decided
 from forge_bot.bot.comments.tracking_comment import footer
 from forge_bot.engine.state import Decision, State, Verification
 from forge_bot.prompts import escape
@@ -31,7 +31,7 @@ class PullRequestText(Frozen):
     draft: bool
 
 
-def pull_request(view: View, documents: Mapping[str, str], limit: int = LIMIT) -> PullRequestText:
+def pull_request(view: RunView, documents: Mapping[str, str], limit: int = LIMIT) -> PullRequestText:
     """Title and body, from the state and the texts of the run's documents by name; those that are missing are left out.
 
     It is a draft until the project's own commands have run and are green.
@@ -72,9 +72,9 @@ def _paragraph(markdown: str, heading: str) -> str:
     """The first text under a heading, as it is written."""
     below = False
     for block in read_blocks(markdown):
-        if block.kind is Kind.HEADING:
+        if block.kind is BlockKind.HEADING:
             below = block.text.strip().casefold() == heading.casefold()
-        elif below and block.kind is Kind.TEXT and not block.depth:
+        elif below and block.kind is BlockKind.TEXT and not block.depth:
             return "\n".join(markdown.splitlines()[block.line : block.end])
     return ""
 
@@ -85,7 +85,7 @@ def _closes(state: State) -> str:
     return f"Closes #{int(source.id)}" if source.type == "github_issue" and source.id.isascii() and source.id.isdigit() else ""
 
 
-def _warnings(view: View) -> Flexible:
+def _warnings(view: RunView) -> Flexible:
     state = view.state
     found = [
         f"**Yours to push**: {listed([escape.code(path) for path in paths[:5]])} in {view.links.named(name)}."
@@ -110,7 +110,7 @@ def _accepted(decision: Decision) -> str:
 # -- requirement, files, tests ------------------------------------------------------------------------------------
 
 
-def _requirements(view: View, documents: Mapping[str, str]) -> Flexible:
+def _requirements(view: RunView, documents: Mapping[str, str]) -> Flexible:
     """What the verifier found for each demand, or the reviewer; where neither wrote a table, what the tasks say."""
     found = next((rows for name in _TABLES if (rows := read_requirements(documents.get(name, "")))), ()) or _planned(view.state)
     before = "### What was asked for, and where it is\n\n" + head("Requirement", "Files", "Tests", "State")
@@ -123,7 +123,7 @@ def _requirements(view: View, documents: Mapping[str, str]) -> Flexible:
     )
 
 
-def _where(view: View) -> str:
+def _where(view: RunView) -> str:
     name = next((name for name in (*_TABLES, "tasks.md") if name in view.state.artifacts), "")
     return view.links.named(name) if name else f"[documents]({view.links.folder})"
 
@@ -160,7 +160,7 @@ def _checked(verification: Verification | None, state: State) -> list[str | Flex
     ]
 
 
-def _decisions(view: View) -> Flexible:
+def _decisions(view: RunView) -> Flexible:
     noted = any(each.notes for each in view.state.decisions)
 
     def line(each: Decision) -> str:
@@ -173,21 +173,21 @@ def _decisions(view: View) -> Flexible:
     return as_many(view.state.decisions, line, lambda count: f"_{several(count, 'more decision')} {more}._", before=before, most=8_000)
 
 
-def _asked(view: View, decision: Decision) -> str:
+def _asked(view: RunView, decision: Decision) -> str:
     task = view.state.task(decision.task) if decision.task is not None else None
     return view.label(decision.gate) + (
         f", task {escape.plain(task.spec.id, 20)}: {escape.cell(task.spec.title, 100)}" if task is not None else ""
     )
 
 
-def _cost(view: View) -> str:
+def _cost(view: RunView) -> str:
     state, usage = view.state, view.state.usage
     paid = spent(usage, state.budget) if state.budget.cap is not None else money(usage.cost)
     cached = f" ({usage.cached_tokens:,} of them cached)" if usage.cached_tokens else ""
     return f"{paid} · {several(usage.calls, 'model call')} · {usage.input_tokens:,} tokens in{cached}, {usage.output_tokens:,} out"
 
 
-def _documents(view: View) -> str:
+def _documents(view: RunView) -> str:
     of_tasks = re.compile(rf"(?:impl|review)-(?:{'|'.join(re.escape(task.spec.id) for task in view.state.tasks) or '(?!)'})\.md")
     names = [name for name in view.state.artifacts if name.endswith(".md") and not of_tasks.fullmatch(name)]
     named = [view.links.named(name) for name in dict.fromkeys(("request.md", *names))]

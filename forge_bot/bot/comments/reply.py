@@ -15,7 +15,7 @@ Reaction = Literal["eyes", "rocket", "confused", "+1"]
 """The receipt on the comment that is answered: seen, done, not done, taken."""
 
 
-class Reply(Frozen):
+class CommentReply(Frozen):
     """Words for one occasion, complete and harmless, with the way out in them."""
 
     occasion: str

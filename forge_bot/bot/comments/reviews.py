@@ -3,13 +3,13 @@
 from forge_bot.bot.comments.fit_comment import Flexible, as_many
 from forge_bot.bot.comments.folds import fold
 from forge_bot.bot.comments.number_format import head, row, several
-from forge_bot.bot.comments.run_view import HEAVIEST_FIRST, VERDICTS, View
+from forge_bot.bot.comments.run_view import HEAVIEST_FIRST, VERDICTS, RunView
 from forge_bot.engine.state import ArtifactRecord
 from forge_bot.prompts import escape
 from forge_bot.values import Finding
 
 
-def reviews(view: View) -> Flexible:
+def reviews(view: RunView) -> Flexible:
     """A table of all verdicts, in the order they were given."""
     given = [(name, record) for name, record in view.state.artifacts.items() if record.verdict is not None]
     return as_many(
@@ -21,7 +21,7 @@ def reviews(view: View) -> Flexible:
     )
 
 
-def open_findings(view: View) -> Flexible:
+def open_findings(view: RunView) -> Flexible:
     """What reviewers noted and nobody has worked off, folded; the heaviest first."""
     found: list[tuple[Finding, str]] = [
         (finding, name) for name, record in view.state.artifacts.items() if record.verdict is not None for finding in record.findings
@@ -41,7 +41,7 @@ def open_findings(view: View) -> Flexible:
     return folded if ordered else lambda _room: ""
 
 
-def _line(view: View, name: str, record: ArtifactRecord) -> str:
+def _line(view: RunView, name: str, record: ArtifactRecord) -> str:
     of = name.removeprefix("review-").removesuffix(".md")
     task = f", task {escape.plain(of, 20)}" if any(task.spec.id == of for task in view.state.tasks) else ""
     label = f"[{view.label(record.phase)}{task}]({view.links.artifact(name)})"

@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
-from forge_bot.bot.comments.command_names import Commands
+from forge_bot.bot.comments.command_names import CommandNames
 from forge_bot.bot.comments.commit_links import Links
-from forge_bot.bot.comments.reply import Reply
+from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State
 from forge_bot.prompts import escape
@@ -12,16 +12,16 @@ from forge_bot.runs.question import Question
 from forge_bot.values import Frozen, PhaseId, Severity, Verdict
 
 
-class View(Frozen):
+class RunView(Frozen):
     """One look at a run. The same view gives the same bytes."""
 
     pipeline: Pipeline
     state: State
     links: Links
-    commands: Commands = Commands()
+    commands: CommandNames = CommandNames()
     question: Question | None = Field(default=None, description="what is open, as every face gets it")
     estimate: str = Field(default="", description="plain words, for example `8 to 15 minutes, $0.40 to $0.90`")
-    trouble: Reply | None = Field(default=None, description="what stands in the way of going on")
+    trouble: CommentReply | None = Field(default=None, description="what stands in the way of going on")
     removed: str = Field(default="", description="the sentence on hidden text that was taken out of the request")
 
     patches: dict[str, tuple[str, ...]] = Field(

@@ -7,7 +7,7 @@ from forge_bot.bot.comments.folds import fold
 from forge_bot.bot.comments.next_step import next_move
 from forge_bot.bot.comments.number_format import head, row, several, spent
 from forge_bot.bot.comments.phase_table import phases
-from forge_bot.bot.comments.run_view import VERDICTS, View
+from forge_bot.bot.comments.run_view import VERDICTS, RunView
 from forge_bot.engine.state import TaskState, TaskStatus
 from forge_bot.prompts import escape
 
@@ -20,7 +20,7 @@ _MARKS = {
 }
 
 
-def tracking(view: View, limit: int = LIMIT) -> str:
+def tracking(view: RunView, limit: int = LIMIT) -> str:
     """The comment. Only its first part changes much, so people who come back know where to look."""
     return compose(
         [
@@ -35,13 +35,13 @@ def tracking(view: View, limit: int = LIMIT) -> str:
     )
 
 
-def _under_way(view: View) -> str:
+def _under_way(view: RunView) -> str:
     """The number of the issue whose run this is, while it is not over."""
     source = view.state.source
     return source.id if source.type == "github_issue" and not view.state.ended else ""
 
 
-def facts(view: View) -> str:
+def facts(view: RunView) -> str:
     """Effort and why, branch, estimate, and the money."""
     state = view.state
     lines = [f"**Effort {state.effort}** ({escape.line(state.effort_reason, 200)}) · {view.branch} from {escape.code(state.base_branch)}"]
@@ -50,7 +50,7 @@ def facts(view: View) -> str:
     return "  \n".join(lines)
 
 
-def tasks(view: View) -> Flexible:
+def tasks(view: RunView) -> Flexible:
     """The tasks, folded, with the documents of each."""
     state = view.state
     settled = sum(task.settled for task in state.tasks)
@@ -69,7 +69,7 @@ def tasks(view: View) -> Flexible:
     return folded if state.tasks else lambda _room: ""
 
 
-def _task(view: View, task: TaskState) -> str:
+def _task(view: RunView, task: TaskState) -> str:
     state, spec = view.state, task.spec
     under_way = state.wave is not None and spec.id in state.wave.remaining
     mark = "✋" if task.stuck is not None else "🔨" if under_way else _MARKS[task.status]
@@ -97,7 +97,7 @@ def _result(task: TaskState, *, under_way: bool) -> str:
             return "skipped by a person"
 
 
-def footer(view: View) -> str:
+def footer(view: RunView) -> str:
     """Small print: which run, as of when, where the log is, and how to speak to the bot."""
     state = view.state
     parts = [

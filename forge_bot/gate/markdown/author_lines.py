@@ -5,10 +5,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forge_bot.gate.markdown.block_lines import Kind, Leaf, TooDeep, read_leaves
+from forge_bot.gate.markdown.block_lines import Leaf, LineKind, TooDeep, read_leaves
 from forge_bot.gate.markdown.mail import mail_begins
 from forge_bot.gate.markdown.open_elements import lines_inside, tags_of_block
-from forge_bot.gate.markdown.spans import Tag, read_spans
+from forge_bot.gate.markdown.spans import InlineTag, read_spans
 
 _LINE_END = re.compile(r"\r\n?|\n")
 
@@ -36,7 +36,7 @@ def read_text(body: str) -> Text:
 
 
 def _prose(leaves: Sequence[Leaf]) -> set[int]:
-    return {number for leaf in leaves if leaf.kind is Kind.TEXT and not leaf.quoted for number in leaf.numbers}
+    return {number for leaf in leaves if leaf.kind is LineKind.TEXT and not leaf.quoted for number in leaf.numbers}
 
 
 def _own_lines(leaves: Sequence[Leaf], lines: int) -> set[int]:
@@ -45,19 +45,19 @@ def _own_lines(leaves: Sequence[Leaf], lines: int) -> set[int]:
     return {number for number in speaking if number < torn and number not in hidden}
 
 
-def _spoken(leaves: Sequence[Leaf]) -> tuple[set[int], list[Tag], int]:
+def _spoken(leaves: Sequence[Leaf]) -> tuple[set[int], list[InlineTag], int]:
     """The lines of prose, all tags outside of quotes, and the line from which a broken tag may have swallowed everything."""
     speaking: set[int] = set()
-    tags: list[Tag] = []
+    tags: list[InlineTag] = []
     torn = sys.maxsize
     for leaf in leaves:
-        if leaf.kind is Kind.TEXT:
+        if leaf.kind is LineKind.TEXT:
             spans = read_spans(leaf.lines)
             broken = spans.torn
-            found = [Tag(leaf.numbers[tag.line], tag.name, tag.opens) for tag in spans.tags]
+            found = [InlineTag(leaf.numbers[tag.line], tag.name, tag.opens) for tag in spans.tags]
             if not leaf.quoted and not leaf.defines:
                 speaking.update(number for place, number in enumerate(leaf.numbers) if place not in spans.hidden)
-        elif leaf.kind is Kind.HTML:
+        elif leaf.kind is LineKind.HTML:
             found, broken = tags_of_block(leaf.numbers, leaf.lines)
         else:
             continue

@@ -15,7 +15,7 @@ DEEPEST = 100
 """Nested quotes and lists that are followed. A text with more of them says nothing at all, and takes no time."""
 
 
-class Kind(Enum):
+class LineKind(Enum):
     """What sort of leaf a line stands in."""
 
     TEXT = "text"
@@ -27,7 +27,7 @@ class Kind(Enum):
 class Leaf:
     """One block without blocks inside: where its lines stand, and what they say without the marks of quotes and lists."""
 
-    kind: Kind
+    kind: LineKind
     quoted: bool
     numbers: list[int] = field(default_factory=list[int])
     lines: list[str] = field(default_factory=list[str])
@@ -109,7 +109,7 @@ class _Reader:
             return
         self._close(matched)
         if not blank:
-            self._begin(Leaf(Kind.TEXT, self._quoted, paragraph=True)).add(number, line[column:].strip(" "))
+            self._begin(Leaf(LineKind.TEXT, self._quoted, paragraph=True)).add(number, line[column:].strip(" "))
 
     @property
     def _quoted(self) -> bool:
@@ -162,10 +162,10 @@ class _Reader:
     def _goes_on(self, number: int, column: int) -> bool:
         """Whether the open leaf takes this line as it is: code and HTML do until their end."""
         leaf, text = self._leaf, self._line[column:]
-        if leaf is None or leaf.kind is Kind.TEXT:
+        if leaf is None or leaf.kind is LineKind.TEXT:
             return False
         blank = column >= self._length
-        if leaf.kind is Kind.CODE and not leaf.fence:
+        if leaf.kind is LineKind.CODE and not leaf.fence:
             return blank or self._indent(column) >= _CODE
         if leaf.end is ENDS_AT_BLANK and blank:
             self._leaf = None
@@ -215,7 +215,7 @@ class _Reader:
 
     def _code(self, number: int, matched: int) -> bool:
         self._close(matched)
-        self._begin(Leaf(Kind.CODE, self._quoted)).add(number, "")
+        self._begin(Leaf(LineKind.CODE, self._quoted)).add(number, "")
         return True
 
     def _whole_line(self, number: int, matched: int, text: str, within: bool, firmly: bool) -> bool:
@@ -225,16 +225,16 @@ class _Reader:
             return True
         if _HEADING.match(text):
             self._close(matched)
-            self._begin(Leaf(Kind.TEXT, self._quoted)).add(number, text)
+            self._begin(Leaf(LineKind.TEXT, self._quoted)).add(number, text)
             self._leaf = None
         elif (fence := _FENCE.match(text)) is not None:
             self._close(matched)
-            self._begin(Leaf(Kind.CODE, self._quoted, fence=fence["fence"])).add(number, text)
+            self._begin(Leaf(LineKind.CODE, self._quoted, fence=fence["fence"])).add(number, text)
         elif _RULE.fullmatch(text):
             self._close(matched)
         elif (end := html_start(text, firmly)) is not None:
             self._close(matched)
-            leaf = self._begin(Leaf(Kind.HTML, self._quoted, end=end))
+            leaf = self._begin(Leaf(LineKind.HTML, self._quoted, end=end))
             leaf.add(number, text)
             if end.search(text):
                 self._leaf = None

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from forge_bot.gate.markdown.html_blocks import BLOCK_ELEMENTS, COMMENT, TAG
-from forge_bot.gate.markdown.spans import Tag
+from forge_bot.gate.markdown.spans import InlineTag
 
 _VOID = {"base", "basefont", "col", "frame", "hr", "link", "meta", "param", "source", "track"}
 _INLINE_NAMES = (
@@ -24,15 +24,15 @@ _STYLES = {"a", "b", "big", "code", "em", "font", "i", "s", "small", "strike", "
 _ANYTHING = re.compile(r"<(?=[A-Za-z/!?])")
 
 
-def tags_of_block(numbers: Sequence[int], lines: Sequence[str]) -> tuple[list[Tag], bool]:
+def tags_of_block(numbers: Sequence[int], lines: Sequence[str]) -> tuple[list[InlineTag], bool]:
     """The tags in a block of HTML, and whether it ends in the middle of one: then all that follows may lie inside of it."""
     text = "\n".join(lines)
-    tags: list[Tag] = []
+    tags: list[InlineTag] = []
     line = place = 0
     while (found := _ANYTHING.search(text, place)) is not None:
         line += text.count("\n", place, found.start())
         if (tag := TAG.match(text, found.start())) is not None:
-            tags.append(Tag(numbers[line], (tag["opens"] or tag["closes"]).lower(), tag["opens"] is not None))
+            tags.append(InlineTag(numbers[line], (tag["opens"] or tag["closes"]).lower(), tag["opens"] is not None))
         elif (tag := COMMENT.match(text, found.start())) is None:
             return tags, True
         line += text.count("\n", found.start(), tag.end())
@@ -40,7 +40,7 @@ def tags_of_block(numbers: Sequence[int], lines: Sequence[str]) -> tuple[list[Ta
     return tags, False
 
 
-def lines_inside(tags: Iterable[Tag], lines: int) -> set[int]:
+def lines_inside(tags: Iterable[InlineTag], lines: int) -> set[int]:
     """The lines, of so many, that begin inside of an element that is known. One that is not closed reaches to the end."""
     hidden: set[int] = set()
     stack: list[str] = []

@@ -10,7 +10,7 @@ from forge_bot.gate.markdown.html_blocks import COMMENT, TAG
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
+class InlineTag:
     """A tag of HTML and the line it begins on."""
 
     line: int
@@ -23,7 +23,7 @@ class Spans:
     """What a paragraph hides: its lines, counted from 0, and the tags it holds. Torn: browsers see other tags than Markdown does."""
 
     hidden: set[int] = field(default_factory=set[int])
-    tags: list[Tag] = field(default_factory=list[Tag])
+    tags: list[InlineTag] = field(default_factory=list[InlineTag])
     torn: bool = False
 
 
@@ -42,7 +42,7 @@ def read_spans(lines: Sequence[str]) -> Spans:
     starts = [0, *accumulate(len(line) + 1 for line in lines[:-1])]
     scan = _Scan(text)
     spans = list(scan.spans())
-    tags = [Tag(bisect_right(starts, at) - 1, name, opens) for at, name, opens in scan.tags]
+    tags = [InlineTag(bisect_right(starts, at) - 1, name, opens) for at, name, opens in scan.tags]
     return Spans(_covered(spans, starts), tags, scan.torn)
 
 

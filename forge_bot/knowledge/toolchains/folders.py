@@ -3,16 +3,16 @@
 from collections.abc import Callable, Collection
 
 from forge_bot.knowledge.file_list import Listing
-from forge_bot.knowledge.project_commands_of import Found, together
+from forge_bot.knowledge.project_commands_of import DetectedCommands, together
 
 _MOST = 8
 
 
-def find_in(listing: Listing, manifests: Collection[str], read: Callable[[Listing, str], Found], kind: str) -> Found:
+def find_in(listing: Listing, manifests: Collection[str], read: Callable[[Listing, str], DetectedCommands], kind: str) -> DetectedCommands:
     """What the project at the root says, and, when it says nothing about tests, what those in folders say."""
-    root = read(listing, "") if listing.first("", tuple(manifests)) else Found()
+    root = read(listing, "") if listing.first("", tuple(manifests)) else DetectedCommands()
     if root.commands.test:
         return root
     folders = listing.projects(manifests)
     left = (f"{len(folders)} {kind} projects; only the first {_MOST} are run.",) if len(folders) > _MOST else ()
-    return together([root, *(read(listing, folder) for folder in folders[:_MOST]), Found(notes=left)])
+    return together([root, *(read(listing, folder) for folder in folders[:_MOST]), DetectedCommands(notes=left)])

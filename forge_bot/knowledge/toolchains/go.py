@@ -3,7 +3,7 @@
 import re
 
 from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.project_commands_of import Commands, Found, command
+from forge_bot.knowledge.project_commands_of import DetectedCommands, ProjectCommands, command
 from forge_bot.knowledge.toolchains.folders import find_in
 
 _REQUIRES = re.compile(r"^\s*require\b", re.MULTILINE)
@@ -11,12 +11,12 @@ _USES = re.compile(r"^\s*use\s*(?:\((?P<many>[^)]*)\)|(?P<one>\S+))", re.MULTILI
 _LINT_CONFIGS = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
 
 
-def find(listing: Listing) -> Found:
+def find(listing: Listing) -> DetectedCommands:
     """The commands of the workspace or module at the root, or else of the modules in folders."""
     return find_in(listing, ("go.work", "go.mod"), _read, "Go")
 
 
-def _read(listing: Listing, folder: str) -> Found:
+def _read(listing: Listing, folder: str) -> DetectedCommands:
     place = ("-C", folder) if folder else ()
     manifest = listing.first(folder, ("go.work", "go.mod")) or ""
     modules = _modules(listing, manifest)
@@ -25,8 +25,8 @@ def _read(listing: Listing, folder: str) -> Found:
     vendored = listing.has_folder(join(folder, "vendor"))
     config = listing.first(folder, _LINT_CONFIGS)
     lint = command(config or "", "golangci-lint", "run", *packages)
-    return Found(
-        commands=Commands(
+    return DetectedCommands(
+        commands=ProjectCommands(
             setup=(command(manifest, "go", *place, "mod", "download"),) if fetch and not vendored else (),
             build=(command(manifest, "go", *place, "build", *packages),),
             test=(command(manifest, "go", *place, "test", *packages),),

@@ -7,7 +7,7 @@ from posixpath import dirname, normpath
 from typing import NamedTuple
 
 from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.project_commands_of import Command, Commands, Found, command, together
+from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command, together
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import CommandName
 
@@ -31,7 +31,7 @@ class Rule(NamedTuple):
     recipe: str
 
 
-def find(listing: Listing, others: Commands) -> Found:
+def find(listing: Listing, others: ProjectCommands) -> DetectedCommands:
     """Commands for the kinds that the other toolchains leave open; in folders only when there is nothing else at all."""
     root = _read(listing, "", others)
     if any(part.of(name) for part in (others, root.commands) for name in CommandName):
@@ -54,7 +54,7 @@ def rules(listing: Listing, path: str) -> Mapping[str, Rule]:
     return {name: rule for name, rule in found.items() if rule.needs or rule.recipe}
 
 
-def _read(listing: Listing, folder: str, others: Commands) -> Found:
+def _read(listing: Listing, folder: str, others: ProjectCommands) -> DetectedCommands:
     path = listing.first(folder, _FILES) or ""
     known = rules(listing, path)
     place = ("-C", folder) if folder else ()
@@ -68,7 +68,7 @@ def _read(listing: Listing, folder: str, others: Commands) -> Found:
             notes.append(f"{path} has a target {target}, but its tools would not be those of setup; set it in {CONFIG} to use it.")
         else:
             chosen[kind] = (command(f"{path} has a target {target}", "make", *place, target),)
-    return Found(commands=Commands.model_validate(chosen), notes=tuple(notes))
+    return DetectedCommands(commands=ProjectCommands.model_validate(chosen), notes=tuple(notes))
 
 
 def _work(known: Mapping[str, Rule], target: str) -> str:

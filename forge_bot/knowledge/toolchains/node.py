@@ -7,7 +7,7 @@ from posixpath import dirname
 
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.lenient_config import json_object, string, strings, table
-from forge_bot.knowledge.project_commands_of import Command, Commands, Found, command
+from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command
 from forge_bot.knowledge.toolchains.folders import find_in
 from forge_bot.knowledge.toolchains.node_packages import Manager, read_manager
 from forge_bot.values import Frozen
@@ -35,12 +35,12 @@ class _Package(Frozen):
     manager: Manager
 
 
-def find(listing: Listing) -> Found:
+def find(listing: Listing) -> DetectedCommands:
     """The commands of the package at the root, or of those in folders when the root's has no tests."""
     return find_in(listing, (_MANIFEST,), _read, "JavaScript")
 
 
-def _read(listing: Listing, folder: str) -> Found:
+def _read(listing: Listing, folder: str) -> DetectedCommands:
     package = _package(listing, folder)
     notes: list[str] = []
     build = tuple(_script(package, "build"))
@@ -49,7 +49,7 @@ def _read(listing: Listing, folder: str) -> Found:
     setup: tuple[Command, ...] = ()
     if package.needs and (build or test or lint):
         setup = (command(package.manager.reason, *package.manager.install()),)
-    return Found(commands=Commands(setup=setup, build=build, test=test, lint=lint), notes=tuple(notes))
+    return DetectedCommands(commands=ProjectCommands(setup=setup, build=build, test=test, lint=lint), notes=tuple(notes))
 
 
 def _package(listing: Listing, folder: str) -> _Package:

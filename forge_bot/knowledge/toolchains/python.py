@@ -5,7 +5,7 @@ from posixpath import basename
 
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.lenient_config import ini, table, toml
-from forge_bot.knowledge.project_commands_of import Command, Commands, Found, command
+from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command
 from forge_bot.knowledge.toolchains.python_install import PYTHON, Order, order, pip_commands
 from forge_bot.knowledge.toolchains.python_needs import Needs, read_needs
 from forge_bot.knowledge.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
@@ -38,10 +38,10 @@ class _Project(Frozen):
         return self.needs.installable or bool(self.needs.dependencies or self.needs.sources)
 
 
-def find(listing: Listing) -> Found:
+def find(listing: Listing) -> DetectedCommands:
     """The commands of the Python project at the root, or of those in folders when the root holds none."""
     if not listing.has("pyproject.toml") and not any(path.endswith(".py") for path in listing.own()):
-        return Found()
+        return DetectedCommands()
     root = _read(listing, "")
     folders = listing.projects(_MANIFESTS)
     projects = [root]
@@ -52,8 +52,8 @@ def find(listing: Listing) -> Found:
         if len(folders) > _MOST_PROJECTS:
             notes += (f"{len(folders)} Python projects; only the first {_MOST_PROJECTS} are tested.",)
     orders = [_order(listing, project) for project in projects]
-    return Found(
-        commands=Commands(
+    return DetectedCommands(
+        commands=ProjectCommands(
             setup=pip_commands(listing, orders),
             test=tuple(each for project in projects for each in _tests(listing, project)),
             lint=tuple(each for project in projects for each in project.linters),

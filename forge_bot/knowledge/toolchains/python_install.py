@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.project_commands_of import ENV, Command, command
-from forge_bot.knowledge.toolchains.python_needs import Needs, Source
+from forge_bot.knowledge.toolchains.python_needs import DependencySource, Needs
 from forge_bot.knowledge.toolchains.python_requirements import includes
 from forge_bot.knowledge.words import one_line
 from forge_bot.values import Frozen
@@ -70,7 +70,7 @@ def pip_commands(listing: Listing, orders: Sequence[Order]) -> tuple[Command, ..
     )
 
 
-def _chosen(needs: Needs, tools: Sequence[str]) -> tuple[Source, ...]:
+def _chosen(needs: Needs, tools: Sequence[str]) -> tuple[DependencySource, ...]:
     """The sources for tests; those for development when there are none for tests, or only they name the tool that runs them."""
     tests = _preferred([source for source in needs.sources if source.for_tests])
     development = _preferred([source for source in needs.sources if source.for_development])
@@ -80,7 +80,7 @@ def _chosen(needs: Needs, tools: Sequence[str]) -> tuple[Source, ...]:
     return tests + tuple(source for source in development if any(source.names(tool) for tool in lacking))
 
 
-def _preferred(sources: Sequence[Source]) -> tuple[Source, ...]:
+def _preferred(sources: Sequence[DependencySource]) -> tuple[DependencySource, ...]:
     """Extras and groups over requirements files: a project that has both keeps the files for something else, mostly pins."""
     named = tuple(source for source in sources if source.kind != "file")
     return named or tuple(sources)
@@ -93,14 +93,16 @@ def _base_files(needs: Needs) -> list[str]:
     return [source.name for source in needs.sources if source.for_running]
 
 
-def _editable(needs: Needs, extras: Sequence[Source]) -> Iterator[str]:
+def _editable(needs: Needs, extras: Sequence[DependencySource]) -> Iterator[str]:
     yield from (f"./{path}" for path in needs.beside)
     if needs.installable:
         names = ",".join(source.name for source in extras)
         yield (f"./{needs.folder}" if needs.folder else ".") + (f"[{names}]" if names else "")
 
 
-def _reasons(needs: Needs, chosen: Sequence[Source], base: Sequence[str], missing: Sequence[str], *, with_tests: bool) -> Iterator[str]:
+def _reasons(
+    needs: Needs, chosen: Sequence[DependencySource], base: Sequence[str], missing: Sequence[str], *, with_tests: bool
+) -> Iterator[str]:
     if with_tests and needs.installable:
         yield f"the project in {needs.folder}/" if needs.folder else "the project itself"
     elif with_tests and needs.dependencies:

@@ -20,7 +20,7 @@ _HOOK = re.compile(r"/(?P<tool>ruff|flake8)(?:-pre-commit)?(?:\.git)?[\"']?\s*\n
 _COMPILED = re.compile(r"\b(?:ext[-_]modules|maturin|mesonpy|scikit_build_core|setuptools[-_]rust|cffi_modules|rust_extensions)\b")
 
 
-class Source(Frozen):
+class DependencySource(Frozen):
     """Requirements that stand together under a name: an extra, a dependency group, a requirements file."""
 
     kind: Literal["extra", "group", "file"]
@@ -55,7 +55,7 @@ class Needs(Frozen):
     installable: bool
     compiled: bool
     dependencies: tuple[str, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[DependencySource, ...]
     beside: tuple[str, ...]
 
     def declared(self, project: str) -> str:
@@ -113,7 +113,7 @@ def _installable(listing: Listing, folder: str, project: Mapping[str, object], l
     return named or bool(table(project, "tool", "poetry").get("name")) or "name" in legacy.get("metadata", {})
 
 
-def _extras(project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]]) -> Iterator[Source]:
+def _extras(project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]]) -> Iterator[DependencySource]:
     declared = table(project, "project", "optional-dependencies")
     yield from _sources("extra", {name: strings(value) for name, value in declared.items()})
     poetry = table(project, "tool", "poetry", "extras")
@@ -121,7 +121,7 @@ def _extras(project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str
     yield from _sources("extra", {name: tuple(value.splitlines()) for name, value in legacy.get("options.extras_require", {}).items()})
 
 
-def _groups(project: Mapping[str, object]) -> Iterator[Source]:
+def _groups(project: Mapping[str, object]) -> Iterator[DependencySource]:
     """Groups that pip cannot install by name: standard ones, and those of uv, Poetry, PDM and Hatch."""
     standard = table(project, "dependency-groups")
     yield from _sources("group", {name: tuple(dependency_group(standard, name)) for name in standard})
@@ -140,13 +140,13 @@ def _hatch(environment: Mapping[str, object]) -> tuple[str, ...]:
     return (*strings(environment.get("dependencies")), *strings(environment.get("extra-dependencies")))
 
 
-def _sources(kind: Literal["extra", "group"], named: Mapping[str, tuple[str, ...]]) -> Iterator[Source]:
+def _sources(kind: Literal["extra", "group"], named: Mapping[str, tuple[str, ...]]) -> Iterator[DependencySource]:
     for name, requirements in named.items():
         if kept := tuple(each.strip() for each in requirements if each.strip()):
-            yield Source(kind=kind, name=name, about=name, requirements=kept)
+            yield DependencySource(kind=kind, name=name, about=name, requirements=kept)
 
 
-def _files(listing: Listing, folder: str) -> Iterator[Source]:
+def _files(listing: Listing, folder: str) -> Iterator[DependencySource]:
     """Requirements files: `requirements-test.txt` and its spellings, and what lies in `requirements/`."""
     inside = join(folder, "requirements")
     for path in listing.below(folder):
@@ -157,16 +157,16 @@ def _files(listing: Listing, folder: str) -> Iterator[Source]:
             about = name.removesuffix(".txt")
         else:
             continue
-        yield Source(kind="file", name=path, about=about, requirements=tuple(file_lines(listing, path)))
+        yield DependencySource(kind="file", name=path, about=about, requirements=tuple(file_lines(listing, path)))
 
 
-def _hooks(listing: Listing) -> Iterator[Source]:
+def _hooks(listing: Listing) -> Iterator[DependencySource]:
     """The versions of linters that pre-commit pins: where a project names its linter nowhere else, it is the one it means."""
     pins = tuple(f"{found['tool']}=={found['version']}" for found in _HOOK.finditer(listing.text(_HOOKS)))
-    yield from (Source(kind="file", name=_HOOKS, about="hooks", requirements=pins) for _ in pins[:1])
+    yield from (DependencySource(kind="file", name=_HOOKS, about="hooks", requirements=pins) for _ in pins[:1])
 
 
-def _tox(listing: Listing, folder: str) -> Iterator[Source]:
+def _tox(listing: Listing, folder: str) -> Iterator[DependencySource]:
     """The plain dependencies of tox's main environment; those with a condition or a substitution are left to tox."""
     environment = ini(listing.text(join(folder, "tox.ini"))).get("testenv", {})
     lines = (line.strip() for line in environment.get("deps", "").splitlines())

@@ -38,7 +38,7 @@ class Tests(Frozen):
     quiet: bool = False
 
 
-class Start(NamedTuple):
+class UnittestStart(NamedTuple):
     """Where unittest's discovery starts, the folder its imports are relative to, and the names it looks for."""
 
     folder: str
@@ -63,7 +63,7 @@ def read_tests(listing: Listing, folder: str, needs: Needs) -> Tests:
     return Tests(runner=Runner.NONE, files=files)
 
 
-def unittest_starts(listing: Listing, files: Sequence[str]) -> tuple[Start, ...]:
+def unittest_starts(listing: Listing, files: Sequence[str]) -> tuple[UnittestStart, ...]:
     """The fewest discoveries that reach all test files.
 
     Discovery goes down into packages only (https://docs.python.org/3/library/unittest.html#test-discovery), so each file
@@ -74,15 +74,15 @@ def unittest_starts(listing: Listing, files: Sequence[str]) -> tuple[Start, ...]
     return tuple(sorted(kept, key=lambda each: (each.folder, each.pattern)))
 
 
-def _start(listing: Listing, path: str) -> Start:
+def _start(listing: Listing, path: str) -> UnittestStart:
     pattern = "test*.py" if basename(path).startswith("test") else "*_test.py"
     folder = top = dirname(path)
     while top and listing.has(join(top, "__init__.py")):
         folder, top = top, dirname(top)
-    return Start(folder=folder or ".", top=top or ".", pattern=pattern)
+    return UnittestStart(folder=folder or ".", top=top or ".", pattern=pattern)
 
 
-def _reaches(start: Start, other: Start) -> bool:
+def _reaches(start: UnittestStart, other: UnittestStart) -> bool:
     """Whether the first discovery finds the second's files as well: it starts in the folder that holds the other's package."""
     return start.pattern == other.pattern and start.folder == start.top == other.top
 

@@ -3,21 +3,21 @@
 import re
 
 from forge_bot.knowledge.file_list import Listing
-from forge_bot.knowledge.project_commands_of import Command, Commands, Found, command
+from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command
 
 _TEST_TASK = re.compile(r"Rake::TestTask|Minitest::TestTask|^\s*task\s+:?[\"']?test\b", re.MULTILINE)
 
 
-def find(listing: Listing) -> Found:
+def find(listing: Listing) -> DetectedCommands:
     """The commands of the Ruby project at the root, which has a Gemfile."""
     if not listing.has("Gemfile"):
-        return Found()
+        return DetectedCommands()
     test = _tests(listing)
     gems = listing.text("Gemfile") + "".join(listing.text(path) for path in listing.files if path.endswith(".gemspec"))
     rubocop = listing.has(".rubocop.yml") and "rubocop" in gems
     lint = (command(".rubocop.yml", "bundle", "exec", "rubocop", "--format", "emacs"),) if rubocop else ()
     setup = (command("Gemfile", "bundle", "install", "--quiet"),) if test or lint else ()
-    return Found(commands=Commands(setup=setup, test=test, lint=lint))
+    return DetectedCommands(commands=ProjectCommands(setup=setup, test=test, lint=lint))
 
 
 def _tests(listing: Listing) -> tuple[Command, ...]:

@@ -4,25 +4,25 @@ from collections.abc import Mapping
 
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.lenient_config import table, toml
-from forge_bot.knowledge.project_commands_of import Command, Commands, Found, command
+from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command
 from forge_bot.knowledge.toolchains.folders import find_in
 
 _NEEDS = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
-def find(listing: Listing) -> Found:
+def find(listing: Listing) -> DetectedCommands:
     """The commands of the crate or workspace at the root, or else of the crates in folders."""
     return find_in(listing, ("Cargo.toml",), _read, "Rust")
 
 
-def _read(listing: Listing, folder: str) -> Found:
+def _read(listing: Listing, folder: str) -> DetectedCommands:
     manifest = join(folder, "Cargo.toml")
     crate = toml(listing.text(manifest))
     place = ("--manifest-path", manifest) if folder else ()
     scope = ("--workspace",) if "workspace" in crate else ()
     locked = ("--locked",) if listing.has(join(folder, "Cargo.lock")) else ()
-    return Found(
-        commands=Commands(
+    return DetectedCommands(
+        commands=ProjectCommands(
             setup=(command(manifest, "cargo", "fetch", *place, *locked),) if _fetches(crate) else (),
             build=(command(manifest, "cargo", "build", *place, *scope),),
             test=(command(manifest, "cargo", "test", *place, *scope, "--no-fail-fast"),),

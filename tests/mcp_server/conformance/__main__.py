@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forge_bot.mcp_server.http import application, door
 from forge_bot.mcp_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service_calls import LazyService
 from tests.mcp_server.conformance.contents import add_contents
 from tests.mcp_server.conformance.dialogues import add_dialogues
 from tests.mcp_server.conformance.rounds import add_rounds
@@ -34,7 +34,7 @@ class Shown:
 
 def main(folder: Path, *, fixtures: bool) -> None:
     """Serve until the process is told to stop."""
-    server = make_server(LazyDesk([folder]))
+    server = make_server(LazyService([folder]))
     if fixtures:
         add_contents(server)
         add_dialogues(server)
