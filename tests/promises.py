@@ -81,7 +81,7 @@ LESSONS = {
     "lesson-15": "Findings that are open when a person approves reach those who implement.",
     "lesson-16": "Verification decides: red goes back to the implementer, then to a person, and a model's words do not change it.",
     "lesson-17": "A run that was begun from an issue keeps it to the end: number, labels, author and closing line.",
-    "lesson-18": "The labels of an issue count; effort is judged by whole words as a careful person would.",
+    "lesson-18": "The labels of an issue count; effort is judged by signs of scope, in any language, as a careful person would.",
     "lesson-19": "Past runs serve later ones: found by their words, unfinished ones too, findings counted, newest first, and friction.",
     "lesson-20": "The reason of a rejection reaches the one who has to do it again.",
     "lesson-21": "The default branch may have any name; a branch's name follows the request and never takes one that exists.",

@@ -1,31 +1,16 @@
-"""How much process a request deserves, and what kind of branch it gets: guesses that say what decided them."""
+"""Guesses of the effort and of the kind of branch for a request, each with the reason that decided it."""
 
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
-from forge_bot.engine.effort_words import (
-    CHORE,
-    DOCS,
-    FEATURE,
-    FIX,
-    LARGE,
-    LARGE_NOUNS,
-    NEGATED_AFTER,
-    NEGATED_BEFORE,
-    REFACTOR,
-    SETTINGS,
-    SMALL,
-)
+from forge_bot.engine.branch_words import CHORE, DOCS, FEATURE, FIX, REFACTOR, SETTINGS
 from forge_bot.errors import BadOption
 from forge_bot.values import Effort, Frozen
 
 BranchType = Literal["feature", "fix", "docs", "refactor", "chore"]
-
-# A small word deep in a long text says nothing about the whole: it counts in the title, or when the text is short.
-_SHORT_TEXT = 500
 
 _LABEL = re.compile(
     r"(?P<key>forge|effort|size|estimate|estimation|t-?shirt|complexity)\s*(?:[:/=_-]|\s)\s*(?P<size>[a-z-]+)", re.IGNORECASE
@@ -35,16 +20,39 @@ _SIZES = {
     **dict.fromkeys(("m", "medium", "mid"), Effort.M),
     **dict.fromkeys(("l", "large", "big", "xl", "xxl", "xxxl", "extra-large", "huge"), Effort.L),
 }
+_TYPES = {"epic": Effort.L, "initiative": Effort.L, "sub-task": Effort.S, "subtask": Effort.S}
+"""Types of issues that say how large one is. A bug or a task may be of any size."""
+
 _ORDER = [Effort.S, Effort.M, Effort.L]
 _MOST_POINTS = ((4, Effort.S), (12, Effort.M))
 
-# What is quoted, or names a place, is not what the request is about. Each part is bounded so that it takes linear time.
-_ENDINGS = "md|rst|txt|py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|java|kt|cs|php|c|h|cpp|sh|sql|css|html|ya?ml|json|toml|ini|cfg|lock"
+# Limits of the signs of scope, set so that they agree with the hand labels of tests/fixtures/effort_requests.yaml.
+LARGE_ITEMS = 7
+LARGE_FILES = 6
+LARGE_WORDS = 350
+SMALL_ITEMS = 1
+SMALL_FILES = 2
+SMALL_WORDS = 40
+
+_ENDINGS = "md|rst|txt|py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|java|kt|cs|php|c|h|cpp|sh|sql|css|html|po|ya?ml|json|toml|ini|cfg|lock"
+# Each alternative is bounded, so that a hostile text takes linear time.
+_FENCED = re.compile(r"(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_URL = re.compile(r"https?://\S+")
+_PATH = re.compile(
+    r"(?<![\w./\\@~-])[A-Za-z0-9_.@~-]*(?:[/\\][A-Za-z0-9_.@-]+)+"
+    rf"|(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]+\.(?:{_ENDINGS})(?![A-Za-z0-9_])"
+)
+_CODE = re.compile(r"`[^`\n]+`|(?<!\w)--[a-z][\w-]*")
+_ITEM = re.compile(r"^[ \t]{0,6}(?:[-*+]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
+_TRACEBACK = re.compile(
+    r"Traceback \(most recent call last\)|^\s+at [\w$.<>]+ ?\(|^panic: |^thread '.*' panicked|^\s*File \".+\", line \d+", re.MULTILINE
+)
+_WORD = re.compile(r"[^\W\d_]+")
+# Chinese and Japanese put no blanks between words; two of their characters are about one word.
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _ASIDE = re.compile(
-    r"(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)|`[^`\n]*`|<!--.*?(?:-->|\Z)|^[ ]{0,3}>[^\n]*|https?://\S+"
-    r"|(?<![\w./\\@~-])[A-Za-z0-9_.@~-]*(?:[/\\][A-Za-z0-9_.@-]+)+"
-    rf"|(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]+\.(?:{_ENDINGS})(?![A-Za-z0-9_])",
-    re.DOTALL | re.MULTILINE,
+    rf"{_FENCED.pattern}|`[^`\n]*`|{_COMMENT.pattern}|^[ ]{{0,3}}>[^\n]*|{_URL.pattern}|{_PATH.pattern}", re.DOTALL | re.MULTILINE
 )
 _COMMIT = re.compile(r"(?P<type>[a-z]+)(?:\([^)]*\))?!?[:：]\s")
 _COMMIT_TYPES: dict[str, BranchType] = {
@@ -63,20 +71,62 @@ class EffortGuess(Frozen):
     reason: str
 
 
-def guess_effort(*, flag: str | None, labels: Sequence[str], story_points: float | None, text: str) -> EffortGuess:
-    """The first that says something decides: the flag, a label, story points (up to 4 S, up to 12 M), words, else M.
+class Scope(Frozen):
+    """Signs of how large a request is, which do not depend on its language."""
 
-    Raises BadOption if the flag is none of S, M, L in either case. Labels are such as `forge:S`, `effort: M`, `size/XL`; one
-    that begins with `forge` goes before the others, and of two the larger counts. Story points of 0 or less say nothing.
+    words: int
+    items: int
+    files: int
+    places: int
+    traceback: bool
+
+
+def guess_effort(*, flag: str | None, labels: Sequence[str], story_points: float | None, text: str, issue_type: str = "") -> EffortGuess:
+    """Guess from the first that says something: flag, label, issue type, story points, signs of scope.
+
+    Labels are such as `forge:S`, `effort: M`, `size/XL`; one that begins with `forge` goes before the others, and of two the
+    larger counts. Story points up to 4 mean S, up to 12 M; 0 or less say nothing. Raises BadOption if the flag is none of S, M, L.
     """
     if flag is not None:
         return EffortGuess(effort=_flag(flag), reason="the effort that was asked for")
     if (label := _label(labels)) is not None:
         return label
+    if (size := _TYPES.get(issue_type.strip().lower())) is not None:
+        return EffortGuess(effort=size, reason=f"the issue type “{issue_type.strip()}”")
     if story_points is not None and math.isfinite(story_points) and story_points > 0:
         effort = next((size for most, size in _MOST_POINTS if story_points <= most), Effort.L)
         return EffortGuess(effort=effort, reason=f"{story_points:g} story {'point' if story_points == 1 else 'points'}")
-    return _words(text) or EffortGuess(effort=Effort.M, reason="nothing in the request says that it is small or large")
+    return _by_scope(read_scope(text))
+
+
+def read_scope(text: str) -> Scope:
+    """Count the signs of scope in a request: words of prose, list items, files and other places named, a traceback."""
+    text = unicodedata.normalize("NFKC", text)
+    outside = _URL.sub(" ", _COMMENT.sub(" ", _FENCED.sub("\n", text)))
+    files = {found.strip("`") for found in _PATH.findall(outside)}
+    unspaced = len(_UNSPACED.findall(outside))
+    return Scope(
+        words=len(_WORD.findall(_UNSPACED.sub(" ", outside))) + unspaced // 2,
+        items=len(_ITEM.findall(outside)),
+        files=len(files),
+        places=len(files | set(_CODE.findall(outside))),
+        traceback=_TRACEBACK.search(text) is not None,
+    )
+
+
+def _by_scope(scope: Scope) -> EffortGuess:
+    if scope.items >= LARGE_ITEMS:
+        return EffortGuess(effort=Effort.L, reason=f"a list of {scope.items} items")
+    if scope.files >= LARGE_FILES:
+        return EffortGuess(effort=Effort.L, reason=f"{scope.files} files named")
+    if scope.words >= LARGE_WORDS:
+        return EffortGuess(effort=Effort.L, reason=f"a long request of about {scope.words} words")
+    short = scope.words <= SMALL_WORDS and scope.items <= SMALL_ITEMS and scope.files <= SMALL_FILES
+    if short and scope.traceback:
+        return EffortGuess(effort=Effort.S, reason="a short request with a traceback")
+    if short and scope.places:
+        return EffortGuess(effort=Effort.S, reason="a short request that names its place")
+    return EffortGuess(effort=Effort.M, reason="no sign that the request is small or large")
 
 
 def branch_type(text: str) -> BranchType:
@@ -114,23 +164,6 @@ def _label(labels: Sequence[str]) -> EffortGuess | None:
         return None
     _, rank, label = max(found)
     return EffortGuess(effort=_ORDER[rank], reason=f"the label “{label}”")
-
-
-def _words(text: str) -> EffortGuess | None:
-    whole = _readable(text)
-    near = whole if len(whole) <= _SHORT_TEXT else _readable(text.strip().partition("\n")[0])
-    for effort, words, where in ((Effort.L, LARGE, whole), (Effort.L, LARGE_NOUNS, near), (Effort.S, SMALL, near)):
-        hit = next(_meant(words, where), None)
-        if hit is not None:
-            return EffortGuess(effort=effort, reason=f"the {'words' if ' ' in hit else 'word'} “{hit}” in the request")
-    return None
-
-
-def _meant(words: re.Pattern[str], text: str) -> Iterator[str]:
-    """The hits that are not denied: “no migration is needed” asks for none, and neither does 移行は不要."""
-    for hit in words.finditer(text):
-        if not NEGATED_BEFORE.search(text[max(0, hit.start() - 40) : hit.start()]) and not NEGATED_AFTER.match(text, hit.end()):
-            yield hit[0]
 
 
 def _readable(text: str) -> str:

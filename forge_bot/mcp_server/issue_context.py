@@ -11,10 +11,6 @@ from forge_bot.mcp_server.wire import ExternalContext, SourceType
 from forge_bot.runs.create import RequestDraft, draft_from, draft_from_words
 from forge_bot.values import Effort, Frozen
 
-_SIZES = {
-    **dict.fromkeys(("epic", "initiative"), Effort.L),
-    **dict.fromkeys(("sub-task", "subtask"), Effort.S),
-}
 _KINDS: Mapping[str, BranchType] = {
     **dict.fromkeys(("bug", "defect", "regression", "incident", "fix"), "fix"),
     **dict.fromkeys(("documentation", "docs"), "docs"),
@@ -53,7 +49,13 @@ def issue_context(text: str, origin: Origin, context: ExternalContext | None, fl
         if not title.strip() and not body.strip():
             raise _missing(origin)
         draft = draft_from(title, body, origin.source, labels)
-    effort = _effort(flag.value if flag is not None else None, draft, kind, points)
+    effort = guess_effort(
+        flag=flag.value if flag is not None else None,
+        labels=draft.labels,
+        issue_type=kind,
+        story_points=points,
+        text=f"{draft.title}\n{draft.text}",
+    )
     return IssueContext(draft=draft, effort=effort, kind=_kind((kind, *draft.labels)))
 
 
@@ -119,16 +121,6 @@ def _names(labels: Sequence[str | dict[str, JsonValue]]) -> tuple[str, ...]:
     """Labels by name, whether the host gives names or GitHub's objects."""
     plain = (label if isinstance(label, str) else str(label.get("name", "")) for label in labels)
     return tuple(label.strip() for label in plain if label.strip())
-
-
-def _effort(flag: str | None, draft: RequestDraft, kind: str, points: float | None) -> EffortGuess:
-    """The flag, a label, points, the type of the issue, words: the first that says something."""
-    told = guess_effort(flag=flag, labels=draft.labels, story_points=points, text="")
-    if told != guess_effort(flag=None, labels=(), story_points=None, text=""):
-        return told
-    if (size := _SIZES.get(kind.strip().lower())) is not None:
-        return EffortGuess(effort=size, reason=f"the issue type “{kind.strip()}”")
-    return guess_effort(flag=None, labels=(), story_points=None, text=f"{draft.title}\n{draft.text}")
 
 
 def _kind(names: Sequence[str]) -> BranchType | None:

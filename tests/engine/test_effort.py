@@ -19,10 +19,9 @@ class Request(Frozen):
     """A request of the corpus and what a careful person makes of it."""
 
     text: str
-    effort: Effort
-    by: Literal["flag", "label", "points", "words", "default"]
     branch: BranchType
-    words: str = ""
+    effort: Effort | None = None
+    by: Literal["flag", "label", "points", "default", ""] = ""
     flag: str | None = None
     labels: tuple[str, ...] = ()
     points: float | None = None
@@ -40,9 +39,16 @@ class Request(Frozen):
             "flag": "the effort that was asked for",
             "label": "the label “",
             "points": f"{self.points:g} story point" if self.points is not None else "",
-            "words": f"the {'words' if ' ' in self.words else 'word'} “{self.words}” in the request",
-            "default": "nothing in the request says",
+            "default": "no sign",
+            "": "",
         }[self.by]
+
+
+class Labelled(Frozen):
+    """A request with the effort that a person gave it by hand."""
+
+    text: str
+    effort: Effort
 
 
 CORPUS = Path(__file__).parent.parent / "fixtures" / "requests.yaml"
@@ -50,12 +56,49 @@ REQUESTS = TypeAdapter(list[Request]).validate_python(yaml.safe_load(CORPUS.read
 every_request = pytest.mark.parametrize("request_", REQUESTS, ids=[f"{number}-{one.text[:30]}" for number, one in enumerate(REQUESTS)])
 
 
+decided = pytest.mark.parametrize("request_", [one for one in REQUESTS if one.effort is not None])
+LABELLED = TypeAdapter(list[Labelled]).validate_python(yaml.safe_load(CORPUS.with_name("effort_requests.yaml").read_text(encoding="utf-8")))
+
+
 @pytest.mark.promise("lesson-18", "cli-option-effort")
-@every_request
+@decided
 def test_a_request_gets_the_effort_that_a_careful_person_gives_it_and_hears_why(request_: Request) -> None:
     guess = guess_effort(flag=request_.flag, labels=request_.labels, story_points=request_.points, text=request_.whole)
     assert guess.effort is request_.effort
     assert guess.reason.startswith(request_.reason)
+
+
+def test_signs_of_scope_agree_with_the_hand_labels_in_four_of_five_requests_of_each_language() -> None:
+    assert len(LABELLED) == 60
+    guesses = [guess_effort(flag=None, labels=(), story_points=None, text=one.text) for one in LABELLED]
+    assert all(guess.reason for guess in guesses)
+    agreed = [guess.effort is one.effort for guess, one in zip(guesses, LABELLED, strict=True)]
+    assert sum(agreed) >= 48
+    for first, last in ((0, 24), (24, 37), (37, 49), (49, 60)):
+        assert sum(agreed[first:last]) >= 0.8 * (last - first)
+
+
+@pytest.mark.parametrize(
+    ("text", "effort", "reason"),
+    [
+        ("Wrong year\n\n```\nTraceback (most recent call last):\n```", Effort.S, "a short request with a traceback"),
+        ("`parse(1)` fails", Effort.S, "a short request that names its place"),
+        ("Something\n\n" + "- a point\n" * 7, Effort.L, "a list of 7 items"),
+        ("Change " + " ".join(f"src/part{number}.py" for number in range(6)), Effort.L, "6 files named"),
+        ("so many words " * 117, Effort.L, "a long request of about 351 words"),
+        ("Add dark mode", Effort.M, "no sign that the request is small or large"),
+        ("", Effort.M, "no sign that the request is small or large"),
+    ],
+)
+def test_each_sign_of_scope_is_named_as_the_reason(text: str, effort: Effort, reason: str) -> None:
+    guess = guess_effort(flag=None, labels=(), story_points=None, text=text)
+    assert (guess.effort, guess.reason) == (effort, reason)
+
+
+@pytest.mark.parametrize(("kind", "effort"), [("Epic", Effort.L), ("Sub-task", Effort.S), ("Bug", Effort.M), ("", Effort.M)])
+def test_a_type_that_says_how_large_an_issue_is_counts_behind_labels_and_before_points(kind: str, effort: Effort) -> None:
+    assert guess_effort(flag=None, labels=(), story_points=None, text="Add dark mode", issue_type=kind).effort is effort
+    assert guess_effort(flag=None, labels=["size/M"], story_points=None, text="", issue_type=kind).effort is Effort.M
 
 
 @pytest.mark.promise("lesson-21")
