@@ -31,7 +31,7 @@ def action_id(state: State, phase: PhaseId | None = None) -> str:
 def next_action(pipeline: Pipeline, state: State) -> Action:
     """What the run asks for now. Asked twice without a report in between, the answer is the same."""
     if state.ended:
-        return _done(state)
+        return _done(pipeline, state)
     if state.gate is not None:
         return _question(state, state.gate)
     phase = pipeline.phase(state.current_phase)
@@ -60,7 +60,7 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
             assert_never(phase)
 
 
-def _done(state: State) -> Done:
+def _done(pipeline: Pipeline, state: State) -> Done:
     abandoned = state.current_phase_status is RunStatus.ABANDONED
     done, skipped = len(state.completed_phases), len(state.skipped_phases)
     said = f"abandoned at {state.current_phase}" if abandoned else f"completed: {done} phases, {skipped} skipped"
@@ -69,7 +69,7 @@ def _done(state: State) -> Done:
         phase=state.current_phase,
         outcome="abandoned" if abandoned else "done",
         summary=f"Pipeline {said}",
-        summary_path="summary.md" if "summary.md" in state.artifacts else None,
+        summary_path=next((name for name in pipeline.documents("summary") if name in state.artifacts), None),
     )
 
 

@@ -13,6 +13,12 @@ from forge_bot.values import Effort, Frozen, PhaseId, Tier, Verdict
 LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff", "past_runs")
 
 
+Recalled = Literal["similar", "patterns", "friction"]
+"""Past runs like this one, findings that reviewers keep making, and points where earlier runs got stuck."""
+
+PullRequestPart = Literal["summary", "approach", "requirements"]
+
+
 class RoundLimits(Frozen):
     """How often something is tried before a person decides."""
 
@@ -53,6 +59,9 @@ class Speaking(Phase):
     headings: tuple[str, ...] = ()
     changes: Literal["none", "task", "run", "names"] = Field(default="none", description="the diff the agent is shown from the start")
     providers: tuple[str, ...] = Field(default=LOOKING_AROUND, description="what the agent may ask to be shown")
+    recalls: tuple[Recalled, ...] = Field(default=(), description="what the agent is told of past runs")
+    caption: str = Field(default="", description="the document in a few words, as comments introduce it")
+    pull_request: PullRequestPart | None = Field(default=None, description="the part of the pull request that the document provides")
 
 
 class AgentPhase(Speaking):
@@ -63,6 +72,8 @@ class AgentPhase(Speaking):
     tasks: bool = Field(default=False, description="the artifact is the task list")
     stand_in: Literal["one-task"] | None = Field(default=None, description="what is written when the phase is left out")
     debug_headings: tuple[str, ...] = Field(default=(), description="headings asked for with --debug only")
+    names_files: bool = Field(default=False, description="agents that read the document are shown the files that it names")
+    shows_risks: bool = Field(default=False, description="signs of risk in the document are shown to the person at the next question")
 
 
 class ReviewPhase(Speaking):
@@ -185,9 +196,31 @@ class Pipeline(Frozen):
     @property
     def agents(self) -> tuple[str, ...]:
         """Names of all agents, those of variants included, sorted."""
-        speaking = [phase for phase in self.phases if isinstance(phase, Speaking)]
-        variants = {variant.agent for phase in speaking if isinstance(phase, AgentPhase) for variant in phase.variants.values()}
-        return tuple(sorted({phase.agent for phase in speaking} | variants))
+        variants = {variant.agent for phase in self.speaking if isinstance(phase, AgentPhase) for variant in phase.variants.values()}
+        return tuple(sorted({phase.agent for phase in self.speaking} | variants))
+
+    @property
+    def speaking(self) -> tuple[Speaking, ...]:
+        """The phases in which an agent answers with an artifact, in order."""
+        return tuple(phase for phase in self.phases if isinstance(phase, Speaking))
+
+    def caption(self, phase_id: PhaseId) -> str:
+        """The document of a phase in a few words; empty if the phase has none."""
+        phase = self.phase(phase_id)
+        return phase.caption if isinstance(phase, Speaking) else ""
+
+    def providing(self, part: PullRequestPart) -> tuple[Speaking, ...]:
+        """The phases whose artifacts provide a part of the pull request, the last one first."""
+        return tuple(phase for phase in reversed(self.speaking) if phase.pull_request == part)
+
+    def documents(self, part: PullRequestPart) -> tuple[str, ...]:
+        """The artifacts that provide a part of the pull request, the last one first."""
+        return tuple(phase.writes for phase in self.providing(part))
+
+    @property
+    def task_lists(self) -> tuple[str, ...]:
+        """Artifacts that hold the tasks."""
+        return tuple(phase.writes for phase in self.phases if isinstance(phase, AgentPhase) and phase.tasks)
 
     @property
     def decision(self) -> DecisionPhase:

@@ -1,6 +1,6 @@
 """All past runs of a repository, indexed at the first question and asked many times."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property, lru_cache
 
 from forge_bot.knowledge.past_runs import PastRun
@@ -46,13 +46,18 @@ class History:
         return tuple(theme.text for theme in self._friction.about(_asked(text), (), limit))
 
     def recall(
-        self, text: str, files: Sequence[str] = (), exclude: str = "", *, similar: bool = True, patterns: bool = True, friction: bool = True
+        self,
+        text: str,
+        files: Sequence[str] = (),
+        exclude: str = "",
+        *,
+        parts: Collection[str] = ("similar", "patterns", "friction"),
     ) -> Recall:
-        """All of it for one task, or the parts that are wanted. `files` are those the task is about, as far as they are known."""
+        """Return what past runs teach about one task. `files` are those the task is about, as far as they are known."""
         return Recall(
-            similar=self._alike([*_asked(text), *words(" ".join(files))], exclude) if similar else (),
-            patterns=self.patterns(text, files) if patterns else (),
-            friction=self.friction(text) if friction else (),
+            similar=self._alike([*_asked(text), *words(" ".join(files))], exclude) if "similar" in parts else (),
+            patterns=self.patterns(text, files) if "patterns" in parts else (),
+            friction=self.friction(text) if "friction" in parts else (),
         )
 
     def _alike(self, asked: Sequence[str], exclude: str) -> tuple[Similar, ...]:

@@ -27,26 +27,6 @@ class MaintainerWords(NamedTuple):
     question: str
 
 
-class MemoryParts(NamedTuple):
-    """Which parts of layer 4 an agent is given."""
-
-    similar: bool = False
-    patterns: bool = False
-    friction: bool = False
-
-
-RECALL = {
-    "situation-analyst": MemoryParts(similar=True),
-    "situation-analyst-investigator": MemoryParts(similar=True),
-    "architect": MemoryParts(similar=True, patterns=True),
-    "task-decomposer": MemoryParts(similar=True, patterns=True),
-    "implementer": MemoryParts(patterns=True, friction=True),
-    "impl-reviewer": MemoryParts(patterns=True, friction=True),
-    "comprehensive-reviewer": MemoryParts(patterns=True, friction=True),
-}
-"""Agents that are not named here get nothing of layer 4."""
-
-
 class StaticContext(Frozen):
     """All that an agent's template may know. Nothing in it changes from round to round or from run to run."""
 
@@ -128,7 +108,6 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
 
 
 def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
-    knows = RECALL.get(material.agent, MemoryParts())
     return Contents(
         shown=tuple(
             ShownInput(name=each.name, kind=each.kind, whole=_cleaned(each.text, tally) if each.untrusted else each.text)
@@ -136,9 +115,9 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
             if material.delivery == "answer" or each.kind == "output"
         ),
         repository=_facts(material.repository),
-        similar=material.similar if knows.similar else (),
-        patterns=material.patterns if knows.patterns else (),
-        friction=material.friction if knows.friction else (),
+        similar=material.similar,
+        patterns=material.patterns,
+        friction=material.friction,
     )
 
 

@@ -120,7 +120,8 @@ class OutputApplier:
         """The artifact in the workspace, and the report on it."""
         artifact = action.output_file.replace("{task}", task or "")
         text = markdown.rstrip() + "\n"
-        if isinstance(self.run.pipeline.phase(action.phase), VerifyPhase):
+        phase = self.run.pipeline.phase(action.phase)
+        if isinstance(phase, VerifyPhase):
             text = composed(text, self.run.state)
         raw = self.run.workspace.write(artifact, text)
         return ArtifactWritten(
@@ -133,7 +134,7 @@ class OutputApplier:
             blob=blob_id(raw),
             inspection=inspection,
             usage=usage,
-            risks=self._risks(text) if artifact == "design.md" else (),
+            risks=self._risks(text) if isinstance(phase, AgentPhase) and phase.shows_risks else (),
         )
 
     def _merged(self, answer: Change, tree: Tree) -> Files:

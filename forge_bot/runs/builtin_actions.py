@@ -3,6 +3,7 @@
 from forge_bot.artifacts.inspection import inspect
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.next_action import held_name
+from forge_bot.engine.pipeline import VerifyPhase
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
@@ -26,7 +27,7 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
 def verified(action: Exec, state: State, run: Run, project: Project) -> CommandsRan:
     """Build, test and lint after the work, with their table written into the artifact."""
     results = (*(result for result in project.set_up() if result.exit_code != 0), *project.check())
-    artifact = action.artifact or "final-verification.md"
+    artifact = action.artifact or next(phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase))
     raw = run.workspace.write(artifact, f"# Final verification\n\n{section(results, state.baseline)}")
     name = action.action_id
     return CommandsRan(key=name, at=run.now(), action_id=name, results=results, artifact=artifact, blob=blob_id(raw))

@@ -10,14 +10,14 @@ from typing import assert_never
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.external_events import CHECKS
 from forge_bot.engine.phase_rows import in_task_order
-from forge_bot.engine.pipeline import ReviewPhase, Speaking, TaskReviewPhase, VerifyPhase
+from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase, VerifyPhase
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
 from forge_bot.knowledge import ENV, Pattern, Profile
 from forge_bot.knowledge.history import History
 from forge_bot.knowledge.recall import Recall
-from forge_bot.prompts.assemble import RECALL, MemoryParts, assemble
+from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Material, Prompt
 from forge_bot.prompts.untrusted import clean
@@ -70,7 +70,7 @@ class PromptContext:
             raise TypeError(f"{action.phase} has no agent")
         task = state.task(task_id) if task_id is not None else None
         notes = [note for note in state.notes if note.phase == action.phase and note.task in {None, task_id}]
-        recall = self._recall(action.agent, task)
+        recall = self._recall(phase, task)
         wanted = phase.providers
         return Material(
             agent=action.agent,
@@ -127,12 +127,13 @@ class PromptContext:
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
         shown = [self.artifact(name) for name in names]
-        looks_at_code = task is not None or "analysis.md" in names or phase.changes != "none"
+        naming = self._naming_files(names)
+        looks_at_code = task is not None or bool(naming) or phase.changes != "none"
         now = self.run.repository.commit_id(at) if looks_at_code else at
         if task is not None and action.phase == self.run.pipeline.implementation.id:
             shown += self._files(now, task.spec.files, _FILE_SHOWN)
-        elif task is None and "analysis.md" in names:
-            shown += self._files(now, self._relevant_files(), _FILES_SHOWN)
+        elif task is None and naming:
+            shown += self._files(now, self._relevant_files(naming), _FILES_SHOWN)
         shown += self._changes(now, phase, task)
         if isinstance(phase, VerifyPhase) and self.run.state.verification is not None:
             # Until the verifier has spoken, the document of that name holds our process's table only, which stands here in full.
@@ -193,9 +194,15 @@ class PromptContext:
         hides = self.delivery == "files" and document.untrusted
         return document.model_copy(update={"kind": "output"}) if hides else document
 
-    def _relevant_files(self) -> list[str]:
-        """The files the analysis names, so that not every agent has to ask for them again."""
-        named = dict.fromkeys(normpath(name) for name in _NAMED.findall(self.run.workspace.read("analysis.md")))
+    def _naming_files(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The documents among an agent's inputs whose files it is shown."""
+        naming = {phase.writes for phase in self.run.pipeline.phases if isinstance(phase, AgentPhase) and phase.names_files}
+        return tuple(name for name in names if name in naming)
+
+    def _relevant_files(self, naming: Sequence[str]) -> list[str]:
+        """The files that documents name, so that not every agent has to ask for them again."""
+        texts = "\n".join(self.run.workspace.read(name) for name in naming)
+        named = dict.fromkeys(normpath(name) for name in _NAMED.findall(texts))
         return [name for name in named if not name.startswith(f"{SPECS}/")]
 
     def _files(self, commit: str, names: Sequence[str], most: int) -> list[InputFile]:
@@ -248,16 +255,15 @@ class PromptContext:
         """What earlier runs left in the base commit."""
         return history_at(self.run.repository, self.run.state.base_commit)
 
-    def _recall(self, agent: str, task: TaskState | None) -> Recall:
-        knows = RECALL.get(agent, MemoryParts())
-        if not any(knows):
+    def _recall(self, phase: Speaking, task: TaskState | None) -> Recall:
+        if not phase.recalls:
             return Recall()
         request = self.run.request
         text = f"{request.title}\n{request.text}"
         files = task.spec.files if task is not None else ()
         about = text if task is None else f"{task.spec.title}\n{text}"
         # What the agent is not shown is not looked for: the first search in many past runs takes its time.
-        return self.history.recall(about, files, exclude=self.run.name, **knows._asdict())
+        return self.history.recall(about, files, exclude=self.run.name, parts=phase.recalls)
 
     def past_runs(self, query: str) -> str:
         """Past runs like a query, as text for a model."""

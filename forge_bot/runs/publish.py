@@ -121,8 +121,10 @@ def _warnings(state: State) -> tuple[str, ...]:
 
 def _requirements(run: Run) -> tuple[Requirement, ...]:
     """What the verifier found for each demand; where it wrote no table, what each task changed."""
-    verified = run.workspace.read_bytes("final-verification.md") or b""
-    return read_requirements(verified.decode("utf-8", "replace")) or _tasks(run)
+    for name in run.pipeline.documents("requirements"):
+        if rows := read_requirements((run.workspace.read_bytes(name) or b"").decode("utf-8", "replace")):
+            return rows
+    return _tasks(run)
 
 
 def _tasks(run: Run) -> tuple[Requirement, ...]:

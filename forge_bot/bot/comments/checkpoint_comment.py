@@ -16,14 +16,6 @@ from forge_bot.runs.question import Question
 from forge_bot.values import Finding, Severity
 
 _WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}
-_ABOUT = {
-    "design.md": "the design",
-    "review-design.md": "what the reviewer says of it",
-    "tasks.md": "the tasks",
-    "review-tasks.md": "what the reviewer says of them",
-    "comprehensive-review.md": "the review of the whole change",
-    "final-verification.md": "what the project's own commands showed",
-}
 
 
 def checkpoint(view: RunView, limit: int = LIMIT) -> str:
@@ -156,7 +148,7 @@ def _documents(view: RunView, question: Question) -> list[Paper]:
     return [
         Paper(
             name=document.name,
-            about=_about(document.name),
+            about=_caption(view, document.name),
             text=document.text,
             url=view.links.artifact(document.name),
             language="diff" if document.name.endswith(".patch") else "",
@@ -166,6 +158,9 @@ def _documents(view: RunView, question: Question) -> list[Paper]:
     ]
 
 
-def _about(name: str) -> str:
-    kinds = {"impl": "what the implementer says", "review": "what the reviewer says", "held": "the change that waits"}
-    return _ABOUT.get(name, kinds.get(name.partition("-")[0], ""))
+def _caption(view: RunView, name: str) -> str:
+    """The document in a few words, from the phase that wrote it."""
+    record = view.state.artifacts.get(name)
+    if record is not None:
+        return view.pipeline.caption(record.phase)
+    return "the change that waits" if name.startswith("held-") else ""

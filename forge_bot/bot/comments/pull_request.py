@@ -19,9 +19,6 @@ from forge_bot.runs.publish import title
 from forge_bot.runs.requirement_table import read_requirements
 from forge_bot.values import Frozen
 
-_TABLES = ("final-verification.md", "comprehensive-review.md")
-_SUMMARIES = (("summary.md", "Summary"), ("design.md", "Approach"))
-
 
 class PullRequestText(Frozen):
     """A pull request as GitHub takes it."""
@@ -39,7 +36,7 @@ def pull_request(view: RunView, documents: Mapping[str, str], limit: int = LIMIT
     state = view.state
     body = compose(
         [
-            why(state, documents),
+            why(view, documents),
             _closes(state),
             _warnings(view),
             _requirements(view, documents),
@@ -60,12 +57,13 @@ def pull_request(view: RunView, documents: Mapping[str, str], limit: int = LIMIT
     return PullRequestText(title=title(state.title, state.branch), body=body, draft=not green)
 
 
-def why(state: State, documents: Mapping[str, str]) -> str:
+def why(view: RunView, documents: Mapping[str, str]) -> str:
     """The first paragraph of the summary, before there is one of the design; else the title."""
-    for name, heading in _SUMMARIES:
-        if said := escape.line(_paragraph(documents.get(name, ""), heading), 900):
+    for phase in (*view.pipeline.providing("summary"), *view.pipeline.providing("approach")):
+        heading = next(iter(phase.headings), "")
+        if said := escape.line(_paragraph(documents.get(phase.writes, ""), heading), 900):
             return said
-    return escape.plain(state.title)
+    return escape.plain(view.state.title)
 
 
 def _paragraph(markdown: str, heading: str) -> str:
@@ -112,7 +110,9 @@ def _accepted(decision: Decision) -> str:
 
 def _requirements(view: RunView, documents: Mapping[str, str]) -> Flexible:
     """What the verifier found for each demand, or the reviewer; where neither wrote a table, what the tasks say."""
-    found = next((rows for name in _TABLES if (rows := read_requirements(documents.get(name, "")))), ()) or _planned(view.state)
+    found = next(
+        (rows for name in view.pipeline.documents("requirements") if (rows := read_requirements(documents.get(name, "")))), ()
+    ) or _planned(view.state)
     before = "### What was asked for, and where it is\n\n" + head("Requirement", "Files", "Tests", "State")
     return as_many(
         [each for each in found if each.text.strip()],
@@ -124,7 +124,8 @@ def _requirements(view: RunView, documents: Mapping[str, str]) -> Flexible:
 
 
 def _where(view: RunView) -> str:
-    name = next((name for name in (*_TABLES, "tasks.md") if name in view.state.artifacts), "")
+    names = (*view.pipeline.documents("requirements"), *view.pipeline.task_lists)
+    name = next((name for name in names if name in view.state.artifacts), "")
     return view.links.named(name) if name else f"[documents]({view.links.folder})"
 
 

@@ -57,7 +57,8 @@ def tasks(view: RunView) -> Flexible:
     label = f"<b>Tasks</b> · {settled:,} of {len(state.tasks):,} settled"
 
     def more(count: int) -> str:
-        where = f": see {view.links.named('tasks.md')}" if "tasks.md" in state.artifacts else ""
+        plan = next((name for name in view.pipeline.task_lists if name in state.artifacts), "")
+        where = f": see {view.links.named(plan)}" if plan else ""
         return f"_{several(count, 'more task')} found no room here{where}._"
 
     listed = as_many(state.tasks, lambda task: _task(view, task), more, before=head("", "Task", "Result", "Documents"), most=12_000)
