@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measuring import WALL, Figure, Row, measured, summed_up, timed
+from forge_bot.engine.pipeline import Speaking
 from forge_bot.git import Repository
-from forge_bot.prompts.assemble import RECALL, MemoryParts, assemble
+from forge_bot.prompts.assemble import assemble
 from forge_bot.runs.past_run_index import history_at, memory, past_runs
+from forge_bot.values import PhaseId
 from tests.fakes.finished import Finished, demo, finished
 from tests.fakes.processes import started_by
 
@@ -48,8 +50,9 @@ def _alone(run: Finished) -> Figure:
 
     def again() -> None:
         for material, task in made:
-            knows = RECALL.get(material.agent, MemoryParts())
-            history.recall(text if task is None else f"{task}\n{text}", exclude=run.briefing.run.name, **knows._asdict())
+            phase = run.briefing.run.pipeline.phase(PhaseId(material.phase))
+            parts = phase.recalls if isinstance(phase, Speaking) else ()
+            history.recall(text if task is None else f"{task}\n{text}", exclude=run.briefing.run.name, parts=parts)
             assemble(material, environment)
 
     return measured(again, 15).over(len(made))
