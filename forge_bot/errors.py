@@ -208,7 +208,10 @@ class UnknownModel(SetupError):
     """No provider knows a model of that name."""
 
     code = "MODEL-002"
-    hint = "Write provider:model, for example anthropic:claude-sonnet-5-5, openai:gpt-6-luna or openai-chat:NAME with a base URL."
+    hint = (
+        "Write provider:model, for example anthropic:claude-sonnet-5-5, openai:gpt-6-luna or openai-chat:NAME with "
+        "OPENAI_BASE_URL set to your server."
+    )
 
 
 class KeyRefused(SetupError):
@@ -221,7 +224,7 @@ class KeyRefused(SetupError):
 class NoTestCommand(SetupError):
     """No way to test the repository was found, so nothing could be verified."""
 
-    code = "VERIFY-001"
+    code = "CHECK-001"
     hint = "Set commands.test in .forge/config.yml, or `test: []` there to work without tests: the pull request will say so."
 
 

@@ -18,6 +18,16 @@ from tests.fakes.bench import DEVELOP
 RECORDED = Path(__file__).parent / "fixtures" / "recorded_runs"
 
 
+CONDITIONAL = {"pr-creation", "post-to-source"}
+"""Phases that a condition leaves out. Versions that recorded these runs did not list them in `skippedPhases`."""
+
+
+def but_skipped(state: dict[str, Any]) -> dict[str, Any]:
+    """The state with the skipped phases that the recording version would have listed."""
+    left = [phase for phase in state.get("skippedPhases", ()) if phase not in CONDITIONAL]
+    return {**{key: value for key, value in state.items() if key != "skippedPhases"}, **({"skippedPhases": left} if left else {})}
+
+
 def recorded(name: str) -> list[dict[str, Any]]:
     text = lzma.decompress((RECORDED / f"{name}.jsonl.xz").read_bytes()).decode()
     return [json.loads(line) for line in text.splitlines()]
@@ -30,7 +40,10 @@ def test_recorded_reports_fold_to_the_state_that_was_recorded(name: str, runs: i
     for row in rows:
         reports = [REPORT.validate_json(json.dumps(report)) for report in row["reports"]]
         state = fold(DEVELOP, reports)
-        assert json.loads(state.model_dump_json(exclude_defaults=True)) == row["state"], row["scenario"]
+        found = json.loads(state.model_dump_json(exclude_defaults=True))
+        added = set(found.get("skippedPhases", ())) - set(row["state"].get("skippedPhases", ()))
+        assert added <= CONDITIONAL, row["scenario"]
+        assert but_skipped(found) == but_skipped(row["state"]), row["scenario"]
         assert next_action(DEVELOP, state).action_id, row["scenario"]
 
 

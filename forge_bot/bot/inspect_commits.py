@@ -15,7 +15,9 @@ from forge_bot.engine.state import State
 from forge_bot.errors import CommitsRefused
 from forge_bot.git import Commit, Repository, Tree
 from forge_bot.prompts.untrusted import clean_plain
+from forge_bot.runs.instructions import rules_at
 from forge_bot.settings import load_config
+from forge_bot.settings.instructions import INSTRUCTIONS, Rules
 from forge_bot.store import SPECS
 
 Steps = Sequence[tuple[str, str]]
@@ -86,12 +88,14 @@ class CommitInspector:
         """Return the changes of protected files that are not, byte for byte, what an approved patch makes there."""
         found: list[str] = []
         approved: list[bytes] | None = None
+        rules = rules_at(self.repository, self.state_at(steps[0][0]).base_commit) if steps else Rules()
         for before, after in steps:
             changed = self.tree.modes(before, after)
             if f"{self.record}{REQUEST}" in changed:
                 found.append(f"{REQUEST} is the request that the run was started with, and does not change")
             paths = [path for path in changed if not path.startswith(self.record)]
-            guarded = protected_changes(paths, partial(self._versions, before, after), self.patterns)
+            guarded = dict(protected_changes(paths, partial(self._versions, before, after), self.patterns))
+            guarded |= dict.fromkeys(rules.forbidden(paths), f"a rule of {INSTRUCTIONS} leaves it to a person")
             if guarded and approved is None:
                 approved = self._approved(steps[0][0])
             good = self._made_by(approved or [], before, after, tuple(guarded))

@@ -11,6 +11,7 @@ from rich.syntax import Syntax
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
+from forge_bot.engine.gates import SHORTEST_DIGEST
 from forge_bot.engine.reports import Answer
 from forge_bot.prompts.escape import revealed
 from forge_bot.runs.question import Question, ShownDocument
@@ -95,19 +96,47 @@ def _answered(question: Question, console: Console, ask: Callable[[str], str]) -
     console.print(f"  [bold]{'?, ask':<12}[/] [dim]{_WONDER}[/]", highlight=False)
     console.print(f"  [bold]{'l, later':<12}[/] [dim]stop here; forge-bot resume asks again[/]", highlight=False)
     while True:
-        said = ask("[bold]Your answer[/]").strip().casefold()
-        if said in {"l", "later", "q"}:
+        said, rest = _parted(ask("[bold]Your answer[/]"))
+        if said in {"l", "later", "q"} and not rest:
             return None
         if said in {"?", "ask"}:
-            if words := ask("What do you want to know?").strip():
+            if words := rest or ask("What do you want to know?").strip():
                 return PersonQuestion(question=words)
             continue
         answer = next((each for each in Answer if each.value == said), _KEYS.get(said))
         if answer is None or answer.value not in offered:
             console.print(f"  Please answer with one of: {', '.join((*offered, 'ask', 'later'))}.")
             continue
-        notes = ask("What should be different?").strip() if answer is Answer.REJECT else ""
+        if problem := _unfit(answer, rest, question.data.digest):
+            console.print(f"  {escape(problem)}", highlight=False)
+            continue
+        notes = rest or (ask("What should be different?").strip() if answer is Answer.REJECT else "")
+        notes = "" if answer is Answer.APPROVE else notes
         if answer is Answer.REJECT and not notes:
             console.print("  A rejection needs a reason, or the next version will be no better.")
             continue
         return PersonAnswer(answer=answer, notes=notes)
+
+
+def _parted(line: str) -> tuple[str, str]:
+    """Return the first word of an answer in lower case, and the words after it: `reject too long`, `? why`, `?why`."""
+    line = line.strip()
+    if line.startswith("?"):
+        return "?", line.removeprefix("?").strip()
+    word, _, rest = line.partition(" ")
+    return word.casefold(), rest.strip()
+
+
+def _unfit(answer: Answer, rest: str, digest: str) -> str:
+    """Return why an answer cannot have these words after it; empty if it can.
+
+    `approve` takes the version that waits, `reject` and `abandon` take notes, the others take nothing.
+    """
+    if not rest or answer in {Answer.REJECT, Answer.ABANDON}:
+        return ""
+    if answer is not Answer.APPROVE:
+        return f"{answer.value} stands alone: nothing may follow it."
+    if len(rest) >= SHORTEST_DIGEST and digest.startswith(rest.casefold()):
+        return ""
+    waits = f"version {digest[:_SHORTEST_DIGEST]} waits" if digest else "this question has no version"
+    return f"“{rest}” does not name what is shown: {waits}. To say what should be different: reject and your notes."

@@ -47,6 +47,7 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
     """The run at the first phase from `position` on that asks for something."""
     for phase in pipeline.phases[position:]:
         if left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
+            state = _skipped(state, phase)
             continue
         here = state.but(current_phase=phase.id, current_phase_status=RunStatus.IN_PROGRESS)
         if isinstance(phase, EndPhase):
@@ -61,6 +62,13 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
             continue
         return here
     return state
+
+
+def _skipped(state: State, phase: AnyPhase) -> State:
+    """Return the state with the phase among the skipped ones. Those of the effort are there from the start."""
+    if isinstance(phase, DecisionPhase) or phase.id in state.skipped_phases:
+        return state
+    return state.but(skipped_phases=(*state.skipped_phases, phase.id))
 
 
 def _open(state: State, phase: GatePhase) -> State:
@@ -80,6 +88,7 @@ def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: b
         "current_phase": target,
         "current_phase_status": RunStatus.IN_PROGRESS,
         "completed_phases": tuple(done for done in state.completed_phases if done not in later),
+        "skipped_phases": _still_skipped(pipeline, state, later),
         "attempts": 0,
         "wave": None,
         "gate": None,
@@ -94,6 +103,12 @@ def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: b
         changes["tasks"] = tuple(TaskState(spec=task.spec) for task in state.tasks if planned and not task.origin)
         state = _without_task_work(pipeline, state)
     return state.but(**changes)
+
+
+def _still_skipped(pipeline: Pipeline, state: State, later: set[PhaseId]) -> tuple[PhaseId, ...]:
+    """Return the skipped phases without those that a condition decides on anew when the run comes to them."""
+    by_effort = pipeline.skipped(state.effort, auto=state.flags.auto)
+    return tuple(phase for phase in state.skipped_phases if phase in by_effort or phase not in later)
 
 
 def _without_task_work(pipeline: Pipeline, state: State) -> State:

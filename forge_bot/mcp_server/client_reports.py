@@ -101,14 +101,20 @@ def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome
     dispatch = dispatched(run, action)
     tasks: tuple[TaskId | None, ...] = action.parallel_task_ids or (None,)
     names = dict(zip(tasks, outputs_of(action), strict=True))
-    there = [task for task in tasks if _counts(run, dispatch, names[task], named=bool(said.action_id))]
+    named = bool(said.action_id)
+    changed = touched(run, dispatch)
+    implementing = action.phase == run.pipeline.implementation.id
+    there = [
+        task
+        for task in tasks
+        if _counts(run, dispatch, names[task], named=named)
+        or (implementing and (named or len(tasks) == 1) and _shows_in_code(run, task, tasks, names[task], changed))
+    ]
     if not there:
         missing = ", ".join(f"{run.workspace.relative}/{name}" for name in names.values())
         if not said.action_id and said.complete:
             return None
         raise NothingVisible(f"{action.action_id} asks for {missing}, which is not there or is what it was before.")
-    changed = touched(run, dispatch)
-    implementing = action.phase == run.pipeline.implementation.id
     check_bounds(run, changed, implementing=implementing)
     texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
     shares = _shared_out(run, there, changed, texts) if implementing else {}
@@ -121,6 +127,13 @@ def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome
 
 def _counts(run: Run, dispatch: Dispatch, name: str, *, named: bool) -> bool:
     return is_visible(run, dispatch, name) or (named and len(dispatch.outputs) == 1 and run.workspace.read_bytes(name) is not None)
+
+
+def _shows_in_code(run: Run, task: TaskId | None, tasks: Sequence[TaskId | None], name: str, changed: Sequence[str]) -> bool:
+    """Return whether code of the task has changed and its document is there, be it the same byte for byte as before."""
+    if run.workspace.read_bytes(name) is None:
+        return False
+    return any(len(tasks) == 1 or _owner(run, path, tasks) == task for path in changed)
 
 
 def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:

@@ -9,6 +9,7 @@ from forge_bot.mcp_server.client_run import Turns
 from forge_bot.mcp_server.dispatch import begun_here
 from forge_bot.mcp_server.idempotency import begun_before, check_alone
 from forge_bot.mcp_server.issue_context import IssueContext, edited, issue_context, proposed, told_origin
+from forge_bot.mcp_server.render_question import choice_in_words
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.mcp_server.task_source import Origin
 from forge_bot.mcp_server.wire import (
@@ -24,13 +25,17 @@ from forge_bot.mcp_server.wire import (
     SkippedPhase,
 )
 from forge_bot.runs.create import QUESTIONS, NewRun, RunPlan, create_run, plan_for
+from forge_bot.runs.estimate import Estimate, estimate, in_words
+from forge_bot.runs.instructions import rules_at
+from forge_bot.runs.preflight import ignored_findings
 from forge_bot.runs.project import check_testable, profile_at
+from forge_bot.runs.resolve import named_in
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.session import person
 from forge_bot.runs.snapshot_of_run import raw_file
 from forge_bot.settings import load_pipeline
 from forge_bot.store import SPECS
-from forge_bot.values import Effort, Frozen
+from forge_bot.values import Effort, Frozen, Tier
 
 _ANSWERS = "## Discussion Answers"
 _MAIN = {"", "main", "master"}
@@ -83,7 +88,7 @@ class Confirmations:
         discussing = told.flags.discuss and not told.flags.auto and told.origin.type == "text"
         if discussing and _ANSWERS not in told.text:
             return NeedsDiscussion(needs_discussion=Discussion(questions=QUESTIONS, message=_PLEASE))
-        return NeedsConfirmation(needs_user_confirmation=_proposal(root, pipeline, ticket, told))
+        return _asked(root, pipeline, ticket, told)
 
     def _remembered(self, root: ServedFolder, call: Call) -> _Told:
         key = (str(root.path), call.workspace)
@@ -111,7 +116,45 @@ def _text(call: Call, before: str) -> str:
     return before if discussed or not given else call.task_text
 
 
+_PUT = (
+    "Ask the person once: effort S, M or L; a new branch or the current one; the short name of the workspace. Then call again with "
+    "user_confirmation: effort, use_current_branch, workspace_slug, and enriched_request_body, as it stands here or as the person "
+    "edited it."
+)
 _PLEASE = "Please put these questions to the person, and pass the answers on as discussion_answers."
+
+
+def _asked(root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told: _Told) -> NeedsConfirmation:
+    """Return the question before a run begins, with what such a run will probably take."""
+    proposal = _proposal(root, pipeline, ticket, told)
+    found = _estimated(root, pipeline, ticket.effort.effort, auto=told.flags.auto)
+    expected = (f"Expected: {in_words(found)} ({found.rests_on}).",) if found is not None else ()
+    sentences = (f'Detected effort="{ticket.effort.effort}" ({ticket.effort.reason}).', *expected, *_to_say(root, ticket))
+    title = ticket.draft.title.strip()
+    return NeedsConfirmation(
+        needs_user_confirmation=proposal.model_copy(update={"message": " ".join((*sentences, proposal.message))}),
+        estimate=found.model_dump(mode="json", by_alias=False) if found is not None else None,
+        question="\n\n".join((f"**{' '.join(title.split())}**", *sentences, choice_in_words(proposal))),
+    )
+
+
+def _estimated(root: ServedFolder, pipeline: Pipeline, effort: Effort, *, auto: bool) -> Estimate | None:
+    """Return what a run of the effort will probably take with the configured models; None where that cannot be told."""
+    models = {tier: root.config.model_for(tier) for tier in Tier}
+    try:
+        return estimate(root.repository, root.repository.commit_id("HEAD"), pipeline, effort, models, auto=auto)
+    except ForgeError:
+        return None
+
+
+def _to_say(root: ServedFolder, ticket: IssueContext) -> tuple[str, ...]:
+    """Return what a person should know first: runs that the words name, and configuration that has no effect."""
+    named = named_in(root.repository, f"{ticket.draft.title}\n{ticket.draft.text}")
+    known = (
+        f"The words name the run {SPECS}/{info.name}, which exists: pipeline_init({SPECS}/{info.name}) goes on with it." for info in named
+    )
+    ignored = (f"{finding.sentence} {finding.way_out}" for finding in ignored_findings(root.repository))
+    return (*known, *ignored)
 
 
 def _proposal(root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told: _Told) -> Proposal:
@@ -133,9 +176,7 @@ def _proposal(root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told
         current_branch=branch,
         is_main_branch=branch in _MAIN or branch == root.repository.default_branch(),
         enriched_request_body=proposed(ticket.draft),
-        message=f'Detected effort="{guess.effort}" ({guess.reason}). Ask the person once: effort S, M or L; a new branch or the current '
-        "one; the short name of the workspace. Then call again with user_confirmation: effort, use_current_branch, workspace_slug, and "
-        "enriched_request_body, as it stands here or as the person edited it.",
+        message=_PUT,
     )
 
 
@@ -154,6 +195,7 @@ def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirma
     info = begun_before(root, beginning)
     if info is None:
         _check_tree(root, beginning.plan)
+        rules_at(root.repository, root.repository.head().commit)
         check_testable(profile_at(root.repository, root.repository.head().commit, root.config), root.config)
         info = create_run(root.repository, beginning, pipeline, theirs=True, note=_note)
     effort = beginning.plan.effort

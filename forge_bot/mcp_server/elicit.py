@@ -128,3 +128,47 @@ def _read(put: ElicitedQuestion, result: ElicitResult) -> ElicitedAnswer | Rejec
             else NoAnswer("it was sent back without saying what should be different")
         )
     return ElicitedAnswer(put.action_id, put.digest, answer, notes, put.cut)
+
+
+# -- before a run begins ------------------------------------------------------------------------------------------
+
+_CHOICE_KEY = "forge_effort"
+_NEW, _CURRENT = "a new branch", "the current branch"
+
+
+async def chosen(ctx: Context[Any, Any], question: str, proposal: dict[str, Any]) -> dict[str, Any] | InputRequiredResult | None:
+    """Ask the client's person for effort, branch and short name; None where they do not answer, so that the model asks.
+
+    Return the user_confirmation that the answer makes. An InputRequiredResult is to be returned from the tool as it is.
+    """
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        if ctx.request_state is None:
+            request = ElicitRequest(params=ElicitRequestFormParams(message=question, requested_schema=_choice_schema(proposal)))
+            return InputRequiredResult(input_requests={_CHOICE_KEY: request}, request_state=json.dumps({_CHOICE_KEY: True}))
+        answer = (ctx.input_responses or {}).get(_CHOICE_KEY)
+        return _confirmation(answer, proposal) if isinstance(answer, ElicitResult) else None
+    try:
+        return _confirmation(await ctx.session.elicit_form(question, _choice_schema(proposal), ctx.request_id), proposal)
+    except MCPError:
+        return None
+
+
+def _choice_schema(proposal: dict[str, Any]) -> dict[str, Any]:
+    effort = {"type": "string", "title": "Effort", "enum": [*proposal["effort_options"]], "default": proposal["detected_effort"]}
+    branches = [_NEW] if proposal["is_main_branch"] else [_NEW, _CURRENT]
+    branch = {"type": "string", "title": "Branch", "enum": branches, "default": _NEW}
+    name = {"type": "string", "title": "Short name", "description": "of folder and branch; empty for one from the title", "maxLength": 60}
+    return {"type": "object", "properties": {"effort": effort, "branch": branch, "workspace_slug": name}, "required": ["effort"]}
+
+
+def _confirmation(result: ElicitResult, proposal: dict[str, Any]) -> dict[str, Any] | None:
+    content = result.content or {}
+    effort, name = content.get("effort"), content.get("workspace_slug")
+    if result.action != "accept" or effort not in proposal["effort_options"]:
+        return None
+    return {
+        "effort": effort,
+        "use_current_branch": content.get("branch") == _CURRENT and not proposal["is_main_branch"],
+        "workspace_slug": name.strip() if isinstance(name, str) else "",
+        "enriched_request_body": proposal["enriched_request_body"],
+    }

@@ -4,12 +4,12 @@ NAME stands for the pipeline of the first folder that has one of that name; the 
 own replaces them. A name of a pipeline has no @, so the two forms are never mistaken for each other.
 """
 
-from forge_bot.engine import Pipeline
+from forge_bot.engine import Pipeline, StepPipeline
+from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.served_folders import ServedFolder, ServedFolders
+from forge_bot.mcp_server.tool_results import in_one_line
 from forge_bot.resources import templates
-from forge_bot.settings import load_pipeline
-
-_FOLDER = ".forge/pipelines"
+from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor
 
 
 def pipelines(roots: ServedFolders) -> tuple[str, ...]:
@@ -22,11 +22,24 @@ def address(roots: ServedFolders, root: ServedFolder, name: str) -> str:
     return name if _own(_first(roots, name), name) == _own(root, name) else f"{name}@{root.id}"
 
 
-def pipeline_at(roots: ServedFolders, wanted: str) -> Pipeline:
+def described(roots: ServedFolders) -> tuple[tuple[str, str], ...]:
+    """Return each address with a sentence about its pipeline. One that cannot be read says why, and where."""
+    return tuple((name, _sentence(roots, name)) for name in pipelines(roots))
+
+
+def _sentence(roots: ServedFolders, name: str) -> str:
+    try:
+        found = pipeline_at(roots, name)
+    except ForgeError as error:
+        return f"cannot be read: {in_one_line(error)}"
+    return "a pipeline of steps, as data; no run is made of it" if isinstance(found, StepPipeline) else "a pipeline as data"
+
+
+def pipeline_at(roots: ServedFolders, wanted: str) -> Pipeline | StepPipeline:
     """The pipeline whose address ends so. Raises NotServed for a project that is none here, and what loading raises."""
     name, _, project = wanted.partition("@")
     root = roots.root(project) if project else _first(roots, name)
-    return load_pipeline(name, root.repository.text_here)
+    return load_descriptor(name, root.repository.text_here)
 
 
 def _first(roots: ServedFolders, name: str) -> ServedFolder:
@@ -34,9 +47,9 @@ def _first(roots: ServedFolders, name: str) -> ServedFolder:
 
 
 def _names(root: ServedFolder) -> set[str]:
-    return {path.stem for folder in (templates() / "pipelines", root.path / _FOLDER) for path in folder.glob("*.yaml")}
+    return {path.stem for folder in (templates() / "pipelines", root.path / PIPELINES) for path in folder.glob("*.yaml")}
 
 
 def _own(root: ServedFolder, name: str) -> str | None:
     """The text with which a repository replaces a shipped pipeline or adds one."""
-    return root.repository.text_here(f"{_FOLDER}/{name}.yaml")
+    return root.repository.text_here(f"{PIPELINES}/{name}.yaml")

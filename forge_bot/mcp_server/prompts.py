@@ -8,7 +8,7 @@ from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.protocol import ForgeServer
 from forge_bot.mcp_server.resource_handlers import MARKDOWN
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
-from forge_bot.mcp_server.tool_results import sendable
+from forge_bot.mcp_server.tool_results import in_words, sendable
 
 _CHANNELS = "Beside answers come in _meta: hints, resource_links, annotations, ui, error. No tool is hidden."
 _START = (
@@ -64,4 +64,4 @@ async def _asked(desk: LazyService, path: str) -> tuple[str, str, str]:
     try:
         return await in_thread(read)
     except ForgeError as error:
-        raise MCPError(INVALID_PARAMS, f"{error.code}: {error.message} {error.advice}") from error
+        raise MCPError(INVALID_PARAMS, in_words(error)) from error

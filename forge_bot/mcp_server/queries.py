@@ -8,7 +8,7 @@ from pydantic import JsonValue, TypeAdapter
 from forge_bot.engine import State
 from forge_bot.engine.phase_rows import rows
 from forge_bot.errors import UnknownArtifact, UnknownRun, registry
-from forge_bot.mcp_server.pipeline_resources import address, pipeline_at, pipelines
+from forge_bot.mcp_server.pipeline_resources import address, described, pipeline_at, pipelines
 from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders, in_several
 from forge_bot.mcp_server.wire import WireAction
 from forge_bot.prompts.untrusted import clean
@@ -134,7 +134,7 @@ class Queries:
             )
             alive = [info for info in root.runs() if not info.ended][:_RUNS_SHOWN]
             found += [(f"forge://run/{info.name}/state", info.name, info.title, "application/json") for info in alive]
-        found += [(f"forge://pipeline/{name}", name, "a pipeline as data", "application/json") for name in self.pipelines()]
+        found += [(f"forge://pipeline/{name}", name, about, "application/json") for name, about in described(self.roots)]
         # Several folders may have the same run.
         return tuple({entry[0]: entry for entry in found}.values())
 

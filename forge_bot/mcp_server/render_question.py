@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from forge_bot.mcp_server.markdown_embed import beginning, patch, settled, shares
-from forge_bot.mcp_server.wire import Discussion, NeedsConfirmation, NeedsDiscussion, Proposal, Ready
+from forge_bot.mcp_server.wire import Discussion, EffortOption, NeedsConfirmation, NeedsDiscussion, Proposal, Ready
 from forge_bot.prompts.escape import as_written
 from forge_bot.runs.question import Question, ShownDocument
 
@@ -97,7 +97,8 @@ def beforehand(answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str,
     """What goes along with an answer before a run begins: the question as data, and what comes next."""
     match answer:
         case NeedsConfirmation(needs_user_confirmation=proposal):
-            return {"hints": {"next": "ask the person, then call again with user_confirmation"}, "ui": _choice(proposal)}
+            beside: dict[str, JsonValue] = {"estimate": answer.estimate} if answer.estimate is not None else {}
+            return {"hints": {"next": "ask the person, then call again with user_confirmation"}, "ui": _choice(proposal), **beside}
         case NeedsDiscussion(needs_discussion=discussion):
             return {"hints": {"next": "ask the person, then call again with discussion_answers"}, "ui": _form(discussion)}
         case Ready():
@@ -105,12 +106,21 @@ def beforehand(answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str,
             return {"hints": {"next": following}}
 
 
+def choice_in_words(proposal: Proposal) -> str:
+    """Return what each effort leaves out, and the branch that is checked out, for a form."""
+    lines = [f"- `{effort}`: {_left_out(option)}" for effort, option in proposal.effort_options.items()]
+    here = f"The branch `{proposal.current_branch}` is checked out." if proposal.current_branch else "No branch is checked out."
+    return "\n".join((*lines, "", here))
+
+
+def _left_out(option: EffortOption) -> str:
+    names = ", ".join(phase.label for phase in option.skipped_phases)
+    effect = f"all phases but {names}" if names else "all phases"
+    return f"{effect}; recommended" if option.recommended else effect
+
+
 def _choice(proposal: Proposal) -> dict[str, JsonValue]:
-    actions: list[JsonValue] = []
-    for effort, option in proposal.effort_options.items():
-        left_out = ", ".join(phase.label for phase in option.skipped_phases)
-        effect = f"all phases but {left_out}" if left_out else "all phases"
-        actions.append({"answer": effort.value, "effect": f"{effect}; recommended" if option.recommended else effect})
+    actions: list[JsonValue] = [{"answer": effort.value, "effect": _left_out(option)} for effort, option in proposal.effort_options.items()]
     data = proposal.model_dump(mode="json", include={"detected_effort", "current_branch", "is_main_branch", "enriched_request_body"})
     return {"kind": "confirmation", "title": "Effort and branch", "data": data, "actions": actions, "requires_response": True}
 

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.protocol import ForgeServer
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
-from forge_bot.mcp_server.tool_results import sendable
+from forge_bot.mcp_server.tool_results import in_words, sendable
 
 JSON = "application/json"
 MARKDOWN = "text/markdown"
@@ -130,7 +130,7 @@ async def _found(read: Callable[[], str]) -> str:
     try:
         return sendable(await in_thread(read))
     except ForgeError as error:
-        raise ResourceNotFoundError(f"{error.code}: {error.message} {error.advice}") from error
+        raise ResourceNotFoundError(in_words(error)) from error
 
 
 async def _json(read: Callable[[], JsonValue]) -> str:

@@ -60,9 +60,20 @@ def _plain(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {"type": kept.pop("type"), **kept} if "type" in kept else kept
 
 
+def in_words(error: ForgeError) -> str:
+    """Return an error as a model reads it: code, message, each detail with its place on a line of its own, the way out."""
+    lines = (f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), client_hint(error.advice))
+    return sendable("\n".join(lines))
+
+
+def in_one_line(error: ForgeError, most: int = 3) -> str:
+    """Return code, message and the first details of an error, for a list."""
+    more = (f"and {len(error.details) - most} more",) if len(error.details) > most else ()
+    return sendable(" ".join((f"{error.code}:", error.message, "; ".join((*error.details[:most], *more))))).strip()
+
+
 def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str] = (), debug: bool = False) -> CallToolResult:
     """The result that says no: what is wrong, where, and the way out."""
-    text = "\n".join((f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), client_hint(error.advice)))
     body: dict[str, JsonValue] = {
         "code": error.code,
         "domain": error.domain,
@@ -76,7 +87,7 @@ def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str
     meta: dict[str, JsonValue] = {"error": body}
     if isinstance(error, ArtifactUnfit):
         meta["hints"] = {"next": "revision_required"}
-    return CallToolResult(is_error=True, content=[TextContent(type="text", text=sendable(text))], _meta=_sendable(meta))
+    return CallToolResult(is_error=True, content=[TextContent(type="text", text=in_words(error))], _meta=_sendable(meta))
 
 
 def broken(error: BaseException, tool: str, *, debug: bool = False) -> CallToolResult:

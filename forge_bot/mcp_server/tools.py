@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue
 
 from forge_bot.mcp_server.change_notifications import announce
 from forge_bot.mcp_server.client_folders import client_folders, folders
+from forge_bot.mcp_server.elicit import can_ask, chosen
 from forge_bot.mcp_server.gate_elicitation import next_or_question
 from forge_bot.mcp_server.protocol import ForgeServer
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
@@ -46,7 +47,7 @@ def add_beginning(server: ForgeServer, desk: LazyService) -> None:
             Object | None, Field(description="effort, workspace_slug, use_current_branch, enriched_request_body")
         ] = None,
         discussion_answers: str = "",
-    ) -> CallToolResult:
+    ) -> CallToolResult | InputRequiredResult:
         """Detect the effort from what pipeline_init returned; then, with the person's user_confirmation, begin the run."""
         given: dict[str, Any] = {
             "workspace": workspace,
@@ -58,7 +59,14 @@ def add_beginning(server: ForgeServer, desk: LazyService) -> None:
             "user_confirmation": user_confirmation,
             "discussion_answers": discussion_answers,
         }
-        answer = await in_thread(lambda: desk().init_with_context({name: value for name, value in given.items() if value is not None}))
+        said = {name: value for name, value in given.items() if value is not None}
+        answer = await in_thread(lambda: desk().init_with_context(said))
+        if (question := getattr(answer, "question", "")) and can_ask(ctx):
+            choice = await chosen(ctx, question, answer.model_dump(mode="json")["needs_user_confirmation"])
+            if isinstance(choice, InputRequiredResult):
+                return choice
+            if choice is not None:
+                answer = await in_thread(lambda: desk().init_with_context({**said, "user_confirmation": choice}))
         meta = desk().beforehand(answer)
         if begun := getattr(answer, "workspace", ""):
             await announce(ctx, server.listeners, begun, fresh=True)

@@ -122,6 +122,8 @@ class NeedsConfirmation(Frozen):
     """The host asks a person before anything is written."""
 
     needs_user_confirmation: Proposal
+    estimate: dict[str, JsonValue] | None = Field(default=None, exclude=True, description="goes along in _meta")
+    question: str = Field(default="", exclude=True, description="the same for a person, where the client shows forms")
 
 
 class Discussion(Frozen):

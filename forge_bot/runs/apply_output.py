@@ -18,6 +18,7 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.risk_signs import design_risks
 from forge_bot.runs.run import Run
 from forge_bot.runs.verification_report import composed
+from forge_bot.settings.instructions import Rules
 from forge_bot.store import inside, write_whole
 from forge_bot.values import Frozen, Inspection, Problem, TaskId, Usage, Verdict
 
@@ -33,6 +34,7 @@ class ArtifactContract(Frozen):
     headings: tuple[str, ...]
     verdicts: tuple[Verdict, ...] = ()
     tasks: bool = False
+    rules: Rules = Rules()
 
     def inspect(self, text: str) -> Inspection:
         """What can be read off the artifact, and what is wrong with it.
@@ -40,6 +42,7 @@ class ArtifactContract(Frozen):
         Text that is not shown is wrong: a later model would read what nobody who approves has seen.
         """
         found = inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
+        found = found.model_copy(update={"tasks": self.rules.applied(found.tasks)}) if found.tasks else found
         unseen = what_is_hidden(text) if not any(problem.fatal for problem in found.problems) else ""
         if not unseen:
             return found
@@ -63,6 +66,7 @@ def artifact_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
         headings=action.headings,
         verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
         tasks=isinstance(phase, AgentPhase) and phase.tasks,
+        rules=run.rules if isinstance(phase, AgentPhase) and phase.tasks else Rules(),
     )
 
 
@@ -165,7 +169,8 @@ class OutputApplier:
         return self._held(report, patch, risky, task), ()
 
     def _risky(self, touched: tuple[str, ...], versions: Versions) -> tuple[str, ...]:
-        return tuple(protected_changes(touched, versions, self.run.config.protected))
+        found = protected_changes(touched, versions, self.run.config.protected)
+        return tuple(sorted({*found, *self.run.rules.forbidden(touched)}))
 
     def _held(self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId) -> ArtifactWritten:
         name = held_name(task)

@@ -58,6 +58,7 @@ def applied(action: Exec, state: State, run: Run, withheld: tuple[str, ...] = ()
 def written(action: WriteFile, run: Run) -> ArtifactWritten:
     """The document the engine made by itself, in the workspace."""
     raw = run.workspace.write(action.path, action.content)
+    found = inspect(action.content, headings=(), tasks=True)
     return ArtifactWritten(
         key=action.action_id,
         at=run.now(),
@@ -65,7 +66,7 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
         phase=action.phase,
         artifact=action.path,
         blob=blob_id(raw),
-        inspection=inspect(action.content, headings=(), tasks=True),
+        inspection=found.model_copy(update={"tasks": run.rules.applied(found.tasks)}),
     )
 
 

@@ -106,6 +106,18 @@ def kept_estimate(repository: Repository, run: str) -> Estimate | None:
         return None
 
 
+def in_words(found: Estimate) -> str:
+    """`8 to 15 minutes of models at work, $0.40 to $0.90`: half of such runs stay below the first figures, nine in ten below the second."""
+    parts: list[str] = []
+    if found.minutes is not None:
+        parts.append(f"{_span(_minutes(found.minutes.p50), _minutes(found.minutes.p90))} minutes of models at work")
+    if found.cost is not None:
+        parts.append(_span(f"${found.cost.p50:.2f}", f"${found.cost.p90:.2f}"))
+    else:
+        parts.append(f"{_span(f'{found.tokens.p50:,}', f'{found.tokens.p90:,}')} tokens")
+    return ", ".join(parts)
+
+
 def _tokens(sample: Sample) -> Decimal:
     return Decimal(sum(used.input_tokens + used.output_tokens for _, used in sample))
 
@@ -127,3 +139,11 @@ def _pricing(models: Mapping[Tier, str], unknown: tuple[str, ...], *, alone: boo
     if alone:
         return ""
     return ", at this model's price" if len(set(models.values())) == 1 else ", at the prices of these models"
+
+
+def _minutes(value: float) -> str:
+    return str(max(1, round(Decimal(str(value)))))
+
+
+def _span(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"

@@ -8,11 +8,12 @@ from forge_bot.git.unfinished_operation import under_way
 from forge_bot.git.worktrees import lost
 from forge_bot.knowledge import Profile
 from forge_bot.runs.clock import now
+from forge_bot.runs.instructions import rule_findings
 from forge_bot.runs.preflight_findings import Preflight, PreflightFinding, counted
 from forge_bot.runs.preflight_machine import LEAST_FREE, clock_findings, command_findings, disk_findings
 from forge_bot.runs.preflight_paths import named_paths
 from forge_bot.runs.preflight_task import Names, lfs_findings, sparse_findings, submodule_findings, workflow_findings
-from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.resolve import RunInfo, named_in
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config, state_home
 from forge_bot.store import SPECS
@@ -51,6 +52,9 @@ def preflight(
             *command_findings(profile, config, names.files),
             *disk_findings(room, least_free),
             *clock_findings(condition.committed_at, now()),
+            *ignored_findings(repository, names.files),
+            *rule_findings(repository, base),
+            *_named_runs(repository, intent.text),
             *_history(condition),
         )
     )
@@ -86,6 +90,43 @@ def branch_findings(repository: Repository, config: Config, branch: str) -> Iter
     else:
         return
     yield PreflightFinding(what="branch", weight="refuse", sentence=sentence, way_out="Choose another branch with --branch NAME.")
+
+
+def _named_runs(repository: Repository, text: str) -> Iterator[PreflightFinding]:
+    """Yield a refusal for a task that is only the name of a run, and a warning for one that names a run among other words."""
+    lines = {line.strip() for line in text.splitlines() if line.strip()}
+    for info in named_in(repository, text):
+        alone = all(line.rstrip("/").rpartition("/")[2] == info.name for line in lines)
+        if alone:
+            sentence = f"{info.name} is a run that exists, and no task."
+        else:
+            sentence = f"The task names the run {info.name}, which exists; this begins another one."
+        way_out = f"forge-bot run {SPECS}/{info.name} goes on with it."
+        yield PreflightFinding(what="run", weight="refuse" if alone else "warn", sentence=sentence, way_out=way_out)
+
+
+def ignored_findings(repository: Repository, files: Collection[str] = ()) -> Iterator[PreflightFinding]:
+    """Yield a warning for configuration that this version does not read, in the commit (`files`) or only in the work tree."""
+    here = (*repository.root.glob(".forge/skills/*/SKILL.md"), *repository.root.glob(".forge/pipelines/*.yml"))
+    names = (*(name for name in _ALONE if (repository.root / name).exists()), *(str(path.relative_to(repository.root)) for path in here))
+    for name in sorted({*names, *files}):
+        if (why := _ignored(name)) is not None:
+            yield PreflightFinding(what="ignored", weight="warn", sentence=f"{name} is ignored: {why[0]}", way_out=why[1])
+
+
+_ALONE = {
+    "forge-mcp.json": ("this version does not call MCP servers.", "No agent is given the tools in it."),
+    ".forge/config.yaml": ("the configuration is read from .forge/config.yml.", "Rename it."),
+}
+
+
+def _ignored(name: str) -> tuple[str, str] | None:
+    """Return why a file has no effect, and what to do; None for any other file."""
+    if fnmatchcase(name, ".forge/skills/*/SKILL.md"):
+        return "this version does not read skills.", "No agent is given it; what agents should know belongs into AGENTS.md."
+    if fnmatchcase(name, ".forge/pipelines/*.yml"):
+        return "pipelines are read from files that end in .yaml.", "Rename it."
+    return _ALONE.get(name)
 
 
 def _protecting(branch: str, patterns: Collection[str]) -> str | None:

@@ -36,6 +36,9 @@ _FILES_SHOWN = 24_000
 _NAMED = re.compile(r"`([\w./@+-]+\.\w+)`")
 _FEW_FILES = 60
 
+_PLANNERS = frozenset({"architect", "task-decomposer", "task-reviewer"})
+"""Agents that are told the standing rules on tasks."""
+
 _DIFF_SHOWN = 120_000
 
 _SHORT_ID = 12
@@ -88,7 +91,7 @@ class PromptContext:
             task=task.spec if task is not None else None,
             round=self.round(action, task_id),
             notes=tuple(note.text for note in notes if self._from_person(note)),
-            decided=self.decided({note.text for note in notes}),
+            decided=(*self._standing(action.agent), *self.decided({note.text for note in notes})),
             problems=tuple(note.text for note in notes if note.by == PROCESS),
             repository=layer_three(self.profile, self._few_files()),
             similar=tuple(f"{entry.name}: {entry.title}. {entry.summary}" for entry in recall.similar),
@@ -113,6 +116,10 @@ class PromptContext:
     def _from_person(self, note: Note) -> bool:
         agents = {phase.agent for phase in self.run.pipeline.phases if isinstance(phase, Speaking)}
         return note.by != PROCESS and note.by not in agents
+
+    def _standing(self, agent: str) -> tuple[str, ...]:
+        """Return the standing rules, for the agents that plan and judge the tasks."""
+        return tuple(rule.sentence for rule in self.run.rules.rules) if agent in _PLANNERS else ()
 
     def decided(self, said_anyway: set[str]) -> tuple[str, ...]:
         """What people said at the checkpoints, for agents that are not the ones it was said to."""

@@ -11,6 +11,7 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.pipeline import AgentPhase
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.runs.instructions import told
 from forge_bot.runs.run import Run
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Finding, Frozen
@@ -108,7 +109,7 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
             gate=asked.name,
             decision=decision,
             digest=asked.digest,
-            risks=(*asked.risks, *_hidden(run, documents)),
+            risks=(*asked.risks, *_hidden(run, documents), *told(run.rules, run.state)),
             findings=asked.findings or _reviewed(run, asked),
             documents=documents,
             difference=difference(run, asked),
@@ -165,10 +166,11 @@ def _to_do(run: Run, asked: HumanGate) -> Question:
     task = run.state.task(asked.task)
     where = f"Task {asked.task} of {run.state.title} ({run.state.branch})"
     done_when = tuple(f"Done when: {each}" for each in task.spec.acceptance) if task is not None else ()
+    why = tuple(rule.sentence for rule in run.rules.of(task.spec)) if task is not None else ()
     effects = {"done": "you did it: tasks that depend on it go on", "skip": "go on without it", "abandon": _ABANDON.effect}
     return Question(
         title="Something only a person can do",
-        data=QuestionData(gate=asked.phase, decision=(asked.title, where, *done_when), digest=""),
+        data=QuestionData(gate=asked.phase, decision=(asked.title, where, *done_when), digest="", risks=why),
         actions=tuple(Choice(answer=option, effect=effects[option]) for option in asked.options),
     )
 

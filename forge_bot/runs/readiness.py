@@ -11,8 +11,10 @@ from forge_bot.git import Repository
 from forge_bot.runs.preflight import PreflightRequest, preflight
 from forge_bot.runs.preflight_findings import PreflightFinding, Weight
 from forge_bot.runs.project import profile_at
+from forge_bot.runs.session import prompts_for
 from forge_bot.sandbox import BackendName, available, cannot_judge
-from forge_bot.settings import Config
+from forge_bot.settings import Config, load_pipeline
+from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor
 from forge_bot.values import Frozen, Tier
 
 _FEW_TOKENS = 16
@@ -31,7 +33,8 @@ class Check(Frozen):
 
 def check_readiness(repository: Repository, config: Config, models: Callable[[], Mapping[Tier, Model]], *, ask: bool) -> tuple[Check, ...]:
     """Look at everything a run needs. With `ask`, each model is asked one short question, which costs a few tokens."""
-    return (*_git(repository), *_repository(repository, config), _sandbox(config), *_models(models, ask=ask))
+    pipelines = _pipelines(repository, config)
+    return (*_git(repository), *_repository(repository, config), *pipelines, _sandbox(config), *_models(models, ask=ask))
 
 
 def _git(repository: Repository) -> list[Check]:
@@ -54,9 +57,37 @@ def _repository(repository: Repository, config: Config) -> list[Check]:
         profile = profile_at(repository, repository.head().commit, config)
         found = preflight(repository, config, profile, PreflightRequest())
     except ForgeError as error:
-        return [Check(what="commands", state="bad", found=error.message, next_step=error.advice)]
+        return [Check(what="commands", state="bad", found=_told(error), next_step=error.advice)]
     tests = [Check(what="tests", state="good", found=" ".join(command.argv)) for command in profile.commands.test]
     return [*tests, *(_checked(finding) for finding in found.findings)]
+
+
+def _pipelines(repository: Repository, config: Config) -> list[Check]:
+    """Load the pipeline and the prompts of a run, and every pipeline of the repository's own. Each problem has its line."""
+    own = {path.stem for path in (repository.root / PIPELINES).glob("*.yaml")} - {config.pipeline}
+    return [_run_pipeline(repository, config.pipeline), *(_other_pipeline(repository, name) for name in sorted(own))]
+
+
+def _run_pipeline(repository: Repository, name: str) -> Check:
+    try:
+        pipeline = load_pipeline(name, repository.text_here)
+        prompts_for(repository.root, pipeline)
+    except ForgeError as error:
+        return Check(what=f"pipeline {name}", state="bad", found=_told(error), next_step=error.advice)
+    return Check(what=f"pipeline {name}", state="good", found=f"{len(pipeline.phases)} phases")
+
+
+def _other_pipeline(repository: Repository, name: str) -> Check:
+    try:
+        load_descriptor(name, repository.text_here)
+    except ForgeError as error:
+        return Check(what=f"pipeline {name}", state="poor", found=f"{_told(error)} No run uses it now.", next_step=error.advice)
+    return Check(what=f"pipeline {name}", state="good", found="can be read; no run uses it now")
+
+
+def _told(error: ForgeError) -> str:
+    """Return the message of an error with its details, which name the places."""
+    return " ".join((error.message, *(f"{detail};" for detail in error.details))).removesuffix(";")
 
 
 def _checked(finding: PreflightFinding) -> Check:

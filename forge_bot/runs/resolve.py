@@ -1,5 +1,6 @@
 """Which runs a repository has, found by git alone."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
@@ -23,6 +24,9 @@ _REMOTE_BRANCHES = 100
 """Branches of remotes that are looked at, newest first."""
 
 Read = Callable[[str], bytes | None]
+
+_NAMES = re.compile(r"(?<![\w-])\d{8}-[\w-]*\w")
+"""The names of runs begin with a day."""
 
 
 class RunInfo(Frozen):
@@ -103,6 +107,12 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
     if candidates := alive or list(known[:1]):
         return candidates[0]
     raise UnknownRun("This repository has no run yet.", hint='Start one with forge-bot run "…".')
+
+
+def named_in(repository: Repository, text: str) -> tuple[RunInfo, ...]:
+    """Return the runs that a text names, as `.specs/NAME` or by the bare name of their folder."""
+    names = set(_NAMES.findall(text))
+    return tuple(info for info in runs(repository) if info.name in names) if names else ()
 
 
 def _where(info: RunInfo) -> str:

@@ -18,11 +18,13 @@ from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import ACTION, subject, trailers
 from forge_bot.runs.foreign_commits import check_foreign_commits
+from forge_bot.runs.instructions import rules_at
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.settings import Config, load_pipeline
+from forge_bot.settings.instructions import Rules
 from forge_bot.store import SPECS, Request, Workspace, held, read_request, told_when_full, write_whole
 from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen, Inspection
@@ -74,6 +76,11 @@ class Run:
         if self._decided is None or self._decided[0] is not self.state:
             self._decided = (self.state, next_action(self.pipeline, self.state))
         return self._decided[1]
+
+    @property
+    def rules(self) -> Rules:
+        """The standing rules, as of the commit that the run is based on. Raises BadConfig."""
+        return rules_at(self.repository, self.state.base_commit)
 
     def now(self) -> datetime:
         """The time for a new report: the clock's, but never before the last report, should the clock have been set back."""
@@ -206,7 +213,10 @@ class Run:
     def _changed_by_hand(self, name: str, raw: bytes) -> None:
         writer = next((phase for phase in self.pipeline.phases if isinstance(phase, AgentPhase) and phase.writes == name), None)
         text = raw.decode("utf-8", "replace")
-        inspection = inspect(text, headings=(), tasks=True) if writer is not None and writer.tasks else Inspection()
+        inspection = Inspection()
+        if writer is not None and writer.tasks:
+            inspection = inspect(text, headings=(), tasks=True)
+            inspection = inspection.model_copy(update={"tasks": self.rules.applied(inspection.tasks)})
         stamp = self.now()
         report = ArtifactChanged(
             key=f"{name}@{blob_id(raw)}@{stamp.isoformat()}",

@@ -10,6 +10,9 @@ from forge_bot.errors import BadPipeline, PipelineNotRunnable
 from forge_bot.resources import templates
 from forge_bot.settings.yaml_file import read_yaml
 
+PIPELINES = ".forge/pipelines"
+"""The folder of a repository's own pipelines."""
+
 _DESCRIPTOR: TypeAdapter[Pipeline | StepPipeline] = TypeAdapter(Descriptor)
 
 
@@ -24,15 +27,20 @@ def load_pipeline(name: str, read: Callable[[str], str | None]) -> Pipeline:
 
     Raises BadPipeline with all problems and their lines, PipelineNotRunnable for a pipeline of steps.
     """
+    descriptor = load_descriptor(name, read)
+    if isinstance(descriptor, StepPipeline):
+        raise PipelineNotRunnable(f"The pipeline {name} describes steps, not phases.")
+    return descriptor
+
+
+def load_descriptor(name: str, read: Callable[[str], str | None]) -> Pipeline | StepPipeline:
+    """Return the pipeline of that name, of either kind. Raises BadPipeline with all problems and their lines."""
     if not name.replace("-", "").replace("_", "").isalnum():
         raise BadPipeline(f"{name!r} is no name of a pipeline.", details=("letters, digits, - and _ only",))
-    own = f".forge/pipelines/{name}.yaml"
+    own = f"{PIPELINES}/{name}.yaml"
     text = read(own)
     shipped = templates() / "pipelines" / f"{name}.yaml"
     if text is None and not shipped.is_file():
         raise BadPipeline(f"There is no pipeline {name!r}.", details=(f"neither {own} nor a shipped one",))
     place = own if text is not None else f"pipelines/{name}.yaml"
-    descriptor = _parsed(text if text is not None else shipped.read_text(encoding="utf-8"), place)
-    if isinstance(descriptor, StepPipeline):
-        raise PipelineNotRunnable(f"{place} describes steps, not phases.")
-    return descriptor
+    return _parsed(text if text is not None else shipped.read_text(encoding="utf-8"), place)

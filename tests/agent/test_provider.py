@@ -1,8 +1,10 @@
 """Providers over real HTTP: what goes over the wire, and what becomes of everything that can come back."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.agent.prices import worst_case
 from forge_bot.errors import (
+    BadConfig,
     ContextTooLong,
     ForgeError,
     KeyRefused,
@@ -20,6 +23,7 @@ from forge_bot.errors import (
     QuestionRejected,
     UnknownModel,
 )
+from forge_bot.settings import load_config
 from forge_bot.values import Tier
 from tests.agent.scene import document, explore
 from tests.fakes.model_server import ModelServer, Says, busy
@@ -284,3 +288,27 @@ def test_a_local_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_name_that_is_no_model_is_refused_with_what_comes_near(spec: str, said: str) -> None:
     with pytest.raises(UnknownModel, match=said):
         open_model(spec)
+
+
+@pytest.mark.parametrize(("spec", "variable"), [("ollama:qwen2.5", "OLLAMA_BASE_URL"), ("vllm:qwen2.5", "VLLM_BASE_URL")])
+def test_a_server_of_ones_own_without_an_address_is_told_the_variable_to_set(
+    monkeypatch: pytest.MonkeyPatch, spec: str, variable: str
+) -> None:
+    monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(UnknownModel) as caught:
+        opened(spec)
+    assert caught.value.message == f"{spec} needs an address, and {variable} is not set."
+    assert caught.value.advice.startswith(f"Set {variable} in the environment")
+
+
+async def test_ollama_is_asked_at_its_own_address(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", os.environ["OPENAI_BASE_URL"])
+    assert (await opened("ollama:qwen2.5").ask(call())).text == document()
+    assert server.questions[0].body["model"] == "qwen2.5"
+
+
+def test_the_configuration_has_no_address_as_the_documentation_says() -> None:
+    with pytest.raises(BadConfig, match="one problem") as caught:
+        load_config(lambda _path: "base_url: http://127.0.0.1\n", {})
+    assert "there is no such key" in caught.value.details[0]
+    assert "`base_url`" not in (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")

@@ -126,3 +126,13 @@ def test_whatever_models_wrote_only_the_one_line_acts(text: str) -> None:
     assert "\n" not in done.title
     assert acts(but_closing(done.body)) == []
     assert read_marker(done.body) is not None
+
+
+def test_a_summary_whose_text_stands_below_a_sub_heading_is_not_empty() -> None:
+    text = shown(
+        written(
+            summary="# Summary of the run\n\n## Summary\n\n### What changed\n\nSwaps count both ways.\n\n## Changes\n\nOther words.\n"
+        ).body
+    )
+    assert "Swaps count both ways." in text
+    assert "Other words." not in text

@@ -97,7 +97,7 @@ def test_a_pipeline_that_contradicts_itself_is_told_before_anything_begins(sampl
 def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
     sample.git("rm", "-rq", "tests")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "no tests")
-    assert "test: []" in refused(sample.forge("run", TASK, "--model", sample.model()), "VERIFY-001", 5)
+    assert "test: []" in refused(sample.forge("run", TASK, "--model", sample.model()), "CHECK-001", 5)
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("commands: {test: []}\n")
     waiting = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())

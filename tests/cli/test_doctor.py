@@ -65,3 +65,57 @@ def test_ask_tries_the_model_with_one_short_question(sample: Sample, monkeypatch
     gone = sample.forge("doctor", "--ask", "--model", "openai-chat:small")
     assert gone.code == 5
     assert "→" in gone.out
+
+
+BROKEN = "kind: phases\nid: develop\ntitle: T\nflows: {S: light}\nphazes: []\n"
+
+
+@pytest.mark.promise("cli-doctor")
+def test_a_pipeline_that_cannot_be_loaded_is_told_with_its_lines(sample: Sample) -> None:
+    folder = sample.path / ".forge" / "pipelines"
+    folder.mkdir(parents=True)
+    (folder / "develop.yaml").write_text(BROKEN)
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 5
+    assert ".forge/pipelines/develop.yaml:5: phases.phazes" in said.out or "develop.yaml:5: phazes: there is no such key" in said.out
+    (folder / "develop.yaml").rename(folder / "other.yaml")
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 0
+    assert "other.yaml:5:" in said.out
+    assert "No run uses it now." in said.out
+
+
+def test_a_prompt_that_cannot_be_rendered_is_told(sample: Sample) -> None:
+    folder = sample.path / ".forge" / "prompts"
+    folder.mkdir(parents=True)
+    (folder / "architect.md.j2").write_text("{% block role %}\n{{ nonsense( }}\n")
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 5
+    assert "architect.md.j2" in said.out
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("forge-mcp.json", "does not call MCP servers"),
+        (".forge/skills/release/SKILL.md", "does not read skills"),
+        (".forge/pipelines/own.yml", "end in .yaml"),
+        (".forge/config.yaml", "read from .forge/config.yml"),
+    ],
+)
+@pytest.mark.parametrize("committed", [True, False])
+def test_configuration_that_is_ignored_is_named_by_doctor_and_at_the_start_of_a_run(
+    sample: Sample, name: str, why: str, committed: bool
+) -> None:
+    file = sample.path / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("{}\n")
+    if committed:
+        sample.git("add", "-A")
+        sample.git("commit", "-qm", "configuration")
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 0
+    assert f"{name} is ignored" in said.out
+    assert why in said.out
+    begun = sample.forge("run", "Nobody is on call before the start", "--effort", "S", "--model", sample.model())
+    assert f"{name} is ignored" in begun.out + begun.err

@@ -96,7 +96,7 @@ CASES: dict[str, tuple[Callable[[Sample], object], Words, str, tuple[str, ...]]]
     ),
     "a merge under way, in the user's own folder": (clones.begin_merge, (TASK, "--here"), "PREFLIGHT-001", ("git merge --abort",)),
     "a rebase under way": (clones.begin_rebase, (TASK,), "GIT-002", ("a rebase is under way", "git rebase --abort")),
-    "no tests": (without_tests, (TASK,), "VERIFY-001", ("commands.test",)),
+    "no tests": (without_tests, (TASK,), "CHECK-001", ("commands.test",)),
 }
 
 

@@ -1,5 +1,6 @@
 """At a terminal: one question before a run begins, the document rendered at the gate, and one key to answer."""
 
+import json
 import os
 import pty
 import select
@@ -208,3 +209,27 @@ def on_github(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> Issue:
     monkeypatch.setenv("GH_HOST", github.url.partition("://")[2])
     monkeypatch.setenv("GITHUB_TOKEN", github.token("ann"))
     return issue
+
+
+def test_an_answer_may_bring_its_words_along_on_one_line(sample: Sample) -> None:
+    answer = {"artifact_markdown": "The swaps stay as they are."}
+    model = sample.model({("inquiry", "*", "1.1"): answer})
+    with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--model", model) as person:
+        person.until("Your answer")
+        person.say("? What about swaps?")
+        assert "The swaps stay" in person.until("Your answer")
+        person.say("reject Say what SWAPS do")
+        shown = person.until("Your answer")
+        digest = shown.partition("version ")[2][:12]
+        person.say("approve but only the first half")
+        assert "does not name what is shown" in person.until("Your answer")
+        person.say("approve 0000000000")
+        assert f"version {digest} waits" in person.until("Your answer")
+        person.say("approve " + digest[:6])
+        assert "does not name what is shown" in person.until("Your answer")
+        person.say(f"Approve {digest.upper()}")
+        person.until("Done.")
+        assert person.ended() == 0
+    said = json.loads(sample.forge("status", "--json").out)
+    assert [(each["answer"], each["notes"]) for each in said["decisions"]] == [("reject", "Say what SWAPS do"), ("approve", "")]
+    assert said["usage"]["calls"] > 0

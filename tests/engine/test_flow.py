@@ -51,6 +51,28 @@ def test_without_a_pull_request_the_run_still_ends_with_its_summary() -> None:
     assert seen[-2:] == ["final-summary", "final-commit"]
 
 
+def test_a_phase_that_a_condition_leaves_out_is_among_the_skipped_ones_once_the_run_is_past_it() -> None:
+    bench = Bench(Effort.L, RunFlags(skip_pr=True))
+    assert bench.state.skipped_phases == ()
+    bench.finish()
+    assert bench.state.skipped_phases == ("pr-creation", "post-to-source")
+    action = bench.action
+    assert isinstance(action, Done)
+    assert action.summary.endswith("2 skipped")
+    asked = Bench(Effort.L, source=ISSUE)
+    asked.finish()
+    assert asked.state.skipped_phases == ()
+
+
+def test_going_back_decides_anew_on_phases_that_a_condition_leaves_out() -> None:
+    bench = Bench(Effort.S, RunFlags(skip_pr=True))
+    bench.finish()
+    by_effort = DEVELOP.skipped(Effort.S, auto=False)
+    assert bench.state.skipped_phases == (*by_effort, "pr-creation", "post-to-source")
+    bench.tell(RetryAsked(key="again", at=bench.now(), phase=PhaseId("phase-7"), by="ann", via="test"))
+    assert bench.state.skipped_phases == by_effort
+
+
 @pytest.mark.promise("design-merged-analyst")
 def test_the_small_run_uses_the_merged_analyst_with_both_sets_of_headings() -> None:
     action = Bench(Effort.S).until("phase-1").action

@@ -1,13 +1,16 @@
 """How runs begin: once each, on a branch that can be made, from a tree that can carry them, with the words that were meant."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from mcp.types import ElicitResult
 
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, Refusal, hosting
+from tests.mcp_server.test_gates import Person
 
 TASK = "Nobody is on call before the start"
 ISSUE = "https://github.com/owner/repo/issues/42"
@@ -353,3 +356,74 @@ async def test_a_runs_folder_is_resumed_whatever_flags_and_path_stand_around_it(
         ):
             assert (await host.call("pipeline_init", arguments=text))["workspace"] == workspace
         assert "errors" not in await host.call("pipeline_init", arguments=f"Look into {workspace}")
+
+
+async def test_the_question_before_a_run_says_what_it_will_take_and_its_keys_stay(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        result = await host.client.call_tool("pipeline_init_with_context", {"workspace": ".specs/x", "task_text": TASK})
+        body: Json = result.structured_content or {}
+        needs: Json = body["needs_user_confirmation"]
+        told: Json = (result.meta or {})["estimate"]
+    assert set(needs) == {
+        "detected_effort", "effort_options", "current_branch", "is_main_branch", "enriched_request_body", "message",
+    }  # fmt: skip
+    assert set(body) == {"needs_user_confirmation"}
+    assert told["effort"] == needs["detected_effort"]
+    assert told["tokens"]["p50"] > 0
+    assert re.search(r"Expected: .*\d.*from the recorded run that ships", needs["message"])
+
+
+def chose(**content: str) -> ElicitResult:
+    return ElicitResult(action="accept", content={**content})
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_client_that_shows_forms_is_asked_for_the_effort_and_the_run_begins_with_it(sample: Sample, mode: str) -> None:
+    person = Person()
+    person.effort = chose(effort="L", branch="a new branch", workspace_slug="early days")
+    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
+        ready = await host.call("pipeline_init_with_context", workspace=".specs/x", task_text=TASK)
+    assert (ready["ready"], ready["effort"]) == (True, "L")
+    assert ready["branch"].endswith("/early-days")
+    (form,) = person.forms
+    assert TASK in form.message
+    assert "Expected: " in form.message
+    assert form.requested_schema["properties"]["effort"]["default"] == "M"
+    assert form.requested_schema["properties"]["branch"]["enum"] == ["a new branch"], "no run works on the main branch"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    "answer", [ElicitResult(action="decline"), ElicitResult(action="cancel"), chose(effort="XXL"), ElicitResult(action="accept")]
+)
+async def test_a_form_without_an_effort_begins_nothing_and_the_model_is_told_to_ask(
+    sample: Sample, mode: str, answer: ElicitResult
+) -> None:
+    person = Person()
+    person.effort = answer
+    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
+        needs = await host.call("pipeline_init_with_context", workspace=".specs/x", task_text=TASK)
+        assert "needs_user_confirmation" in needs
+        assert folders(sample) == []
+
+
+async def test_words_that_name_a_run_among_others_are_said_before_another_one_begins(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        workspace = (await host.begin(TASK))["workspace"]
+        text = f"Look into {workspace} and finish it"
+        needs = await host.call("pipeline_init_with_context", workspace=".specs/y", task_text=text)
+        assert f"pipeline_init({workspace}) goes on with it" in needs["needs_user_confirmation"]["message"]
+        plain = await host.call("pipeline_init_with_context", workspace=".specs/z", task_text=TASK)
+        assert "goes on with it" not in plain["needs_user_confirmation"]["message"]
+
+
+def test_at_the_terminal_a_runs_name_alone_is_no_task_and_among_words_it_is_said(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    name = sample.workspace.name
+    before = sample.git("branch")
+    said = sample.forge("run", name, "--effort", "S", "--model", sample.model())
+    assert said.code == 5
+    assert f"forge-bot run .specs/{name} goes on with it" in said.err
+    assert sample.git("branch") == before
+    said = sample.forge("run", f"Finish what {name} began", "--effort", "S", "--model", sample.model())
+    assert f"The task names the run {name}, which exists" in said.out + said.err

@@ -242,7 +242,7 @@ async def test_every_action_has_the_keys_of_its_type(sample: Sample) -> None:
         done = await host.drive(write)
         assert set(done) == ACTION | {"summary", "summary_path"}
         assert done["type"] == "done"
-        assert done["summary"] == "Pipeline completed: 12 phases, 6 skipped"
+        assert done["summary"] == "Pipeline completed: 12 phases, 7 skipped"
         assert done["summary_path"] == f"{ready['workspace']}/summary.md"
         assert (sample.path / done["summary_path"]).is_file()
 

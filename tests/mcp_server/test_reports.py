@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import Host, Json, Refusal, hosting
+from tests.mcp_server.host import Host, Json, Refusal, hosting, two_tasks
 
 TASK = "Nobody is on call before the start"
 
@@ -180,3 +180,45 @@ async def test_a_call_that_reports_nothing_has_no_warning(sample: Sample) -> Non
         await host.begin(TASK)
         await host.next()
         assert (await host.next())["warning"] == ""
+
+
+async def test_a_document_that_is_the_same_byte_for_byte_counts_beside_changed_code(sample: Sample) -> None:
+    failing = script.review("FAIL", "[CRITICAL] the guard is at the wrong place", extra=["Acceptance Criteria"])
+    async with hosting(sample) as host:
+        host.answers = {**script.usual(), ("impl-reviewer", "*", "task 1, 1"): failing}
+        await host.begin(TASK, "M")
+        await host.drive(await host.next())
+        first = await host.drive(await host.next(user_response="approve"), "implementer")
+        host.perform(first)
+        review = await host.next(previous_action_complete=True, action_id=first["action_id"])
+        host.perform(review)
+        again = await host.next(previous_action_complete=True, action_id=review["action_id"])
+        assert again["agent"] == "implementer"
+        document = (host.path / host.workspace / "impl-1.md").read_bytes()
+        unchanged = await host.next(previous_action_complete=True)
+        assert unchanged["action_id"] == again["action_id"], "neither document nor code has changed"
+        with (host.path / "rota" / "schedule.py").open("a", encoding="utf-8") as file:
+            file.write("\n# mended\n")
+        after = await host.next(previous_action_complete=True)
+        assert after["agent"] == "impl-reviewer"
+        assert (host.path / host.workspace / "impl-1.md").read_bytes() == document
+        assert "# mended" in host.git("show", "HEAD:rota/schedule.py")
+
+
+async def test_in_a_wave_a_task_with_the_same_document_is_known_by_the_files_it_declares(sample: Sample) -> None:
+    failing = script.review("FAIL", "[CRITICAL] both are wrong", extra=["Acceptance Criteria"])
+    answers = {**script.usual(), **two_tasks()}
+    for task in ("1", "2"):
+        answers["impl-reviewer", "*", f"task {task}, 1"] = failing
+    async with hosting(sample) as host:
+        host.answers = answers
+        await host.begin(TASK, "M")
+        await host.drive(await host.next())
+        wave = await host.drive(await host.next(user_response="approve"), "impl-reviewer")
+        host.perform(wave)
+        again = await host.next(previous_action_complete=True, action_id=wave["action_id"])
+        assert (again["agent"], again["parallel_task_ids"]) == ("implementer", ["1", "2"])
+        with (host.path / "rota" / "schedule.py").open("a", encoding="utf-8") as file:
+            file.write("\n# mended\n")
+        left = await host.next(previous_action_complete=True, action_id=again["action_id"])
+        assert left["output_file"] == "impl-2.md", "task 2 declares another file, which is as it was"

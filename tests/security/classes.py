@@ -132,6 +132,7 @@ CLASSES: dict[str, Class] = {
         "Files that decide what runs, or who decides",
         (
             "tests/security/test_commits.py::test_a_change_to_what_decides_about_others_is_not_pushed_without_a_person",
+            "tests/security/test_commits.py::test_a_path_that_a_standing_rule_leaves_to_a_person_is_not_pushed_by_a_worker",
             "tests/bot/test_commands.py::test_files_that_the_token_cannot_push_come_as_a_patch",
             "tests/bot/test_commands.py::test_a_task_that_asks_for_workflow_files_alone_is_told_so_before_anything_is_spent",
         ),

@@ -56,11 +56,14 @@ def git(folder: Path, *words: str) -> str:
     return subprocess.run(["git", "-C", str(folder), *given, *words], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def begun(folder: Path) -> Scene:
+def begun(folder: Path, instructions: str = "") -> Scene:
     """A run at its first commit; XDG_STATE_HOME has to be a folder of the test's."""
     path = folder / "rota"
     shutil.copytree(templates() / "demo" / "repository", path, ignore=shutil.ignore_patterns("__pycache__"))
     git(path, "init", "-q", "-b", "main")
+    if instructions:
+        (path / ".specs").mkdir()
+        (path / ".specs" / "instructions.md").write_text(instructions, encoding="utf-8")
     git(path, "add", "-A")
     git(path, "commit", "-qm", "start")
     repository = Repository.find(path)

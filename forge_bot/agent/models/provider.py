@@ -51,6 +51,9 @@ class ProviderSettings(Frozen):
     )
 
 
+_USUAL_ADDRESSES = {"OLLAMA_BASE_URL": "http://127.0.0.1:11434/v1, if Ollama runs on this machine"}
+
+
 def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
     """The model `provider:model`. Raises UnknownModel with a suggestion, or NoModelKey naming the variable to set."""
     from pydantic_ai.exceptions import UserError
@@ -79,6 +82,10 @@ def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeE
     if variable:
         name = variable.group(1)
         return NoModelKey(f"{spec} needs a key, and {name} is not set.", hint=f"Set {name} in the environment.")
+    if address := re.search(r"`?\b([A-Z][A-Z0-9_]*_BASE_URL)\b`?", words):
+        name = address.group(1)
+        usual = _USUAL_ADDRESSES.get(name, "the address of your server")
+        return UnknownModel(f"{spec} needs an address, and {name} is not set.", hint=f"Set {name} in the environment: {usual}.")
     if isinstance(error, ImportError):
         return UnknownModel(f"The provider of {spec} needs a package that is not installed: {words}")
     if isinstance(error, TypeError) and settings.base_url:

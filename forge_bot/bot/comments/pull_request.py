@@ -67,12 +67,12 @@ def why(view: RunView, documents: Mapping[str, str]) -> str:
 
 
 def _paragraph(markdown: str, heading: str) -> str:
-    """The first text under a heading, as it is written."""
-    below = False
+    """Return the first text of a section as it is written. Text below the section's sub-headings is part of it."""
+    level = 0
     for block in read_blocks(markdown):
-        if block.kind is BlockKind.HEADING:
-            below = block.text.strip().casefold() == heading.casefold()
-        elif below and block.kind is BlockKind.TEXT and not block.depth:
+        if block.kind is BlockKind.HEADING and (not level or block.level <= level):
+            level = block.level if block.text.strip().casefold() == heading.casefold() else 0
+        elif level and block.kind is BlockKind.TEXT and not block.depth:
             return "\n".join(markdown.splitlines()[block.line : block.end])
     return ""
 
