@@ -15,7 +15,7 @@ from forge_bot.engine.state import State
 from forge_bot.errors import CommitsRefused
 from forge_bot.git import Commit, Repository, Tree
 from forge_bot.prompts.untrusted import clean_plain
-from forge_bot.runs.instructions import rules_at
+from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import load_config
 from forge_bot.settings.instructions import INSTRUCTIONS, Rules
 from forge_bot.store import SPECS

@@ -26,13 +26,13 @@ from forge_bot.mcp_server.wire import (
 )
 from forge_bot.runs.create import QUESTIONS, NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.estimate import Estimate, estimate, in_words
-from forge_bot.runs.instructions import rules_at
 from forge_bot.runs.preflight import ignored_findings
 from forge_bot.runs.project import check_testable, profile_at
 from forge_bot.runs.resolve import named_in
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.session import person
 from forge_bot.runs.snapshot_of_run import raw_file
+from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import Effort, Frozen, Tier

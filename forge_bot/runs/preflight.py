@@ -8,13 +8,13 @@ from forge_bot.git.unfinished_operation import under_way
 from forge_bot.git.worktrees import lost
 from forge_bot.knowledge import Profile
 from forge_bot.runs.clock import now
-from forge_bot.runs.instructions import rule_findings
 from forge_bot.runs.preflight_findings import Preflight, PreflightFinding, counted
 from forge_bot.runs.preflight_machine import LEAST_FREE, clock_findings, command_findings, disk_findings
 from forge_bot.runs.preflight_paths import named_paths
 from forge_bot.runs.preflight_task import Names, lfs_findings, sparse_findings, submodule_findings, workflow_findings
 from forge_bot.runs.resolve import RunInfo, named_in
 from forge_bot.runs.run_paths import run_paths
+from forge_bot.runs.standing_rules import rule_findings
 from forge_bot.settings import Config, state_home
 from forge_bot.store import SPECS
 from forge_bot.values import Frozen

@@ -11,8 +11,8 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.pipeline import AgentPhase
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden
-from forge_bot.runs.instructions import told
 from forge_bot.runs.run import Run
+from forge_bot.runs.standing_rules import told
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Finding, Frozen
 

@@ -18,11 +18,11 @@ from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import ACTION, subject, trailers
 from forge_bot.runs.foreign_commits import check_foreign_commits
-from forge_bot.runs.instructions import rules_at
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.settings.instructions import Rules
 from forge_bot.store import SPECS, Request, Workspace, held, read_request, told_when_full, write_whole

@@ -58,7 +58,7 @@ class When(Frozen):
         return self
 
 
-class Rule(Frozen):
+class StandingRule(Frozen):
     """One rule: tasks that it fits are done by a person."""
 
     id: str = Field(min_length=1, max_length=80)
@@ -82,9 +82,9 @@ class Rule(Frozen):
 class Rules(Frozen):
     """The standing rules of a repository; none where there is no file."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[StandingRule, ...] = ()
 
-    def of(self, task: TaskSpec) -> tuple[Rule, ...]:
+    def of(self, task: TaskSpec) -> tuple[StandingRule, ...]:
         """Return the rules that count for a task."""
         return tuple(rule for rule in self.rules if rule.fits(task))
 
