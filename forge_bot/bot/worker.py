@@ -20,6 +20,7 @@ from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs import notifications
 from forge_bot.runs.inquiry import inquire
+from forge_bot.runs.installation import foundation
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.preflight_task import WORKFLOWS
 from forge_bot.runs.project import Project, profile_at
@@ -90,7 +91,7 @@ class Worker:
 
     def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:
         profile = profile_at(repository, run.state.base_commit, config)
-        project = Project(repository, run.tree, run.places, config, profile, self._tell)
+        project = Project(repository, run.tree, run.places, config, profile, self._tell, foundation(run))
         templates = prompts_for(repository.root, run.pipeline)
 
         async def recorded(_report: Report) -> None:

@@ -197,6 +197,14 @@ class Repository:
         """A work tree that stands at a commit and on no branch; one that was left at `path` is made anew. Raises GitFailed."""
         return worktrees.detached(self.root, path, commit)
 
+    def show_commit(self, path: Path, commit: str) -> Tree:
+        """Return the detached work tree at `path` with the files of a commit; untracked files stay. Raises GitFailed."""
+        return worktrees.show(self.root, path, commit)
+
+    def read_blob(self, blob: str) -> bytes:
+        """Return the bytes of a blob by its id. Raises GitFailed when the repository does not have it."""
+        return files_at.read_blob(self.root, blob)
+
     def remove_tree(self, path: Path) -> None:
         """Take away the work tree at `path` with all that is in it, if there is one."""
         worktrees.remove(self.root, path)

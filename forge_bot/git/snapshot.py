@@ -82,12 +82,13 @@ def patch(folder: Path, paths: Sequence[str] = ()) -> str:
         return raw.decode(errors="surrogateescape")
 
 
-def apply(folder: Path, text: str, *, without: Sequence[str] = ()) -> None:
+def apply(folder: Path, text: str, *, without: Sequence[str] = (), only: Sequence[str] = ()) -> None:
     """Change the work tree as a patch says, wholly or not at all; the index stays. Raises GitFailed when it does not fit.
 
-    `without` names files by git's wildcards that stay as they are, whatever the patch says of them.
+    `without` names files by git's wildcards that stay as they are, whatever the patch says of them. `only` names the
+    files that may change.
     """
-    left_out = [f"--exclude={pattern}" for pattern in without]
+    left_out = [f"--exclude={pattern}" for pattern in without] + [f"--include={pattern}" for pattern in only]
     if text.strip():
         git(folder, "apply", *_APPLY, *left_out, "-", stdin=text.encode(errors="surrogateescape"))
 

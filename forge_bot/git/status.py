@@ -37,6 +37,11 @@ def changes(folder: Path) -> tuple[StatusEntry, ...]:
     return tuple(StatusEntry(row[3:], _kind(row[:2])) for row in listing.names)
 
 
+def untracked(folder: Path) -> tuple[str, ...]:
+    """Return what is not tracked, ignored files included; a folder without tracked files is one entry with a slash at its end."""
+    return git(folder, "ls-files", "--others", "--directory", "-z").names
+
+
 def _kind(code: str) -> Kind:
     if code == "??":
         return "untracked"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.git import bundles, commits, current_head, diff, discard, push, remote_branches, rescue, snapshot, stale_locks, status
+from forge_bot.git import bundles, commits, current_head, diff, discard, names, push, remote_branches, rescue, snapshot, stale_locks, status
 
 MAX_DIFF = 200_000
 
@@ -22,6 +22,14 @@ class Tree:
     def status(self) -> tuple[status.StatusEntry, ...]:
         """Uncommitted changes, untracked files included, ignored ones not."""
         return status.changes(self.path)
+
+    def commit_id(self) -> str:
+        """Return the id of the commit that is checked out, on a branch or detached."""
+        return names.commit_id(self.path, "HEAD")
+
+    def untracked(self) -> tuple[str, ...]:
+        """Return what is not tracked, ignored files included; a folder without tracked files is one entry that ends in a slash."""
+        return status.untracked(self.path)
 
     def is_clean(self) -> bool:
         """Whether `status` is empty."""
@@ -64,9 +72,12 @@ class Tree:
         """Uncommitted changes, or those of named files, as a whole patch for `apply` in another tree at the same commit."""
         return snapshot.patch(self.path, paths)
 
-    def apply(self, patch: str, *, without: Sequence[str] = ()) -> None:
-        """Change the files as a patch says, all or none, but for those that `without` names. Raises GitFailed when it does not fit."""
-        snapshot.apply(self.path, patch, without=without)
+    def apply(self, patch: str, *, without: Sequence[str] = (), only: Sequence[str] = ()) -> None:
+        """Change the files as a patch says, all or none, but for those that `without` names. Raises GitFailed when it does not fit.
+
+        With `only`, change only the files that one of its wildcards names.
+        """
+        snapshot.apply(self.path, patch, without=without, only=only)
 
     def patched(self, commit: str, patch: bytes, paths: Sequence[str]) -> dict[str, str] | None:
         """Return mode and id of the paths as a patch would make them at a commit; None if it does not fit. Nothing changes."""

@@ -82,6 +82,18 @@ def detached(root: Path, path: Path, commit: str) -> Tree:
     return Tree(path.resolve())
 
 
+def show(root: Path, path: Path, commit: str) -> Tree:
+    """Return the detached work tree at `path` with the files of a commit; it is added when it is missing.
+
+    Untracked files stay. An untracked file that the commit has is replaced.
+    """
+    known = any(_same(info.path, path) and info.path.is_dir() for info in listed(root))
+    if not known:
+        return detached(root, path, commit)
+    git(path, "checkout", "--quiet", "--force", "--detach", commit_id(root, commit), seconds=LONG)
+    return Tree(path.resolve())
+
+
 def remove(root: Path, path: Path) -> None:
     """Take away the work tree at `path` with all that is in it, if there is one."""
     if any(_same(info.path, path) for info in listed(root)):

@@ -7,6 +7,7 @@ from forge_bot.engine.reports import Report
 from forge_bot.errors import Interrupted
 from forge_bot.mcp_server.agent_prompts import AgentPrompts
 from forge_bot.mcp_server.served_folders import RunLocation
+from forge_bot.runs.installation import foundation
 from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -42,10 +43,10 @@ class CheckWorktree:
         """
         repository, home = spot.root.repository, run.places.home
         tree = repository.detached_tree(home / "checks", run.tree.head().commit)
-        # What setup installs may know its tree by its path.
-        spots = run.places.model_copy(update={"environment": home / "checks-environment"})
+        apart = {"environment": home / "checks-environment", "judged": home / "checks-judged"}
+        spots = run.places.model_copy(update=apart)
         profile = self.prompting.profile(repository, run.state.base_commit, run.config)
-        project = Project(repository, tree, spots, run.config, profile, tell)
+        project = Project(repository, tree, spots, run.config, profile, tell, foundation(run))
         with self._lock:
             self._check_open()
             self._running.append((spot, project))

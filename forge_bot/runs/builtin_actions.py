@@ -20,7 +20,9 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     results = project.set_up()
     ready = all(result.exit_code == 0 for result in results)
     checks = project.check() if ready else ()
-    risks = setup_risks(project.profile, project.config)
+    # On a machine without a sandbox, a project without commands is no error.
+    needed = bool(results or checks) or project.config.sandbox == "off"
+    risks = setup_risks(project.profile, project.backend if needed else None)
     return Prepared(key=action.action_id, at=run.now(), action_id=action.action_id, results=(*results, *checks), risks=risks)
 
 

@@ -1,15 +1,15 @@
 """The project's own commands: found at the base commit, run in the sandbox, judged by their exit codes."""
 
 import re
-import shutil
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from forge_bot.errors import CannotJudge, NoTestCommand
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV, Command, Profile, read_profile
+from forge_bot.runs.installation import Foundation, Installation
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.sandbox import BackendName, Box, ResourceLimits, cannot_judge, choose, run
@@ -18,7 +18,8 @@ from forge_bot.store import full, without_room
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.judgement import read_outcome
 
-_READY = "ready"
+_REBUILDS = ("npm", "pnpm")
+"""Package managers whose `rebuild` runs the install scripts of packages that were installed without them."""
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000
 """Characters of a test run that a model is shown."""
@@ -41,9 +42,22 @@ def check_testable(profile: Profile, config: Config) -> None:
 
 
 class Project:
-    """The commands of one repository in one run's work tree."""
+    """The commands of one repository in one run.
 
-    def __init__(self, repository: Repository, tree: Tree, spots: RunPaths, config: Config, profile: Profile, tell: Notify) -> None:
+    Where there is something to set up, every command runs at one path (see `installation`), one command at a time. Else
+    nothing knows a tree by its path, and commands run in the tree that they are about.
+    """
+
+    def __init__(
+        self,
+        repository: Repository,
+        tree: Tree,
+        spots: RunPaths,
+        config: Config,
+        profile: Profile,
+        tell: Notify,
+        foundation: Foundation,
+    ) -> None:
         self.repository = repository
         self.tree = tree
         self.spots = spots
@@ -52,19 +66,16 @@ class Project:
         self.tell = tell
         self._backend: BackendName | None = None
         self._called_off = threading.Event()
-        self._setting_up = threading.Lock()
-        self._stand_in: Path | None = None
+        self._judging = threading.RLock()
+        self._installation = Installation(repository, spots, foundation)
         self._nested = self._nested_by_hand()
 
     def in_tree(self, tree: Tree) -> "Project":
-        """The same project in a tree that stands beside the run's own for a while.
-
-        What setup installed knows the run's tree by its path, so its commands see the other tree at that place.
-        """
-        other = Project(self.repository, tree, self.spots, self.config, self.profile, self.tell)
-        other._backend, other._called_off, other._setting_up = self.backend, self._called_off, self._setting_up
-        # A tree that holds git's own folder cannot be covered by another one.
-        other._stand_in = None if self.repository.common_dir.is_relative_to(self.tree.path) else self.tree.path
+        """The same project for a tree that stands beside the run's own for a while."""
+        foundation = self._installation.foundation
+        other = Project(self.repository, tree, self.spots, self.config, self.profile, self.tell, foundation)
+        other._backend, other._called_off, other._judging = self._backend, self._called_off, self._judging
+        other._installation = self._installation
         return other
 
     def _nested_by_hand(self) -> frozenset[str]:
@@ -98,28 +109,57 @@ class Project:
     # -- whole runs ------------------------------------------------------------------------------------------------
 
     def set_up(self) -> tuple[CommandResult, ...]:
-        """Run the setup commands, with network, into a fresh environment; what succeeded is not repeated for this run."""
-        with self._setting_up:
+        """Run the setup commands at the base commit, with network, into a fresh environment; what succeeded is not repeated."""
+        with self._judging:
             return self._set_up()
 
     def _set_up(self) -> tuple[CommandResult, ...]:
-        if (self.spots.environment / _READY).is_file():
+        commands = self.profile.commands.setup
+        if not commands:
             return ()
-        shutil.rmtree(self.spots.environment, ignore_errors=True)
-        self.spots.environment.mkdir(parents=True)
-        results = self._all(CommandName.SETUP, self.profile.commands.setup, stop_at_failure=True)
-        if all(result.exit_code == 0 for result in results):
-            (self.spots.environment / _READY).touch()
-        return results
+        mark = self._installation.mark([command.argv for command in commands])
+        if self._installation.is_ready(mark):
+            return ()
+        tree = self._installation.begin()
+        results: list[CommandResult] = []
+        for argv, network in self._steps(commands):
+            results.append(self._one(CommandName.SETUP, argv, tree, network=network)[0])
+            if results[-1].exit_code != 0:
+                return tuple(results)
+        tree.remove_nested()
+        self._installation.keep(mark)
+        return tuple(results)
+
+    def _steps(self, commands: Sequence[Command]) -> Iterator[tuple[tuple[str, ...], bool]]:
+        """Yield the words of the setup commands, and whether each gets the network.
+
+        A package.json that a person approved may name scripts. They run after the installation, without network.
+        """
+        third_party_only = self._installation.foundation.approved()
+        for command in commands:
+            verb = next((place for place, word in enumerate(command.argv) if word in {"ci", "install"}), 0)
+            if not (third_party_only and verb and command.argv[0] in _REBUILDS):
+                yield command.argv, True
+                continue
+            yield (*command.argv, "--ignore-scripts"), True
+            yield (*command.argv[:verb], "rebuild"), False
 
     def check(self) -> tuple[CommandResult, ...]:
         """Build, test and lint, without network."""
         commands = self.profile.commands
-        return (
-            *self._all(CommandName.BUILD, commands.build),
-            *self._all(CommandName.TEST, commands.test),
-            *self._all(CommandName.LINT, commands.lint),
-        )
+        kinds = ((CommandName.BUILD, commands.build), (CommandName.TEST, commands.test), (CommandName.LINT, commands.lint))
+        with self._judging:
+            place = self._place()
+            return tuple(result for name, chosen in kinds for result in self._all(name, chosen, place))
+
+    def _place(self) -> Tree:
+        """The tree in which commands judge the commit that `tree` shows."""
+        if not self.profile.commands.setup:
+            return self.tree
+        place = self._installation.show(self.tree.commit_id())
+        # Of a command that was killed with us, everything is still there.
+        self.tidy(place)
+        return place
 
     # -- for a model that asks -------------------------------------------------------------------------------------
 
@@ -142,74 +182,69 @@ class Project:
     def _shown(self, commands: tuple[Command, ...], name: CommandName, more: Sequence[str]) -> str:
         if not commands:
             return f"This repository has no {name.value} command."
-        parts: list[str] = []
-        for command in commands:
-            extra = (
-                tuple(more) if "pytest" in command.argv and all((self.tree.path / item.split("::")[0]).exists() for item in more) else ()
-            )
-            result, output = self._one(name, (*command.argv, *extra))
-            ignored = "" if extra or not more else "(this command takes no selection: everything ran)\n"
-            parts.append(f"{ignored}$ {' '.join(result.argv)}\nexit code {result.exit_code}\n{output[-_TESTS_SHOWN:]}")
-        self.tidy()
+        with self._judging:
+            place = self._place()
+            try:
+                parts = [self._part(command, name, more, place) for command in commands]
+            finally:
+                self.tidy(place)
         return "\n\n".join(parts)
+
+    def _part(self, command: Command, name: CommandName, more: Sequence[str], place: Tree) -> str:
+        takes_files = "pytest" in command.argv and all((place.path / item.split("::")[0]).exists() for item in more)
+        extra = tuple(more) if takes_files else ()
+        result, output = self._one(name, (*command.argv, *extra), place)
+        ignored = "" if extra or not more else "(this command takes no selection: everything ran)\n"
+        return f"{ignored}$ {' '.join(result.argv)}\nexit code {result.exit_code}\n{output[-_TESTS_SHOWN:]}"
 
     # -- one command -----------------------------------------------------------------------------------------------
 
-    def _all(self, name: CommandName, commands: tuple[Command, ...], *, stop_at_failure: bool = False) -> tuple[CommandResult, ...]:
-        results: list[CommandResult] = []
+    def _all(self, name: CommandName, commands: tuple[Command, ...], place: Tree) -> tuple[CommandResult, ...]:
         if not commands:
             return ()
         try:
-            for command in commands:
-                result, _ = self._one(name, command.argv)
-                results.append(result)
-                if stop_at_failure and result.exit_code != 0:
-                    break
+            return tuple(self._one(name, command.argv, place)[0] for command in commands)
         finally:
             # Also when it is stopped here: what a command left is nobody's work, and would be put aside as if it were.
-            self.tidy()
-        return tuple(results)
+            self.tidy(place)
 
-    def _one(self, name: CommandName, argv: tuple[str, ...]) -> tuple[CommandResult, str]:
+    def _one(self, name: CommandName, argv: tuple[str, ...], place: Tree, *, network: bool = False) -> tuple[CommandResult, str]:
         words = tuple(word.replace(ENV, str(self.spots.environment)) for word in argv)
         # The placeholder is what people and records see: the folder differs from machine to machine.
         self.tell(CommandBegan(name=name, argv=argv))
-        outcome = run(self.backend, self._box(network=name is CommandName.SETUP), words, called_off=self._called_off)
+        box = self._box(place, setting_up=name is CommandName.SETUP, network=network)
+        outcome = run(self.backend, box, words, called_off=self._called_off)
         if outcome.exit_code != 0 and outcome.cannot_judge:
             raise CannotJudge(f"`{' '.join(argv)}` failed, and this sandbox cannot judge it: {outcome.cannot_judge}.")
         output = outcome.output.replace(str(self.spots.environment), ENV)
-        for place in (self.tree.path, self._stand_in or self.tree.path):
-            output = output.replace(str(place), ".")
-        if outcome.exit_code != 0 and any(without_room(folder) for folder in self._written()):
-            raise full(self._written(), f"What `{' '.join(argv)}` says counts only with room to work in.")
+        for folder in (place.path, self.tree.path):
+            output = output.replace(str(folder), ".")
+        written = (place.path, self.spots.environment, Path(tempfile.gettempdir()))
+        if outcome.exit_code != 0 and any(without_room(folder) for folder in written):
+            raise full(written, f"What `{' '.join(argv)}` says counts only with room to work in.")
         result = read_outcome(name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out)
         result = result.model_copy(update={"tail": timeless(result.tail)})
         self.tell(CommandEnded(result=result))
         return result, timeless(output)
 
-    def _written(self) -> tuple[Path, ...]:
-        """Folders in which commands write."""
-        return (self.tree.path, self.spots.environment, Path(tempfile.gettempdir()))
-
-    def _box(self, *, network: bool) -> Box:
+    def _box(self, place: Tree, *, setting_up: bool, network: bool) -> Box:
         environment = self.spots.environment
         environment.mkdir(parents=True, exist_ok=True)
         return Box(
-            worktree=self.tree.path,
-            appears_at=self._stand_in,
+            worktree=place.path,
             network=network,
-            writable=(environment,) if network else (),
-            readable=(self.repository.common_dir,) if network else (environment, self.repository.common_dir),
+            writable=(environment,) if setting_up else (),
+            readable=(self.repository.common_dir,) if setting_up else (environment, self.repository.common_dir),
             env={**_tool_homes(environment), **self.config.environment},
             limits=ResourceLimits(seconds=self.config.command_seconds),
         )
 
-    def tidy(self) -> None:
-        """Take away what commands left in the work tree, so that it holds committed files and the run's record only."""
-        specs = ".specs/"
-        self.tree.remove_nested(keep=self._nested)
-        changed = [change.path for change in self.tree.status() if not change.path.startswith(specs)]
-        self.tree.discard([path for path in changed if path not in self._nested])
+    def tidy(self, place: Tree) -> None:
+        """Take away what commands left in the work tree, so that it holds committed files, the run's record and what setup left."""
+        by_hand = self._nested if place.path == self.tree.path else frozenset[str]()
+        place.remove_nested(keep=by_hand)
+        paths = [change.path for change in place.status() if not change.path.startswith(".specs/")]
+        place.discard([path for path in paths if path not in by_hand and not self._installation.left(path)])
 
 
 def timeless(output: str) -> str:

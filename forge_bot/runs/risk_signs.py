@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from forge_bot.knowledge import Profile
-from forge_bot.settings import Config
+from forge_bot.sandbox import BackendName
 from forge_bot.settings.protected_paths import protected
 
 _PATH = re.compile(r"`([\w./@+-]+)`")
@@ -30,11 +30,16 @@ def design_risks(design: str, files: Collection[str], patterns: Sequence[str] = 
     return tuple(found)
 
 
-def setup_risks(profile: Profile, config: Config) -> tuple[str, ...]:
-    """Risk flags of the repository: nothing to verify with, no walls around its commands."""
+def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...]:
+    """Risk flags of the repository: nothing to verify with, no sandbox around its commands, no network namespace around setup.
+
+    `backend` is None where nothing had to be run.
+    """
     found: list[str] = []
     if not profile.commands.test:
         found.append("there are no tests to verify with")
-    if config.sandbox == "off":
+    if backend is BackendName.OFF:
         found.append("project commands run without a sandbox")
+    elif backend is BackendName.LANDLOCK and profile.commands.setup:
+        found.append("setup has no network namespace here: it could call any address at one port, past the proxy")
     return tuple(found)

@@ -16,6 +16,7 @@ class RunPaths(Frozen):
     tree: Path
     tasks: Path
     environment: Path
+    judged: Path
     journal: Path
     touched: Path
     starting: Path
@@ -43,6 +44,7 @@ def _places(common: Path, state: Path, run: str) -> RunPaths:
         tree=home / "tree",
         tasks=home / "tasks",
         environment=home / "environment",
+        judged=home / "judged",
         journal=home / "journal.jsonl",
         touched=home / "touched.json",
         starting=home / "starting.json",

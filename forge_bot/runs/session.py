@@ -16,6 +16,7 @@ from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.inquiry import AGENT, inquire
+from forge_bot.runs.installation import foundation
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
 from forge_bot.runs.outcome import Outcome
@@ -190,6 +191,7 @@ class Session:
             self.config,
             profile_at(self.repository, run.state.base_commit, self.config),
             self.tell,
+            foundation(run),
         )
         templates = prompts_for(self.repository.root, run.pipeline)
         host = LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push, post=self.post)

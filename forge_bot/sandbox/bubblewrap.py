@@ -13,13 +13,13 @@ import signal
 import socket
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import BinaryIO
 
 from forge_bot.errors import SandboxFailed
-from forge_bot.sandbox import seccomp
+from forge_bot.sandbox import seccomp, setup_network
 from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.lifeline import Kept, under_keeper
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
@@ -60,12 +60,15 @@ def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = N
         arguments = [
             *_ALONE,
             *_ENDS_WITH_US,
-            *(() if box.network else ("--unshare-net",)),
+            "--unshare-net",
             *mounts(seen, holes, box.limits.shared_memory_bytes),
-            *environment(seen),
+            *environment(seen if seen.policy is None else replace(seen, env={**seen.env, **setup_network.variables(setup_network.PORT)})),
         ]
         filters = seccomp.program(namespaces=True, network=box.network)
         started = prepared.enter_context(_started(binary, [*arguments, "--chdir", str(seen.appears_at)], argv, filters, box.limits))
+        if seen.policy is not None:
+            prepared.enter_context(setup_network.serving(setup_network.listen_inside(started.inside), seen.policy))
+        started.let_go()
         watched = watch(started.keeping.output, started.inside, started.stop, Patience(box.limits, called_off))
         return _ending(started, argv[0], watched)
 
@@ -79,6 +82,15 @@ class _Started:
     guard: int
     """Descriptor of that process; a process id could be somebody else's by now."""
 
+    gate: socket.socket
+    """What the box waits at; see `let_go`."""
+
+    def let_go(self) -> None:
+        """Open the gate at which the box waits before the command."""
+        # It may have died while the box was made; its words say why.
+        with suppress(ConnectionError):
+            self.gate.send(b"!")
+
     def stop(self) -> None:
         """End the box; the kernel ends every process of a namespace with its first."""
         with suppress(ProcessLookupError):
@@ -87,7 +99,7 @@ class _Started:
 
 @contextmanager
 def _started(binary: str, options: list[str], argv: Sequence[str], filters: bytes, limits: ResourceLimits) -> Generator[_Started]:
-    """Start bwrap, hold it before the command, set limits, let it go; afterwards wait until nothing of it is left."""
+    """Start bwrap, hold it before the command, set limits; the caller lets it go; afterwards wait until nothing of it is left."""
     with ExitStack() as ours, ExitStack() as theirs:
         status, status_end = _pipe(reader=ours, writer=theirs)
         # Datagrams, since they have no end: should we be killed now, the command must not take that for the word to go.
@@ -100,11 +112,10 @@ def _started(binary: str, options: list[str], argv: Sequence[str], filters: byte
         order = {"program": binary, "argv": words, "env": {"PATH": "/usr/bin:/bin"}, "folder": "/", "limits": {}}
         keeping = ours.enter_context(under_keeper(order, (status_end.fileno(), gate.fileno(), rules)))
         theirs.close()
-        started = _Started(keeping, status, *_first_process(keeping, status, ours))
+        started = _Started(keeping, status, *_first_process(keeping, status, ours), gate_end)
         try:
-            with suppress(ProcessLookupError, ConnectionError):  # it died while the box was made; its words say why
+            with suppress(ProcessLookupError):  # it died while the box was made; its words say why
                 _limit(started.inside, limits)
-                gate_end.send(b"!")
             yield started
         finally:
             started.stop()

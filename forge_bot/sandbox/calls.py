@@ -78,9 +78,9 @@ clock_nanosleep 230 115, timerfd_create 283 85, timerfd_settime 286 86, timerfd_
 
 # Sockets that exist. Which ones can be created and connected is decided by arguments.
 SOCKETS = """
-accept 43 202, sendto 44 206, recvfrom 45 207, sendmsg 46 211, recvmsg 47 212, shutdown 48 210,
-bind 49 200, listen 50 201, getsockname 51 204, getpeername 52 205, setsockopt 54 208,
-getsockopt 55 209, accept4 288 242, recvmmsg 299 243, sendmmsg 307 269
+accept 43 202, recvfrom 45 207, recvmsg 47 212, shutdown 48 210, bind 49 200, listen 50 201,
+getsockname 51 204, getpeername 52 205, setsockopt 54 208, getsockopt 55 209, accept4 288 242,
+recvmmsg 299 243
 """
 
 # System V and POSIX objects of all programs of the user, unless an IPC namespace keeps them apart.
@@ -93,9 +93,10 @@ mq_notify 244 184, mq_getsetattr 245 185
 
 # Allowed for some arguments only: `seccomp` says which.
 BY_ARGUMENTS = """
-ioctl 16 29, socket 41 198, connect 42 203, socketpair 53 199, clone 56 220, setpriority 141 140,
-sched_setparam 142 118, sched_setscheduler 144 119, sched_setaffinity 203 122, ioprio_set 251 30,
-unshare 272 97, prlimit64 302 261, sched_setattr 314 274
+ioctl 16 29, socket 41 198, connect 42 203, sendto 44 206, sendmsg 46 211, socketpair 53 199,
+clone 56 220, setpriority 141 140, sched_setparam 142 118, sched_setscheduler 144 119,
+sched_setaffinity 203 122, ioprio_set 251 30, unshare 272 97, prlimit64 302 261,
+sendmmsg 307 269, sched_setattr 314 274
 """
 
 

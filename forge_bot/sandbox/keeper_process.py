@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 
 _SET_DEATH_SIGNAL, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER, _CAPBSET_DROP, _CAP_AMBIENT = 1, 38, 36, 24, 47
 _CAP_AMBIENT_CLEAR_ALL, _CAPABILITY_VERSION_3 = 4, 0x20080522
+_NET_PORT, _CONNECT_TCP = 2, 1 << 1
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT, _PATH_BENEATH = 444, 445, 446, 1
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -95,6 +96,9 @@ def _landlock(order: dict[str, Any]) -> None:
             rule = struct.pack("<Qi", rights, place)
             _syscall(f"landlock_add_rule {path}", _LANDLOCK_ADD, ruleset, _PATH_BENEATH, ctypes.c_char_p(rule), 0)
         os.close(place)
+    if port := order.get("port"):
+        rule = struct.pack("<QQ", _CONNECT_TCP, port)
+        _syscall("landlock_add_rule", _LANDLOCK_ADD, ruleset, _NET_PORT, ctypes.c_char_p(rule), 0)
     _syscall("landlock_restrict_self", _LANDLOCK_RESTRICT, ruleset, 0)
     os.close(ruleset)
 

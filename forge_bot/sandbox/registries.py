@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from forge_bot.sandbox.secrets import secret_name, secret_value, without_secrets
+from forge_bot.sandbox.setup_network import Place, registry_places
 from forge_bot.sandbox.toolchains import may_be_shown
 
 _PREFIXES = ("PIP_", "UV_", "NPM_CONFIG_", "YARN_", "PNPM_", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRIES_")
@@ -38,6 +39,8 @@ class Registries:
     files: dict[str, str]
     """Text by place under the home folder of the box."""
     readable: tuple[Path, ...]
+    places: frozenset[Place] = frozenset()
+    """Hosts and ports of the registries, which may be private addresses."""
 
 
 def registries(environ: Mapping[str, str], home: Path) -> Registries:
@@ -48,7 +51,7 @@ def registries(environ: Mapping[str, str], home: Path) -> Registries:
     named = [Path(word) for name, value in env.items() if name != "NO_PROXY" for word in value.split() if word.startswith("/")]
     folders = [*_folders(" ".join(env.values())), *(folder for text in texts for folder in _folders(text))]
     readable = (*_name_service(), *(place for place in (*named, *folders) if _to_show(place)))
-    return Registries(env, files, tuple(dict.fromkeys(readable)))
+    return Registries(env, files, tuple(dict.fromkeys(readable)), registry_places(env, texts))
 
 
 def _wanted(name: str, value: str) -> bool:

@@ -24,6 +24,10 @@ _NEW_USER_NAMESPACE = 0x10000000
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 _TYPE_MASK, _STREAM, _SEQUENCED = 0xF, 1, 5
 _NETLINK_ROUTE = 0
+_ANY_PROTOCOL, _TCP = 0, 6
+_FAST_OPEN = 0x20000000
+# Which argument holds the flags of a message.
+_SENDING = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
 # They put characters into the input of a terminal. Source: asm-generic/ioctls.h.
 _TERMINAL_INPUT = (0x5412, 0x541C)
 # Calls whose first argument is the id of the process that they change.
@@ -42,7 +46,8 @@ def program(*, namespaces: bool, network: bool, machine: str = "") -> bytes:
     """The filter for one command.
 
     namespaces: the command has a network, process and IPC namespace of its own, so sockets inside are harmless.
-    network: it may reach the internet; then it gets no socket that could reach a local service by path or abstract name.
+    network: it may reach the internet; then it gets no socket that could reach a local service by path or abstract name, and without
+    namespaces none but TCP, which Landlock keeps to one port.
     Without namespaces and network some calls are put to a listener: whoever loads the filter has to refuse them, and can tell why.
     """
     machine = machine or platform.machine()
@@ -51,6 +56,10 @@ def program(*, namespaces: bool, network: bool, machine: str = "") -> bytes:
     rules += _call(judged["socket"], _socket(namespaces=namespaces, network=network))
     rules += _call(judged["socketpair"], _pair(connected_only=network or not namespaces))
     rules += _call(judged["connect"], [_allow() if namespaces or network else _ask()])
+    for name, place in _SENDING.items():
+        # A first message with TCP Fast Open connects, and Landlock does not look at it.
+        connects = [_argument(place), (_ANY_BIT, 0, 1, _FAST_OPEN), _deny()] if network and not namespaces else []
+        rules += _call(judged[name], [*connects, _allow()])
     for name in ("clone", "unshare"):
         rules += _call(judged[name], [_argument(0), (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _deny(), _allow()])
     rules += _call(judged["ioctl"], [_argument(1), *_denied(_TERMINAL_INPUT), _allow()])
@@ -77,12 +86,19 @@ def _socket(*, namespaces: bool, network: bool) -> list[_Instruction]:
 
     A stream has to be connected before anything is sent. Every other kind, SOCK_RAW included, can name an address with each message.
     """
-    if namespaces or network:
-        route_only = [_argument(2), (_EQUAL, 1, 0, _NETLINK_ROUTE), _deny(), _allow()]
-        free = (_INET, _INET6) if network else (_UNIX, _INET, _INET6)
-        return [_argument(0), *(rule for family in free for rule in _if(family, _allow())), *_call(_NETLINK, route_only), _deny()]
     stream = [_argument(1), (_AND, 0, 0, _TYPE_MASK), (_EQUAL, 1, 0, _STREAM), _deny()]
-    return [_argument(0), *_call(_UNIX, [*stream, _allow()]), *_call(_INET, [*stream, _ask()]), _deny()]
+    route_only = [_argument(2), (_EQUAL, 1, 0, _NETLINK_ROUTE), _deny(), _allow()]
+    tcp_only = [*stream, _argument(2), (_EQUAL, 2, 0, _ANY_PROTOCOL), (_EQUAL, 1, 0, _TCP), _deny(), _allow()]
+    match namespaces, network:
+        case True, False:
+            answers = {_UNIX: [_allow()], _INET: [_allow()], _INET6: [_allow()], _NETLINK: route_only}
+        case True, True:
+            answers = {_INET: [_allow()], _INET6: [_allow()], _NETLINK: route_only}
+        case False, True:
+            answers = {_INET: tcp_only, _INET6: tcp_only, _NETLINK: route_only}
+        case _:
+            answers = {_UNIX: [*stream, _allow()], _INET: [*stream, _ask()]}
+    return [_argument(0), *(rule for family, answer in answers.items() for rule in _call(family, answer)), _deny()]
 
 
 def _pair(*, connected_only: bool) -> list[_Instruction]:

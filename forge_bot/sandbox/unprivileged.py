@@ -10,13 +10,14 @@ import os
 import platform
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 from forge_bot.errors import SandboxFailed
-from forge_bot.sandbox import keeper_process, seccomp
+from forge_bot.sandbox import keeper_process, seccomp, setup_network
 from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.bubblewrap import THREADS_EACH
 from forge_bot.sandbox.lifeline import Kept, under_keeper
@@ -49,8 +50,15 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
     """Run a command under a keeper: its exit code, and what was seen of it."""
     if walls:
         _check_machine()
-    room = _shared_memory_room(box.limits) if walls else None
-    with visible_files(box) as seen, kept(seen.worktree, box.kept_inside if walls else ()) as there:
+    with ExitStack() as prepared:
+        room = _shared_memory_room(box.limits) if walls else None
+        seen, port = prepared.enter_context(visible_files(box)), 0
+        there = prepared.enter_context(kept(seen.worktree, box.kept_inside if walls else ()))
+        if walls and seen.policy is not None:
+            server = setup_network.listen_here()
+            port = server.getsockname()[1]
+            prepared.enter_context(setup_network.serving(server, seen.policy))
+            seen = replace(seen, env={**seen.env, **setup_network.variables(port)})
         found = program(argv[0], seen.env, seen.worktree)
         if isinstance(found, Unstartable):
             return found.exit_code, found
@@ -60,7 +68,7 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
             "env": seen.env,
             "folder": str(seen.worktree),
             "limits": _limits(box.limits),
-            "walls": _walls(box, seen, there) if walls else None,
+            "walls": _walls(box, seen, there, port) if walls else None,
             "own": [f"{folder}/" for folder in (seen.temporary, seen.worktree, *seen.writable)],
         }
         with under_keeper(order) as started:
@@ -96,7 +104,7 @@ def _shared_memory_room(limits: ResourceLimits) -> int | None:
     return room
 
 
-def _walls(box: Box, seen: VisibleFiles, there: tuple[str, ...]) -> dict[str, Any]:
+def _walls(box: Box, seen: VisibleFiles, there: tuple[str, ...], port: int) -> dict[str, Any]:
     private = (*seen.hidden, *seen.replaced)
     protected = with_targets(seen.worktree, (*box.read_only_inside, *there))
     readable = [part for root in (*ROOTS, *seen.readable, seen.worktree) for part in parts_without(root, private)]
@@ -106,10 +114,12 @@ def _walls(box: Box, seen: VisibleFiles, there: tuple[str, ...]) -> dict[str, An
         *_rules(map(Path, _WRITABLE_DEVICES), _DEVICE),
         *_rules([Path(SHARED_MEMORY)], _SHARED_MEMORY_RIGHTS),
     ]
-    attributes = struct.pack("<QQQ", _ALL, 0 if box.network else _TCP, _SIGNALS_AND_ABSTRACT_SOCKETS)
+    attributes = struct.pack("<QQQ", _ALL, _TCP, _SIGNALS_AND_ABSTRACT_SOCKETS)
     return {
         "attributes": base64.b64encode(attributes).decode(),
         "rules": rules,
+        # Landlock knows ports and no addresses.
+        "port": port,
         "seccomp": base64.b64encode(seccomp.program(namespaces=False, network=box.network)).decode(),
     }
 

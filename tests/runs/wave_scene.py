@@ -103,7 +103,7 @@ class Stage:
 
     @staticmethod
     def made(path: Path, files: Mapping[str, str], parallel: int = 4) -> "Stage":
-        for name, text in {**files, ".forge/pipelines/develop.yaml": PIPELINE.format(parallel=parallel)}.items():
+        for name, text in {".forge/pipelines/develop.yaml": PIPELINE.format(parallel=parallel), **files}.items():
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             (path / name).write_text(text, encoding="utf-8")
         stage = Stage(path)

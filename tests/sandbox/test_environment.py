@@ -190,8 +190,12 @@ def test_an_installation_knows_the_registries_but_no_account(
     for name, value in {**PASSED_ON, **KEPT_BACK}.items():
         monkeypatch.setenv(name, value)
     found = variables(chosen, Box(worktree=worktree, network=True))
-    assert {name: found.get(name) for name in PASSED_ON} == PASSED_ON
-    assert found.keys().isdisjoint(KEPT_BACK)
+    # The machine's proxy is our proxy's affair.
+    expected = {**PASSED_ON, "HTTPS_PROXY": found["HTTP_PROXY"], "no_proxy": ""}
+    assert {name: found.get(name) for name in PASSED_ON} == expected
+    assert "127.0.0.1" in found["HTTP_PROXY"]
+    assert found.keys().isdisjoint(KEPT_BACK.keys() - {"http_proxy"})
+    assert found["http_proxy"] == found["HTTP_PROXY"]
     assert "hunter2" not in str(found)
     assert variables(chosen, Box(worktree=worktree)).keys().isdisjoint(PASSED_ON)
 

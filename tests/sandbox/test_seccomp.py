@@ -14,13 +14,17 @@ AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 NUMBERS = {
     "x86_64": {"socket": 41, "connect": 42, "socketpair": 53, "clone": 56, "shmget": 29, "keyctl": 250, "unshare": 272, "read": 0}
     | {"prlimit64": 302, "setpriority": 141, "ioprio_set": 251, "sched_setaffinity": 203, "ioctl": 16, "msgctl": 71, "mq_unlink": 241}
-    | {"mount": 165, "ptrace": 101, "fanotify_init": 300, "chroot": 161, "shmctl": 31, "semctl": 66, "msgsnd": 69, "msgrcv": 70},
+    | {"mount": 165, "ptrace": 101, "fanotify_init": 300, "chroot": 161, "shmctl": 31, "semctl": 66, "msgsnd": 69, "msgrcv": 70}
+    | {"sendto": 44, "sendmsg": 46, "sendmmsg": 307},
     "aarch64": {"socket": 198, "connect": 203, "socketpair": 199, "clone": 220, "shmget": 194, "keyctl": 219, "unshare": 97, "read": 63}
     | {"prlimit64": 261, "setpriority": 140, "ioprio_set": 30, "sched_setaffinity": 122, "ioctl": 29, "msgctl": 187, "mq_unlink": 181}
-    | {"mount": 40, "ptrace": 117, "fanotify_init": 262, "chroot": 51, "shmctl": 195, "semctl": 191, "msgsnd": 189, "msgrcv": 188},
+    | {"mount": 40, "ptrace": 117, "fanotify_init": 262, "chroot": 51, "shmctl": 195, "semctl": 191, "msgsnd": 189, "msgrcv": 188}
+    | {"sendto": 206, "sendmsg": 211, "sendmmsg": 269},
 }
 UNIX, INET, INET6, NETLINK, VSOCK = 1, 2, 10, 16, 40
 STREAM, DATAGRAM, RAW, SEQUENCED, CLOSE_ON_EXEC = 1, 2, 3, 5, 0o2000000
+TCP, SCTP, SMC, MULTIPATH_TCP = 6, 132, 256, 262
+NO_SIGNAL, FAST_OPEN = 0x4000, 0x20000000
 NEW_USER, NEW_NET = 0x10000000, 0x40000000
 GROUPS = (calls.FILES, calls.MEMORY, calls.PROCESSES, calls.CLOCKS, calls.SOCKETS, calls.SHARED, calls.BY_ARGUMENTS)
 
@@ -81,7 +85,27 @@ def test_without_namespaces_unix_sockets_are_streams(machine: str, kind: int) ->
     assert not may(machine, "socket", UNIX, kind, namespaces=False)
     assert not may(machine, "socket", UNIX, kind, network=True)
     assert may(machine, "socket", UNIX, STREAM | CLOSE_ON_EXEC, namespaces=False)
-    assert may(machine, "socket", INET, kind, network=True), "names are looked up by datagrams"
+    assert may(machine, "socket", INET, kind, network=True), "they stay in the namespace"
+
+
+@pytest.mark.parametrize("family", [INET, INET6])
+def test_with_network_and_without_namespaces_only_tcp_goes_out(machine: str, family: int) -> None:
+    """Landlock keeps TCP to the port of the proxy, and no other protocol."""
+    for protocol in (0, TCP):
+        assert may(machine, "socket", family, STREAM | CLOSE_ON_EXEC, protocol, namespaces=False, network=True)
+        for kind in (DATAGRAM, RAW, SEQUENCED, DATAGRAM | CLOSE_ON_EXEC):
+            assert not may(machine, "socket", family, kind, protocol, namespaces=False, network=True)
+    for protocol in (SCTP, MULTIPATH_TCP, SMC):
+        assert not may(machine, "socket", family, STREAM, protocol, namespaces=False, network=True)
+
+
+@pytest.mark.parametrize(("call", "place"), [("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)])
+def test_where_landlock_keeps_the_port_a_message_does_not_open_a_connection(machine: str, call: str, place: int) -> None:
+    """With TCP Fast Open the first message connects, and Landlock does not see it."""
+    flags = [0] * place
+    assert may(machine, call, *flags, NO_SIGNAL, namespaces=False, network=True)
+    assert not may(machine, call, *flags, NO_SIGNAL | FAST_OPEN, namespaces=False, network=True)
+    assert may(machine, call, *flags, FAST_OPEN, network=True), "it stays in the namespace"
 
 
 @pytest.mark.parametrize("kind", [DATAGRAM, RAW, DATAGRAM | CLOSE_ON_EXEC, RAW | CLOSE_ON_EXEC])

@@ -205,6 +205,18 @@ CLASSES: dict[str, Class] = {
         "Approval out of tiredness",
         ("tests/bot/test_checkpoint.py::test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_documents",),
     ),
+    "S35": Class(
+        "Setup with network on code that a model edited",
+        (
+            "tests/security/test_setup_with_network.py::test_setup_on_a_fresh_machine_runs_the_base_commit_and_not_what_a_model_edited",
+            "tests/security/test_setup_with_network.py::test_every_task_of_a_wave_and_the_verification_see_what_setup_installed_and_their_own_code",
+            "tests/security/test_setup_with_network.py::test_of_an_approved_patch_only_manifests_and_lock_files_reach_setup",
+            "tests/sandbox/test_setup_network.py::test_a_configured_registry_is_reached_and_another_local_server_is_not",
+            "tests/sandbox/test_setup_network.py::test_a_tunnel_to_an_address_of_this_machine_or_its_network_is_refused",
+        ),
+        "what third-party packages do while they are installed: they have the network, and no secret",
+        red_at="7997ad5",
+    ),
     "S36": Class(
         "Modifier labels that somebody adds who may not approve",
         (
@@ -278,7 +290,7 @@ CLASSES: dict[str, Class] = {
         (
             "tests/sandbox/test_walls.py::test_an_attack_ends_at_the_walls",
             "tests/sandbox/test_walls.py::test_after_all_attacks_nothing_has_changed_and_nobody_was_called",
-            "tests/sandbox/test_setup.py::test_with_network_servers_are_reached_but_no_local_socket",
+            "tests/sandbox/test_setup.py::test_with_network_nothing_of_this_machine_is_reached",
             "tests/sandbox/test_seccomp.py::test_without_namespaces_unix_sockets_are_streams",
             "tests/sandbox/test_seccomp.py::test_without_a_process_namespace_a_command_changes_itself_only",
             "tests/sandbox/test_seccomp.py::test_objects_of_the_users_other_programs_are_refused_without_a_namespace_for_them",

@@ -13,6 +13,7 @@ from forge_bot.engine.reports import ActionFailed, Answer, Answered, ArtifactWri
 from forge_bot.engine.state import Reason
 from forge_bot.errors import CommitsRefused
 from forge_bot.git import blob_id
+from forge_bot.runs.installation import foundation
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.run import Run, open_run
@@ -32,7 +33,7 @@ def performed(scene: Scene, *edits: Mapping[str, str]) -> None:
 
     def go(run: Run) -> None:
         profile = profile_at(scene.repository, run.state.base_commit, run.config)
-        project = Project(scene.repository, run.tree, run.places, run.config, profile, lambda _notice: None)
+        project = Project(scene.repository, run.tree, run.places, run.config, profile, lambda _notice: None, foundation(run))
         models = open_tiers(dict.fromkeys(Tier, model), ProviderSettings(seconds=60, retries=0, output="auto"), record=None)
         templates = prompts_for(scene.repository.root, run.pipeline)
         host = LocalHost(run, project, models, templates, lambda _notice: None, environ={}, publishes=False)

@@ -1,0 +1,295 @@
+"""The network of setup: an HTTP proxy of our own, which leads to public addresses and to the registries that are configured.
+
+A box with network has no other way out. Under bubblewrap it has a network namespace of its own, in which nothing but the proxy
+answers. Under Landlock it may open TCP connections to the proxy's port only.
+"""
+
+import ipaddress
+import re
+import selectors
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from forge_bot.errors import SandboxFailed
+from forge_bot.sandbox import listener
+from forge_bot.sandbox.secrets import secret_value
+
+PORT = 3128
+"""Where the proxy is found inside a network namespace."""
+
+_ADDRESS = re.compile(r"https?://[^\s\"'<>,\]]+", re.IGNORECASE)
+_REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]")
+_HOP_HEADERS = (b"proxy-", b"connection:", b"keep-alive:")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_HEAD_BYTES, _PIECE = 65_536, 65_536
+_CONNECT_SECONDS, _IDLE_SECONDS = 30.0, 600.0
+_MOST_CONNECTIONS = 256
+_HELPER_SECONDS = 20
+
+Place = tuple[str, int]
+"""A host name or address in lower case, and a port."""
+
+
+class Refused(Exception):
+    """An address that setup does not get, with the sentence that says why."""
+
+
+def registry_places(environ: Mapping[str, str], texts: Iterable[str]) -> frozenset[Place]:
+    """Return the hosts and ports of the registries that a machine's package settings name; proxies are not among them."""
+    values = [value for name, value in environ.items() if "PROXY" not in name.upper()]
+    lines = [line for text in texts for line in text.splitlines() if "proxy" not in line.lower()]
+    found = (_place(address) for text in (*values, *lines) for address in _ADDRESS.findall(text))
+    return frozenset(place for place in found if place is not None)
+
+
+def _place(address: str) -> Place | None:
+    with suppress(ValueError):
+        parts = urlsplit(address)
+        port = parts.port or _DEFAULT_PORTS.get(parts.scheme.lower())
+        if parts.hostname and port:
+            return parts.hostname.lower(), port
+    return None
+
+
+def variables(port: int) -> dict[str, str]:
+    """Return the variables by which package clients find the proxy; they replace what the machine says about proxies."""
+    address = f"http://127.0.0.1:{port}"
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    own = ("PIP_PROXY", "NPM_CONFIG_PROXY", "NPM_CONFIG_HTTPS_PROXY", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "CARGO_HTTP_PROXY")
+    found = dict.fromkeys((*names, *map(str.lower, names), *own), address)
+    return {**found, "NO_PROXY": "", "no_proxy": "", "NPM_CONFIG_NOPROXY": ""}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Where the proxy leads."""
+
+    registries: frozenset[Place]
+    upstream: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The machine's own proxies by scheme, as `getproxies` reads them."""
+
+    def connect(self, host: str, port: int, scheme: str) -> tuple[socket.socket, bool]:
+        """Return a connection that leads to a place, and whether it ends at the machine's own proxy. Raises Refused, OSError."""
+        addresses = self._addresses(host, port)
+        through = self._through(host, port, scheme)
+        if through is not None:
+            return socket.create_connection(through, _CONNECT_SECONDS), True
+        if not addresses:
+            raise OSError(f"{host} has no address")
+        for number, address in enumerate(addresses):
+            try:
+                # The address that was looked at, so that a second answer of the name service cannot lead elsewhere.
+                return socket.create_connection((address, port), _CONNECT_SECONDS), False
+            except OSError:
+                if number == len(addresses) - 1:
+                    raise
+        raise AssertionError(host)
+
+    def _addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host that may be called; none when its name is not known here. Raises Refused."""
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            found = []
+        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        if (host.lower(), port) in self.registries:
+            return addresses
+        allowed = [address for address in addresses if is_public(address)]
+        if addresses and not allowed:
+            raise Refused(f"{host} is not a public address; setup may call it only as a configured registry")
+        return allowed
+
+    def _through(self, host: str, port: int, scheme: str) -> Place | None:
+        upstream = self.upstream.get(scheme) or self.upstream.get("all") or ""
+        if not upstream or secret_value(upstream) or proxy_bypass(f"{host}:{port}"):
+            return None
+        return _place(upstream if "://" in upstream else f"http://{upstream}")
+
+
+def is_public(address: str) -> bool:
+    """Return whether an address belongs to the internet, also where IPv6 only wraps an IPv4 address."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour
+        if inner is None and found in _NAT64:
+            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+        found = inner or found
+    return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
+
+
+def machine_policy(registries: frozenset[Place], declared: Mapping[str, str]) -> Policy:
+    """Return the policy of this machine: its registries, and its proxies, or those that the configuration declares."""
+    own = {name.lower().removesuffix("_proxy"): value for name, value in declared.items() if name.lower().endswith("_proxy")}
+    return Policy(registries, {**getproxies(), **own})
+
+
+# -- where it listens --------------------------------------------------------------------------------------------------
+
+
+def listen_inside(pid: int) -> socket.socket:
+    """Return a socket that listens in the network namespace of a process. Raises SandboxFailed."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        words = [sys.executable, "-I", "-S", listener.__file__, str(pid), str(theirs.fileno()), str(PORT)]
+        ended = subprocess.run(
+            words, pass_fds=(theirs.fileno(),), env={}, capture_output=True, text=True, timeout=_HELPER_SECONDS, check=False
+        )
+        if ended.returncode != 0:
+            raise SandboxFailed(f"setup gets no network: {ended.stderr.strip().splitlines()[-1:] or 'no reason given'}")
+        _, descriptors, _, _ = socket.recv_fds(ours, 16, 1)
+    return socket.socket(fileno=descriptors[0])
+
+
+def listen_here() -> socket.socket:
+    """Return a socket that listens on this machine's loopback, at a port that the kernel chooses."""
+    return socket.create_server(("127.0.0.1", 0), backlog=128)
+
+
+# -- the proxy ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def serving(server: socket.socket, policy: Policy) -> Generator[None]:
+    """Answer on a listening socket until the block ends; then every connection is closed."""
+    proxy = _Proxy(server, policy)
+    thread = threading.Thread(target=proxy.accept, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        proxy.close()
+        thread.join()
+
+
+class _Proxy:
+    def __init__(self, server: socket.socket, policy: Policy) -> None:
+        self.server, self.policy = server, policy
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def accept(self) -> None:
+        """Start a thread for each connection."""
+        while True:
+            try:
+                client, _ = self.server.accept()
+            except OSError:
+                return
+            if not self._keep(client):
+                client.close()
+                continue
+            threading.Thread(target=self._answer, args=(client,), daemon=True).start()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            for each in (self.server, *self._open):
+                with suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+        self.server.close()
+
+    def _keep(self, connection: socket.socket) -> bool:
+        with self._lock:
+            if self._closed or len(self._open) >= 2 * _MOST_CONNECTIONS:
+                return False
+            self._open.add(connection)
+            return True
+
+    def _drop(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._open.discard(connection)
+        connection.close()
+
+    def _answer(self, client: socket.socket) -> None:
+        try:
+            client.settimeout(_IDLE_SECONDS)
+            self._serve(client)
+        except Refused as error:
+            _say(client, f"403 {error}")
+        except (OSError, ValueError) as error:
+            _say(client, f"502 {error}")
+        finally:
+            self._drop(client)
+
+    def _serve(self, client: socket.socket) -> None:
+        head, rest = _read_head(client)
+        first, _, headers = head.partition(b"\r\n")
+        match = _REQUEST.fullmatch(first)
+        if match is None:
+            raise ValueError("this is no request for a proxy")
+        method, target = match[1], match[2].decode("latin-1")
+        tunnel = method == b"CONNECT"
+        place = _place(f"https://{target}" if tunnel else target)
+        if place is None or (not tunnel and not target.lower().startswith("http://")):
+            raise ValueError("the target of the request is not understood")
+        server, upstream = self.policy.connect(*place, "https" if tunnel else "http")
+        if not self._keep(server):
+            server.close()
+            return
+        try:
+            server.settimeout(_IDLE_SECONDS)
+            if tunnel and not upstream:
+                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            else:
+                server.sendall(head + b"\r\n\r\n" if tunnel else _request(method, target, headers, whole=upstream))
+            server.sendall(rest)
+            _relay(client, server)
+        finally:
+            self._drop(server)
+
+
+def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
+    """Return the head of a request without the empty line after it, and what came behind that line."""
+    got = b""
+    while b"\r\n\r\n" not in got:
+        piece = client.recv(_PIECE)
+        if not piece or len(got) > _HEAD_BYTES:
+            raise ValueError("the request has no end or is too long")
+        got += piece
+    head, _, rest = got.partition(b"\r\n\r\n")
+    return head, rest
+
+
+def _request(method: bytes, target: str, headers: bytes, *, whole: bool) -> bytes:
+    """Return the head for the server: with the path only, unless it is a proxy, and for this one request."""
+    parts = urlsplit(target)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    kept = [line for line in headers.split(b"\r\n") if line and not line.lower().startswith(_HOP_HEADERS)]
+    first = b"%s %s HTTP/1.1" % (method, (target if whole else path).encode("latin-1"))
+    return b"\r\n".join([first, *kept, b"Connection: close", b"", b""])
+
+
+def _relay(client: socket.socket, server: socket.socket) -> None:
+    """Pass on what both sides send until both have ended."""
+    others = {client: server, server: client}
+    with selectors.DefaultSelector() as waiting:
+        for each in others:
+            waiting.register(each, selectors.EVENT_READ)
+        while waiting.get_map():
+            ready = waiting.select(_IDLE_SECONDS)
+            if not ready:
+                return
+            for key, _ in ready:
+                source = client if key.fileobj is client else server
+                piece = source.recv(_PIECE)
+                if piece:
+                    others[source].sendall(piece)
+                    continue
+                waiting.unregister(source)
+                with suppress(OSError):
+                    others[source].shutdown(socket.SHUT_WR)
+
+
+def _say(client: socket.socket, status: str) -> None:
+    line = status.encode("ascii", "replace").replace(b"\r", b" ").replace(b"\n", b" ")
+    body = line[4:] + b"\n"
+    with suppress(OSError):
+        client.sendall(b"HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (line, len(body), body))

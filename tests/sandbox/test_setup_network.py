@@ -1,0 +1,113 @@
+"""A box with network reaches public addresses and configured registries through a proxy, and nothing of this machine."""
+
+import socket
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from forge_bot.sandbox import BackendName, Box, run
+from forge_bot.sandbox.setup_network import Policy, is_public, registry_places
+
+FETCH = """
+import os, urllib.request
+for name in ("REGISTRY", "OTHER"):
+    try: print(name, urllib.request.urlopen(os.environ[name], timeout=20).read().decode())
+    except OSError as error: print(name, "refused", error)
+"""
+TUNNEL = """
+import os, socket
+proxy = socket.create_connection(("127.0.0.1", int(os.environ["HTTPS_PROXY"].rpartition(":")[2])), 20)
+proxy.sendall(b"CONNECT " + os.environ["TARGET"].encode() + b" HTTP/1.1\\r\\n\\r\\n")
+print(proxy.recv(500).decode())
+"""
+
+
+@contextmanager
+def web(text: str) -> Generator[str]:
+    """A web server on this machine."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        # The name of the parameter is the base class's.
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def registry() -> Generator[str]:
+    with web("a package") as address:
+        yield address
+
+
+def test_a_configured_registry_is_reached_and_another_local_server_is_not(
+    walled: BackendName, worktree: Path, registry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", registry)
+    with web("a secret") as other:
+        box = Box(worktree=worktree, network=True, env={"REGISTRY": registry + "/simple", "OTHER": other})
+        # What the configuration declares counts as a registry, so the other server is named to the command alone.
+        code = f"import os; os.environ['OTHER'] = 'http://127.0.0.2:' + os.environ['OTHER'].rpartition(':')[2]{FETCH}"
+        output = run(walled, box, ["python3", "-c", code]).output
+    assert "REGISTRY a package" in output
+    assert "OTHER refused HTTP Error 403: 127.0.0.2 is not a public address" in output
+
+
+@pytest.mark.parametrize(
+    "target", ["127.0.0.1:1", "169.254.169.254:80", "10.0.0.1:443", "[::1]:22", "[::ffff:10.0.0.1]:80", "localhost:80"]
+)
+def test_a_tunnel_to_an_address_of_this_machine_or_its_network_is_refused(walled: BackendName, worktree: Path, target: str) -> None:
+    box = Box(worktree=worktree, network=True, env={"TARGET": target})
+    assert run(walled, box, ["python3", "-c", TUNNEL]).output.startswith("HTTP/1.1 403 ")
+
+
+@pytest.mark.parametrize("request_line", ["GET / HTTP/1.1", "CONNECT nonsense HTTP/1.1", "GET ftp://a/ HTTP/1.1", "x"])
+def test_what_is_no_request_for_a_proxy_gets_an_error_and_the_next_one_is_served(
+    walled: BackendName, worktree: Path, registry: str, request_line: str
+) -> None:
+    code = TUNNEL.replace('b"CONNECT " + os.environ["TARGET"].encode() + b" HTTP/1.1', f'b"{request_line}') + FETCH
+    box = Box(worktree=worktree, network=True, env={"REGISTRY": registry, "OTHER": registry})
+    output = run(walled, box, ["python3", "-c", code]).output
+    assert output.startswith(("HTTP/1.1 502 ", "HTTP/1.1 403 "))
+    assert "REGISTRY a package" in output
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        *(("93.184.216.34", True), ("2606:4700::1111", True), ("127.0.0.1", False), ("0.0.0.1", False), ("224.0.0.1", False)),
+        *(("100.64.0.1", False), ("fe80::1%eth0", False), ("fd00::1", False), ("::ffff:127.0.0.1", False), ("64:ff9b::a00:1", False)),
+    ],
+)
+def test_an_address_is_public_or_not(address: str, public: bool) -> None:
+    assert is_public(address) is public
+
+
+def test_registries_are_read_from_settings_and_a_proxy_is_none_of_them() -> None:
+    texts = ["registry=https://npm.corp.example/\nhttps-proxy=http://10.0.0.9:3128\n"]
+    environ = {"PIP_INDEX_URL": "http://10.0.0.5:8080/simple", "HTTPS_PROXY": "http://10.0.0.9:3128"}
+    assert registry_places(environ, texts) == {("npm.corp.example", 443), ("10.0.0.5", 8080)}
+
+
+def test_the_machines_own_proxy_is_used_for_what_is_public_and_not_for_private_addresses() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        policy = Policy(frozenset(), {"https": f"http://127.0.0.1:{proxy.getsockname()[1]}"})
+        connection, upstream = policy.connect("93.184.216.34", 443, "https")
+        connection.close()
+        assert upstream
+        with pytest.raises(Exception, match="not a public address"):
+            policy.connect("10.0.0.1", 443, "https")

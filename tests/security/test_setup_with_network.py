@@ -1,0 +1,186 @@
+"""Setup runs with network only on the base commit, and on bytes of a manifest that a person approved."""
+
+import subprocess
+import threading
+from collections.abc import Generator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from forge_bot.agent.models.base import ModelCall
+from forge_bot.engine.reports import Answer as PersonsAnswer
+from forge_bot.git import Repository
+from forge_bot.runs.notifications import CommandEnded, Notice
+from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.resolve import resolve_run
+from forge_bot.runs.session import PersonAnswer, Session
+from forge_bot.sandbox import BackendName, available
+from forge_bot.settings import load_config
+from forge_bot.values import CommandResult, Tier
+from tests.runs.wave_scene import PIPELINE, Answer, Planned, Stage, Talker, done, task_of, wrote
+
+INSTALL = """
+import os, pathlib, sys, urllib.request
+environment = pathlib.Path(sys.argv[1])
+try:
+    urllib.request.urlopen(os.environ["PIP_INDEX_URL"] + "/%s/" + pathlib.Path("requirements.txt").read_text().strip(), timeout=10).read()
+except OSError as error:
+    print("refused:", error)
+pathlib.Path("modules/tool").write_text("installed\\n")
+(environment / "installed-at").write_text(os.getcwd())
+"""
+TEST = """
+import os, pathlib, subprocess, sys
+environment = pathlib.Path(sys.argv[1])
+tool = pathlib.Path("modules/tool")
+print("tool:", tool.read_text().strip() if tool.is_file() else "missing")
+print("added:", tool.with_name("new").exists())
+print("nested:", any(pathlib.Path(folder, ".git").exists() for folder in ("modules", "modules/inner")))
+print("editable:", (environment / "installed-at").read_text() == os.getcwd())
+print("code:", pathlib.Path("code.txt").read_text().strip())
+ended = 0 if tool.is_file() else 1
+# What a command changes among the installed files is undone before the next one, and so are its repositories.
+tool.write_text("spoiled")
+tool.with_name("new").touch()
+for folder in ("modules/inner", "modules"):
+    subprocess.run(["git", "init", "-q", folder], check=True)
+sys.exit(ended)
+"""
+VERIFIED = """  - {id: final-verification, kind: verify, label: Final, agent: verifier, tier: fast, reads: [tasks.md], writes: final.md}
+  - {id: completed"""
+CONFIG = """sandbox: %s
+commands:
+  setup: [[python3, install.py, "{env}"]]
+  test: [[python3, check.py, "{env}"]]
+"""
+
+
+class Registry:
+    """A registry at 127.0.0.1, and the paths that it was asked for."""
+
+    def __init__(self) -> None:
+        asked: list[str] = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                asked.append(self.path)
+                self.send_response(200)
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"ok")
+
+            # The name of the parameter is the base class's.
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+                pass
+
+        self.asked = asked
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> Generator[Registry]:
+    found = Registry()
+    monkeypatch.setenv("PIP_INDEX_URL", found.url)
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def stage(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    if trouble := dict(available())[BackendName(request.param)]:
+        pytest.skip(trouble)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    pipeline = PIPELINE.format(parallel=4).replace("  - {id: completed", VERIFIED, 1)
+    pipeline = pipeline.replace("providers: [read_file]", "providers: [read_file, run_tests]")
+    files = {
+        ".forge/config.yml": CONFIG % request.param,
+        ".forge/pipelines/develop.yaml": pipeline,
+        ".gitignore": "build/\n",
+        "install.py": INSTALL % "base",
+        "check.py": TEST,
+        "code.txt": "base\n",
+        "requirements.txt": "one\n",
+        # Landlock lets a command add files to folders of the work tree, and not to its root.
+        "modules/README": "Installed modules.\n",
+    }
+    return Stage.made(tmp_path / "repo", files)
+
+
+class Model(Talker):
+    """Plans two tasks: one edits what setup runs, the other the code; both ask for the tests first."""
+
+    def __init__(self, edits: Mapping[str, Answer]) -> None:
+        self.seen: list[str] = []
+        super().__init__([Planned("1", ("install.py",)), Planned("2", ("code.txt",))], self._implement)
+        self.edits = edits
+
+    async def _implement(self, call: ModelCall) -> Answer:
+        if call.key.agent == "verifier":
+            return {"artifact_markdown": "# Final verification\n\n## Summary\n\nAll commands are green.\n"}
+        if "Turn 1 of" in call.messages[-1].text:
+            return {"requests": [{"provider": "run_tests", "params_json": "{}", "reasoning": "to begin green"}], "actions": []}
+        self.seen.append(call.messages[-1].text)
+        # Where the attack gets through, verification is red and a task to mend it follows.
+        return self.edits.get(task_of(call), done())
+
+
+def go_on(folder: Path, model: Model, until: str | None = None, reply: PersonAnswer | None = None) -> tuple[Outcome, list[CommandResult]]:
+    """Go on with the run; its outcome, and how the project's commands ended."""
+    repository = Repository.find(folder)
+    config = load_config(repository.text_here)
+    told: list[Notice] = []
+    session = Session(repository, config, lambda: dict.fromkeys(Tier, model), told.append, lambda _question: reply, until=until)
+    outcome, _ = session.go_on(resolve_run(repository, None))
+    return outcome, [notice.result for notice in told if isinstance(notice, CommandEnded)]
+
+
+def on_a_fresh_machine(stage: Stage, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone of the repository with the run's branch, and a state folder with nothing in it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    subprocess.run(["git", "clone", "-q", str(stage.path), str(folder / "clone")], check=True)
+    return folder / "clone"
+
+
+EDITS = {"1": done(wrote("install.py", INSTALL % "stolen")), "2": done(wrote("code.txt", "changed\n"))}
+
+
+def test_setup_on_a_fresh_machine_runs_the_base_commit_and_not_what_a_model_edited(
+    stage: Stage, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.start()
+    assert go_on(stage.path, Model(EDITS), until="phase-5")[0] is Outcome.WAITING
+    assert "stolen" in stage.files()["install.py"]
+    assert registry.asked == ["/base/one"]
+    clone = on_a_fresh_machine(stage, tmp_path / "fresh", monkeypatch)
+    outcome, results = go_on(clone, Model(EDITS))
+    assert registry.asked == ["/base/one", "/base/one"]
+    assert outcome is Outcome.DONE
+    assert results[-1].tail == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
+
+
+def test_every_task_of_a_wave_and_the_verification_see_what_setup_installed_and_their_own_code(stage: Stage, registry: Registry) -> None:
+    stage.start()
+    model = Model(EDITS)
+    outcome, results = go_on(stage.path, model)
+    assert outcome is Outcome.DONE
+    assert len(model.seen) == 2
+    for text in model.seen:
+        assert "tool: installed\nadded: False\nnested: False\neditable: True\ncode: base" in text
+    assert results[-1].tail == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
+    assert registry.asked == ["/base/one"]
+
+
+def test_of_an_approved_patch_only_manifests_and_lock_files_reach_setup(stage: Stage, registry: Registry) -> None:
+    """A lock file is protected, so the whole answer of the task waits for a person."""
+    stage.start()
+    edits = [wrote("install.py", INSTALL % "stolen"), wrote("requirements.txt", "two\n"), wrote("uv.lock", "two\n")]
+    model = Model({**EDITS, "1": done(*edits)})
+    assert go_on(stage.path, model)[0] is Outcome.WAITING
+    outcome, results = go_on(stage.path, model, reply=PersonAnswer(answer=PersonsAnswer.APPROVE))
+    assert outcome is Outcome.DONE
+    assert registry.asked == ["/base/one", "/base/two"]
+    assert results[-1].tail == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
