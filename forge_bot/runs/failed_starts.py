@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from forge_bot.errors import RunBusy
+from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import RunPaths, run_paths
@@ -31,8 +31,12 @@ class FailedStart(Frozen):
 
 @contextmanager
 def noted(spots: RunPaths, start: FailedStart) -> Generator[None]:
-    """Keep a note of a start for the time of the block. It stays if the process is killed, or if the block fails."""
-    write_whole(spots.starting, start.model_dump_json())
+    """Keep a note of a start for the time of the block. It stays if the process is killed, or if the block fails.
+
+    Where it cannot be written, the run's own first file cannot be written either, and that error names the way out.
+    """
+    with suppress(ForgeError, OSError):
+        write_whole(spots.starting, start.model_dump_json())
     yield
     spots.starting.unlink(missing_ok=True)
 

@@ -69,7 +69,7 @@ def variables(port: int) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Policy:
+class NetworkPolicy:
     """Where the proxy leads."""
 
     registries: frozenset[Place]
@@ -125,10 +125,10 @@ def is_public(address: str) -> bool:
     return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
 
 
-def machine_policy(registries: frozenset[Place], declared: Mapping[str, str]) -> Policy:
+def machine_policy(registries: frozenset[Place], declared: Mapping[str, str]) -> NetworkPolicy:
     """Return the policy of this machine: its registries, and its proxies, or those that the configuration declares."""
     own = {name.lower().removesuffix("_proxy"): value for name, value in declared.items() if name.lower().endswith("_proxy")}
-    return Policy(registries, {**getproxies(), **own})
+    return NetworkPolicy(registries, {**getproxies(), **own})
 
 
 # -- where it listens --------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def listen_here() -> socket.socket:
 
 
 @contextmanager
-def serving(server: socket.socket, policy: Policy) -> Generator[None]:
+def serving(server: socket.socket, policy: NetworkPolicy) -> Generator[None]:
     """Answer on a listening socket until the block ends; then every connection is closed."""
     proxy = _Proxy(server, policy)
     thread = threading.Thread(target=proxy.accept, daemon=True)
@@ -170,7 +170,7 @@ def serving(server: socket.socket, policy: Policy) -> Generator[None]:
 
 
 class _Proxy:
-    def __init__(self, server: socket.socket, policy: Policy) -> None:
+    def __init__(self, server: socket.socket, policy: NetworkPolicy) -> None:
         self.server, self.policy = server, policy
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()

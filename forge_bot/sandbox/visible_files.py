@@ -11,7 +11,7 @@ from pathlib import Path
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox.box import Box
 from forge_bot.sandbox.registries import Registries, registries
-from forge_bot.sandbox.setup_network import Policy, machine_policy, registry_places
+from forge_bot.sandbox.setup_network import NetworkPolicy, machine_policy, registry_places
 from forge_bot.sandbox.system import private_in_etc, with_passwords
 from forge_bot.sandbox.toolchains import ROOTS, find_tools
 
@@ -37,7 +37,7 @@ class VisibleFiles:
     """An empty folder of the host for the command's temporary files, gone afterwards."""
     home: str
     env: dict[str, str]
-    policy: Policy | None
+    policy: NetworkPolicy | None
     """Where a box with network may connect to."""
 
 

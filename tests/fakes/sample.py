@@ -13,7 +13,7 @@ _ANSWERS = {"approve", "reject", "done", "skip", "continue", "abandon", "retry"}
 def by_script(words: Sequence[str | bytes]) -> tuple[str, ...]:
     """Return the option that an answer without a terminal needs, for a command line that gives one and lacks it."""
     first = words[0] if words else ""
-    answers = first in _ANSWERS or (first == "resume" and "--from" in words)
+    answers = first in _ANSWERS or (first in {"resume", "run"} and "--from" in words)
     return ("--by-script",) if answers and "--by-script" not in words else ()
 
 

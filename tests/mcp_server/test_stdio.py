@@ -214,6 +214,7 @@ async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(
         "-m",
         "forge_bot",
         "approve",
+        "--by-script",
         "--run",
         "by-cli",
         "--model",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.sandbox import BackendName, Box, run
-from forge_bot.sandbox.setup_network import Policy, is_public, registry_places
+from forge_bot.sandbox.setup_network import NetworkPolicy, is_public, registry_places
 
 FETCH = """
 import os, urllib.request
@@ -105,7 +105,7 @@ def test_registries_are_read_from_settings_and_a_proxy_is_none_of_them() -> None
 
 def test_the_machines_own_proxy_is_used_for_what_is_public_and_not_for_private_addresses() -> None:
     with socket.create_server(("127.0.0.1", 0)) as proxy:
-        policy = Policy(frozenset(), {"https": f"http://127.0.0.1:{proxy.getsockname()[1]}"})
+        policy = NetworkPolicy(frozenset(), {"https": f"http://127.0.0.1:{proxy.getsockname()[1]}"})
         connection, upstream = policy.connect("93.184.216.34", 443, "https")
         connection.close()
         assert upstream
