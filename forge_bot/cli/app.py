@@ -66,6 +66,7 @@ def run_task(
     push: Push = False,
     until: Until = None,
     phase: From = None,
+    by_script: ByScript = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")] = False,
 ) -> int:
     """Take a task to a reviewed branch, stopping for you at the checkpoints."""
@@ -85,6 +86,7 @@ def run_task(
         push=push,
         until=until,
         phase=phase,
+        by_script=by_script,
         yes=yes,
     )
     return start_run(repo, wanted, model, record)

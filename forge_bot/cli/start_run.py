@@ -44,6 +44,7 @@ class RunOptions(Frozen):
     push: bool = False
     until: str | None = None
     phase: str | None = None
+    by_script: bool = False
     yes: bool = False
 
 
@@ -52,7 +53,16 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     if wanted.debug:
         os.environ["FORGE_BOT_DEBUG"] = "1"
     if wanted.task.strip().startswith(f"{SPECS}/"):
-        return resume(folder, wanted.task.strip(), model, record, push=wanted.push, until=wanted.until, phase=wanted.phase)
+        return resume(
+            folder,
+            wanted.task.strip(),
+            model,
+            record,
+            push=wanted.push,
+            until=wanted.until,
+            phase=wanted.phase,
+            by_script=wanted.by_script,
+        )
     if wanted.phase is not None:
         raise BadOption("--from goes on with a run; a new one begins at its beginning.", hint="forge-bot run .specs/RUN --from PHASE")
     repository = Repository.find(folder)
