@@ -167,16 +167,16 @@ def test_an_entry_that_finds_no_room_leaves_no_half_of_itself(path: Path) -> Non
 import resource
 from pathlib import Path
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.models.base import Reply
+from forge_bot.agent.models.base import ModelReply
 journal = Journal(Path({str(path)!r}), {{}})
-journal.finished("a1#1", "p", Reply(text="short"))
+journal.finished("a1#1", "p", ModelReply(text="short"))
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
 try:
-    journal.finished("a1#2", "p", Reply(text="long" * 4096))
+    journal.finished("a1#2", "p", ModelReply(text="long" * 4096))
 except OSError as error:
     print(error.strerror)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-journal.finished("a1#3", "p", Reply(text="after"))
+journal.finished("a1#3", "p", ModelReply(text="after"))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "File too large\n"

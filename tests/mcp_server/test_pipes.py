@@ -24,9 +24,9 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 PRINTING = """
 import sys
 from pathlib import Path
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.mcp_server.server import make_server
-server = make_server(LazyDesk([Path(sys.argv[1])]))
+server = make_server(LazyService([Path(sys.argv[1])]))
 @server.tool(description="Prints.", structured_output=False)
 async def chatty() -> str:
     print("a library says hello", end="")

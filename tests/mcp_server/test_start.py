@@ -5,9 +5,9 @@ import sys
 
 LISTED = """
 import asyncio, sys
-from forge_bot.mcp_server.service_calls import LazyDesk
+from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.mcp_server.server import make_server
-tools = asyncio.run(make_server(LazyDesk([])).list_tools())
+tools = asyncio.run(make_server(LazyService([])).list_tools())
 print(len(tools), *sorted({name for name in sys.modules}))
 """
 LATER = {

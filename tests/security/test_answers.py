@@ -123,7 +123,7 @@ REFUSED = (
     "tmux send-keys 'forge-bot approve' Enter",
     "python -c \"import pty; pty.spawn(['forge-bot', 'approve'])\"",
     "python -c 'from forge_bot.cli.app import run; run([\"approve\"])'",
-    "python - <<'END'\nfrom forge_bot.runs.session import answer, Reply\nReply(answer=Answer.APPROVE)\nEND",
+    "python - <<'END'\nfrom forge_bot.runs.session import answer, PersonAnswer\nPersonAnswer(answer=Answer.APPROVE)\nEND",
     "bash <<< 'forge-bot approve'",
     "bash <<'END'\nforge-bot approve\nEND",
     "echo forge-bot approve | sh",
