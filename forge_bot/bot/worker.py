@@ -15,6 +15,7 @@ from forge_bot.agent.models.open_model import open_tiers
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.bot.job_context import may_push_workflows
 from forge_bot.bot.outbox import GO_ON, AnyMessage, Committed, InquiryAnswer, LogMessage, WorkerStopped, written
+from forge_bot.engine import drive
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
@@ -81,7 +82,8 @@ class Worker:
                 if asked:
                     self._answer(repository, run, config, WorkerQuestion.model_validate_json(asked))
                 else:
-                    asyncio.run(self._host(repository, run, config).go_on())
+                    host = self._host(repository, run, config)
+                    asyncio.run(drive(run.pipeline, run.state, host))
                 self._commits(run)
         except ForgeError as error:
             return WorkerStopped(code=error.code, message=error.message[:8_000], hint=error.advice[:2_000], exit_code=error.exit_code)

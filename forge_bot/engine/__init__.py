@@ -5,9 +5,19 @@ action = next_action(pipeline, state)
 state = advance(pipeline, state, report)
 """
 
-from forge_bot.engine.actions import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
+from forge_bot.engine.actions import (
+    Action,
+    Checkpoint,
+    Done,
+    Exec,
+    HumanGate,
+    PersonAction,
+    SpawnAgent,
+    WorkAction,
+    WriteFile,
+)
 from forge_bot.engine.advance import advance, fold, start
-from forge_bot.engine.drive import drive
+from forge_bot.engine.drive import Host, drive, drive_blocking, no_reports
 from forge_bot.engine.next_action import next_action
 from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
 from forge_bot.engine.reports import REPORT, Report
@@ -21,16 +31,21 @@ __all__ = [
     "Descriptor",
     "Done",
     "Exec",
+    "Host",
     "HumanGate",
+    "PersonAction",
     "Pipeline",
     "Report",
     "SpawnAgent",
     "State",
     "StepPipeline",
+    "WorkAction",
     "WriteFile",
     "advance",
     "drive",
+    "drive_blocking",
     "fold",
     "next_action",
+    "no_reports",
     "start",
 ]

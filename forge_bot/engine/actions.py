@@ -80,4 +80,10 @@ class Done(_Action):
     summary_path: str | None
 
 
+WorkAction = SpawnAgent | WriteFile | Exec
+"""What agents and commands do."""
+
+PersonAction = Checkpoint | HumanGate
+"""What a person does."""
+
 Action = Annotated[SpawnAgent | Checkpoint | Exec | WriteFile | HumanGate | Done, Field(discriminator="type")]

@@ -1,9 +1,20 @@
-"""The loop of every host that performs: ask, perform, record, until an action is not this host's to do."""
+"""The loop of every host: ask the pipeline what is next, let the host do it, record, until nothing here can go on."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import Protocol, assert_never
 
-from forge_bot.engine.actions import Action
+from forge_bot.engine.actions import (
+    Action,
+    Checkpoint,
+    Done,
+    Exec,
+    HumanGate,
+    PersonAction,
+    SpawnAgent,
+    WorkAction,
+    WriteFile,
+)
 from forge_bot.engine.advance import advance
 from forge_bot.engine.next_action import next_action
 from forge_bot.engine.pipeline import Pipeline
@@ -12,25 +23,73 @@ from forge_bot.engine.state import State
 from forge_bot.errors import WrongReport
 
 
-async def drive(
-    pipeline: Pipeline,
-    state: State,
-    perform: Callable[[State, Action], AsyncGenerator[Report]],
-    record: Callable[[Report, State], Awaitable[None]],
-) -> tuple[State, Action]:
-    """Go on until `perform` reports nothing on an action: a person's turn, another host's, or the end.
+class Host(Protocol):
+    """Does in the world what a run asks for. What a host does not do it leaves without a report."""
+
+    def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
+        """Do the work of this process: agents, the project's commands, ready-made documents."""
+        ...
+
+    def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
+        """Take a person's turn: report that the question was shown, and the answer if there is one now."""
+        ...
+
+    def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
+        """Make the result visible outside: the pull request, the comment on the issue, the last commit."""
+        ...
+
+    async def record(self, report: Report, state: State) -> None:
+        """Keep a report and the state it led to."""
+        ...
+
+
+async def drive(pipeline: Pipeline, state: State, host: Host) -> tuple[State, Action]:
+    """Go on until the run is over, or until the host leaves an action outstanding.
 
     Each report is recorded as soon as it moved the state, so that a killed host loses only what was under way.
     """
-    while True:
-        action = next_action(pipeline, state)
-        moved = False
-        async with aclosing(perform(state, action)) as reports:
+    action = next_action(pipeline, state)
+    while not isinstance(action, Done):
+        outstanding = action
+        async with aclosing(_reports(host, state, action)) as reports:
             async for report in reports:
                 after = advance(pipeline, state, report)
                 if after is state:
                     raise WrongReport(f"{action.action_id} was performed, but its report has been recorded before.")
-                state, moved = after, True
-                await record(report, state)
-        if not moved:
-            return state, action
+                state = after
+                await host.record(report, state)
+        action = next_action(pipeline, state)
+        if action == outstanding:
+            break
+    return state, action
+
+
+def drive_blocking(pipeline: Pipeline, state: State, host: Host) -> tuple[State, Action]:
+    """Drive a host whose methods never wait for an event loop, without one."""
+    driven = drive(pipeline, state, host)
+    try:
+        driven.send(None)
+    except StopIteration as end:
+        result: tuple[State, Action] = end.value
+        return result
+    driven.close()
+    raise RuntimeError("A host that waits needs an event loop; use drive.")
+
+
+def _reports(host: Host, state: State, action: WorkAction | PersonAction) -> AsyncGenerator[Report]:
+    match action:
+        case Checkpoint() | HumanGate():
+            return host.ask(state, action)
+        case Exec(operation="pull-request" | "post-to-source" | "final-commit"):
+            return host.publish(state, action)
+        case SpawnAgent() | WriteFile() | Exec():
+            return host.perform(state, action)
+        case _:
+            assert_never(action)
+
+
+async def no_reports() -> AsyncGenerator[Report]:
+    """Report nothing: the action is not this host's to do."""
+    nothing: tuple[Report, ...] = ()
+    for report in nothing:
+        yield report

@@ -3,9 +3,18 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
+from functools import partial
 
 from forge_bot.agent.models.base import Model
-from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, State, WriteFile, drive
+from forge_bot.engine import (
+    Exec,
+    PersonAction,
+    SpawnAgent,
+    State,
+    WorkAction,
+    WriteFile,
+    no_reports,
+)
 from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report
 from forge_bot.errors import GitFailed, GitHubError
 from forge_bot.prompts.environment import Environment
@@ -13,7 +22,6 @@ from forge_bot.runs.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
-from forge_bot.runs.phase_names import StopLine, never_stop, up_to
 from forge_bot.runs.project import Project
 from forge_bot.runs.publish import Post, Publisher
 from forge_bot.runs.run import Run
@@ -54,17 +62,8 @@ class LocalHost:
         self.recorded = recorded
         self._paths: tuple[str, ...] = ()
 
-    async def go_on(self, line: StopLine = never_stop) -> Action:
-        """Perform until a person is asked, the line is reached or nothing is left; the action that is not this host's to do."""
-        try:
-            _, action = await drive(self.run.pipeline, self.run.state, up_to(self._perform, line), self._record)
-        except BaseException:
-            # Also where a signal comes as itself and not as a cancellation: a command that goes on would keep the process waiting.
-            self.project.call_off()
-            raise
-        return action
-
-    async def _record(self, report: Report, state: State) -> None:
+    async def record(self, report: Report, state: State) -> None:
+        """Make the report and its state the run's own, and commit the files that belong to it."""
         paths, self._paths = self._paths, ()
         await asyncio.to_thread(self.run.record, report, state, paths)
         if isinstance(report, ArtifactWritten):
@@ -88,35 +87,49 @@ class LocalHost:
             )
         )
 
-    async def _perform(self, state: State, action: Action) -> AsyncGenerator[Report]:
-        match action:
-            case SpawnAgent():
-                async with aclosing(self.agents.perform(action)) as landings:
-                    async for report, paths in landings:
-                        self._paths = paths
-                        yield report
-            case Exec(operation="pull-request" | "post-to-source" | "final-commit") if self.publisher is None:
-                return
-            case Exec():
-                self._began(action, (action.task,) if action.task is not None else ())
-                yield await asyncio.to_thread(self._execute, state, action)
-            case WriteFile():
-                self._began(action)
-                yield written(action, self.run)
-            case Checkpoint() | HumanGate() | Done():
-                return
+    async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
+        """Let agents work, run the project's commands, write what the engine wrote."""
+        try:
+            match action:
+                case SpawnAgent():
+                    async with aclosing(self.agents.perform(action)) as landings:
+                        async for report, paths in landings:
+                            self._paths = paths
+                            yield report
+                case Exec():
+                    self._began(action, (action.task,) if action.task is not None else ())
+                    yield await asyncio.to_thread(self._reported, self._execute, state, action)
+                case WriteFile():
+                    self._began(action)
+                    yield written(action, self.run)
+        except BaseException:
+            # Also where a signal comes as itself and not as a cancellation: a command that goes on
+            # would keep the process waiting.
+            self.project.call_off()
+            raise
+
+    def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
+        """Ask nobody."""
+        del state, action
+        return no_reports()
+
+    async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
+        """Publish what can be published from this machine, if this host does that at all."""
+        if self.publisher is not None:
+            self._began(action)
+            publish = partial(self._publish, self.publisher)
+            yield await asyncio.to_thread(self._reported, publish, state, action)
 
     def _began(self, action: Exec | WriteFile, tasks: tuple[TaskId, ...] = ()) -> None:
         self.tell(PhaseBegan(phase=action.phase, label=self.run.pipeline.phase(action.phase).label, tasks=tasks))
 
-    def _execute(self, state: State, action: Exec) -> Report:
+    def _reported(self, do: Callable[[State, Exec], Report], state: State, action: Exec) -> Report:
         try:
-            return self._executed(state, action)
+            return do(state, action)
         except (GitFailed, GitHubError) as error:
             return not_done(action, self.run, error)
 
-    def _executed(self, state: State, action: Exec) -> Report:
-        name = action.action_id
+    def _execute(self, state: State, action: Exec) -> Report:
         match action.operation:
             case "prepare":
                 return prepared(action, self.run, self.project)
@@ -126,10 +139,16 @@ class LocalHost:
                 report, self._paths = applied(action, state, self.run, self.withheld)
                 return report
             case "pull-request" | "post-to-source" | "final-commit":
-                if self.publisher is None:
-                    raise AssertionError(action.operation)
-                if action.operation == "post-to-source" and self.publisher.asks():
-                    return PublicationAsked(key=f"{name}/asked", at=now(), action_id=name)
-                detail, url = self.publisher.publish(action.operation)
+                raise AssertionError(action.operation)
+
+    def _publish(self, publisher: Publisher, _state: State, action: Exec) -> Report:
+        name = action.action_id
+        match action.operation:
+            case "post-to-source" if publisher.asks():
+                return PublicationAsked(key=f"{name}/asked", at=now(), action_id=name)
+            case "pull-request" | "post-to-source" | "final-commit":
+                detail, url = publisher.publish(action.operation)
                 self.tell(Message(text=detail))
                 return Published(key=name, at=now(), action_id=name, detail=detail, url=url)
+            case "prepare" | "verify" | "apply-held":
+                raise AssertionError(action.operation)

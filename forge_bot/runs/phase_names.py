@@ -2,9 +2,19 @@
 
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
 
-from forge_bot.engine import Action, Done, Pipeline, Report, State
+from forge_bot.engine import (
+    Action,
+    Done,
+    Exec,
+    Host,
+    PersonAction,
+    Pipeline,
+    Report,
+    State,
+    WorkAction,
+    no_reports,
+)
 from forge_bot.engine.pipeline import AnyPhase, DecisionPhase, SetupPhase, Speaking
 from forge_bot.engine.state import TaskStatus
 from forge_bot.errors import BadOption, NothingToRetry
@@ -13,8 +23,6 @@ from forge_bot.values import PhaseId
 
 StopLine = Callable[[State, Action], bool]
 """Whether an action lies behind the phase an invocation was to stop after."""
-
-Perform = Callable[[State, Action], AsyncGenerator[Report]]
 
 _UNIMPLEMENTED = {TaskStatus.PENDING, TaskStatus.CLEARED}
 
@@ -92,16 +100,28 @@ def stop_after(pipeline: Pipeline, last: PhaseId) -> StopLine:
     return lies_behind
 
 
-def up_to(perform: Perform, line: StopLine) -> Perform:
-    """`perform`, but nothing that lies behind the line."""
+class StopAtLine:
+    """A host that leaves everything behind the line undone and unasked."""
 
-    async def performed(state: State, action: Action) -> AsyncGenerator[Report]:
-        if not line(state, action):
-            async with aclosing(perform(state, action)) as reports:
-                async for report in reports:
-                    yield report
+    def __init__(self, host: Host, line: StopLine) -> None:
+        self._host = host
+        self._line = line
+        self.record = host.record
 
-    return performed
+    def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
+        """Let the host do the work that lies before the line."""
+        behind = self._line(state, action)
+        return no_reports() if behind else self._host.perform(state, action)
+
+    def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
+        """Let the host ask what lies before the line."""
+        behind = self._line(state, action)
+        return no_reports() if behind else self._host.ask(state, action)
+
+    def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
+        """Let the host publish what lies before the line."""
+        behind = self._line(state, action)
+        return no_reports() if behind else self._host.publish(state, action)
 
 
 # -- going back to a phase ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.models.base import Model
-from forge_bot.engine import Action, Checkpoint, Done, HumanGate
+from forge_bot.engine import Action, Checkpoint, Done, HumanGate, drive
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Report
 from forge_bot.engine.state import Reason
@@ -20,7 +20,7 @@ from forge_bot.runs.installation import foundation
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.phase_names import StopLine, never_stop, phase_named, stop_after
+from forge_bot.runs.phase_names import StopAtLine, StopLine, never_stop, phase_named, stop_after
 from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.publish import Post
@@ -195,7 +195,8 @@ class Session:
         )
         templates = prompts_for(self.repository.root, run.pipeline)
         host = LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push, post=self.post)
-        return until_stopped(host.go_on(line))
+        _, action = until_stopped(drive(run.pipeline, run.state, StopAtLine(host, line)))
+        return action
 
     def _shown(self, run: Run, action: Checkpoint) -> None:
         shown = run.state.gate.shown if run.state.gate is not None else ()

@@ -8,7 +8,7 @@ import pytest
 
 from forge_bot.agent.models.open_model import open_tiers
 from forge_bot.agent.models.provider import ProviderSettings
-from forge_bot.engine import Checkpoint
+from forge_bot.engine import Checkpoint, drive
 from forge_bot.engine.reports import ActionFailed, Answer, Answered, ArtifactWritten
 from forge_bot.engine.state import Reason
 from forge_bot.errors import CommitsRefused
@@ -37,7 +37,7 @@ def performed(scene: Scene, *edits: Mapping[str, str]) -> None:
         models = open_tiers(dict.fromkeys(Tier, model), ProviderSettings(seconds=60, retries=0, output="auto"), record=None)
         templates = prompts_for(scene.repository.root, run.pipeline)
         host = LocalHost(run, project, models, templates, lambda _notice: None, environ={}, publishes=False)
-        asyncio.run(host.go_on())
+        asyncio.run(drive(run.pipeline, run.state, host))
 
     on_run(scene, go)
 
