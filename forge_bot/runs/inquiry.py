@@ -73,23 +73,74 @@ def inquire(
     comment's id), what was answered under it comes back and no model is asked. Raises BadOption for a question without
     words or of more than 20,000 characters, ModelUnavailable; every other end without an answer is in `stop` and `message`.
     """
-    asked = [report for report in run.workspace.reports() if isinstance(report, Asked)]
+    asked = _earlier(run)
     if key and (before := next((report for report in asked if report.key == key), None)):
         return Inquiry(question=before.question, answer=before.answer, usage=before.usage)
+    work = look_into(
+        run,
+        question,
+        profile=profile,
+        models=models,
+        templates=templates,
+        tell=tell,
+        by=by,
+        via=via,
+        environ=environ,
+        key=key,
+    )
+    inquiry, report = until_stopped(work)
+    if report is not None:
+        run.tell(report)
+    return ended(run, inquiry, tell)
+
+
+async def look_into(
+    run: Run,
+    question: str,
+    *,
+    profile: Profile,
+    models: Mapping[Tier, Model],
+    templates: Environment,
+    tell: Notify,
+    by: str,
+    via: str,
+    environ: Mapping[str, str],
+    key: str = "",
+) -> tuple[Inquiry, Asked | None]:
+    """Let a model answer a question; with the report on its cost, which the caller records, if it cost anything.
+
+    Pass the result to `ended` once the report is recorded. Raises BadOption as `inquire` does.
+    """
     text = _checked(question)
-    desk = _HelpDesk(run, profile, templates, tell, asked)
+    desk = _HelpDesk(run, profile, templates, tell, _earlier(run))
     tell(PhaseBegan(phase=desk.place, label=_LABEL, agent=AGENT))
-    finished = until_stopped(desk.answered(text, models[Tier.STANDARD], environ))
+    finished = await desk.answered(text, models[Tier.STANDARD], environ)
     answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
-    if finished.usage.calls or finished.usage.cost:
-        stamp, name = now(), key or desk.name
-        short = answer if len(answer) <= _ANSWER_KEPT else answer[:_ANSWER_KEPT] + "…"
-        run.tell(Asked(key=name, at=stamp, phase=desk.place, question=text, answer=short, usage=finished.usage, by=by, via=via))
-    if finished.stop is StopReason.MODEL_UNAVAILABLE:
-        raise ModelUnavailable(finished.message)
-    said = "answered" if answer else f"no answer: {finished.message}"
-    tell(PhaseEnded(phase=desk.place, label=_LABEL, result=said, usage=finished.usage, good=bool(answer)))
-    return Inquiry(question=text, answer=answer, stop=finished.stop, message=finished.message, usage=finished.usage)
+    inquiry = Inquiry(question=text, answer=answer, stop=finished.stop, message=finished.message, usage=finished.usage)
+    if not (finished.usage.calls or finished.usage.cost):
+        return inquiry, None
+    stamp, name = now(), key or desk.name
+    short = answer if len(answer) <= _ANSWER_KEPT else answer[:_ANSWER_KEPT] + "…"
+    return inquiry, Asked(key=name, at=stamp, phase=desk.place, question=text, answer=short, usage=finished.usage, by=by, via=via)
+
+
+def ended(run: Run, inquiry: Inquiry, tell: Notify) -> Inquiry:
+    """Tell how an inquiry ended. Raises ModelUnavailable."""
+    if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
+        raise ModelUnavailable(inquiry.message)
+    said = "answered" if inquiry.answer else f"no answer: {inquiry.message}"
+    good = bool(inquiry.answer)
+    tell(PhaseEnded(phase=_place(run), label=_LABEL, result=said, usage=inquiry.usage, good=good))
+    return inquiry
+
+
+def _earlier(run: Run) -> list[Asked]:
+    return [report for report in run.workspace.reports() if isinstance(report, Asked)]
+
+
+def _place(run: Run) -> PhaseId:
+    """The open gate, or the current phase."""
+    return run.state.gate.name if run.state.gate is not None else run.state.current_phase
 
 
 def _checked(question: str) -> str:
@@ -110,7 +161,7 @@ class _HelpDesk:
         self.tell = tell
         self.number = len(asked) + 1
         self.name = f"ask/{self.number}"
-        self.place: PhaseId = run.state.gate.name if run.state.gate is not None else run.state.current_phase
+        self.place = _place(run)
         self.earlier = [report for report in asked if report.phase == self.place][-_EARLIER:]
         self.profile = profile
         self.briefing = PromptContext(run, profile, templates, ())

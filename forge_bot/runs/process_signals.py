@@ -6,14 +6,16 @@ import platform
 import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
 from forge_bot.runs.clock import now
 
 Done = TypeVar("Done")
+
+_Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
 
 _PATIENCE = 5.0
 """Seconds that work which was told to stop may take for it before another Ctrl-C is taken as meant."""
@@ -72,14 +74,18 @@ class _Ending:
             self._stop = lambda: loop.call_soon_threadsafe(task.cancel)
         if self.since is not None:
             self._stop()
-        return await work
+        try:
+            return await work
+        except KeyboardInterrupt:
+            # It was raised inside of `interruptible`, where a person was asked.
+            self.since = time.monotonic()
+            raise asyncio.CancelledError from None
 
     @contextmanager
     def instead_of_raising(self) -> Generator[None]:
         """Heed the signals that would raise KeyboardInterrupt."""
-        raising = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: _like_by_hand}
         main = threading.current_thread() is threading.main_thread()
-        taken = [(number, handler) for number, handler in raising.items() if main and signal.getsignal(number) is handler]
+        taken = [(number, handler) for number, handler in _raising() if main and signal.getsignal(number) is handler]
         for number, _ in taken:
             signal.signal(number, self._heed)
         try:
@@ -97,6 +103,26 @@ class _Ending:
             self._stop()
 
 
+@asynccontextmanager
+async def interruptible() -> AsyncGenerator[None]:
+    """Let Ctrl-C and SIGTERM end a call at once that waits for a person, inside of work that `until_stopped` runs.
+
+    A signal that came before cancels the work first.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    taken: list[tuple[signal.Signals, _Handler]] = []
+    for number, handler in _raising() if main else ():
+        before = signal.getsignal(number)
+        if isinstance(getattr(before, "__self__", None), _Ending):
+            taken.append((number, signal.signal(number, handler)))
+    try:
+        await asyncio.sleep(0)
+        yield
+    finally:
+        for number, before in taken:
+            signal.signal(number, before)
+
+
 def _nothing() -> None:
     """Before the work has begun there is nothing to stop."""
 
@@ -111,6 +137,11 @@ def undisturbed() -> Generator[None]:
     finally:
         if mine:
             signal.signal(signal.SIGINT, before)
+
+
+def _raising() -> tuple[tuple[signal.Signals, Callable[[int, FrameType | None], object]], ...]:
+    """The signals that raise KeyboardInterrupt, and the handlers that raise it."""
+    return (signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, _like_by_hand)
 
 
 def _like_by_hand(_number: int, _frame: FrameType | None) -> None:

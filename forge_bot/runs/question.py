@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from difflib import unified_diff
 from typing import Literal
+from uuid import uuid4
 
 from pydantic import ValidationError
 
 from forge_bot.artifacts.inspection import MOST_CHARACTERS
-from forge_bot.engine import Checkpoint, HumanGate
+from forge_bot.engine import Checkpoint, HumanGate, PersonAction
 from forge_bot.engine.pipeline import AgentPhase
+from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.run import Run
@@ -95,6 +97,17 @@ def open_question(run: Run) -> Question | None:
             return _to_do(run, asked)
         case _:
             return None
+
+
+def gate_shown(run: Run, action: PersonAction, via: str) -> GateShown | None:
+    """The report that this version of the question is shown now; None if it was the last one that was."""
+    if not isinstance(action, Checkpoint):
+        return None
+    before = run.state.gate.shown if run.state.gate is not None else ()
+    if before and before[-1].digest == action.digest:
+        return None
+    key = f"shown-{uuid4().hex}"
+    return GateShown(key=key, at=run.now(), gate=action.name, digest=action.digest, via=via)
 
 
 def _checkpoint(run: Run, asked: Checkpoint) -> Question:

@@ -1,30 +1,44 @@
 """One invocation: a run is opened, goes on, asks, and ends with one outcome."""
 
+import asyncio
 import getpass
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from pathlib import Path
+from typing import TypedDict
 from uuid import uuid4
 
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.models.base import Model
-from forge_bot.engine import Action, Checkpoint, Done, HumanGate, drive
+from forge_bot.engine import (
+    Action,
+    Checkpoint,
+    Done,
+    Exec,
+    HumanGate,
+    PersonAction,
+    State,
+    WorkAction,
+    drive,
+)
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Report
+from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, Report
 from forge_bot.engine.state import Reason
 from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
+from forge_bot.knowledge import Profile
 from forge_bot.prompts.environment import Environment
-from forge_bot.runs.inquiry import AGENT, inquire
+from forge_bot.runs.inquiry import AGENT, Inquiry, ended, inquire, look_into
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.phase_names import StopAtLine, StopLine, never_stop, phase_named, stop_after
-from forge_bot.runs.process_signals import until_stopped
+from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
+from forge_bot.runs.process_signals import interruptible, until_stopped
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.publish import Post
-from forge_bot.runs.question import Question, open_question
+from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run, open_run
 from forge_bot.settings import Config
@@ -51,7 +65,17 @@ class PersonQuestion(Frozen):
 
 
 Asker = Callable[[Question], PersonAnswer | PersonQuestion | None]
-"""Asks a person; None means that nobody answers now. After a Wonder it is asked once more, with the same question."""
+"""Asks a person; None means that nobody answers now. After a PersonQuestion it is asked once more, with the same question."""
+
+
+class _InquiryArguments(TypedDict):
+    profile: Profile
+    models: Mapping[Tier, Model]
+    templates: Environment
+    tell: Notify
+    by: str
+    via: str
+    environ: Mapping[str, str]
 
 
 class Session:
@@ -103,9 +127,11 @@ class Session:
             return self._inquired(run, text)
 
     def _inquired(self, run: Run, text: str) -> Outcome:
-        found = inquire(
-            run,
-            text,
+        return self.explained(inquire(run, text, **self._inquiry(run)))
+
+    def _inquiry(self, run: Run) -> "_InquiryArguments":
+        """What an inquiry is made with. Raises what opening models and prompts raises."""
+        return _InquiryArguments(
             profile=profile_at(self.repository, run.state.base_commit, self.config),
             models=self.models(),
             templates=prompts_for(self.repository.root, run.pipeline),
@@ -114,6 +140,9 @@ class Session:
             via=VIA,
             environ=self.environ,
         )
+
+    def explained(self, found: Inquiry) -> Outcome:
+        """Tell what came of a question."""
         if found.answer:
             self.tell(Explained(answer=found.answer))
             return Outcome.DONE
@@ -122,13 +151,6 @@ class Session:
             return Outcome.BUDGET
         return Outcome.FAILED
 
-    def _explained(self, run: Run, text: str) -> None:
-        """Answer in the middle of a question: whatever stands in the way is told, and the question stays open."""
-        try:
-            self._inquired(run, text)
-        except ForgeError as error:
-            self.tell(Message(text=f"{error.message} {error.advice}", kind="warning"))
-
     def _told(self, run: Run, report: Report) -> None:
         try:
             run.tell(report)
@@ -136,43 +158,33 @@ class Session:
             # Refused, and shown again: the next bare approval then means what is seen here.
             asked = open_question(run)
             if asked is not None and isinstance(run.action, Checkpoint):
-                self._shown(run, run.action)
+                if (shown := gate_shown(run, run.action, VIA)) is not None:
+                    run.tell(shown)
                 self.show(asked)
             raise
 
     def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
         line = stop_after(run.pipeline, last) if last is not None else never_stop
-        while True:
-            action = run.action if _persons_turn(run.action) or line(run.state, run.action) else self._perform(run, line)
-            if isinstance(action, Done):
+        host = StopAtLine(_TerminalHost(self, run), line)
+        _, action = until_stopped(drive(run.pipeline, run.state, host))
+        if last is not None and line(run.state, action):
+            self._stopped(run, last, action)
+            return Outcome.WAITING
+        match action:
+            case Done():
                 self._push_record(run)
                 return Outcome.ABANDONED if action.outcome == "abandoned" else Outcome.DONE
-            if last is not None and line(run.state, action):
-                self._stopped(run, last, action)
+            case Checkpoint(reason=Reason.BUDGET):
+                return Outcome.BUDGET
+            case Checkpoint() | HumanGate():
                 return Outcome.WAITING
-            outcome = self._asked(run, action)
-            if outcome is not None:
-                return outcome
+            case _:
+                return Outcome.FAILED
 
     def _stopped(self, run: Run, last: PhaseId, action: Action) -> None:
         following = run.pipeline.phase(action.phase)
         label = run.pipeline.phase(last).label
         self.tell(StoppedBefore(last=label, following=f"{following.label} ({following.id})"))
-
-    def _asked(self, run: Run, action: Action) -> Outcome | None:
-        """Ask the person; None if they answered and the run goes on."""
-        asked = open_question(run)
-        if asked is None:
-            return Outcome.FAILED
-        if isinstance(action, Checkpoint):
-            self._shown(run, action)
-        while isinstance(reply := self.ask(asked), PersonQuestion):
-            self._explained(run, reply.question)
-        if reply is None:
-            budget = isinstance(action, Checkpoint) and action.reason is Reason.BUDGET
-            return Outcome.BUDGET if budget else Outcome.WAITING
-        run.tell(answer(run, reply, VIA))
-        return None
 
     def _push_record(self, run: Run) -> None:
         """The commit that records the end of a run can only follow the push it records."""
@@ -183,29 +195,74 @@ class Session:
         except GitFailed as error:
             self.tell(Message(text=f"the last record was not pushed: {error.message} {error.advice}", kind="warning"))
 
-    def _perform(self, run: Run, line: StopLine) -> Action:
-        project = Project(
-            self.repository,
-            run.tree,
-            run.places,
-            self.config,
-            profile_at(self.repository, run.state.base_commit, self.config),
-            self.tell,
-            foundation(run),
-        )
+    def local_host(self, run: Run) -> LocalHost:
+        """The host that performs on this machine. Raises what opening models and prompts raises."""
+        profile = profile_at(self.repository, run.state.base_commit, self.config)
+        project = Project(self.repository, run.tree, run.places, self.config, profile, self.tell, foundation(run))
         templates = prompts_for(self.repository.root, run.pipeline)
-        host = LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push, post=self.post)
-        _, action = until_stopped(drive(run.pipeline, run.state, StopAtLine(host, line)))
-        return action
+        return LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push, post=self.post)
 
-    def _shown(self, run: Run, action: Checkpoint) -> None:
-        shown = run.state.gate.shown if run.state.gate is not None else ()
-        if not shown or shown[-1].digest != action.digest:
-            run.tell(GateShown(key=f"shown-{uuid4().hex}", at=run.now(), gate=action.name, digest=action.digest, via=VIA))
+    async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:
+        """Let a model answer a question in the middle of another one."""
+        return await look_into(run, text, **self._inquiry(run))
 
 
-def _persons_turn(action: Action) -> bool:
-    return isinstance(action, Checkpoint | HumanGate | Done)
+class _TerminalHost:
+    """Performs on this machine, and asks the person at the terminal."""
+
+    def __init__(self, session: Session, run: Run) -> None:
+        self.session = session
+        self.run = run
+        self._local: LocalHost | None = None
+
+    def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
+        return self._host().perform(state, action)
+
+    def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
+        return self._host().publish(state, action)
+
+    async def record(self, report: Report, state: State) -> None:
+        if self._local is not None:
+            await self._local.record(report, state)
+        else:
+            await asyncio.to_thread(self.run.record, report, state)
+
+    async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
+        """Show the question, answer what the person wants to know first, and report their answer."""
+        del state
+        # An answer can raise the budget, which a host reads when it is made.
+        self._local = None
+        asked = open_question(self.run)
+        if asked is None:
+            return
+        if (shown := gate_shown(self.run, action, VIA)) is not None:
+            yield shown
+        while isinstance(reply := await self._reply(asked), PersonQuestion):
+            async with aclosing(self._explain(reply.question)) as reports:
+                async for report in reports:
+                    yield report
+        if reply is not None:
+            yield answer(self.run, reply, VIA)
+
+    def _host(self) -> LocalHost:
+        """The host that works on this machine, made when there is something to do."""
+        if self._local is None:
+            self._local = self.session.local_host(self.run)
+        return self._local
+
+    async def _reply(self, asked: Question) -> PersonAnswer | PersonQuestion | None:
+        async with interruptible():
+            return self.session.ask(asked)
+
+    async def _explain(self, text: str) -> AsyncGenerator[Report]:
+        """Answer in the middle of a question; whatever stands in the way is told, and the question stays open."""
+        try:
+            inquiry, report = await self.session.look_into(self.run, text)
+            if report is not None:
+                yield report
+            self.session.explained(ended(self.run, inquiry, self.session.tell))
+        except ForgeError as error:
+            self.session.tell(Message(text=f"{error.message} {error.advice}", kind="warning"))
 
 
 def answer(run: Run, reply: PersonAnswer, via: str, digest: str | None = None, by: str = "") -> Answered | Abandoned:
