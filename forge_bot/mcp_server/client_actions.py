@@ -1,13 +1,25 @@
 """From what the engine asks for to what a client does: our own chores are done on the way, the rest goes over the wire."""
 
 import re
+from collections.abc import AsyncGenerator, Callable
 from typing import NamedTuple, assert_never
-from uuid import uuid4
 
 from pydantic import JsonValue
 
-from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
-from forge_bot.engine.reports import GateShown, Report
+from forge_bot.engine import (
+    Action,
+    Checkpoint,
+    Done,
+    Exec,
+    HumanGate,
+    PersonAction,
+    SpawnAgent,
+    State,
+    WorkAction,
+    WriteFile,
+    drive_blocking,
+)
+from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_reports import PUSH
@@ -27,9 +39,9 @@ from forge_bot.mcp_server.wire import (
     WriteFileAction,
 )
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified
-from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import Notify, PhaseBegan
-from forge_bot.runs.question import Question, open_question
+from forge_bot.runs.project import Project
+from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
@@ -83,52 +95,84 @@ class ClientAction(NamedTuple):
 
 def next_for_client(run: Run, spot: RunLocation, shop: CheckWorktree, tell: Notify) -> ClientAction:
     """Do what is our own process's, until something is the client's to do; its tree then holds nothing of ours uncommitted."""
-    found = _next(run, spot, shop, tell)
+    host = _ClientHost(run, spot, shop, tell)
+    _, action = drive_blocking(run.pipeline, run.state, host)
+    found = _handed_out(run, shop, action, host.step)
     run.keep_record()
     return found
-
-
-def _next(run: Run, spot: RunLocation, shop: CheckWorktree, tell: Notify) -> ClientAction:
-    while True:
-        action = run.action
-        if not isinstance(action, Exec):
-            return _handed_out(run, shop, action)
-        done = _chore(run, spot, shop, action, tell)
-        if isinstance(done, PublishStep):
-            return ClientAction(_exec(run, action, done), run.name)
-        run.tell(*done)
 
 
 # -- our own ------------------------------------------------------------------------------------------------------
 
 
-def _chore(run: Run, spot: RunLocation, shop: CheckWorktree, action: Exec, tell: Notify) -> tuple[Report, tuple[str, ...]] | PublishStep:
-    """The report on something our own process did, with the paths of its commit; or the step that is the client's to take."""
-    label = run.pipeline.phase(action.phase).label
-    try:
+class _ClientHost:
+    """Runs setup, checks and approved patches; agents, documents, questions and publications are left to the client."""
+
+    def __init__(self, run: Run, spot: RunLocation, shop: CheckWorktree, tell: Notify) -> None:
+        self.run = run
+        self.spot = spot
+        self.shop = shop
+        self.tell = tell
+        self.step: PublishStep | None = None
+        self._paths: tuple[str, ...] = ()
+
+    async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
+        if isinstance(action, Exec):
+            try:
+                yield self._executed(state, action)
+            except GitFailed as error:
+                yield not_done(action, self.run, error)
+
+    async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
+        """Report that the client shows the question; the answer comes with a later call."""
+        del state
+        if (shown := gate_shown(self.run, action, VIA)) is not None:
+            yield shown
+
+    async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
+        """Report what there is nothing to do about; a step for the client is kept for it."""
+        del state
+        try:
+            found = publish_step(self.run, action)
+        except GitFailed as error:
+            found = not_done(action, self.run, error)
+        if isinstance(found, PublishStep):
+            self.step = found
+        else:
+            yield found
+
+    async def record(self, report: Report, state: State) -> None:
+        paths, self._paths = self._paths, ()
+        self.run.record(report, state, paths)
+
+    def _executed(self, state: State, action: Exec) -> Report:
         match action.operation:
             case "prepare":
-                tell(PhaseBegan(phase=action.phase, label=label))
-                return shop.beside(run, spot, tell, lambda project: prepared(action, run, project)), ()
+                return self._beside(action, lambda project: prepared(action, self.run, project))
             case "verify":
-                tell(PhaseBegan(phase=action.phase, label=label))
-                return shop.beside(run, spot, tell, lambda project: verified(action, run.state, run, project)), ()
+                return self._beside(action, lambda project: verified(action, state, self.run, project))
             case "apply-held":
-                return applied(action, run.state, run)
+                report, self._paths = applied(action, state, self.run)
+                return report
             case "pull-request" | "post-to-source" | "final-commit":
-                found = publish_step(run, action)
-                return found if isinstance(found, PublishStep) else (found, ())
-            case _:
-                assert_never(action.operation)
-    except GitFailed as error:
-        return not_done(action, run, error), ()
+                raise AssertionError(action.operation)
+
+    def _beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
+        label = self.run.pipeline.phase(action.phase).label
+        self.tell(PhaseBegan(phase=action.phase, label=label))
+        return self.shop.beside(self.run, self.spot, self.tell, do)
 
 
 # -- the client's -------------------------------------------------------------------------------------------------
 
 
-def _handed_out(run: Run, shop: CheckWorktree, action: SpawnAgent | WriteFile | Checkpoint | HumanGate | Done) -> ClientAction:
+def _handed_out(run: Run, shop: CheckWorktree, action: Action, step: PublishStep | None) -> ClientAction:
+    """What the client is to do; `step` if that is a publication."""
     match action:
+        case Exec():
+            if step is None:
+                raise ForgeError(f"{action.action_id} was neither done nor handed out.")
+            return ClientAction(_exec(run, action, step), run.name)
         case SpawnAgent():
             dispatched(run, action)
             return ClientAction(_spawn(run, shop, action), run.name)
@@ -201,7 +245,6 @@ def _asked(run: Run, action: Checkpoint | HumanGate) -> ClientAction:
             display_message=asked.title,
         )
         return ClientAction(gate, run.name, asked)
-    shown(run, action, VIA)
     checkpoint = CheckpointAction(
         action_id=action.action_id,
         name=action.name,
@@ -212,10 +255,3 @@ def _asked(run: Run, action: Checkpoint | HumanGate) -> ClientAction:
         display_message=asked.title,
     )
     return ClientAction(checkpoint, run.name, asked, cut=cut)
-
-
-def shown(run: Run, action: Checkpoint, via: str) -> None:
-    """Record that this version of the question was shown, unless it was the last one that was."""
-    before = run.state.gate.shown if run.state.gate is not None else ()
-    if not before or before[-1].digest != action.digest:
-        run.tell(GateShown(key=f"shown-{uuid4().hex}", at=now(), gate=PhaseId(action.name), digest=action.digest, via=via))
