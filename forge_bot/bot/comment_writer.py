@@ -125,26 +125,28 @@ class CommentWriter:
         found = self.thread.written("tracking", run=view.state.run) or self.thread.written("tracking", issue=issue)
         return found.id if found is not None else None
 
-    def ask(self, run: Run) -> None:
-        """Show the open question in a comment of its own, once for each version, and record that it was shown.
+    def ask(self, run: Run) -> GateShown | None:
+        """Show the open question in a comment of its own, once for each version; the report that it was shown.
 
         A version whose comment is gone, or that was shown at a terminal only, is shown here again.
         """
         gate = run.state.gate
         if gate is None:
-            return
+            return None
         marked = {"run": run.state.run, "gate": gate.name, "round": str(gate.round), "digest": gate.digest}
         # A job that died after it had asked is not a reason to ask twice.
         found = self.thread.written("checkpoint", **marked)
         recorded = bool(gate.shown) and gate.shown[-1].digest == gate.digest
         if recorded and found is not None:
-            return
+            return None
         if recorded and gate.shown[-1].via.startswith(f"{self.thread_address}#"):
             self.say(failure_replies.comment_deleted(what="the comment with the open question"))
         comment = found or self._written(self.thread.number, checkpoint(self.view(run)))
         # GitHub's own time: what is answered is compared with it, and the clock of this machine may be another.
         key = f"shown-{comment.id}-{gate.digest[:12]}"
-        run.tell(GateShown(key=key, at=comment.created_at, gate=gate.name, digest=gate.digest, via=comment.url))
+        if key in run.state.seen:
+            return None
+        return GateShown(key=key, at=comment.created_at, gate=gate.name, digest=gate.digest, via=comment.url)
 
     def say(self, reply: CommentReply, to: ThreadCommand | None = None) -> None:
         """Answer a command once, where it was given; or say something to everybody in the issue."""

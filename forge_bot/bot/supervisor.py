@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from uuid import uuid4
 
 from forge_bot.agent.redaction import striking
 from forge_bot.bot import failed_checks, run_forecast, thread_commands
@@ -16,19 +15,26 @@ from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff
 from forge_bot.bot.outbox import WorkerStopped
-from forge_bot.bot.publication import Publication, unverified
+from forge_bot.bot.publication import Publication
 from forge_bot.bot.push_commits import known_tip, push, refuse_unseen
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import Thread, ThreadCommand
-from forge_bot.engine import Action, Checkpoint, Done, Exec, HumanGate
-from forge_bot.engine.pipeline import PublishPhase
-from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published
+from forge_bot.bot.thread_host import ThreadHost
+from forge_bot.engine import (
+    Checkpoint,
+    Done,
+    Exec,
+    HumanGate,
+    PersonAction,
+    SpawnAgent,
+    WriteFile,
+    drive_blocking,
+)
 from forge_bot.engine.state import Reason
 from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate import Inputs
 from forge_bot.git import Repository
 from forge_bot.github_api import GitHub
-from forge_bot.runs.clock import now
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.runs.run import Run, open_run
@@ -128,25 +134,24 @@ class Supervisor:
             self._look_at_checks(run)
             self._kept(run, before)
             if not questions:
-                ended, done = self._without_worker(run, run.action)
-                if done:
-                    return ended
+                _, action = drive_blocking(run.pipeline, run.state, self._host(run))
+                if not isinstance(action, SpawnAgent | WriteFile | Exec):
+                    return self._rested(run, action)
+                if self.cancelled:
+                    return None
             self.desk.track(self.desk.view(run))
         return self._worked(info, questions)
 
-    def _without_worker(self, run: Run, action: Action) -> tuple[Ended | None, bool]:
-        """What a person or GitHub does next; False if it is the worker's turn."""
-        match action:
-            case Checkpoint() if action.name == action.resume_at and isinstance(run.pipeline.phase(action.name), PublishPhase):
-                return self._posted(run, action), True
-            case Checkpoint() | HumanGate():
-                return self._asked(run, action), True
-            case Done():
-                return self._over(run, action), True
-            case Exec(operation="pull-request" | "post-to-source" | "final-commit"):
-                return self._published(run, action), True
-            case _:
-                return None, False
+    def _host(self, run: Run) -> ThreadHost:
+        before = run.tree.head().commit
+        return ThreadHost(
+            run,
+            self.github,
+            self.desk,
+            lambda: self._kept(run, before),
+            lambda: self.cancelled,
+            trust_local=self.around.trust_local,
+        )
 
     def _get_acquainted(self, run: Run) -> None:
         if not self.desk.estimate:
@@ -173,50 +178,21 @@ class Supervisor:
             tree.give_way()
         return resolve_run(self.repository, info.branch)
 
-    # -- a person's turn, and GitHub's -----------------------------------------------------------------------------
-
-    def _asked(self, run: Run, action: Checkpoint | HumanGate) -> Ended:
-        before = run.tree.head().commit
-        self.desk.ask(run)
-        self._kept(run, before)
-        self.desk.track(self.desk.view(run))
-        budget = isinstance(action, Checkpoint) and action.reason is Reason.BUDGET
-        return (Outcome.BUDGET if budget else Outcome.WAITING), None
-
-    def _over(self, run: Run, action: Done) -> Ended:
-        if action.outcome != "abandoned" and self._changed and run.state.pull_request:
+    def _rested(self, run: Run, action: PersonAction | Done) -> Ended:
+        """How a run ends that needs a person, or nobody any more."""
+        over = isinstance(action, Done) and action.outcome != "abandoned"
+        if over and self._changed and run.state.pull_request:
             Publication(self.github, self.desk).refresh(run)
         self.desk.track(self.desk.view(run))
-        return (Outcome.ABANDONED if action.outcome == "abandoned" else Outcome.DONE), None
-
-    def _published(self, run: Run, action: Exec) -> None:
-        before = run.tree.head().commit
-        doubtful = None if self.around.trust_local else unverified(run, self.thread)
-        if action.operation == "pull-request" and doubtful is not None:
-            why = f"{doubtful.by} approved it via {doubtful.via}; here it cannot be checked who that was"
-            run.tell(ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why))
-        else:
-            detail, url = Publication(self.github, self.desk).publish(run, action.operation)
-            run.tell(Published(key=action.action_id, at=now(), action_id=action.action_id, detail=detail, url=url))
-        self._kept(run, before)
-
-    def _posted(self, run: Run, action: Checkpoint) -> None:
-        """Close a question that another host left open: the result is said in the thread anyway, and nothing more is posted."""
-        before = run.tree.head().commit
-        detail, _ = Publication(self.github, self.desk).publish(run, "post-to-source")
-        run.tell(
-            Answered(
-                key=f"{action.action_id}/posted",
-                at=run.now(),
-                gate=action.name,
-                answer=Answer.SKIP,
-                notes=detail,
-                by="forge-bot",
-                via="bot",
-                action_id=action.action_id,
-            )
-        )
-        self._kept(run, before)
+        match action:
+            case Done(outcome="abandoned"):
+                return Outcome.ABANDONED, None
+            case Done():
+                return Outcome.DONE, None
+            case Checkpoint(reason=Reason.BUDGET):
+                return Outcome.BUDGET, None
+            case Checkpoint() | HumanGate():
+                return Outcome.WAITING, None
 
     # -- the worker's ----------------------------------------------------------------------------------------------
 

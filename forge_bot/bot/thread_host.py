@@ -1,0 +1,89 @@
+"""The supervisor as a host of one run: it asks in the thread and publishes with the job's token."""
+
+from collections.abc import AsyncGenerator, Callable
+from uuid import uuid4
+
+from forge_bot.bot.comment_writer import CommentWriter
+from forge_bot.bot.publication import Publication, unverified
+from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, no_reports
+from forge_bot.engine.pipeline import PublishPhase
+from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report
+from forge_bot.github_api import GitHub
+from forge_bot.runs.clock import now
+from forge_bot.runs.run import Run
+
+
+class ThreadHost:
+    """Asks in the thread and publishes; agents and commands are left to a worker.
+
+    `push` puts what was recorded on the remote. After `stopped` nothing more is begun. With `trust_local` an approval
+    counts that was not given in the thread.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        github: GitHub,
+        desk: CommentWriter,
+        push: Callable[[], None],
+        stopped: Callable[[], bool],
+        *,
+        trust_local: bool,
+    ) -> None:
+        self.run = run
+        self.desk = desk
+        self.publication = Publication(github, desk)
+        self.push = push
+        self.stopped = stopped
+        self.trust_local = trust_local
+
+    def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
+        """Leave it to a worker, which takes the run over once this process has let it go."""
+        del state, action
+        return no_reports()
+
+    async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
+        """Write the question into the thread; the answer wakes another job."""
+        del state
+        if self.stopped():
+            return
+        if isinstance(action, Checkpoint) and self._asks_whether_to_post(action):
+            yield self._posted(action)
+        elif (shown := self.desk.ask(self.run)) is not None:
+            yield shown
+
+    async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
+        """Publish on GitHub; where an approval cannot be verified, have it asked for again instead."""
+        del state
+        if self.stopped():
+            return
+        doubtful = None if self.trust_local else unverified(self.run, self.desk.thread)
+        if action.operation == "pull-request" and doubtful is not None:
+            why = f"{doubtful.by} approved it via {doubtful.via}; here it cannot be checked who that was"
+            yield ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why)
+        else:
+            detail, url = self.publication.publish(self.run, action.operation)
+            yield Published(key=action.action_id, at=now(), action_id=action.action_id, detail=detail, url=url)
+
+    async def record(self, report: Report, state: State) -> None:
+        """Record the report and push it."""
+        self.run.record(report, state)
+        self.push()
+
+    def _asks_whether_to_post(self, action: Checkpoint) -> bool:
+        """Whether this is the question of another host whether the result is posted."""
+        return action.name == action.resume_at and isinstance(self.run.pipeline.phase(action.name), PublishPhase)
+
+    def _posted(self, action: Checkpoint) -> Answered:
+        """Close that question: the result is said in the thread anyway, and nothing more is posted."""
+        detail, _ = self.publication.publish(self.run, "post-to-source")
+        return Answered(
+            key=f"{action.action_id}/posted",
+            at=self.run.now(),
+            gate=action.name,
+            answer=Answer.SKIP,
+            notes=detail,
+            by="forge-bot",
+            via="bot",
+            action_id=action.action_id,
+        )
