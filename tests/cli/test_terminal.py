@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
@@ -119,6 +120,19 @@ def test_later_leaves_the_run_waiting(sample: Sample) -> None:
         person.until("Your answer")
         person.say("l")
         assert person.ended() == 3
+    assert "waits for you" in sample.forge("list").out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_at_the_question_ends_the_command_at_once(sample: Sample, number: signal.Signals) -> None:
+    with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()) as person:
+        person.until("Your answer")
+        person.process.send_signal(number)
+        stopped = person.until("forge-bot resume")
+        assert person.ended() == 1
+    assert "Stopped." in stopped
+    assert "Traceback" not in person.seen
+    assert "never retrieved" not in person.seen
     assert "waits for you" in sample.forge("list").out
 
 
