@@ -1,5 +1,6 @@
 """An action asked for again comes back at once while nothing happened, and is made anew whenever anything did."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -67,7 +68,7 @@ CHANGES: dict[str, Callable[[Sample, str], object]] = {
 async def test_whatever_it_rests_on_makes_it_anew(sample: Sample, what: str) -> None:
     desk, place, _ = await at_hand(sample, "checkpoint")
     assert desk.asked_again(place, {}) is not None
-    CHANGES[what](sample, place)
+    await asyncio.to_thread(CHANGES[what], sample, place)
     assert desk.asked_again(place, {}) is None
 
 
