@@ -11,6 +11,7 @@ from forge_bot.errors import AnswerNotOffered, ForgeError, NoGateOpen, NotesRequ
 from forge_bot.gate import command_types as said
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.run import Run
+from forge_bot.runs.typed_answer import ANSWER_OF
 from forge_bot.values import Effort, PhaseId
 
 Telling = said.Approve | said.Reject | said.MarkDone | said.Skip | said.Abandon | said.Retry | said.Continue | said.Resize
@@ -18,14 +19,6 @@ Telling = said.Approve | said.Reject | said.MarkDone | said.Skip | said.Abandon 
 
 _COMMENT = "#issuecomment-"
 """In every address of a comment on GitHub."""
-
-_ANSWERS: dict[type[object], Answer] = {
-    said.Approve: Answer.APPROVE,
-    said.Reject: Answer.REJECT,
-    said.MarkDone: Answer.DONE,
-    said.Skip: Answer.SKIP,
-    said.Abandon: Answer.ABANDON,
-}
 
 
 def report_of(command: Telling, spoken: ThreadCommand, run: Run) -> Report | None:
@@ -54,7 +47,7 @@ def _here(state: State) -> PhaseId:
 def _answer(
     command: said.Approve | said.Reject | said.MarkDone | said.Skip | said.Abandon, spoken: ThreadCommand, run: Run
 ) -> Answered | Abandoned:
-    answer = _ANSWERS[type(command)]
+    answer = ANSWER_OF[type(command)]
     action = run.action
     key, at, by, via = spoken.key, spoken.comment.created_at, spoken.by, spoken.comment.url
     if answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
@@ -90,7 +83,7 @@ def _version(command: said.Approve, spoken: ThreadCommand, state: State) -> str 
 
 def refusal(error: ForgeError, command: Telling, view: RunView, commands: CommandNames) -> CommentReply:
     """What somebody reads whose word did not count."""
-    answer = _ANSWERS[type(command)].value if type(command) in _ANSWERS else "change"
+    answer = ANSWER_OF[type(command)].value if type(command) in ANSWER_OF else "change"
     gate, decisions = view.state.gate, view.state.decisions
     match error:
         case StaleApproval() if gate is not None:

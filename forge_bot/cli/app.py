@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from forge_bot import __version__
-from forge_bot.cli.options import ByScript, From, Model, Push, Record, Repo, RunName, Until, words
+from forge_bot.cli.options import ByScript, From, Model, Push, Record, Repo, RunName, Until, every_word, words
 from forge_bot.cli.shell_completion import documents, phases_to_repeat, run_folders
 from forge_bot.cli.standard_streams import NobodyReads, flushed
 
@@ -21,7 +21,6 @@ app = typer.Typer(
 
 
 HERE = Path()
-_MOST_DOLLARS = 1_000_000
 _BY_HAND = 130  # what the option parser makes of Ctrl-C: 128 and the signal's number
 
 
@@ -59,7 +58,7 @@ def run_task(
         typer.Option(help="Answer to the next question of --discuss, where there is no terminal; up to three times.", metavar="TEXT"),
     ] = None,
     model: Model = None,
-    budget: Annotated[float | None, typer.Option(help="US dollars the run may cost.", min=0.01, max=_MOST_DOLLARS)] = None,
+    budget: Annotated[str | None, typer.Option(help="US dollars the run may cost, such as 5.", metavar="AMOUNT", callback=words)] = None,
     branch: Annotated[str | None, typer.Option(help="Name of the new branch.", metavar="NAME", callback=words)] = None,
     here: Annotated[bool, typer.Option("--here", help="Work on the branch and in the folder that is checked out.")] = False,
     record: Record = None,
@@ -110,8 +109,9 @@ def approve(
 
 
 @app.command()
+@app.command("revise", hidden=True)
 def reject(
-    notes: Annotated[str, typer.Argument(help="What should be different.", callback=words)],
+    notes: Annotated[list[str], typer.Argument(help="What should be different.", callback=every_word)],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -123,7 +123,7 @@ def reject(
     """Send what waits back with your notes, and go on."""
     from forge_bot.cli.resume import give_answer
 
-    return give_answer(repo, run, model, record, answer="reject", notes=notes, push=push, until=until, by_script=by_script)
+    return give_answer(repo, run, model, record, answer="reject", notes=" ".join(notes), push=push, until=until, by_script=by_script)
 
 
 @app.command()
@@ -233,7 +233,7 @@ def repair(repo: Repo = HERE, run: RunName = None) -> int:
 
 @app.command("continue")
 def continue_(
-    amount: Annotated[str, typer.Argument(help="US dollars more, such as +$5.")],
+    amount: Annotated[list[str], typer.Argument(help="US dollars more, such as +$5.", callback=every_word)],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -245,7 +245,7 @@ def continue_(
     """Allow a run more money, and go on."""
     from forge_bot.cli.resume import raise_budget as go
 
-    return go(repo, run, model, record, amount=amount, push=push, until=until, by_script=by_script)
+    return go(repo, run, model, record, amount=" ".join(amount), push=push, until=until, by_script=by_script)
 
 
 @app.command()

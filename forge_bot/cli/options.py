@@ -14,6 +14,11 @@ def words(value: str | None) -> str | None:
     return value if value is None else typed(value)
 
 
+def every_word(values: list[str]) -> list[str]:
+    """Return the words of the command line as text."""
+    return [typed(value) for value in values]
+
+
 Repo = Annotated[Path, typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder")]
 RunName = Annotated[
     str | None,

@@ -1,8 +1,7 @@
 """Commands that go on with a run: answers, resume, retry, more money."""
 
-import re
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,6 +15,7 @@ from forge_bot.cli.session_setup import check_person, load_setup, models_for, se
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.engine.state import RunStatus
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
+from forge_bot.gate.arguments import DOLLARS_ONLY, is_tokens, read_dollars
 from forge_bot.git import Repository
 from forge_bot.runs.clock import now
 from forge_bot.runs.create import LONGEST_TASK
@@ -24,7 +24,6 @@ from forge_bot.runs.repair import repair as restored
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import PersonAnswer, answer, person
-from forge_bot.settings.config import MOST_DOLLARS
 
 
 def give_answer(
@@ -136,7 +135,7 @@ def raise_budget(
     """Allow more money, and go on. Raises NeedsTerminal where no person and no script of theirs allows it."""
     check_person("continue", by_script=by_script)
     via = way_of_answer(by_script=by_script)
-    more = dollars(amount)
+    more = dollars(amount, "forge-bot continue +$5")
     return _go(
         folder,
         name,
@@ -148,14 +147,12 @@ def raise_budget(
     )
 
 
-def dollars(text: str) -> Decimal:
-    """`+$5`, `$5`, `5` or `+5.50` as an amount. Raises BadOption."""
-    try:
-        amount = Decimal(re.sub(r"^\+?\s*\$?\s*", "", text.strip()))
-    except InvalidOperation:
-        amount = Decimal(0)
-    if not amount.is_finite() or not 0 < amount <= MOST_DOLLARS:
-        raise BadOption(f"{text!r} is no amount of money.", hint="Write for example: forge-bot continue +$5")
+def dollars(text: str, example: str) -> Decimal:
+    """Read an amount of money as every face does. Raises BadOption."""
+    amount = read_dollars(text)
+    if amount is None:
+        reason = f": {DOLLARS_ONLY}" if is_tokens(text) else ""
+        raise BadOption(f"{text!r} is no amount of money{reason}.", hint=f"Write US dollars, above 0 and below 10,000: {example}")
     return amount
 
 

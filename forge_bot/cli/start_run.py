@@ -1,7 +1,6 @@
 """`forge-bot run`: from the words on the command line to a run that goes on."""
 
 import os
-from decimal import Decimal
 from pathlib import Path
 
 from rich.markup import escape
@@ -12,7 +11,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
 from forge_bot.cli.last_words import print_result
 from forge_bot.cli.progress import Progress, expected
-from forge_bot.cli.resume import resume
+from forge_bot.cli.resume import dollars, resume
 from forge_bot.cli.session_setup import at_terminal, load_setup, models_for, session
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
@@ -38,7 +37,7 @@ class RunOptions(Frozen):
     debug: bool = False
     discuss: bool = False
     answers: tuple[str, ...] = ()
-    budget: float | None = None
+    budget: str | None = None
     branch: str | None = None
     here: bool = False
     push: bool = False
@@ -78,7 +77,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     prompts_for(repository.root, pipeline)
     if wanted.until is not None:
         phase_named(pipeline, wanted.until)
-    budget = Decimal(str(wanted.budget)) if wanted.budget is not None else config.budget
+    budget = dollars(wanted.budget, "--budget 5") if wanted.budget is not None else config.budget
     outlook = Outlook(repository, pipeline, models(), progress, budget=budget, auto=wanted.auto)
     say_what_was_found(found, progress)
     estimate = outlook.of(plan)

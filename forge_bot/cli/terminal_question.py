@@ -1,6 +1,6 @@
 """A question to the person at the terminal; where nobody sits there, how to answer later."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from rich.markdown import Markdown
 from rich.markup import escape
@@ -11,15 +11,17 @@ from rich.syntax import Syntax
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
-from forge_bot.engine.gates import SHORTEST_DIGEST
 from forge_bot.engine.reports import Answer
+from forge_bot.gate import Mistyped, grammar
+from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
+from forge_bot.gate.command_types import Approve, PostSummary
 from forge_bot.prompts.escape import revealed
 from forge_bot.runs.question import Question, ShownDocument
 from forge_bot.runs.session import Asker, PersonAnswer, PersonQuestion
+from forge_bot.runs.typed_answer import person_answer
 
-_SHORTEST_DIGEST = 12
 _WONDER = "ask the model about it; nothing changes"
-_KEYS = {"a": Answer.APPROVE, "r": Answer.REJECT, "d": Answer.DONE, "s": Answer.SKIP, "p": Answer.POST}
+_KEYS = {"a": "approve", "r": "reject", "d": "done", "s": "skip", "p": "post"}
 
 
 def ask_at_terminal(progress: Progress) -> Asker:
@@ -42,7 +44,7 @@ def say_how_to_answer(question: Question) -> None:
     console = Console(soft_wrap=True)
     show(question, console)
     console.print("[bold]Nobody is at a terminal here, so the run waits.[/] Answer at a terminal with one of:")
-    digest = f" {question.data.digest[:_SHORTEST_DIGEST]}" if question.data.digest else ""
+    digest = f" {question.data.digest[:SHOWN_DIGEST]}" if question.data.digest else ""
     for choice in question.actions:
         shown = {"approve": f"approve{digest}", "reject": 'reject "what should be different"', "post": "resume"}.get(
             choice.answer, choice.answer
@@ -70,7 +72,7 @@ def show(question: Question, console: Console) -> None:
         _document(document, console)
     console.print(Rule(style="cyan"))
     if data.digest:
-        console.print(f"[dim]version {data.digest[:_SHORTEST_DIGEST]}; an approval counts for this version only[/]", highlight=False)
+        console.print(f"[dim]version {data.digest[:SHOWN_DIGEST]}; an approval counts for this version only[/]", highlight=False)
 
 
 def _document(document: ShownDocument, console: Console) -> None:
@@ -96,26 +98,23 @@ def _answered(question: Question, console: Console, ask: Callable[[str], str]) -
     console.print(f"  [bold]{'?, ask':<12}[/] [dim]{_WONDER}[/]", highlight=False)
     console.print(f"  [bold]{'l, later':<12}[/] [dim]stop here; forge-bot resume asks again[/]", highlight=False)
     while True:
-        said, rest = _parted(ask("[bold]Your answer[/]"))
-        if said in {"l", "later", "q"} and not rest:
+        word, rest = _parted(ask("[bold]Your answer[/]"))
+        if word in {"l", "later", "q"} and not rest:
             return None
-        if said in {"?", "ask"}:
+        if word in {"?", "ask"}:
             if words := rest or ask("What do you want to know?").strip():
                 return PersonQuestion(question=words)
             continue
-        answer = next((each for each in Answer if each.value == said), _KEYS.get(said))
-        if answer is None or answer.value not in offered:
-            console.print(f"  Please answer with one of: {', '.join((*offered, 'ask', 'later'))}.")
+        found = _read(f"{_KEYS.get(word, word)} {rest}", offered, question.data.digest)
+        if isinstance(found, str):
+            console.print(f"  {escape(found)}", highlight=False)
             continue
-        if problem := _unfit(answer, rest, question.data.digest):
-            console.print(f"  {escape(problem)}", highlight=False)
-            continue
-        notes = rest or (ask("What should be different?").strip() if answer is Answer.REJECT else "")
-        notes = "" if answer is Answer.APPROVE else notes
-        if answer is Answer.REJECT and not notes:
+        if found.answer is Answer.REJECT and not found.notes:
+            found = found.model_copy(update={"notes": ask("What should be different?").strip()})
+        if found.answer is Answer.REJECT and not found.notes:
             console.print("  A rejection needs a reason, or the next version will be no better.")
             continue
-        return PersonAnswer(answer=answer, notes=notes)
+        return found
 
 
 def _parted(line: str) -> tuple[str, str]:
@@ -127,16 +126,20 @@ def _parted(line: str) -> tuple[str, str]:
     return word.casefold(), rest.strip()
 
 
-def _unfit(answer: Answer, rest: str, digest: str) -> str:
-    """Return why an answer cannot have these words after it; empty if it can.
+def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
+    """Return the answer that was typed, or why it is none. It is read as in a comment."""
+    said = grammar.read_answer(line)
+    word, _, rest = line.strip().partition(" ")
+    if isinstance(said, Mistyped):
+        if word in {"approve", "post"}:
+            return _other_version(rest, digest)
+        return f"{said.hint} Please answer with one of: {', '.join((*offered, 'ask', 'later'))}."
+    if isinstance(said, Approve | PostSummary) and said.digest is not None and not names_version(said.digest, digest):
+        return _other_version(rest, digest)
+    answer = person_answer(said)
+    return answer if answer.answer.value in offered else f"Please answer with one of: {', '.join((*offered, 'ask', 'later'))}."
 
-    `approve` takes the version that waits, `reject` and `abandon` take notes, the others take nothing.
-    """
-    if not rest or answer in {Answer.REJECT, Answer.ABANDON}:
-        return ""
-    if answer is not Answer.APPROVE:
-        return f"{answer.value} stands alone: nothing may follow it."
-    if len(rest) >= SHORTEST_DIGEST and digest.startswith(rest.casefold()):
-        return ""
-    waits = f"version {digest[:_SHORTEST_DIGEST]} waits" if digest else "this question has no version"
+
+def _other_version(rest: str, digest: str) -> str:
+    waits = f"version {digest[:SHOWN_DIGEST]} waits" if digest else "this question has no version"
     return f"“{rest}” does not name what is shown: {waits}. To say what should be different: reject and your notes."

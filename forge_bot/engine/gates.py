@@ -9,11 +9,8 @@ from forge_bot.engine.pipeline import GatePhase, Pipeline
 from forge_bot.engine.reports import Answer, Answered, ArtifactWritten
 from forge_bot.engine.state import Decision, OpenGate, Reason, RunStatus, ShownVersion, State
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, NotesRequired, StaleApproval, WrongAction
+from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.values import Finding, PhaseId, Severity, TaskId, Verdict
-
-SHORTEST_DIGEST = 7
-"""Characters of a digest that are enough to name it; git's own default for short ids."""
-
 
 BOUND = frozenset({Answer.APPROVE, Answer.POST})
 """Answers that count only for the version that was shown."""
@@ -134,10 +131,10 @@ def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
 
 
 def _check_digest(gate: OpenGate, answered: Answered) -> None:
-    short = gate.digest[:12]
+    short = gate.digest[:SHOWN_DIGEST]
     if answered.digest is not None:
-        if len(answered.digest) < SHORTEST_DIGEST or not gate.digest.startswith(answered.digest.lower()):
-            raise StaleApproval(f"The approval names {answered.digest[:12]}, but {short} waits.")
+        if not names_version(answered.digest, gate.digest):
+            raise StaleApproval(f"The approval names {answered.digest[:SHOWN_DIGEST]}, but {short} waits.")
         return
     before = [showing for showing in gate.shown if showing.at <= answered.at]
     if not before:
@@ -145,7 +142,7 @@ def _check_digest(gate: OpenGate, answered: Answered) -> None:
     if any(showing.digest != before[-1].digest for showing in gate.shown if showing.at > answered.at):
         raise StaleApproval(f"A newer version, {short}, was shown after the approval was given.")
     if before[-1].digest != gate.digest:
-        raise StaleApproval(f"What was shown is {before[-1].digest[:12]}, but it has changed since: {short} waits.")
+        raise StaleApproval(f"What was shown is {before[-1].digest[:SHOWN_DIGEST]}, but it has changed since: {short} waits.")
 
 
 def decided(state: State, gate: OpenGate, answered: Answered) -> State:

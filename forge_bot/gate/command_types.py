@@ -113,6 +113,14 @@ class Abandon:
 
 
 @dataclass(frozen=True, slots=True)
+class PostSummary:
+    """Post the summary that was shown, or the version that is named. Only a terminal and a client are asked for it."""
+
+    line: int
+    digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Help:
     """List the commands. The gate answers this one by itself."""
 
@@ -120,6 +128,8 @@ class Help:
 
 
 Command = Start | Approve | Reject | Ask | Retry | Status | Cost | Continue | Refresh | Resize | MarkDone | Skip | Abandon | Help
+AnswerCommand = Approve | Reject | MarkDone | Skip | PostSummary | Abandon
+"""What answers an open question, on every face."""
 
 
 @dataclass(frozen=True, slots=True)

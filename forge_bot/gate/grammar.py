@@ -1,12 +1,25 @@
-"""The commands as a table: name, what it takes, what it means, and how the rest of its line is read."""
+"""The commands as a table: name, what it takes, what it means, and how the rest of its line is read.
+
+Thread, terminal and MCP read commands and answers with this table. It uses the standard library only, since the gate runs before
+anything is installed.
+"""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from typing import TypeVar
 
+from forge_bot.gate.arguments import (
+    DOLLARS_ONLY,
+    SHORTEST_DIGEST,
+    SIZES,
+    is_tokens,
+    read_digest,
+    read_dollars,
+)
 from forge_bot.gate.command_types import (
     Abandon,
+    AnswerCommand,
     Approve,
     Ask,
     Command,
@@ -15,27 +28,24 @@ from forge_bot.gate.command_types import (
     Help,
     MarkDone,
     Mistyped,
+    PostSummary,
     Refresh,
     Reject,
     Resize,
     Retry,
-    Size,
     Skip,
     Start,
     Status,
 )
-from forge_bot.gate.start_flags import read_flags
+from forge_bot.gate.similar_words import nearest
+from forge_bot.gate.task_flags import read_task_flags
 
-SHORTEST_DIGEST = 7
-"""Characters of a digest that are enough to name a version."""
+_Command = TypeVar("_Command", bound=Command | PostSummary)
 
 LONGEST_SHOWN = 60
 """Characters of a mistyped line that are shown again."""
 
-_DIGEST = re.compile(rf"`?([0-9a-fA-F]{{{SHORTEST_DIGEST},64}})`?")
 _PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
-_MONEY = re.compile(r"\+?\s?\$?\s?(\d{1,4}(?:\.\d{1,2})?)\s?(?:\$|usd)?", re.IGNORECASE)
-_SIZES: dict[str, Size] = {"s": "S", "m": "M", "l": "L"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,10 @@ class WrittenCommand:
     def text(self) -> str:
         """What stands behind the command and below it."""
         return f"{self.rest}\n{self.below}".strip()
+
+    def named(self, command: str) -> str:
+        """Another command as it is written on this face, for example `/forge reject`."""
+        return f"{self.prefix} {command}".strip()
 
     def wrong(self, hint: str) -> Mistyped:
         """The line as one that cannot be followed."""
@@ -75,35 +89,47 @@ class Form:
 
 
 def _start(written: WrittenCommand) -> Command | Mistyped:
-    flags, text, problem = read_flags(written.rest, written.prefix)
-    if problem:
-        return written.wrong(problem)
+    flags = read_task_flags(written.rest)
+    if flags.problems:
+        return written.wrong(" ".join(flags.problems))
     return Start(
         line=written.line,
-        text=f"{text}\n{written.below}".strip(),
-        effort=None if flags.effort is None else _SIZES[flags.effort],
-        auto=flags.auto,
-        skip_pr=flags.nopr,
-        debug=flags.debug,
-        discuss=flags.discuss,
+        text=f"{flags.text}\n{written.below}".strip(),
+        effort=flags.effort,
+        auto="auto" in flags.switches,
+        skip_pr="nopr" in flags.switches,
+        debug="debug" in flags.switches,
+        discuss="discuss" in flags.switches,
         budget=flags.budget,
     )
 
 
-def _approve(written: WrittenCommand) -> Command | Mistyped:
-    if not written.rest:
-        return Approve(written.line)
-    if (digest := _DIGEST.fullmatch(written.rest)) is not None:
-        return Approve(written.line, digest[1].lower())
+def _approve(written: WrittenCommand) -> Approve | Mistyped:
+    return _bound(written, Approve)
+
+
+def _post(written: WrittenCommand) -> PostSummary | Mistyped:
+    return _bound(written, PostSummary)
+
+
+def _bound(written: WrittenCommand, command: Callable[[int, str | None], _Command]) -> _Command | Mistyped:
+    """Read a yes to one version: nothing follows it, or the version."""
+    digest = read_digest(written.rest)
+    if digest is not None or not written.rest:
+        return command(written.line, digest)
     return written.wrong(
-        f"an approval takes nothing, or the version you read ({SHORTEST_DIGEST} characters of it or more). "
-        f"If something should be different, write `{written.prefix} reject` and what; remarks that change nothing go on lines of their own."
+        f"an approval takes nothing, or the version you read ({SHORTEST_DIGEST} characters of it or more). If something should "
+        f"be different, write `{written.named('reject')}` and what; remarks that change nothing go on lines of their own."
     )
 
 
-def _reject(written: WrittenCommand) -> Command | Mistyped:
+def _reject(written: WrittenCommand) -> Reject | Mistyped:
     if not written.text:
         return written.wrong("please say what should be different, behind the command or on the lines below it.")
+    return Reject(written.line, written.text)
+
+
+def _rejection(written: WrittenCommand) -> Reject:
     return Reject(written.line, written.text)
 
 
@@ -120,31 +146,27 @@ def _retry(written: WrittenCommand) -> Command | Mistyped:
 
 
 def _continue(written: WrittenCommand) -> Command | Mistyped:
-    amount = read_money(written.rest)
+    amount = read_dollars(written.rest)
     if amount is None:
-        return written.wrong(f"please say how many US dollars more, for example `{written.prefix} continue +$5`.")
+        reason = f"{DOLLARS_ONLY}; " if is_tokens(written.rest) else ""
+        example = f"`{written.named('continue')} +$5`"
+        return written.wrong(f"{reason}please say how many US dollars more, below 10,000, for example {example}.")
     return Continue(written.line, amount)
 
 
 def _resize(written: WrittenCommand) -> Command | Mistyped:
-    effort = _SIZES.get(written.rest.casefold())
+    effort = SIZES.get(written.rest.casefold())
     if effort is None:
-        return written.wrong(f"it takes one of S, M and L, for example `{written.prefix} effort M`.")
+        return written.wrong(f"it takes one of S, M and L, for example `{written.named('effort')} M`.")
     return Resize(written.line, effort)
 
 
-def read_money(text: str) -> Decimal | None:
-    """`+$5`, `$5`, `5`, `+5.50` or `5 USD` as an amount above nothing and below 10,000."""
-    match = _MONEY.fullmatch(text)
-    return Decimal(match[1]) if match is not None and Decimal(match[1]) > 0 else None
-
-
-def _alone(command: Callable[[int], Command]) -> Callable[[WrittenCommand], Command | Mistyped]:
-    def read(written: WrittenCommand) -> Command | Mistyped:
+def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Command | Mistyped]:
+    def read(written: WrittenCommand) -> _Command | Mistyped:
         if written.rest:
             name = written.said.split()[-1].lstrip("/").casefold()
-            start = f"{written.prefix} -- {name} …"
-            return written.wrong(f"it stands alone on its line. (To start a run with these words as its text: `{start}`.)")
+            start = f" (To start a run with these words as its text: `{written.prefix} -- {name} …`.)" if written.prefix else ""
+            return written.wrong(f"it stands alone on its line.{start}")
         return command(written.line)
 
     return read
@@ -169,3 +191,38 @@ FORMS: tuple[Form, ...] = (
 
 NAMED: dict[str, Form] = {name: form for form in FORMS if form.name for name in (form.name, *form.also)}
 START = FORMS[0]
+ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
+    "approve": _approve,
+    "reject": _rejection,
+    "revise": _rejection,
+    "done": _alone(MarkDone),
+    "skip": _alone(Skip),
+    "post": _post,
+    "abandon": _alone(Abandon),
+}
+"""What answers an open question. `post` is only asked for by a terminal and a client: in a thread the bot says the result itself."""
+
+
+def read_answer(text: str, prefix: str = "") -> AnswerCommand | Mistyped:
+    """Read an answer that was typed at a question, such as `approve 1a2b3c4` or `revise shorter`.
+
+    The words are those of a comment: `approved` is a typo, never a yes. A slash before the word is allowed, and a colon after
+    `reject`. A rejection may come without notes: a terminal asks for them, and the engine refuses it.
+    """
+    first, _, below = text.strip().partition("\n")
+    word, *others = first.split(None, 1) or [""]
+    name = word.casefold().removeprefix("/")
+    if ANSWERS.get(name.removesuffix(":")) is _rejection:
+        name = name.removesuffix(":")
+    written = WrittenCommand(1, word, others[0].rstrip() if others else "", below.rstrip(), prefix)
+    if name not in ANSWERS:
+        return written.wrong(_meant_answer(name))
+    if written.below and ANSWERS[name] is not _rejection:
+        return written.wrong(f"nothing may follow `{name}`.")
+    return ANSWERS[name](written)
+
+
+def _meant_answer(name: str) -> str:
+    plain = re.sub(r"[^\w]|_", "", name)
+    meant = plain if plain in ANSWERS else nearest(plain, ANSWERS)
+    return f"did you mean `{meant}`?" if meant else "that is none of the answers."

@@ -2,7 +2,7 @@
 
 from forge_bot.gate.grammar import FORMS
 from forge_bot.gate.parse_comment import PREFIX
-from forge_bot.gate.start_flags import SWITCHES, VALUES
+from forge_bot.gate.task_flags import SWITCHES, VALUES
 
 BAR = r"\|"
 """A bar inside of a cell, also inside of code there."""

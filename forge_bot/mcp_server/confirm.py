@@ -229,7 +229,7 @@ def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
         draft=ticket.draft,
         plan=_planned(root, ticket, chosen, told),
         flags=RunFlags(auto=flags.auto, skip_pr=flags.skip_pr, debug=flags.debug, discuss=flags.discuss),
-        budget=root.config.budget,
+        budget=flags.budget or root.config.budget,
         by=person(),
     )
 

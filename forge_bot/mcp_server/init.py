@@ -3,25 +3,28 @@
 from collections.abc import Mapping
 
 from forge_bot.errors import ForgeError
+from forge_bot.gate.task_flags import TaskFlags, read_task_flags
 from forge_bot.git import Repository
 from forge_bot.mcp_server.preferences import Preferences
 from forge_bot.mcp_server.served_folders import ServedFolder
-from forge_bot.mcp_server.task_flags import TaskWithFlags, spoken
 from forge_bot.mcp_server.task_source import Origin, fetch_needed, origin_of, run_named
 from forge_bot.mcp_server.wire import InitErrors, InitFlags, NewRunProposal, Resumed
 from forge_bot.runs.clock import now
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.snapshot_of_run import run_snapshot
 from forge_bot.store import SPECS, slug, workspace_name
+from forge_bot.values import Effort
 
 _GO_ON = "call state_resume_info"
+_RESUME = "resume"
+"""A switch that hosts pass on and that changes nothing: a run that exists is found anyway."""
 
 
 def handle_init(
     root: ServedFolder, arguments: str, current_branch: str, preferences: Preferences, environ: Mapping[str, str]
 ) -> NewRunProposal | Resumed | InitErrors:
     """What the arguments of a host's command mean: a new run, one that exists, or nothing that could be used."""
-    said = spoken(arguments.replace("\0", ""))
+    said = read_task_flags(arguments.replace("\0", ""), also=(_RESUME,))
     core, problems = said.text, said.problems
     origin = origin_of(core, environ)
     if origin.problem:
@@ -45,14 +48,15 @@ def handle_init(
     )
 
 
-def _flags(said: TaskWithFlags, preferences: Preferences) -> InitFlags:
+def _flags(said: TaskFlags, preferences: Preferences) -> InitFlags:
     """What was said, and what a person wants for every run."""
     return InitFlags(
-        auto="--auto" in said.switches or preferences.auto,
-        skip_pr="--nopr" in said.switches or preferences.nopr,
-        debug="--debug" in said.switches or preferences.debug,
-        discuss="--discuss" in said.switches or preferences.discuss,
-        effort_override=said.effort or preferences.effort,
+        auto="auto" in said.switches or preferences.auto,
+        skip_pr="nopr" in said.switches or preferences.nopr,
+        debug="debug" in said.switches or preferences.debug,
+        discuss="discuss" in said.switches or preferences.discuss,
+        effort_override=Effort(said.effort) if said.effort is not None else preferences.effort,
+        budget=said.budget,
     )
 
 

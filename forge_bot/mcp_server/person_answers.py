@@ -1,14 +1,17 @@
 """A person's answer as it comes through a client: read strictly, bound to what was shown, recorded with the way it came."""
 
-import re
 from typing import NamedTuple
 
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import ActionUnnamed, AnswerNotOffered, NoGateOpen, WrongAction
+from forge_bot.gate import Mistyped, grammar
+from forge_bot.gate.arguments import SHORTEST_DIGEST
+from forge_bot.gate.command_types import Approve, PostSummary
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import PersonAnswer, answer, person
+from forge_bot.runs.typed_answer import person_answer
 
 VIA = "mcp"
 """How an answer came that the model passed on: nobody checked that a person gave it."""
@@ -16,18 +19,7 @@ VIA = "mcp"
 VIA_CLIENT = "mcp-elicitation"
 """How an answer came that the client itself asked its person for."""
 
-_WORDS = {
-    **dict.fromkeys(("approve", "approved"), Answer.APPROVE),
-    **dict.fromkeys(("reject", "rejected", "revise"), Answer.REJECT),
-    "done": Answer.DONE,
-    "skip": Answer.SKIP,
-    "post": Answer.POST,
-    "abandon": Answer.ABANDON,
-}
-_FORM = re.compile(r"\s*/?(?P<word>[a-z]+)(?:\s*[:,.–—-]+\s*|\s+|\s*\Z)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
-_DIGEST = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
 _LONGEST_NOTES = 20_000
-_SHORTEST_DIGEST = 7
 
 
 class SpokenAnswer(NamedTuple):
@@ -38,22 +30,20 @@ class SpokenAnswer(NamedTuple):
 
 
 def read_answer(text: str, digest: str) -> SpokenAnswer:
-    """`approve`, `approve 1a2b3c4`, `reject: notes`, `done`, `skip`, `post`, `abandon`. Raises AnswerNotOffered for anything else.
+    """Read `approve`, `approve 1a2b3c4`, `reject notes`, `revise notes`, `done`, `skip`, `post` or `abandon`.
 
-    What is not one of these words is no answer; above all it is no yes.
+    Raises AnswerNotOffered for everything else: it is no answer, and above all it is no yes.
     """
-    found = _FORM.fullmatch(text[: _LONGEST_NOTES + 100])
-    known = _WORDS.get(found["word"].lower()) if found is not None else None
-    if found is None or known is None:
-        raise AnswerNotOffered(f"“{text.strip()[:60]}” is none of the answers.", hint=_HINT)
-    rest = found["rest"].strip()
+    said = grammar.read_answer(text[: _LONGEST_NOTES + 100])
+    if isinstance(said, Mistyped):
+        raise AnswerNotOffered(f"“{text.strip()[:60]}” is none of the answers: {said.hint}", hint=_HINT)
+    reply = person_answer(said)
     named = digest.strip() or None
-    if known in BOUND and rest:
-        if _DIGEST.fullmatch(rest) is None or named not in {None, rest}:
-            raise AnswerNotOffered("An approval takes no conditions.", hint=f"{_HINT} With wishes it is a reject.")
-        named = rest
-    notes = rest[:_LONGEST_NOTES] if known not in BOUND else ""
-    return SpokenAnswer(PersonAnswer(answer=known, notes=notes), named if known in BOUND else None)
+    if isinstance(said, Approve | PostSummary) and said.digest is not None:
+        if named not in {None, said.digest}:
+            raise AnswerNotOffered("The answer names two versions.", hint=_HINT)
+        named = said.digest
+    return SpokenAnswer(reply.model_copy(update={"notes": reply.notes[:_LONGEST_NOTES]}), named if reply.answer in BOUND else None)
 
 
 _HINT = "Pass exactly what the person chose: approve, or reject and what should be different; post, done or skip where offered; or abandon."
@@ -86,7 +76,7 @@ def is_answered(run: Run, action_id: str) -> bool:
 
 def _answer_to(run: Run, action_id: str, digest: str) -> Answered | None:
     """The answer that counted for an action; or without its name, the last one, if that was for a version of that digest."""
-    if action_id == run.action.action_id or not (action_id or len(digest) >= _SHORTEST_DIGEST):
+    if action_id == run.action.action_id or not (action_id or len(digest) >= SHORTEST_DIGEST):
         return None
     given = [report for report in run.workspace.reports() if isinstance(report, Answered)]
     if action_id:

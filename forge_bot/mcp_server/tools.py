@@ -29,7 +29,7 @@ def add_beginning(server: ForgeServer, desk: LazyService) -> None:
     async def pipeline_init(
         arguments: str, opened: Annotated[ListRootsResult, Resolve(client_folders(desk))], current_branch: str = "", project: str = ""
     ) -> CallToolResult:
-        """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug --discuss --effort=S|M|L."""
+        """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug --discuss --effort=S|M|L --budget=5."""
         found = await in_thread(lambda: desk().init(arguments, current_branch, project, folders(opened)))
         known = getattr(found, "resume_mode", "") and getattr(found, "workspace", "")
         return answered(found, meta={"resource_links": [*links_of(known)]} if known else None)

@@ -1,5 +1,6 @@
 """What goes over the wire: the tools' arguments and answers, with the keys and words that hosts know."""
 
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
@@ -27,6 +28,8 @@ class InitFlags(Frozen):
     debug: bool = False
     discuss: bool = False
     effort_override: Effort | None = None
+    budget: Decimal | None = Field(default=None, gt=0, lt=10_000, exclude_if=lambda value: value is None)
+    """US dollars the run may cost; only named where it was given."""
     current_branch: str | None = None
 
 

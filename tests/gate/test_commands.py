@@ -11,12 +11,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.engine.gates import SHORTEST_DIGEST as ENOUGH_FOR_THE_ENGINE
 from forge_bot.engine.reports import Answer, RunFlags
 from forge_bot.gate import Mistyped, obeyed, parse
 from forge_bot.gate.command_types import Approve, Command, Reject, Resize, Start, Status
 from forge_bot.gate.environment_variables import VARIABLES
-from forge_bot.gate.grammar import FORMS, NAMED, SHORTEST_DIGEST
+from forge_bot.gate.grammar import ANSWERS, FORMS, NAMED
 from forge_bot.gate.help import command_table, flag_table, help_text
 from forge_bot.values import Effort
 
@@ -31,9 +30,8 @@ COMMANDS: tuple[type, ...] = get_args(Command)
 def shown(part: Command | Mistyped) -> str:
     """A command as the table writes it."""
     if isinstance(part, Mistyped):
-        meant = re.search(r"(?:did you mean|flags come before the text:|as its text:) `([^`]*?)(?: …)?`", part.hint)
-        late = re.match(r"flags come before the text: `/forge (--\w+)", part.hint)
-        return f"{part.line} Mistyped" + (f" → {late[1] if late else meant[1]}" if meant else "")
+        meant = re.search(r"(?:did you mean|as its text:) `([^`]*?)(?: …)?`", part.hint)
+        return f"{part.line} Mistyped" + (f" → {meant[1]}" if meant else "")
     said = [str(part.line), type(part).__name__]
     text = ""
     for field in fields(part):
@@ -106,9 +104,9 @@ def test_a_hint_about_what_somebody_wrote_cannot_leave_its_code() -> None:
 
 
 def test_names_are_those_of_the_engine() -> None:
-    assert SHORTEST_DIGEST == ENOUGH_FOR_THE_ENGINE
+    assert {answer.value for answer in Answer} | {"revise"} == set(ANSWERS)
     # In a thread nobody is asked whether the summary may be posted there.
-    assert {answer.value for answer in Answer} - {"post"} <= set(NAMED)
+    assert set(ANSWERS) - {"post"} <= set(NAMED)
     assert set(RunFlags.model_fields) <= {field.name for field in fields(Start)}
     assert {parse(f"/effort {effort.value}")[0] for effort in Effort} == {Resize(1, "S"), Resize(1, "M"), Resize(1, "L")}
 

@@ -43,13 +43,13 @@ async def to_gate(host: Host) -> Json:
 async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(sample: Sample) -> None:
     async with hosting(sample) as host:
         await to_gate(host)
-        await host.next(user_response="Approve.")
+        await host.next(user_response="Approve")
         assert "Approved-by: mcp, unverified via mcp" in host.git("log", "--format=%B")
 
 
 @pytest.mark.promise("mcp-plain-yes")
 @pytest.mark.parametrize(
-    "words", ["looks good to me", "yes", "approve if the tests pass", "approve, but rename it", "do not approve", "ok", "approve deadbee"]
+    "words", ["looks good to me", "yes", "approve if the tests pass", "approve, but rename it", "do not approve", "ok", "approve deadbee", "approved", "approve."]
 )
 async def test_what_is_not_plainly_an_approval_is_none(sample: Sample, words: str) -> None:
     async with hosting(sample) as host:

@@ -1,0 +1,142 @@
+"""The flags of a new run, before and after the words of its task. The same in a thread and over MCP; standard library only."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from forge_bot.gate.arguments import SIZES, read_dollars
+from forge_bot.gate.command_types import Size
+from forge_bot.gate.similar_words import nearest
+
+SWITCHES = {
+    "auto": "pass a checkpoint if the reviewer approved and nothing is risky",
+    "nopr": "prepare no pull request",
+    "debug": "add a debug report to the summary",
+    "discuss": "ask three questions about the request first",
+}
+VALUES = {"effort": "S, M or L", "budget": "US dollars the run may cost"}
+
+_END = "--"
+_LONG_DASHES = ("—", "–")
+_WORD = re.compile(r"\S+")
+# A flag after the words takes only a value that can be meant as one: `--effort` may also be the last word but one of a sentence.
+_VALUE_LIKE = {
+    "effort": re.compile(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE),
+    "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFlags:
+    """The flags beside a task's words, the words as they were written, and one sentence for each flag that is wrong."""
+
+    text: str = ""
+    switches: frozenset[str] = frozenset()
+    effort: Size | None = None
+    budget: Decimal | None = None
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Flag:
+    """One flag as it was written; `value` is None where none was given."""
+
+    written: str
+    name: str
+    value: str | None = None
+
+
+@dataclass(slots=True)
+class _Found:
+    flags: list[_Flag] = field(default_factory=list[_Flag])
+    start: int = 0
+    end: int = 0
+
+
+def read_task_flags(words: str, also: Sequence[str] = ()) -> TaskFlags:
+    """Separate the flags from the words of a task. `also` names switches that only this face has.
+
+    Before the words, everything that begins with dashes is a flag, and `--` ends them. After the words only known flags are.
+    A flag in the middle of the words belongs to them.
+    """
+    switches = (*SWITCHES, *also)
+    places = list(_WORD.finditer(words))
+    found = _split([place[0] for place in places], switches)
+    text = words[places[found.start].start() : places[found.end - 1].end()] if found.start < found.end else ""
+    return _read(text, found.flags, switches)
+
+
+def _split(words: list[str], switches: Sequence[str]) -> _Found:
+    found = _Found(end=len(words))
+    while found.start < len(words) and words[found.start].startswith((_END, *_LONG_DASHES)):
+        flag = _flag(words[found.start])
+        found.start += 1
+        if flag.written == _END:
+            return found
+        if flag.name in VALUES and flag.value is None and found.start < len(words):
+            flag = _Flag(flag.written, flag.name, words[found.start])
+            found.start += 1
+        found.flags.append(flag)
+    behind: list[_Flag] = []
+    while found.end > found.start and (last := _last(words[found.start : found.end], switches)) is not None:
+        flag, taken = last
+        behind.append(flag)
+        found.end -= taken
+    found.flags += reversed(behind)
+    return found
+
+
+def _last(words: list[str], switches: Sequence[str]) -> tuple[_Flag, int] | None:
+    """Return the known flag that the words end with and the number of its words."""
+    if words[-1].startswith((_END, *_LONG_DASHES)):
+        flag = _flag(words[-1])
+        known = (flag.name in switches and flag.value is None) or (flag.name in VALUES and flag.value is not None)
+        return (flag, 1) if known else None
+    if len(words) > 1 and words[-2].startswith((_END, *_LONG_DASHES)):
+        flag = _flag(words[-2])
+        if flag.value is None and flag.name in VALUES and _VALUE_LIKE[flag.name].fullmatch(words[-1]):
+            return _Flag(flag.written, flag.name, words[-1]), 2
+    return None
+
+
+def _flag(written: str) -> _Flag:
+    name, given, value = written.lstrip("-—–").partition("=")
+    return _Flag(written, name.casefold(), value if given else None)
+
+
+def _read(text: str, flags: list[_Flag], switches: Sequence[str]) -> TaskFlags:
+    on: set[str] = set()
+    effort: Size | None = None
+    budget: Decimal | None = None
+    problems: list[str] = []
+    for flag in flags:
+        value = flag.value or ""
+        if problem := _problem(flag, switches):
+            problems.append(problem)
+        elif flag.name == "effort":
+            effort = SIZES[value.casefold()]
+        elif flag.name == "budget":
+            budget = read_dollars(value)
+        else:
+            on.add(flag.name)
+    return TaskFlags(text, frozenset(on), effort, budget, tuple(problems))
+
+
+def _problem(flag: _Flag, switches: Sequence[str]) -> str:
+    """Return one sentence about what is wrong with a flag; empty if nothing is."""
+    value = flag.value or ""
+    known = (*switches, *VALUES)
+    dashes = flag.written.startswith(_END) and not flag.written.startswith("---")
+    if flag.name not in known or not dashes:
+        meant = flag.name if flag.name in known else nearest(flag.name, known)
+        shown = re.sub(r"[^\w-]", "", flag.written.partition("=")[0])
+        names = ", ".join(f"`--{name}`" for name in known)
+        return f"unknown flag `{shown}`: " + (f"did you mean `--{meant}`?" if meant else f"the flags are {names}; `--` ends them.")
+    if flag.name == "effort" and value.casefold() not in SIZES:
+        return "`--effort` takes one of S, M and L."
+    if flag.name == "budget" and read_dollars(value) is None:
+        return "`--budget` takes an amount in US dollars above 0 and below 10,000, for example `--budget 5`."
+    if flag.name in switches and flag.value is not None:
+        return f"`--{flag.name}` takes no value."
+    return ""
