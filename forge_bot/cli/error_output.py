@@ -13,7 +13,7 @@ from forge_bot.runs.process_signals import undisturbed
 
 FAILED = 1
 USAGE = 2
-_WORKING = frozenset({"run", "approve", "reject", "done", "skip", "resume", "retry", "continue", "demo"})
+_WORKING = frozenset({"run", "approve", "reject", "revise", "done", "skip", "resume", "retry", "continue", "demo"})
 
 
 def print_error(error: Exception | NobodyReads) -> int:

@@ -191,6 +191,15 @@ FORMS: tuple[Form, ...] = (
 
 NAMED: dict[str, Form] = {name: form for form in FORMS if form.name for name in (form.name, *form.also)}
 START = FORMS[0]
+_BEFORE_NOTES = (NAMED["reject"], NAMED["ask"])
+
+
+def form_named(word: str) -> Form | None:
+    """Return the command of this name, in lower case. A colon may follow one that takes notes: `reject: too long`."""
+    form = NAMED.get(word.removesuffix(":"))
+    return form if word in NAMED or form in _BEFORE_NOTES else None
+
+
 ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
     "approve": _approve,
     "reject": _rejection,
@@ -212,8 +221,8 @@ def read_answer(text: str, prefix: str = "") -> AnswerCommand | Mistyped:
     first, _, below = text.strip().partition("\n")
     word, *others = first.split(None, 1) or [""]
     name = word.casefold().removeprefix("/")
-    if ANSWERS.get(name.removesuffix(":")) is _rejection:
-        name = name.removesuffix(":")
+    form = form_named(name)
+    name = name.removesuffix(":") if form is not None else name
     written = WrittenCommand(1, word, others[0].rstrip() if others else "", below.rstrip(), prefix)
     if name not in ANSWERS:
         return written.wrong(_meant_answer(name))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from forge_bot.gate.command_types import Command, Mistyped
-from forge_bot.gate.grammar import LONGEST_SHOWN, NAMED, START, Form, WrittenCommand
+from forge_bot.gate.grammar import LONGEST_SHOWN, NAMED, START, Form, WrittenCommand, form_named
 from forge_bot.gate.markdown import Text, read_text
 from forge_bot.gate.similar_words import nearest
 
@@ -86,8 +86,8 @@ class _Lines:
         name = word.casefold()
         if name == self._prefix.casefold():
             return self._prefixed(word, rest)
-        if self._bare and name.startswith("/") and name[1:] in NAMED:
-            return NAMED[name[1:]], word, rest
+        if self._bare and name.startswith("/") and (form := form_named(name[1:])) is not None:
+            return form, word, rest
         hint = self._near(word)
         return (hint, word[:LONGEST_SHOWN], rest) if hint else None
 
@@ -112,8 +112,8 @@ class _Lines:
         first, *others = rest.split(None, 1) or [""]
         name = first.casefold()
         behind = others[0] if others else ""
-        if name in NAMED:
-            return NAMED[name], f"{word} {first}", behind
+        if (form := form_named(name)) is not None:
+            return form, f"{word} {first}", behind
         if not rest or name.startswith(("--", "—", "–")):
             return START, word, rest
         meant = _meant(name, alone=not behind)

@@ -131,7 +131,7 @@ def _problem(flag: _Flag, switches: Sequence[str]) -> str:
     if flag.name not in known or not dashes:
         meant = flag.name if flag.name in known else nearest(flag.name, known)
         shown = re.sub(r"[^\w-]", "", flag.written.partition("=")[0])
-        names = ", ".join(f"`--{name}`" for name in known)
+        names = ", ".join(f"`--{name}`" for name in (*SWITCHES, *VALUES))
         return f"unknown flag `{shown}`: " + (f"did you mean `--{meant}`?" if meant else f"the flags are {names}; `--` ends them.")
     if flag.name == "effort" and value.casefold() not in SIZES:
         return "`--effort` takes one of S, M and L."

@@ -17,7 +17,7 @@ _INSIDE = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 _TAKES_A_WORD = {"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env"}
 _DEEPEST = 4
 
-ANSWERS = frozenset({"approve", "reject", "done", "skip", "continue", "abandon", "retry"})
+ANSWERS = frozenset({"approve", "reject", "revise", "done", "skip", "continue", "abandon", "retry"})
 """Our commands that give a person's answer. `resume --from` and `run --from` are a retry."""
 
 _SHOW_TEXT = frozenset({"cat", "cd", "echo", "egrep", "fgrep", "grep", "head", "ls", "printf", "pushd", "rg", "tail", "test", "wc"})

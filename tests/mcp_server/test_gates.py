@@ -49,7 +49,18 @@ async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(sa
 
 @pytest.mark.promise("mcp-plain-yes")
 @pytest.mark.parametrize(
-    "words", ["looks good to me", "yes", "approve if the tests pass", "approve, but rename it", "do not approve", "ok", "approve deadbee", "approved", "approve."]
+    "words",
+    [
+        "looks good to me",
+        "yes",
+        "approve if the tests pass",
+        "approve, but rename it",
+        "do not approve",
+        "ok",
+        "approve deadbee",
+        "approved",
+        "approve.",
+    ],
 )
 async def test_what_is_not_plainly_an_approval_is_none(sample: Sample, words: str) -> None:
     async with hosting(sample) as host:

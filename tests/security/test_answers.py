@@ -46,6 +46,7 @@ def ways(sample: Sample) -> list[tuple[str, str]]:
 ANSWERS = (
     ("approve",),
     ("reject", "Not like this"),
+    ("revise", "Not like this"),
     ("done",),
     ("skip",),
     ("continue", "+$5"),
@@ -100,6 +101,7 @@ REFUSED = (
     "forge-bot approve 3f9c2a1b --by-script",
     "/usr/local/bin/forge-bot approve",
     "~/.venv/bin/forge-bot --help; ~/.venv/bin/forge-bot reject 'no'",
+    "forge-bot revise 'no' --by-script",
     "FOO=1 forge-bot approve",
     "env FOO=1 forge-bot done",
     "command forge-bot skip",

@@ -1,0 +1,164 @@
+"""The same words mean the same in a thread, at the terminal and over MCP: the table of what a person can say."""
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from forge_bot.errors import AnswerNotOffered
+from forge_bot.gate import Mistyped, parse
+from forge_bot.gate.command_types import Abandon, Approve, Continue, MarkDone, PostSummary, Reject, Skip, Start
+from forge_bot.gate.grammar import read_answer
+from forge_bot.mcp_server import person_answers
+from tests.cli.test_terminal import terminal
+from tests.fakes.sample import Sample
+from tests.mcp_server.host import hosting
+
+DIGEST = "a4d77970c1b2e3f4"
+NO = ("no answer", "")
+ANSWERS = [
+    ("approve", ("approve", "")),
+    ("Approve", ("approve", "")),
+    ("approve a4d7797", ("approve", "a4d7797")),
+    ("approve A4D7797", ("approve", "a4d7797")),
+    ("approve a4d779", NO),
+    ("approve but rename it", NO),
+    ("approved", NO),
+    ("approve.", NO),
+    ("yes", NO),
+    ("lgtm", NO),
+    ("reject the names are wrong", ("reject", "the names are wrong")),
+    ("revise the names are wrong", ("reject", "the names are wrong")),
+    ("reject: the names", ("reject", "the names")),
+    ("rejected the names", NO),
+    ("done", ("done", "")),
+    ("done thanks", NO),
+    ("skip", ("skip", "")),
+    ("abandon", ("abandon", "")),
+    ("abandon too dear", NO),
+]
+MONEY = [
+    ("5", Decimal(5)),
+    ("+$5", Decimal(5)),
+    ("$5.50", Decimal("5.50")),
+    ("5 usd", Decimal(5)),
+    ("+5 USD", Decimal(5)),
+    ("9999.99", Decimal("9999.99")),
+    ("20000", None),
+    ("0", None),
+    ("1e9", None),
+    ("nan", None),
+    ("lots", None),
+    ("20000 tokens", None),
+]
+FLAGS = [
+    ("--auto fix the login", ("fix the login", True, None)),
+    ("fix the login --auto", ("fix the login", True, None)),
+    ("fix the --auto option", ("fix the --auto option", False, None)),
+    ("--budget 5 fix it", ("fix it", False, "5")),
+    ("fix it --budget $2.50", ("fix it", False, "2.50")),
+    ("fix it --budget=5 --auto", ("fix it", True, "5")),
+    ("-- --auto is the flag to fix", ("--auto is the flag to fix", False, None)),
+    ("--budget 20000 fix it", None),
+    ("--auto=yes fix it", None),
+    ("--force fix it", None),
+    ("fix it --effort XL", None),
+]
+
+
+def answer_in_thread(words: str) -> tuple[str, str]:
+    return _named(next(iter(parse(f"/{words}")), None))
+
+
+def answer_at_terminal(words: str) -> tuple[str, str]:
+    """What the question at the terminal makes of a line; a journey below types some of them."""
+    return _named(read_answer(words))
+
+
+def answer_over_mcp(words: str) -> tuple[str, str]:
+    try:
+        spoken = person_answers.read_answer(words, "")
+    except AnswerNotOffered:
+        return NO
+    return spoken.reply.answer.value, spoken.digest or spoken.reply.notes
+
+
+def _named(said: object) -> tuple[str, str]:
+    match said:
+        case Approve(digest=digest):
+            return "approve", digest or ""
+        case PostSummary(digest=digest):
+            return "post", digest or ""
+        case Reject(notes=notes):
+            return "reject", notes
+        case MarkDone() | Skip() | Abandon():
+            return {MarkDone: "done", Skip: "skip", Abandon: "abandon"}[type(said)], ""
+        case _:
+            return NO
+
+
+@pytest.mark.parametrize(("words", "means"), ANSWERS, ids=[words for words, _ in ANSWERS])
+def test_an_answer_means_the_same_on_every_face(words: str, means: tuple[str, str]) -> None:
+    for face in (answer_in_thread, answer_at_terminal, answer_over_mcp):
+        assert face(words) == means, face.__name__
+
+
+@pytest.mark.parametrize(("words", "amount"), MONEY, ids=[words for words, _ in MONEY])
+def test_an_amount_of_money_is_the_same_in_the_thread_and_at_the_terminal(sample: Sample, words: str, amount: Decimal | None) -> None:
+    in_thread = parse(f"/continue {words}")[0]
+    assert in_thread == Continue(1, amount) if amount is not None else isinstance(in_thread, Mistyped)
+    at_terminal = sample.forge("continue", *words.split())
+    # Without a run only the amount can be told: a good one leads to the next refusal.
+    assert ("is no amount of money" in at_terminal.err) == (amount is None), at_terminal.err
+    if "tokens" in words:
+        assert isinstance(in_thread, Mistyped)
+        for said in (in_thread.hint, at_terminal.err):
+            assert "a budget counts US dollars, and tokens have different prices" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(("words", "means"), FLAGS, ids=[words for words, _ in FLAGS])
+async def test_flags_are_the_same_in_the_thread_and_over_mcp(
+    sample: Sample, words: str, means: tuple[str, bool, str | None] | None
+) -> None:
+    in_thread = parse(f"/forge {words}")[0]
+    async with hosting(sample) as host:
+        over_mcp = await host.call("pipeline_init", arguments=words)
+    if means is None:
+        assert isinstance(in_thread, Mistyped)
+        assert set(over_mcp) == {"errors"}
+        assert over_mcp["errors"][0] in in_thread.hint
+        return
+    text, auto, budget = means
+    assert in_thread == Start(1, text, auto=auto, budget=Decimal(budget) if budget else None)
+    flags = over_mcp["flags"]
+    assert (over_mcp["core_text"], flags["auto"], flags.get("budget")) == (text, auto, budget)
+
+
+async def test_a_budget_that_was_given_over_mcp_is_the_runs_budget(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin("--budget 2.50 `rota who` names somebody too early", "S")
+        state = json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))
+    assert Decimal(state["budget"]["cap"]) == Decimal("2.50")
+
+
+def test_at_the_terminal_a_typo_is_no_yes_and_revise_sends_back(sample: Sample) -> None:
+    task = "`rota who` names somebody for days before the rota starts"
+    with terminal(sample, "run", task, "--effort", "S", "--yes", "--budget", "5", "--model", sample.model()) as person:
+        person.until("Your answer")
+        person.say("approved")
+        assert "did you mean `approve`?" in person.until("Your answer")
+        person.say("revise Say what swaps do")
+        shown = person.until("Your answer")
+        person.say(f"approve {shown.partition('version ')[2][:7]}")
+        person.until("Done.")
+        assert person.ended() == 0
+    decisions = json.loads(sample.forge("status", "--json").out)["decisions"]
+    assert [(each["answer"], each["notes"]) for each in decisions] == [("reject", "Say what swaps do"), ("approve", "")]
+
+
+def test_revise_is_a_command_at_the_terminal(sample: Sample) -> None:
+    task = "`rota who` names somebody for days before the rota starts"
+    sample.forge("run", task, "--effort", "S", "--model", sample.model())
+    assert sample.forge("revise", "Shorter", "--model", sample.model()).code == 3
+    decisions = json.loads(sample.forge("status", "--json").out)["decisions"]
+    assert [(each["answer"], each["notes"]) for each in decisions] == [("reject", "Shorter")]
