@@ -163,7 +163,7 @@ def test_a_mistyped_command_says_what_could_be_meant(sample: Sample, words: list
     assert "forge-bot --help" in done.err
 
 
-@pytest.mark.parametrize("budget", ["nan", "inf", "-inf", "1e999", "1e9", "0", "-1", "0.001", "lots", "", "$5", "5,50"])
+@pytest.mark.parametrize("budget", ["nan", "inf", "-inf", "1e999", "1e9", "0", "-1", "0.001", "lots", "", "5,50"])
 def test_a_budget_is_an_amount_that_somebody_could_mean(sample: Sample, budget: str) -> None:
     done = sample.forge("run", TASK, f"--budget={budget}", "--model", sample.model())
     assert done.code == 2, done
