@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.current_head import head
-from forge_bot.git.names import commit_id
 from forge_bot.git.process import LONG, git
+from forge_bot.git.revisions import commit_id, head
 
 Trailers = tuple[tuple[str, str], ...]
 

@@ -1,4 +1,4 @@
-"""Differences between two commits, as text for people and models or as names."""
+"""Differences between two commits, as text for people and models or as names; and two versions of a file merged."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.names import commit_id, tree_id
 from forge_bot.git.process import git
+from forge_bot.git.revisions import commit_id, tree_id
 
 # `diff-tree` and not `diff`: it does not read the diff.* settings that change the form of a diff (noprefix, external, colour, …).
 _PLAIN = ("diff-tree", "-r", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
@@ -78,3 +78,30 @@ def _cut(head: bytes, size: int) -> str:
     text = whole.decode(errors="replace")
     gap = "" if text.endswith("\n") or not text else "\n"
     return f"{text}{gap}[cut here: {len(whole)} of {size} bytes are shown]\n"
+
+
+# git-merge-file(1): the exit code is the number of conflicts, at most 127; above that it is an error (a binary file).
+_CONFLICTS = range(128)
+_ERRORS = range(128, 256)
+
+
+class MergeConflict(Exception):
+    """Both sides changed the same lines, or one deleted what the other changed."""
+
+
+def merge(folder: Path, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+    """The file with the changes of both sides, None when it is to go. Raises MergeConflict. None stands for no file."""
+    if theirs in {base, ours}:
+        return ours
+    if ours == base:
+        return theirs
+    if base is None or ours is None or theirs is None:
+        raise MergeConflict
+    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
+        places = [Path(name) / side for side in ("ours", "base", "theirs")]
+        for place, data in zip(places, (ours, base, theirs), strict=True):
+            place.write_bytes(data)
+        answer = git(folder, "merge-file", "--stdout", "--quiet", *map(str, places), ok=(*_CONFLICTS, *_ERRORS))
+    if answer.code != 0:
+        raise MergeConflict
+    return answer.out

@@ -9,8 +9,8 @@ from posixpath import commonpath
 from typing import NamedTuple
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.names import commit_id, is_full_id, tree_id
 from forge_bot.git.process import LONG, git
+from forge_bot.git.revisions import commit_id, is_full_id, tree_id
 
 _MOST_NAMED = 500
 """Paths that are given to git by name; of more, the folder that holds them all is listed."""

@@ -1,4 +1,4 @@
-"""A repository, found from any folder inside one of its work trees."""
+"""A repository, found from any folder inside one of its work trees, made out of a folder, or cloned."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -6,21 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
-from forge_bot.git import (
-    bundles,
-    commits,
-    condition,
-    current_head,
-    files_at,
-    lfs,
-    names,
-    push,
-    remote_branches,
-    tracking_branches,
-    worktrees,
-)
-from forge_bot.git.process import git
-from forge_bot.git.tree import Tree
+from forge_bot.git import commits, condition, files_at, remotes, revisions, worktree
+from forge_bot.git.condition import Lfs
+from forge_bot.git.process import LONG, git
+from forge_bot.git.worktree import Tree
 
 _OLDEST = (2, 30)
 _ORIGIN_HEAD = "refs/remotes/origin/"
@@ -48,9 +37,9 @@ class Repository:
             case _:
                 return _find_with_care(start, path)
 
-    def head(self) -> current_head.Head:
+    def head(self) -> revisions.Head:
         """Branch and newest commit of the work tree. Raises DetachedHead or NoCommits."""
-        return current_head.head(self.root)
+        return revisions.head(self.root)
 
     def default_branch(self) -> str | None:
         """What origin calls its default branch; without that the first of init.defaultBranch, main and master that exists."""
@@ -62,60 +51,60 @@ class Repository:
 
     def branches(self) -> tuple[str, ...]:
         """Names of the local branches, in git's order of refs."""
-        refs = git(self.root, "for-each-ref", "--format=%(refname)", names.HEADS).line
-        return tuple(ref.removeprefix(names.HEADS) for ref in refs.split("\n") if ref)
+        refs = git(self.root, "for-each-ref", "--format=%(refname)", revisions.HEADS).line
+        return tuple(ref.removeprefix(revisions.HEADS) for ref in refs.split("\n") if ref)
 
     def branch_exists(self, name: str) -> bool:
         """Whether there is a local branch of exactly that name; what cannot be a name is none."""
-        return names.is_branch_name(self.root, name) and names.ref_target(self.root, names.HEADS + name) is not None
+        return revisions.is_branch_name(self.root, name) and revisions.ref_target(self.root, revisions.HEADS + name) is not None
 
-    def tracked(self, most: int = 100) -> tuple[tracking_branches.Tracking, ...]:
+    def tracked(self, most: int = 100) -> tuple[remotes.Tracking, ...]:
         """Branches of remotes as the last fetch saw them, newest first, at most so many."""
-        return tracking_branches.listed(self.root, most)
+        return remotes.tracked(self.root, most)
 
-    def take(self, found: tracking_branches.Tracking) -> None:
+    def take(self, found: remotes.Tracking) -> None:
         """Make a local branch from a remote's. Raises GitFailed when there is one of that name."""
-        tracking_branches.take(self.root, found)
+        remotes.take(self.root, found)
 
     def start_branch(self, name: str) -> None:
         """Check out a new branch in this work tree where it stands, uncommitted work kept. Raises BadOption, BranchExists, GitFailed."""
-        names.branch_ref(self.root, name)
+        revisions.branch_ref(self.root, name)
         if self.branch_exists(name):
             raise BranchExists(f"The branch {name} exists already.")
         git(self.root, "switch", "--quiet", "--create", name)
 
     def pushed(self, branch: str, remote: str = "origin") -> bool:
         """Whether the remote had this branch as it is here, when it was last spoken to."""
-        there = names.ref_target(self.root, f"refs/remotes/{remote}/{branch}")
-        return there is not None and there == names.ref_target(self.root, names.HEADS + branch)
+        there = revisions.ref_target(self.root, f"refs/remotes/{remote}/{branch}")
+        return there is not None and there == revisions.ref_target(self.root, revisions.HEADS + branch)
 
     def at_a_remote(self, branch: str, commit: str) -> bool:
         """Whether a remote's branch of that name had the commit when it was last spoken to."""
-        return remote_branches.at_a_remote(self.root, branch, commit)
+        return remotes.at_a_remote(self.root, branch, commit)
 
     def contains(self, commit: str, other: str) -> bool:
         """Whether a commit is the other one or came after it; False also if one of the two is not there. Both by their full ids."""
-        return remote_branches.contains(self.root, commit, other)
+        return remotes.contains(self.root, commit, other)
 
     def remote_url(self, name: str = "origin") -> str | None:
         """Address of a remote, without credentials. None when there is no such remote."""
-        return push.remote_url(self.root, name)
+        return remotes.remote_url(self.root, name)
 
     def fetch(self, remote: str = "origin") -> None:
         """Learn what the remote's branches are now. Raises GitFailed."""
-        remote_branches.fetch(self.root, remote)
+        remotes.fetch(self.root, remote)
 
     def remote_branches(self, remote: str = "origin") -> tuple[str, ...]:
         """Names of the remote's branches as of the last fetch."""
-        return remote_branches.names(self.root, remote)
+        return remotes.branches(self.root, remote)
 
     def take_over(self, branch: str, remote: str = "origin") -> None:
         """A local branch for one that the remote has, or the local one moved forward to it; one with commits of its own stays."""
-        remote_branches.take_over(self.root, branch, remote)
+        remotes.take_over(self.root, branch, remote)
 
     def tag_elsewhere(self, address: str, tag: str) -> str | None:
         """The commit of a tag in another repository; None if there is none, or nobody answers."""
-        return remote_branches.tag_commit(self.root, address, tag)
+        return remotes.tag_commit(self.root, address, tag)
 
     def signature(self) -> dict[str, str]:
         """Environment in which forge-bot commits as itself; empty where the user has said a name and an address."""
@@ -166,9 +155,9 @@ class Repository:
         """What is unfinished or not here, for work that begins at a commit. Raises GitFailed for an unknown one."""
         return condition.condition(self.root, commit)
 
-    def lfs(self, commit: str) -> lfs.Lfs | None:
+    def lfs(self, commit: str) -> Lfs | None:
         """What a commit keeps in Git LFS and how that stands here; None when it keeps nothing there."""
-        return lfs.lfs(self.root, commit)
+        return condition.lfs(self.root, commit)
 
     def list_folders(self, ref: str, under: str) -> dict[str, str]:
         """The folders directly in one folder at `ref`, with an id each that changes with anything in them."""
@@ -176,30 +165,30 @@ class Repository:
 
     def commit_id(self, ref: str) -> str:
         """Id of the commit a branch or tag names now. Raises GitFailed."""
-        return names.commit_id(self.root, ref)
+        return revisions.commit_id(self.root, ref)
 
     def entries(self, ref: str, folder: str) -> dict[str, str]:
         """Names in a folder at `ref`, each with the id of what it is; empty if there is no such folder. GitFailed for an unknown ref."""
         return files_at.entries(self.root, ref, folder)
 
-    def worktrees(self) -> tuple[worktrees.WorktreeInfo, ...]:
+    def worktrees(self) -> tuple[worktree.WorktreeInfo, ...]:
         """All work trees of the repository, the main one first."""
-        return worktrees.listed(self.root)
+        return worktree.listed(self.root)
 
     def add_worktree(self, path: Path, branch: str, base: str | None) -> Tree:
         """A new work tree: on a new branch that begins at `base`, or on an existing branch when `base` is None.
 
         Raises BranchExists, BadOption and GitFailed; a failed try leaves nothing behind.
         """
-        return worktrees.add(self.root, path, branch, base)
+        return worktree.add(self.root, path, branch, base)
 
     def detached_tree(self, path: Path, commit: str) -> Tree:
         """A work tree that stands at a commit and on no branch; one that was left at `path` is made anew. Raises GitFailed."""
-        return worktrees.detached(self.root, path, commit)
+        return worktree.detached(self.root, path, commit)
 
     def show_commit(self, path: Path, commit: str) -> Tree:
         """Return the detached work tree at `path` with the files of a commit; untracked files stay. Raises GitFailed."""
-        return worktrees.show(self.root, path, commit)
+        return worktree.show(self.root, path, commit)
 
     def read_blob(self, blob: str) -> bytes:
         """Return the bytes of a blob by its id. Raises GitFailed when the repository does not have it."""
@@ -207,34 +196,34 @@ class Repository:
 
     def remove_tree(self, path: Path) -> None:
         """Take away the work tree at `path` with all that is in it, if there is one."""
-        worktrees.remove(self.root, path)
+        worktree.remove(self.root, path)
 
     def remove_unused(self, path: Path, branch: str, start: str, written: str) -> bool:
         """Remove a work tree and its branch if nobody has used them since they were made at the commit `start`; return whether.
 
         Files below `written` are no use. A branch without a work tree, as `git worktree add` leaves when it is killed, counts too.
         """
-        return worktrees.remove_unused(self.root, path, branch, start, written)
+        return worktree.remove_unused(self.root, path, branch, start, written)
 
     def mend_worktree(self, path: Path) -> None:
         """Link a work tree to this repository anew, if the repository was moved since it was made."""
-        worktrees.mend(self.root, path)
+        worktree.mend(self.root, path)
 
     def put_aside(self, path: Path) -> Path | None:
         """Rename a folder that was the work tree of a repository which is gone; its new place, None for any other folder."""
-        return worktrees.put_aside(path)
+        return worktree.put_aside(path)
 
     def tree_of(self, branch: str) -> Tree | None:
         """The work tree in which this branch is checked out, None when there is none or its folder is gone."""
-        return worktrees.tree_of(self.root, branch)
+        return worktree.tree_of(self.root, branch)
 
     def make_bundle(self, file: Path, base: str, tip: str) -> None:
         """Write the commits between two into a file. Raises GitFailed, also where there are none."""
-        bundles.make_bundle(self.root, file, base, tip)
+        remotes.make_bundle(self.root, file, base, tip)
 
     def open_bundle(self, file: Path) -> str:
         """Take in the commits that a file holds, without moving a branch; the newest. Raises GitFailed."""
-        return bundles.open_bundle(self.root, file)
+        return remotes.open_bundle(self.root, file)
 
     def exclude(self, pattern: str) -> None:
         """Ignore a pattern in this clone only, once (info/exclude, gitignore(5)). ValueError for more than one line."""
@@ -276,3 +265,35 @@ def _check_version(folder: Path) -> None:
     found = re.search(r"(\d+)\.(\d+)", said)
     if found and (int(found[1]), int(found[2])) < _OLDEST:
         raise GitMissing(f"{said} is too old.")
+
+
+def make_repository(folder: Path, message: str) -> Repository:
+    """Put everything in `folder` into the first commit of a new repository on the branch main."""
+    git(folder, "init", "--quiet", "--initial-branch=main", "--template=", ".")
+    git(folder, "add", "--all")
+    git(
+        folder,
+        "-c",
+        "user.name=forge-bot",
+        "-c",
+        "user.email=forge-bot@users.noreply.github.com",
+        "commit",
+        "--quiet",
+        "-m",
+        message,
+    )
+    return Repository.find(folder)
+
+
+def clone_repository(address: str, folder: Path) -> Repository:
+    """A copy with all branches and their history, and no files checked out. One that lies there already is only brought up to date.
+
+    Credentials are git's matter, and are not written into it.
+    """
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        git(folder.parent, "clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--", address, str(folder), seconds=LONG)
+        return Repository.find(folder)
+    repository = Repository.find(folder)
+    repository.fetch()
+    return repository

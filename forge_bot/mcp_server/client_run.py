@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import ForgeError, RunBusy, WrongBranch
-from forge_bot.git.unfinished_operation import under_way
+from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.error_nodes import AtNode
 from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.runs.run import Run, open_run

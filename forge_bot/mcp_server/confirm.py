@@ -4,7 +4,7 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadArguments, BadOption, DirtyTree, ForgeError, NoStateHome, NotReady, WriteFailed
 from forge_bot.git import Tree
-from forge_bot.git.unfinished_operation import under_way
+from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.client_run import Turns
 from forge_bot.mcp_server.dispatch import begun_here
 from forge_bot.mcp_server.idempotency import begun_before, check_alone

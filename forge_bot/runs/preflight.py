@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 
 from forge_bot.git import Condition, Repository, Tree
-from forge_bot.git.unfinished_operation import under_way
-from forge_bot.git.worktrees import lost
+from forge_bot.git.revisions import under_way
+from forge_bot.git.worktree import lost
 from forge_bot.knowledge import Profile
 from forge_bot.runs.clock import now
 from forge_bot.runs.preflight_findings import Preflight, PreflightFinding, counted

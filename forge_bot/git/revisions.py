@@ -1,0 +1,190 @@
+"""What names stand for: branches become full refs, revisions become object ids, HEAD its branch and commit."""
+
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from forge_bot.errors import BadOption, DetachedHead, GitFailed, NoCommits
+from forge_bot.git.process import git
+
+HEADS = "refs/heads/"
+
+_FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_MOST_KNOWN = 4_096
+
+_known: dict[tuple[Path, str], tuple[str, str]] = {}
+"""Commit and tree behind full ids, by folder; no commit behind the id of a tree."""
+
+
+def branch_ref(folder: Path, name: str) -> str:
+    """Full ref of a branch name. Raises BadOption for what git does not take as one (git-check-ref-format(1))."""
+    if not is_branch_name(folder, name):
+        raise BadOption(f"{name!r} cannot be the name of a branch.", hint="Use letters, digits, `-`, `_`, `.` and `/`.")
+    return HEADS + name
+
+
+def is_branch_name(folder: Path, name: str) -> bool:
+    """Whether git takes this as the name of a branch. `HEAD` and a leading dash are refused, as `git branch` does."""
+    return name != "HEAD" and not name.startswith("-") and is_ref(folder, HEADS + name)
+
+
+@lru_cache(maxsize=256)
+def is_ref(folder: Path, ref: str) -> bool:
+    """Whether the full ref (it begins with refs/) is well formed; nothing but its letters decides that."""
+    return "\0" not in ref and git(folder, "check-ref-format", ref, ok=(0, 1)).code == 0
+
+
+def ref_target(folder: Path, ref: str) -> str | None:
+    """Object id a full ref points at, or None when there is no such ref. The ref has to be well formed."""
+    answer = git(folder, "show-ref", "--verify", "--hash", "--", ref, ok=(0, 1, 128))
+    return answer.line if answer.code == 0 else None
+
+
+def commit_id(folder: Path, revision: str) -> str:
+    """Id of the commit that a branch, tag, id or expression names. Raises GitFailed when it names none."""
+    found = _behind(folder, revision)
+    return (found is not None and found[0]) or _resolved(folder, revision, "commit")
+
+
+def tree_id(folder: Path, revision: str) -> str:
+    """Id of the folder tree behind a revision. Raises GitFailed when it names none."""
+    found = _behind(folder, revision)
+    if found is None:
+        found = ("", _resolved(folder, revision, "tree"))
+        _remember(folder, revision, found)
+    return found[1]
+
+
+def is_full_id(text: str) -> bool:
+    """Whether this is written like the whole id of an object."""
+    return _FULL_ID.fullmatch(text) is not None
+
+
+def _behind(folder: Path, revision: str) -> tuple[str, str] | None:
+    """Commit and tree behind a full id; None for any other revision, and for an id that leads to no commit.
+
+    What an id names never changes, so git is asked once, and for both: whoever asks for the one will ask for the other.
+    """
+    known = _known.get((folder, revision))
+    if known is None and is_full_id(revision):
+        match git(folder, "rev-parse", f"{revision}^{{commit}}", f"{revision}^{{tree}}", ok=(0, 128)).line.split("\n"):
+            case [commit, tree] if is_full_id(commit) and is_full_id(tree):
+                known = (commit, tree)
+                _remember(folder, revision, known)
+            case _:
+                pass
+    return known
+
+
+def _remember(folder: Path, revision: str, found: tuple[str, str]) -> None:
+    """Keep what a full id names; what any other name stands for may change."""
+    if is_full_id(revision):
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[folder, revision] = found
+
+
+def _resolved(folder: Path, revision: str, kind: str) -> str:
+    answer = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{{kind}}}", ok=(0, 1, 128))
+    if answer.code != 0:
+        raise GitFailed(
+            f"{revision!r} names no {kind} in {folder}.",
+            hint="Check the name; a branch that exists only on the remote is called origin/NAME, after `git fetch`.",
+        )
+    return answer.line
+
+
+# The files by which git itself knows it (wt-status.c, wt_status_get_state), in the order in which they decide.
+_SIGNS = (
+    ("rebase-merge", "rebase"),
+    ("rebase-apply/applying", "am"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+)
+_TODO = "sequencer/todo"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Something that is under way, by the name of its git command."""
+
+    name: str
+
+    @property
+    def way_out(self) -> str:
+        """How a person ends it."""
+        if self.name == "bisect":
+            return "End it with `git bisect reset`."
+        return f"Finish it (git {self.name} --continue) or give it up (git {self.name} --abort)."
+
+
+def under_way(folder: Path) -> Operation | None:
+    """What is under way in this work tree; each work tree has its own."""
+    own = Path(git(folder, "rev-parse", "--absolute-git-dir").line)
+    found = next((name for sign, name in _SIGNS if (own / sign).exists()), None)
+    if found is None and (own / _TODO).is_file():
+        # Between two commits of a series the sign of the single one is gone.
+        found = "revert" if (own / _TODO).read_bytes().startswith(b"revert") else "cherry-pick"
+    return Operation(found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A branch and the id of its newest commit."""
+
+    branch: str
+    commit: str
+
+
+def head(folder: Path) -> Head:
+    """The branch that is checked out in `folder`. Raises DetachedHead or NoCommits."""
+    found = _in_files(folder)
+    return found if found is not None else _asked(folder)
+
+
+def _in_files(folder: Path) -> Head | None:
+    """What git's own files say where they say it plainly (gitrepository-layout(5): HEAD, refs, commondir, .git as a file).
+
+    Nothing is asked as often, and a process for it costs a hundred times as much. None for whatever is not plain: no commit, no
+    branch, a packed ref, another store of refs, a folder inside the tree.
+    """
+    try:
+        own = folder / ".git"
+        if not own.is_dir():
+            own = folder / os.fsdecode(own.read_bytes().removeprefix(b"gitdir:").strip())
+        kind, _, ref = os.fsdecode((own / "HEAD").read_bytes()).rstrip("\n").partition(" ")
+        if kind != "ref:" or not ref.startswith(HEADS) or ".." in ref:
+            return None
+        shared = own / "commondir"
+        common = own / os.fsdecode(shared.read_bytes().rstrip(b"\n")) if shared.is_file() else own
+        commit = os.fsdecode((common / ref).read_bytes()).rstrip("\n")
+    except OSError:
+        return None
+    return Head(ref.removeprefix(HEADS), commit) if is_full_id(commit) else None
+
+
+def _asked(folder: Path) -> Head:
+    # The full ref, since the short form says `heads/x` when a tag is called x too. One call for both where there is a commit.
+    match git(folder, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD", ok=(0, 128)).line.split("\n"):
+        case [commit, ref] if ref.startswith(HEADS):
+            return Head(ref.removeprefix(HEADS), commit)
+        case _:
+            pass
+    ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
+    if not ref.startswith(HEADS):
+        raise _detached(folder)
+    branch = ref.removeprefix(HEADS)
+    raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
+
+
+def _detached(folder: Path) -> DetachedHead:
+    operation = under_way(folder)
+    if operation is None:
+        return DetachedHead(f"No branch is checked out in {folder}.")
+    # A rebase or bisect stands between commits: changing the branch would not be the way out of it.
+    return DetachedHead(f"No branch is checked out in {folder}: a {operation.name} is under way.", hint=operation.way_out)
