@@ -1,12 +1,13 @@
-"""Branches as a remote has them: pushed, fetched, followed, merged; and commits that travel in a file (git-bundle(1))."""
+"""Branches of remotes: pushed to, followed, taken over. Commits in a bundle file (git-bundle(1))."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.commits import identity
 from forge_bot.git.process import LONG, git, without_credentials
-from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
+from forge_bot.git.revisions import HEADS, commit_id, head, ref_target
+
+REMOTES = "refs/remotes/"
 
 # What git or the remote says, and what a person can do about it. The first that is found counts.
 _BEHIND = (
@@ -59,21 +60,7 @@ def push(folder: Path, remote: str, commit: str | None = None) -> None:
         raise GitFailed(error.message, hint=hint, details=error.details) from None
 
 
-_SHORT = 15.0
 _LOST = "refs/forge-bot/lost/"
-
-
-def fetch(folder: Path, remote: str) -> None:
-    """Learn what the remote's branches are now. Raises GitFailed."""
-    refs = f"+{HEADS}*:refs/remotes/{remote}/*"
-    git(folder, "fetch", "--quiet", "--prune", "--no-tags", "--no-recurse-submodules", "--", remote, refs, seconds=LONG)
-
-
-def branches(folder: Path, remote: str) -> tuple[str, ...]:
-    """Names of the remote's branches as of the last fetch, without its HEAD."""
-    start = f"refs/remotes/{remote}/"
-    refs = git(folder, "for-each-ref", "--format=%(refname)", start).line
-    return tuple(name for ref in refs.split("\n") if ref and (name := ref.removeprefix(start)) != "HEAD")
 
 
 def unpushed(folder: Path, remote: str) -> bool:
@@ -83,16 +70,6 @@ def unpushed(folder: Path, remote: str) -> bool:
     if theirs is None or theirs == here.commit:
         return theirs is None
     return git(folder, "merge-base", "--is-ancestor", here.commit, theirs, ok=(0, 1)).code != 0
-
-
-def contains(folder: Path, commit: str, other: str) -> bool:
-    """Whether a commit is the other one or came after it; False also if one of them is not there."""
-    return git(folder, "merge-base", "--is-ancestor", other, commit, ok=(0, 1, 128)).code == 0
-
-
-def at_a_remote(folder: Path, branch: str, commit: str) -> bool:
-    """Whether the branch of that name at any remote had the commit when it was last heard of."""
-    return git(folder, "for-each-ref", "--count=1", f"--contains={commit}", f"refs/remotes/*/{branch}").line != ""
 
 
 def take_over(folder: Path, branch: str, remote: str) -> None:
@@ -116,34 +93,6 @@ def give_way(folder: Path, remote: str) -> str:
     git(folder, "update-ref", kept, here.commit)
     git(folder, "reset", "--quiet", "--hard", theirs, seconds=LONG)
     return kept
-
-
-def merge_theirs(folder: Path, remote: str) -> None:
-    """Merge the remote's branch of the same name into the checked out one. Raises GitFailed, with nothing changed, on a conflict."""
-    here = head(folder)
-    theirs = commit_id(folder, f"refs/remotes/{remote}/{here.branch}")
-    options = ("--quiet", "--no-edit", "--no-verify", "--no-gpg-sign", "--no-stat", "-m", f"Merge {remote}/{here.branch}")
-    try:
-        git(folder, "merge", *options, theirs, env=identity(folder), seconds=LONG)
-    except GitFailed as error:
-        git(folder, "merge", "--abort", ok=(0, 128))
-        hint = f"Merge {remote}/{here.branch} by hand, push, and say resume."
-        raise GitFailed(f"{here.branch} was changed on {remote} where this run changed it too.", hint=hint) from error
-
-
-def tag_commit(folder: Path, address: str, tag: str) -> str | None:
-    """The commit that a tag names in a repository elsewhere; None if there is no such tag, or nobody answers within a few seconds."""
-    wanted = f"refs/tags/{tag}"
-    try:
-        listed = git(folder, "ls-remote", "--quiet", "--", address, wanted, f"{wanted}^{{}}", seconds=_SHORT).line
-    except GitFailed:
-        return None
-    found = {name: commit for commit, _, name in (line.partition("\t") for line in listed.split("\n"))}
-    # The tag of an annotated one is an object of its own; what it stands for comes with ^{}.
-    return found.get(f"{wanted}^{{}}") or found.get(wanted)
-
-
-REMOTES = "refs/remotes/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +119,6 @@ def tracked(folder: Path, most: int) -> tuple[Tracking, ...]:
     return tuple(Tracking(remote, ref.removeprefix(f"{remote}/")) for remote, ref in owned if remote)
 
 
-def take(folder: Path, found: Tracking) -> None:
-    """Make the local branch of the same name, which follows the remote's. Raises GitFailed when there is one already."""
-    branch_ref(folder, found.branch)
-    git(folder, "branch", "--quiet", "--track", found.branch, found.ref)
-
-
 _CARRIED = "refs/forge-bot/carried"
 
 
@@ -190,13 +133,3 @@ def open_bundle(root: Path, file: Path) -> str:
     options = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     git(root, *options, "--", str(file.absolute()), f"+{_CARRIED}:{_CARRIED}", seconds=LONG)
     return commit_id(root, _CARRIED)
-
-
-def name_branch(tree: Path, commit: str, before: str) -> None:
-    """Let the checked out branch name another commit, its files untouched. Raises GitFailed if it does not name `before` now."""
-    git(tree, "update-ref", HEADS + head(tree).branch, commit, before)
-
-
-def show_branch(tree: Path) -> None:
-    """Bring the files of a clean work tree to where its branch is."""
-    git(tree, "reset", "--quiet", "--hard", seconds=LONG)

@@ -13,6 +13,7 @@ from forge_bot.git.worktree import Tree
 
 _OLDEST = (2, 30)
 _ORIGIN_HEAD = "refs/remotes/origin/"
+_SHORT = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ class Repository:
 
     def take(self, found: remotes.Tracking) -> None:
         """Make a local branch from a remote's. Raises GitFailed when there is one of that name."""
-        remotes.take(self.root, found)
+        revisions.branch_ref(self.root, found.branch)
+        git(self.root, "branch", "--quiet", "--track", found.branch, found.ref)
 
     def start_branch(self, name: str) -> None:
         """Check out a new branch in this work tree where it stands, uncommitted work kept. Raises BadOption, BranchExists, GitFailed."""
@@ -80,11 +82,11 @@ class Repository:
 
     def at_a_remote(self, branch: str, commit: str) -> bool:
         """Whether a remote's branch of that name had the commit when it was last spoken to."""
-        return remotes.at_a_remote(self.root, branch, commit)
+        return git(self.root, "for-each-ref", "--count=1", f"--contains={commit}", f"{remotes.REMOTES}*/{branch}").line != ""
 
     def contains(self, commit: str, other: str) -> bool:
         """Whether a commit is the other one or came after it; False also if one of the two is not there. Both by their full ids."""
-        return remotes.contains(self.root, commit, other)
+        return git(self.root, "merge-base", "--is-ancestor", other, commit, ok=(0, 1, 128)).code == 0
 
     def remote_url(self, name: str = "origin") -> str | None:
         """Address of a remote, without credentials. None when there is no such remote."""
@@ -92,19 +94,30 @@ class Repository:
 
     def fetch(self, remote: str = "origin") -> None:
         """Learn what the remote's branches are now. Raises GitFailed."""
-        remotes.fetch(self.root, remote)
+        refs = f"+{revisions.HEADS}*:{remotes.REMOTES}{remote}/*"
+        options = ("--quiet", "--prune", "--no-tags", "--no-recurse-submodules")
+        git(self.root, "fetch", *options, "--", remote, refs, seconds=LONG)
 
     def remote_branches(self, remote: str = "origin") -> tuple[str, ...]:
-        """Names of the remote's branches as of the last fetch."""
-        return remotes.branches(self.root, remote)
+        """Names of the remote's branches as of the last fetch, without its HEAD."""
+        start = f"{remotes.REMOTES}{remote}/"
+        refs = git(self.root, "for-each-ref", "--format=%(refname)", start).line
+        return tuple(name for ref in refs.split("\n") if ref and (name := ref.removeprefix(start)) != "HEAD")
 
     def take_over(self, branch: str, remote: str = "origin") -> None:
         """A local branch for one that the remote has, or the local one moved forward to it; one with commits of its own stays."""
         remotes.take_over(self.root, branch, remote)
 
     def tag_elsewhere(self, address: str, tag: str) -> str | None:
-        """The commit of a tag in another repository; None if there is none, or nobody answers."""
-        return remotes.tag_commit(self.root, address, tag)
+        """The commit of a tag in another repository; None if there is none, or nobody answers within a few seconds."""
+        wanted = f"refs/tags/{tag}"
+        try:
+            listed = git(self.root, "ls-remote", "--quiet", "--", address, wanted, f"{wanted}^{{}}", seconds=_SHORT).line
+        except GitFailed:
+            return None
+        found = {name: commit for commit, _, name in (line.partition("\t") for line in listed.split("\n"))}
+        # The tag of an annotated one is an object of its own; what it stands for comes with ^{}.
+        return found.get(f"{wanted}^{{}}") or found.get(wanted)
 
     def signature(self) -> dict[str, str]:
         """Environment in which forge-bot commits as itself; empty where the user has said a name and an address."""

@@ -106,10 +106,6 @@ class Tree:
         """Whether the branch has commits that the remote's did not have when it was last heard of."""
         return remotes.unpushed(self.path, remote)
 
-    def merge_theirs(self, remote: str = "origin") -> None:
-        """Merge what the remote's branch of the same name has. Raises GitFailed, with nothing changed, on a conflict."""
-        remotes.merge_theirs(self.path, remote)
-
     def give_way(self, remote: str = "origin") -> str:
         """Put branch and files where the remote's branch is; the ref under which commits that are here only are kept."""
         return remotes.give_way(self.path, remote)
@@ -143,14 +139,16 @@ class Tree:
 
     def take_in(self, commit: str, look: Callable[[], None]) -> None:
         """Move the branch to a commit that arrived, look, and only then check its files out. What `look` raises moves it back."""
-        before = self.head().commit
-        remotes.name_branch(self.path, commit, before)
+        here = self.head()
+        ref = HEADS + here.branch
+        # The old value makes git refuse when the branch has moved meanwhile.
+        git(self.path, "update-ref", ref, commit, here.commit)
         try:
             look()
         except BaseException:
-            remotes.name_branch(self.path, before, commit)
+            git(self.path, "update-ref", ref, here.commit, commit)
             raise
-        remotes.show_branch(self.path)
+        git(self.path, "reset", "--quiet", "--hard", seconds=LONG)
 
 
 # Git holds this lock on a work tree while it makes it (builtin/worktree.c); it stays behind when git is killed.
