@@ -10,8 +10,8 @@ from forge_bot.gate import command_types as said
 from forge_bot.gate import outputs
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.git import Head, Repository
+from forge_bot.runs.checks.clone_checks import PreflightRequest, preflight
 from forge_bot.runs.create import NewRun, create_run, plan_for
-from forge_bot.runs.preflight import PreflightRequest, preflight
 from forge_bot.runs.project import profile_at
 from forge_bot.runs.resolve import RunInfo, runs
 from forge_bot.settings import load_pipeline

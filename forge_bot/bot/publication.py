@@ -11,7 +11,7 @@ from forge_bot.engine.state import Decision, Reason
 from forge_bot.errors import GitHubRefused, PermissionMissing
 from forge_bot.gate.command_types import Approve
 from forge_bot.github_api import GitHub, NewPullRequest, PullState
-from forge_bot.runs.preflight_task import WORKFLOWS
+from forge_bot.runs.checks.request_checks import WORKFLOWS
 from forge_bot.runs.run import Run
 
 ACTIONS = "github-actions[bot]"

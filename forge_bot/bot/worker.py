@@ -20,10 +20,10 @@ from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs import notifications
+from forge_bot.runs.checks.request_checks import WORKFLOWS
 from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.local_host import LocalHost
-from forge_bot.runs.preflight_task import WORKFLOWS
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run, open_run

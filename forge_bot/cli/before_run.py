@@ -8,11 +8,11 @@ from forge_bot.cli.progress import Progress, money
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
 from forge_bot.knowledge import Profile
+from forge_bot.runs.checks.check import Preflight
+from forge_bot.runs.checks.clone_checks import PreflightRequest, branch_findings, preflight, preflight_again
 from forge_bot.runs.create import RequestDraft, RunPlan
 from forge_bot.runs.estimate import Estimate, estimate
 from forge_bot.runs.notifications import Message
-from forge_bot.runs.preflight import PreflightRequest, branch_findings, preflight, preflight_again
-from forge_bot.runs.preflight_findings import Preflight
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.settings import Config
 from forge_bot.values import Tier

@@ -9,9 +9,9 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.session_setup import load_setup, models_for
 from forge_bot.git import Repository
 from forge_bot.github_api import place_of
+from forge_bot.runs.checks.doctor_checks import check_readiness
+from forge_bot.runs.checks.github_checks import check_github_readiness
 from forge_bot.runs.ci_workflows import check_workflows
-from forge_bot.runs.readiness import check_readiness
-from forge_bot.runs.readiness_github import check_github_readiness
 from forge_bot.runs.workflow_file import WORKFLOW
 from forge_bot.values import Tier
 

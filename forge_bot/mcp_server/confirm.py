@@ -24,9 +24,9 @@ from forge_bot.mcp_server.wire import (
     Ready,
     SkippedPhase,
 )
+from forge_bot.runs.checks.clone_checks import ignored_findings
 from forge_bot.runs.create import QUESTIONS, NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.estimate import Estimate, estimate, in_words
-from forge_bot.runs.preflight import ignored_findings
 from forge_bot.runs.project import check_testable, profile_at
 from forge_bot.runs.resolve import named_in
 from forge_bot.runs.run_paths import RunPaths

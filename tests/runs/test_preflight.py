@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.runs.preflight import PreflightRequest, preflight
-from forge_bot.runs.preflight_findings import PreflightFinding
-from forge_bot.runs.preflight_paths import named_paths
+from forge_bot.runs.checks.check import PreflightFinding
+from forge_bot.runs.checks.clone_checks import PreflightRequest, preflight
+from forge_bot.runs.checks.named_paths import named_paths
 from forge_bot.runs.project import profile_at
 from forge_bot.settings import load_config
 from tests.fakes import clones

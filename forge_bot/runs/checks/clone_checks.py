@@ -3,19 +3,21 @@
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 
+from forge_bot.errors import BadConfig
 from forge_bot.git import Condition, Repository, Tree
 from forge_bot.git.revisions import under_way
 from forge_bot.git.worktree import lost
 from forge_bot.knowledge import Profile
+from forge_bot.runs.checks.check import Preflight, PreflightFinding, counted
+from forge_bot.runs.checks.machine_checks import LEAST_FREE, clock_findings, command_findings, disk_findings
+from forge_bot.runs.checks.named_paths import named_paths
+from forge_bot.runs.checks.request_checks import Names, lfs_findings, sparse_findings, submodule_findings, workflow_findings
 from forge_bot.runs.clock import now
-from forge_bot.runs.preflight_findings import Preflight, PreflightFinding, counted
-from forge_bot.runs.preflight_machine import LEAST_FREE, clock_findings, command_findings, disk_findings
-from forge_bot.runs.preflight_paths import named_paths
-from forge_bot.runs.preflight_task import Names, lfs_findings, sparse_findings, submodule_findings, workflow_findings
 from forge_bot.runs.resolve import RunInfo, named_in
 from forge_bot.runs.run_paths import run_paths
-from forge_bot.runs.standing_rules import rule_findings
+from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import Config, state_home
+from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.store import SPECS
 from forge_bot.values import Frozen
 
@@ -159,3 +161,21 @@ def _uncommitted(repository: Repository, *, here: bool) -> Iterator[PreflightFin
     if changes:
         sentence = f"Uncommitted changes in {counted(len(changes), 'file')} are not part of the run: it begins at the last commit."
         yield PreflightFinding(what="uncommitted", weight="note", sentence=sentence, way_out="Commit them first, if the run needs them.")
+
+
+def rule_findings(repository: Repository, base: str) -> Iterator[PreflightFinding]:
+    """Yield a refusal for rules that cannot be read, a note on those that count, and a warning where the work tree has others."""
+    try:
+        rules = rules_at(repository, base)
+    except BadConfig as error:
+        sentence = " ".join((error.message, *error.details))
+        yield PreflightFinding(what="rules", weight="refuse", sentence=sentence, way_out=f"Correct {INSTRUCTIONS} and commit it.")
+        return
+    if rules.rules:
+        names = ", ".join(rule.id for rule in rules.rules)
+        yield PreflightFinding(what="rules", weight="note", sentence=f"Rules of {INSTRUCTIONS} count for this run: {names}.")
+    committed = repository.read(base, INSTRUCTIONS)
+    here = repository.text_here(INSTRUCTIONS)
+    if here is not None and here.encode() != committed:
+        sentence = f"{INSTRUCTIONS} in the work tree is another one than in the commit that the run begins at."
+        yield PreflightFinding(what="rules", weight="warn", sentence=sentence, way_out="Commit it, if it is to count.")

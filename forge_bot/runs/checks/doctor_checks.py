@@ -8,8 +8,8 @@ from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, MessageRole, Model, ModelCall, ReplayKey
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
-from forge_bot.runs.preflight import PreflightRequest, preflight
-from forge_bot.runs.preflight_findings import PreflightFinding, Weight
+from forge_bot.runs.checks.check import PreflightFinding, Weight
+from forge_bot.runs.checks.clone_checks import PreflightRequest, preflight
 from forge_bot.runs.project import profile_at
 from forge_bot.runs.session import prompts_for
 from forge_bot.sandbox import BackendName, available, cannot_judge

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from forge_bot.errors import ForgeError
 from forge_bot.github_api import RepositoryAddress, RepositoryFacts
+from forge_bot.runs.checks.doctor_checks import Check
 from forge_bot.runs.ci_workflows import unheard
-from forge_bot.runs.readiness import Check
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
 
 _START = LABELS[0].name

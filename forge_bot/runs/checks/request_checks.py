@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator
 
 from forge_bot.git import Condition, Lfs
 from forge_bot.knowledge.languages import language_of
-from forge_bot.runs.preflight_findings import PreflightFinding, counted, listed
-from forge_bot.runs.preflight_paths import below, named_files
+from forge_bot.runs.checks.check import PreflightFinding, counted, listed
+from forge_bot.runs.checks.named_paths import below, named_files
 from forge_bot.values import Frozen
 
 WORKFLOWS = ".github/workflows"

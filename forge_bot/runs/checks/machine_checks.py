@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forge_bot.errors import NoTestCommand
 from forge_bot.knowledge import ENV, Profile
-from forge_bot.runs.preflight_findings import PreflightFinding
+from forge_bot.runs.checks.check import PreflightFinding
 from forge_bot.runs.project import check_testable
 from forge_bot.settings import Config
 

@@ -1,0 +1,1 @@
+"""What is looked at by `doctor`, before a run begins, and before one goes on."""
