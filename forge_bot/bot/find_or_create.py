@@ -10,9 +10,8 @@ from forge_bot.gate import command_types as said
 from forge_bot.gate import outputs
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.git import Head, Repository
-from forge_bot.runs.checks.clone_checks import PreflightRequest, preflight
+from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create import NewRun, create_run, plan_for
-from forge_bot.runs.project import profile_at
 from forge_bot.runs.resolve import RunInfo, runs
 from forge_bot.settings import load_pipeline
 
@@ -117,15 +116,14 @@ def _looked_around(supervisor: "Supervisor", beginning: NewRun) -> tuple[str, ..
     """What people should know before money is spent. Raises NotReady for what a run must not begin with."""
     repository, config, draft = supervisor.repository, supervisor.config, beginning.draft
     base = _base(repository).commit
-    profile = profile_at(repository, base, config)
-    intent = PreflightRequest(
+    intent = RunIntent(
         text=f"{draft.title}\n{draft.text}",
         branch=beginning.plan.branch,
         base=base,
         deliver_workflows=supervisor.around.push_workflows,
     )
-    found = preflight(repository, config, profile, intent)
-    found.check()
+    found = run_checks(Occasion.BEFORE_RUN, CheckSubject(repository, config, intent))
+    found.require()
     for each in found.advice:
         outputs.warning(f"{each.sentence} {each.way_out}")
     return tuple(f"{each.sentence} {each.way_out}" for each in found.advice if each.what == "workflow files")

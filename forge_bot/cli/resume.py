@@ -7,7 +7,6 @@ from uuid import uuid4
 
 from rich.markup import escape
 
-from forge_bot.cli.before_run import check_going_on
 from forge_bot.cli.console import Console
 from forge_bot.cli.last_words import print_result
 from forge_bot.cli.progress import Progress
@@ -17,6 +16,7 @@ from forge_bot.engine.state import RunStatus
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
 from forge_bot.gate.arguments import DOLLARS_ONLY, is_tokens, read_dollars
 from forge_bot.git import Repository
+from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.clock import now
 from forge_bot.runs.create import LONGEST_TASK
 from forge_bot.runs.phase_names import check_documents, phase_named
@@ -190,7 +190,7 @@ def _go(
     config = load_setup(repository)
     info = resolve_run(repository, name)
     if not ends:
-        check_going_on(repository, config, info)
+        run_checks(Occasion.BEFORE_GOING_ON, CheckSubject(repository, config, run=info)).require()
     progress = Progress(Console())
     models = models_for(config, model, record)
     return print_result(*session(repository, config, models, progress, push=push, until=until).go_on(info, first), progress)

@@ -1,30 +1,38 @@
 """`forge-bot run`: from the words on the command line to a run that goes on."""
 
 import os
+from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.prompt import Prompt
 
-from forge_bot.cli.before_run import Outlook, check_branch, looked_around, say_what_was_found
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
 from forge_bot.cli.last_words import print_result
-from forge_bot.cli.progress import Progress, expected
+from forge_bot.cli.progress import Progress, expected, money
 from forge_bot.cli.resume import dollars, resume
 from forge_bot.cli.session_setup import at_terminal, load_setup, models_for, session
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
+from forge_bot.runs.checks import CheckReport, CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create import NewRun, RequestDraft, RunPlan, create_run, draft_from_words, plan_for
-from forge_bot.runs.estimate import Estimate, keep_estimate
+from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
+from forge_bot.runs.notifications import Message
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
-from forge_bot.runs.project import check_testable, profile_at
+from forge_bot.runs.project import check_testable
 from forge_bot.runs.session import person, prompts_for
 from forge_bot.settings import load_pipeline
 from forge_bot.store import SPECS
-from forge_bot.values import Effort, Frozen
+from forge_bot.values import Effort, Frozen, Tier
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.base import Model
 
 
 class RunOptions(Frozen):
@@ -70,22 +78,23 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     progress = Progress(Console())
     draft = draft_from_words(wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL"))
     plan = plan_for(repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here)
-    profile = profile_at(repository, repository.head().commit, config)
-    check_testable(profile, config)
-    found = looked_around(repository, config, profile, draft, plan)
+    subject = CheckSubject(repository, config, _intent(draft, plan))
+    check_testable(subject.profile, config)
+    report = run_checks(Occasion.BEFORE_RUN, subject)
+    report.require()
     pipeline = load_pipeline(config.pipeline, repository.text_here)
     prompts_for(repository.root, pipeline)
     if wanted.until is not None:
         phase_named(pipeline, wanted.until)
     budget = dollars(wanted.budget, "--budget 5") if wanted.budget is not None else config.budget
-    outlook = Outlook(repository, pipeline, models(), progress, budget=budget, auto=wanted.auto)
-    say_what_was_found(found, progress)
+    outlook = _Outlook(repository, pipeline, models(), progress, budget=budget, auto=wanted.auto)
+    _tell_advice(report, progress)
     estimate = outlook.of(plan)
     answers = discussed(wanted.task, wanted.answers, wanted=wanted.discuss)
     if answers is None:
         return Outcome.WAITING.value
     plan = _confirmed(repository, draft, plan, wanted, estimate)
-    check_branch(repository, config, plan)
+    run_checks(Occasion.CHANGED_PLAN, CheckSubject(repository, config, _intent(draft, plan))).require()
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
     beginning = NewRun(
         draft=draft,
@@ -115,3 +124,43 @@ def _confirmed(repository: Repository, draft: RequestDraft, plan: RunPlan, wante
     if said.strip().upper() in set(Effort):
         return plan.model_copy(update={"effort": Effort(said.strip().upper()), "effort_reason": "you chose it"})
     return plan_for(repository, draft, effort=plan.effort.value, name=said.strip(), branch=wanted.branch, here=wanted.here)
+
+
+def _intent(draft: RequestDraft, plan: RunPlan) -> RunIntent:
+    return RunIntent(text=f"{draft.title}\n{draft.text}", branch=plan.branch, here=plan.here)
+
+
+def _tell_advice(report: CheckReport, progress: Progress) -> None:
+    """Tell warnings and notes, one line each."""
+    for each in report.advice:
+        progress(Message(text=f"{each.sentence} {each.way_out}".strip(), kind="warning" if each.weight == "warn" else "note"))
+
+
+class _Outlook:
+    """What a run of a plan will probably take, with the models that will be asked; says when the budget is short of it."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        pipeline: Pipeline,
+        models: "Mapping[Tier, Model]",
+        progress: Progress,
+        *,
+        budget: Decimal | None,
+        auto: bool,
+    ) -> None:
+        self.repository = repository
+        self.pipeline = pipeline
+        self.names = {tier: model.name for tier, model in models.items()}
+        self.progress = progress
+        self.budget = budget
+        self.auto = auto
+
+    def of(self, plan: RunPlan) -> Estimate:
+        """The estimate, after a warning if half of such runs cost more than the budget."""
+        base = self.repository.head().commit
+        found = estimate(self.repository, base, self.pipeline, plan.effort, self.names, auto=self.auto)
+        if self.budget is not None and found.cost is not None and found.exceeds(self.budget):
+            short = f"The budget of {money(self.budget)} is below the {money(found.cost.p50)} to expect"
+            self.progress(Message(text=f"{short}: the run will probably stop and ask for more.", kind="warning"))
+        return found

@@ -24,7 +24,7 @@ from forge_bot.mcp_server.wire import (
     Ready,
     SkippedPhase,
 )
-from forge_bot.runs.checks.clone_checks import ignored_findings
+from forge_bot.runs.checks.configuration_checks import ignored_files
 from forge_bot.runs.create import QUESTIONS, NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.estimate import Estimate, estimate, in_words
 from forge_bot.runs.project import check_testable, profile_at
@@ -153,7 +153,7 @@ def _to_say(root: ServedFolder, ticket: IssueContext) -> tuple[str, ...]:
     known = (
         f"The words name the run {SPECS}/{info.name}, which exists: pipeline_init({SPECS}/{info.name}) goes on with it." for info in named
     )
-    ignored = (f"{finding.sentence} {finding.way_out}" for finding in ignored_findings(root.repository))
+    ignored = (f"{each.sentence} {each.way_out}" for each in ignored_files(root.repository))
     return (*known, *ignored)
 
 

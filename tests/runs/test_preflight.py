@@ -7,33 +7,29 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.runs.checks.check import PreflightFinding
-from forge_bot.runs.checks.clone_checks import PreflightRequest, preflight
+from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.checks.named_paths import named_paths
-from forge_bot.runs.project import profile_at
 from forge_bot.settings import load_config
 from tests.fakes import clones
 from tests.fakes.sample import Sample
 
 
-def found(
-    sample: Sample, intent: PreflightRequest | None = None, *, least_free: int = 0, at: Path | None = None
-) -> Sequence[PreflightFinding]:
+def found(sample: Sample, intent: RunIntent | None = None, *, least_free: int = 0, at: Path | None = None) -> Sequence[CheckResult]:
     """Everything that is found, in its order."""
     repository = Repository.find(at or sample.path)
     config = load_config(repository.text_here)
-    profile = profile_at(repository, repository.head().commit, config)
-    return preflight(repository, config, profile, intent or PreflightRequest(), least_free=least_free).findings
+    subject = CheckSubject(repository, config, intent or RunIntent(), least_free=least_free)
+    return run_checks(Occasion.BEFORE_RUN, subject).results
 
 
-def one(findings: Sequence[PreflightFinding]) -> tuple[str, str]:
+def one(findings: Sequence[CheckResult]) -> tuple[str, str]:
     """Weight and words of the only finding."""
     assert len(findings) == 1, findings
     return findings[0].weight, f"{findings[0].sentence} {findings[0].way_out}"
 
 
 def test_nothing_is_found_in_a_plain_clone(sample: Sample) -> None:
-    assert found(sample, PreflightRequest(text="Fix rota/cli.py", branch="fix/rota")) == ()
+    assert found(sample, RunIntent(text="Fix rota/cli.py", branch="fix/rota")) == ()
 
 
 @pytest.mark.parametrize(
@@ -69,7 +65,7 @@ def test_paths_are_read_off_what_a_request_orders(text: str, named: tuple[str, .
 def test_workflow_files_are_refused_only_where_nothing_else_is_asked_and_nobody_can_deliver_them(
     sample: Sample, text: str, deliver: bool, weight: str
 ) -> None:
-    findings = found(sample, PreflightRequest(text=text, deliver_workflows=deliver))
+    findings = found(sample, RunIntent(text=text, deliver_workflows=deliver))
     assert [finding.weight for finding in findings if finding.what == "workflow files"] == ([weight] if weight else [])
     assert all(finding.way_out for finding in findings)
 
@@ -79,7 +75,7 @@ def test_little_room_on_the_disk_is_refused_wherever_the_run_writes(sample: Samp
     assert weight == "refuse"
     assert "MB are free" in said
     assert "XDG_STATE_HOME" in said
-    weight, said = one(found(sample, PreflightRequest(here=True), least_free=10**18))
+    weight, said = one(found(sample, RunIntent(here=True), least_free=10**18))
     assert str(sample.path) in said
 
 
@@ -89,13 +85,13 @@ def test_uncommitted_work_is_counted_unless_the_run_works_there(sample: Sample) 
     (sample.path / "notes" / "one.txt").write_text("mine")
     (sample.path / "notes" / "two.txt").write_text("mine")
     assert one(found(sample))[1].startswith("Uncommitted changes in 3 files are not part of the run")
-    assert found(sample, PreflightRequest(here=True)) == ()
+    assert found(sample, RunIntent(here=True)) == ()
 
 
 def test_a_merge_matters_where_the_run_would_commit(sample: Sample) -> None:
     clones.begin_merge(sample)
     assert one(found(sample))[0] == "warn"
-    weight, said = one(found(sample, PreflightRequest(here=True)))
+    weight, said = one(found(sample, RunIntent(here=True)))
     assert weight == "refuse"
     assert "git merge --abort" in said
 
@@ -103,10 +99,10 @@ def test_a_merge_matters_where_the_run_would_commit(sample: Sample) -> None:
 def test_a_submodule_is_filled_by_hand_and_only_in_the_users_own_tree(sample: Sample) -> None:
     clones.add_submodule(sample, "vendor/lib")
     assert "comes without the files of vendor/lib" in one(found(sample))[1]
-    assert found(sample, PreflightRequest(here=True)) == ()
+    assert found(sample, RunIntent(here=True)) == ()
     sample.git("submodule", "deinit", "-q", "-f", "vendor/lib")
     for here in (True, False):
-        weight, said = one(found(sample, PreflightRequest(here=here)))
+        weight, said = one(found(sample, RunIntent(here=here)))
         assert weight == "warn"
         assert "`git submodule update --init`" in said
     assert "--here" in one(found(sample))[1]
@@ -144,7 +140,7 @@ def test_a_sparse_checkout_must_have_room_for_the_record(sample: Sample, rules: 
     sample.git("sparse-checkout", "set", *rules)
     (sample.path / ".specs").mkdir()
     (sample.path / ".specs" / "probe").write_text("x")
-    findings = [finding.weight for finding in found(sample, PreflightRequest(here=True)) if finding.what == "sparse checkout"]
+    findings = [finding.weight for finding in found(sample, RunIntent(here=True)) if finding.what == "sparse checkout"]
     assert findings == [weight]
     takes = sample.git_code("add", "--all", "--force", "--", ".specs") == 0
     assert takes == (weight != "refuse"), "git itself says the same"
@@ -168,7 +164,7 @@ def test_with_the_tool_what_is_not_pulled_is_a_warning_and_what_is_there_a_note(
     clones.keep_in_lfs(sample, "model.bin")
     (programs / "git-lfs").write_text("#!/bin/sh\nexec cat\n")
     (programs / "git-lfs").chmod(0o755)
-    assert "git-lfs is not set up" in one(found(sample, PreflightRequest(text="Shrink model.bin")))[1]
+    assert "git-lfs is not set up" in one(found(sample, RunIntent(text="Shrink model.bin")))[1]
     sample.git("config", "filter.lfs.smudge", "git-lfs smudge")
     sample.git("config", "filter.lfs.clean", "git-lfs clean")
     weight, said = one(found(sample))

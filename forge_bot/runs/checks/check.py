@@ -1,15 +1,43 @@
-"""What was found before a run: each finding with its weight, a sentence, and the way out."""
+"""One check of what a run needs: when it applies, what it looks at, and what it finds."""
 
-from typing import Literal
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Flag, auto
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from forge_bot.errors import NotReady
-from forge_bot.values import Frozen
+from forge_bot.git import Condition, Repository
+from forge_bot.knowledge import Profile
+from forge_bot.runs.checks.named_paths import named_paths
+from forge_bot.runs.project import profile_at
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.settings import Config, state_home
+from forge_bot.values import Frozen, Tier
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.base import Model
+
+LEAST_FREE = 200_000_000
+"""Bytes a file system must have free where a run writes; a work tree and its tools need them."""
 
 Weight = Literal["refuse", "warn", "note"]
 
 
-class PreflightFinding(Frozen):
-    """One thing a person should know before money is spent. `what` names the subject in a word or two."""
+class Occasion(Flag):
+    """When a check applies."""
+
+    DOCTOR = auto()
+    BEFORE_RUN = auto()
+    CHANGED_PLAN = auto()
+    BEFORE_GOING_ON = auto()
+
+
+class CheckResult(Frozen):
+    """One thing that a check found. `what` names the subject in a word or two; only `refuse` stops a run."""
 
     what: str
     weight: Weight
@@ -17,27 +45,130 @@ class PreflightFinding(Frozen):
     way_out: str = ""
 
 
-class Preflight(Frozen):
-    """Everything that was found; nothing means that nothing stands in the way."""
+class CheckReport(Frozen):
+    """The results of all checks of one occasion."""
 
-    findings: tuple[PreflightFinding, ...] = ()
-
-    @property
-    def refusals(self) -> tuple[PreflightFinding, ...]:
-        """What a run must not begin with."""
-        return tuple(finding for finding in self.findings if finding.weight == "refuse")
+    results: tuple[CheckResult, ...] = ()
 
     @property
-    def advice(self) -> tuple[PreflightFinding, ...]:
+    def refusals(self) -> tuple[CheckResult, ...]:
+        """Results that stop a run."""
+        return tuple(each for each in self.results if each.weight == "refuse")
+
+    @property
+    def advice(self) -> tuple[CheckResult, ...]:
         """Warnings, then notes."""
-        return tuple(sorted((each for each in self.findings if each.weight != "refuse"), key=lambda each: each.weight == "note"))
+        rest = (each for each in self.results if each.weight != "refuse")
+        return tuple(sorted(rest, key=lambda each: each.weight == "note"))
 
-    def check(self) -> None:
+    def require(self) -> None:
         """Raise NotReady with all refusals, the first as its sentence and hint; return if there is none."""
         if not self.refusals:
             return
         first, *others = self.refusals
-        raise NotReady(first.sentence, hint=first.way_out or None, details=tuple(f"{each.sentence} → {each.way_out}" for each in others))
+        details = tuple(f"{each.sentence} → {each.way_out}" for each in others)
+        raise NotReady(first.sentence, hint=first.way_out or None, details=details)
+
+
+class RunIntent(Frozen):
+    """What a run is meant to do, as far as it matters before it begins. Empty for a look at the repository alone.
+
+    `base` is the commit that it begins at, if not the one that is checked out.
+    """
+
+    text: str = ""
+    branch: str = ""
+    here: bool = False
+    base: str = ""
+    deliver_workflows: bool = True
+
+
+@dataclass
+class CheckSubject:
+    """The repository, machine and run that checks look at. What several checks need is read once."""
+
+    repository: Repository
+    config: Config
+    intent: RunIntent = field(default_factory=RunIntent)
+    run: RunInfo | None = None
+    """The run that goes on, if one does."""
+    least_free: int = LEAST_FREE
+    models: "Callable[[], Mapping[Tier, Model]] | None" = None
+    strongest: str = ""
+    """Name of the model for the hardest work."""
+    ask_models: bool = False
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    @cached_property
+    def base(self) -> str:
+        """The commit that the run begins at. Raises DetachedHead or NoCommits."""
+        return self.intent.base or self.repository.head().commit
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The commands and habits of the repository at that commit."""
+        return profile_at(self.repository, self.base, self.config)
+
+    @cached_property
+    def condition(self) -> Condition:
+        """What is unfinished or missing in the clone."""
+        return self.repository.condition(self.base)
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """The files of that commit."""
+        return frozenset(self.repository.list_files(self.base))
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """The paths that the task names."""
+        return named_paths(self.intent.text)
+
+    @property
+    def branch(self) -> str:
+        """The branch of the run; empty if it is not known yet."""
+        return self.run.branch if self.run is not None else self.intent.branch
+
+    @property
+    def run_tree(self) -> Path | None:
+        """The work tree of the run that goes on. In the middle of a rebase git knows no branch for it."""
+        if self.run is None:
+            return None
+        return self.run.tree or run_paths(self.repository, self.run.name).tree
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """Folders that the run writes to."""
+        place = self.run_tree or (self.repository.root if self.intent.here else state_home())
+        return (place, self.repository.common_dir)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One entry of the list. `look` yields the results, each with its weight, sentence and way out."""
+
+    name: str
+    occasions: Occasion
+    look: Callable[[CheckSubject], Iterable[CheckResult]]
+    reads_commit: bool = False
+    """Whether it is left out once another check could not read the commit."""
+    if_clear: bool = False
+    """Whether it is left out once something was refused."""
+
+
+def refuse(what: str, sentence: str, way_out: str = "") -> CheckResult:
+    """Return a result that stops a run."""
+    return CheckResult(what=what, weight="refuse", sentence=sentence, way_out=way_out)
+
+
+def warn(what: str, sentence: str, way_out: str = "") -> CheckResult:
+    """Return a result that a person should act on."""
+    return CheckResult(what=what, weight="warn", sentence=sentence, way_out=way_out)
+
+
+def note(what: str, sentence: str, way_out: str = "") -> CheckResult:
+    """Return a result that is good, or only good to know."""
+    return CheckResult(what=what, weight="note", sentence=sentence, way_out=way_out)
 
 
 def counted(number: int, thing: str) -> str:
@@ -47,4 +178,5 @@ def counted(number: int, thing: str) -> str:
 
 def listed(names: tuple[str, ...], most: int = 3) -> str:
     """The first names, and how many more there are."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

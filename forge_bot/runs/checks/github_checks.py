@@ -1,50 +1,48 @@
-"""Is the repository on GitHub ready for the bot? Each click that is missing, with its address."""
+"""Checks of the repository on GitHub: each missing click, with its address."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from forge_bot.errors import ForgeError
-from forge_bot.github_api import RepositoryAddress, RepositoryFacts
-from forge_bot.runs.checks.doctor_checks import Check
-from forge_bot.runs.ci_workflows import unheard
+from forge_bot.github_api import RepositoryAddress, RepositoryFacts, place_of
+from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
+from forge_bot.runs.ci_workflows import check_workflows, unheard
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
 
 _START = LABELS[0].name
 
 
-def check_github_readiness(
-    place: RepositoryAddress, environ: Mapping[str, str], model: str, checks: Sequence[str] = ()
-) -> tuple[Check, ...]:
-    """Look at everything the bot needs there; `checks` are the names of the workflows that check pull requests.
-
-    Without a token only how these checks are to be had is said.
-    """
+def github(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield what the bot needs on GitHub. Without a token, only how to get one."""
     from forge_bot.github_api import PyGitHub
 
-    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    place = place_of(subject.repository.remote_url(), subject.environ)
+    if place is None:
+        return
+    token = subject.environ.get("GITHUB_TOKEN") or subject.environ.get("GH_TOKEN")
     if not token:
         step = "GITHUB_TOKEN=$(gh auth token) forge-bot doctor"
-        return (Check(what="GitHub", state="poor", found=f"{place.name} was not looked at: no token", next_step=step),)
+        yield warn("GitHub", f"{place.name} was not looked at: no token", step)
+        return
     try:
         # No pauses: a person waits at the terminal.
-        with PyGitHub(place.name, token, place.api, patience=0) as github:
-            facts = github.facts(WORKFLOW)
+        with PyGitHub(place.name, token, place.api, patience=0) as client:
+            facts = client.facts(WORKFLOW)
     except ForgeError as error:
-        return (Check(what="GitHub", state="poor", found=error.message, next_step=error.advice),)
-    return (
-        *_repository(place, facts),
-        *_actions(place, facts),
-        *_listening(facts, checks),
-        _label(place, facts),
-        _key(place, facts, key_name(model)),
-    )
+        yield warn("GitHub", error.message, error.advice)
+        return
+    yield from _repository(place, facts)
+    yield from _actions(place, facts)
+    yield from _listening(facts, check_workflows(subject.repository, WORKFLOW))
+    yield _label(place, facts)
+    yield _key(place, facts, key_name(subject.strongest))
 
 
-def _check(what: str, problem: str, good: str, step: str) -> Check:
-    return Check(what=what, state="poor", found=problem, next_step=step) if problem else Check(what=what, state="good", found=good)
+def _check(what: str, problem: str, good: str, step: str) -> CheckResult:
+    return warn(what, problem, step) if problem else note(what, good)
 
 
-def _repository(place: RepositoryAddress, facts: RepositoryFacts) -> list[Check]:
+def _repository(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckResult]:
     settings = f"{place.page}/settings"
     off = "is archived" if facts.archived else "has its issues switched off" if not facts.has_issues else ""
     unsigned = "required_signatures" in facts.rules
@@ -58,7 +56,7 @@ def _repository(place: RepositoryAddress, facts: RepositoryFacts) -> list[Check]
     ]
 
 
-def _actions(place: RepositoryAddress, facts: RepositoryFacts) -> list[Check]:
+def _actions(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckResult]:
     clicks = f"{place.page}/settings/actions"
     workflow = facts.workflow
     missing = "" if workflow is not None else f"{WORKFLOW} is not on {facts.default_branch}, where GitHub looks for it"
@@ -79,7 +77,7 @@ def _actions(place: RepositoryAddress, facts: RepositoryFacts) -> list[Check]:
     ]
 
 
-def _listening(facts: RepositoryFacts, checks: Sequence[str]) -> list[Check]:
+def _listening(facts: RepositoryFacts, checks: Sequence[str]) -> list[CheckResult]:
     if facts.workflow is None or not checks:
         return []
     deaf = unheard(facts.workflow, checks)
@@ -87,18 +85,18 @@ def _listening(facts: RepositoryFacts, checks: Sequence[str]) -> list[Check]:
     return [_check("failed checks", f"a failure of {', '.join(deaf)} does not wake the bot" if deaf else "", ", ".join(checks), step)]
 
 
-def _label(place: RepositoryAddress, facts: RepositoryFacts) -> Check:
+def _label(place: RepositoryAddress, facts: RepositoryFacts) -> CheckResult:
     there = {name.casefold() for name in facts.labels}
     missing = [label.name for label in LABELS if label.name.casefold() not in there]
     step = f"forge-bot init --labels, or by hand: {place.page}/labels"
     if _START in missing:
-        return Check(what="label", state="poor", found=f"there is no label {_START}", next_step=step)
-    return Check(what="label", state="good", found=", ".join(label.name for label in LABELS if label.name not in missing))
+        return warn("label", f"there is no label {_START}", step)
+    return note("label", ", ".join(label.name for label in LABELS if label.name not in missing))
 
 
-def _key(place: RepositoryAddress, facts: RepositoryFacts, key: str) -> Check:
+def _key(place: RepositoryAddress, facts: RepositoryFacts, key: str) -> CheckResult:
     page = f"{place.page}/settings/secrets/actions"
     if facts.secrets is None:
         found = f"this token may not see the names of secrets (it takes secrets: read); {key} has to be among them"
-        return Check(what="secret", state="poor", found=found, next_step=page)
+        return warn("secret", found, page)
     return _check("secret", "" if key in facts.secrets else f"there is no secret {key}", key, f"New repository secret: {page}")

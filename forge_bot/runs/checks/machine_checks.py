@@ -1,69 +1,99 @@
-"""What this machine lacks for a run: programs, room on the disk, the right time."""
+"""Checks of the machine: room on the disk, the clock, the sandbox, the models."""
 
-import os
+import asyncio
 import shutil
-from collections.abc import Collection, Iterator
-from datetime import datetime, timedelta
-from pathlib import Path
+from collections.abc import Iterator
+from datetime import timedelta
 
-from forge_bot.errors import NoTestCommand
-from forge_bot.knowledge import ENV, Profile
-from forge_bot.runs.checks.check import PreflightFinding
-from forge_bot.runs.project import check_testable
-from forge_bot.settings import Config
-
-LEAST_FREE = 200_000_000
-"""Bytes a file system must have free where a run writes: less does not hold a work tree and its tools."""
+from forge_bot.agent.model_answers import AnswerKind
+from forge_bot.agent.models.base import ChatMessage, MessageRole, Model, ModelCall, ReplayKey
+from forge_bot.errors import ForgeError
+from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
+from forge_bot.runs.clock import now
+from forge_bot.sandbox import BackendName, available, cannot_judge
+from forge_bot.values import Tier
 
 _FAR = timedelta(days=1)
 _MEGABYTE = 1_000_000
+_FEW_TOKENS = 16
+_SWITCHED_OFF = "remove `sandbox: off` from .forge/config.yml"
+_NAMED_LANDLOCK = "remove `sandbox: landlock` from .forge/config.yml: bubblewrap works here"
+_NO_BACKEND = "see docs/sandbox.md; unprivileged user namespaces are the usual cause"
 
 
-def command_findings(profile: Profile, config: Config, files: Collection[str]) -> Iterator[PreflightFinding]:
-    """No test command, and programs that the commands start and nobody has."""
-    try:
-        check_testable(profile, config)
-    except NoTestCommand as error:
-        yield PreflightFinding(what="tests", weight="refuse", sentence=error.message, way_out=error.advice)
-    if not profile.commands.test and config.commands.test is not None:
-        sentence = "There are no tests to verify with, as the configuration says."
-        yield PreflightFinding(what="tests", weight="warn", sentence=sentence, way_out="Set commands.test when there are some.")
-    for program in _missing(profile, config, files):
-        sentence = f"{program} is not installed, and a command of this repository needs it."
-        way_out = f"install {program}, or change the command in .forge/config.yml"
-        yield PreflightFinding(what=f"tool {program}", weight="refuse", sentence=sentence, way_out=way_out)
+def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal for each file system with too little room.
 
-
-def _missing(profile: Profile, config: Config, files: Collection[str]) -> list[str]:
-    commands = profile.commands
-    every = (*commands.setup, *commands.build, *commands.test, *commands.lint)
-    programs = dict.fromkeys(command.argv[0] for command in every if not command.argv[0].startswith(ENV))
-    path = config.environment.get("PATH") or os.environ.get("PATH")
-    # A program named by its path is the repository's own; if it is not committed, setup or build may still make it.
-    made = bool(commands.setup or commands.build)
-    own = [program for program in programs if "/" in program and not program.startswith("/")]
-    absent = [program for program in own if not made and os.path.normpath(program) not in files]
-    return [*(program for program in programs if program not in own and shutil.which(program, path=path) is None), *absent]
-
-
-def disk_findings(places: Collection[Path], least: int = LEAST_FREE) -> Iterator[PreflightFinding]:
-    """A refusal for each file system with less than `least` bytes free; a folder that is not there yet counts as its parent."""
+    A folder that is not there yet counts as its parent.
+    """
     seen: set[int] = set()
-    for place in places:
+    least = subject.least_free
+    for place in subject.written:
         folder = next(each for each in (place, *place.absolute().parents) if each.is_dir())
-        if folder.stat().st_dev in seen:
-            continue
-        seen.add(folder.stat().st_dev)
+        device = folder.stat().st_dev
         free = shutil.disk_usage(folder).free
-        if free < least:
-            sentence = f"Only {free // _MEGABYTE} MB are free for {folder}; a run needs {least // _MEGABYTE} MB."
+        if device not in seen and free < least:
+            has, needs = f"{free // _MEGABYTE} MB", f"{least // _MEGABYTE} MB"
+            sentence = f"Only {has} are free for {folder}; a run needs {needs}."
             way_out = "Make room there, or set XDG_STATE_HOME to a folder with more."
-            yield PreflightFinding(what="disk space", weight="refuse", sentence=sentence, way_out=way_out)
+            yield refuse("disk space", sentence, way_out)
+        seen.add(device)
 
 
-def clock_findings(committed_at: datetime, at: datetime) -> Iterator[PreflightFinding]:
-    """A warning when the newest commit is dated more than a day after the present time."""
+def clock(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a warning when the newest commit is dated more than a day after the present time."""
+    committed_at, at = subject.condition.committed_at, now()
     if committed_at - at > _FAR:
         sentence = f"The newest commit is dated {committed_at:%Y-%m-%d %H:%M} UTC, and this machine's clock says {at:%Y-%m-%d %H:%M} UTC."
-        way_out = "Set the clock: names and commits of the run carry its date."
-        yield PreflightFinding(what="clock", weight="warn", sentence=sentence, way_out=way_out)
+        yield warn("clock", sentence, "Set the clock: names and commits of the run carry its date.")
+
+
+def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield the sandbox that commands will run in, or why there is none."""
+    chosen = subject.config.sandbox
+    if chosen == "off":
+        yield warn("sandbox", "switched off by the configuration", _SWITCHED_OFF)
+        return
+    backends = dict(available())
+    preferred = [BackendName.BUBBLEWRAP, BackendName.LANDLOCK]
+    wanted = preferred if chosen == "auto" else [BackendName(chosen)]
+    working = next((name for name in wanted if backends.get(name) == ""), None)
+    if working is None:
+        reasons = "; ".join(f"{name.value}: {backends.get(name, 'unknown')}" for name in wanted)
+        yield refuse("sandbox", reasons, _NO_BACKEND)
+    elif lacking := cannot_judge(working):
+        why = backends[BackendName.BUBBLEWRAP]
+        way_out = f"make bubblewrap work ({why})" if why else _NAMED_LANDLOCK
+        yield warn("sandbox", f"{working.value}, which cannot judge {lacking}", way_out)
+    else:
+        yield note("sandbox", working.value)
+
+
+def models(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield each model that will be asked. With `ask_models` each is asked one short question."""
+    if subject.models is None:
+        return
+    for name, model in {model.name: model for model in subject.models().values()}.items():
+        if subject.ask_models:
+            yield _answer_of(model)
+        else:
+            yield note(f"model {name}", "ready to be asked; --ask tries it")
+
+
+def _answer_of(model: Model) -> CheckResult:
+    call = ModelCall(
+        key=ReplayKey("doctor", "doctor", "1.1", AnswerKind.DOCUMENT.value),
+        messages=(
+            ChatMessage(role=MessageRole.SYSTEM, text="You are being tried."),
+            ChatMessage(role=MessageRole.USER, text="Say yes."),
+        ),
+        kind=AnswerKind.DOCUMENT,
+        output_tokens=_FEW_TOKENS,
+        tier=Tier.FAST,
+    )
+    try:
+        reply = asyncio.run(model.ask(call))
+    except ForgeError as error:
+        return refuse(f"model {model.name}", error.message, error.advice)
+    used = reply.usage.input_tokens + reply.usage.output_tokens
+    return note(f"model {model.name}", f"answers ({used} tokens)")

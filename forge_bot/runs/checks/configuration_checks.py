@@ -1,0 +1,129 @@
+"""Checks of what the repository says: commands, pipelines, standing rules, ignored files."""
+
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
+
+from forge_bot.errors import BadConfig, ForgeError, NoTestCommand
+from forge_bot.git import Repository
+from forge_bot.knowledge import ENV
+from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
+from forge_bot.runs.project import check_testable
+from forge_bot.runs.session import prompts_for
+from forge_bot.runs.standing_rules import rules_at
+from forge_bot.settings import load_pipeline
+from forge_bot.settings.instructions import INSTRUCTIONS
+from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor
+
+_SKILLS, _OLD_PIPELINES = ".forge/skills/*/SKILL.md", ".forge/pipelines/*.yml"
+_IGNORED = {
+    "forge-mcp.json": (
+        "this version does not call MCP servers.",
+        "No agent is given the tools in it.",
+    ),
+    ".forge/config.yaml": ("the configuration is read from .forge/config.yml.", "Rename it."),
+    _SKILLS: (
+        "this version does not read skills.",
+        "No agent is given it; what agents should know belongs into AGENTS.md.",
+    ),
+    _OLD_PIPELINES: ("pipelines are read from files that end in .yaml.", "Rename it."),
+}
+
+
+def test_commands(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield the test commands that were found."""
+    for command in subject.profile.commands.test:
+        yield note("tests", " ".join(command.argv))
+
+
+def programs(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal without a test command, and for each program that is not installed."""
+    profile, config = subject.profile, subject.config
+    try:
+        check_testable(profile, config)
+    except NoTestCommand as error:
+        yield refuse("tests", error.message, error.advice)
+    if not profile.commands.test and config.commands.test is not None:
+        sentence = "There are no tests to verify with, as the configuration says."
+        yield warn("tests", sentence, "Set commands.test when there are some.")
+    for program in _missing_programs(subject):
+        sentence = f"{program} is not installed, and a command of this repository needs it."
+        way_out = f"install {program}, or change the command in .forge/config.yml"
+        yield refuse(f"tool {program}", sentence, way_out)
+
+
+def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Load the pipeline and the prompts of a run, and every pipeline of the repository's own.
+
+    Each problem has its line.
+    """
+    repository, name = subject.repository, subject.config.pipeline
+    try:
+        pipeline = load_pipeline(name, repository.text_here)
+        prompts_for(repository.root, pipeline)
+        yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
+    except ForgeError as error:
+        yield refuse(f"pipeline {name}", in_one_line(error), error.advice)
+    for other in sorted({path.stem for path in (repository.root / PIPELINES).glob("*.yaml")} - {name}):
+        try:
+            load_descriptor(other, repository.text_here)
+            yield note(f"pipeline {other}", "can be read; no run uses it now")
+        except ForgeError as error:
+            sentence = f"{in_one_line(error)} No run uses it now."
+            yield warn(f"pipeline {other}", sentence, error.advice)
+
+
+def rules(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal for standing rules that cannot be read, else those that count.
+
+    A warning says that the work tree has another version of them.
+    """
+    repository = subject.repository
+    try:
+        found = rules_at(repository, subject.base)
+    except BadConfig as error:
+        sentence = " ".join((error.message, *error.details))
+        yield refuse("rules", sentence, f"Correct {INSTRUCTIONS} and commit it.")
+        return
+    if found.rules:
+        names = ", ".join(rule.id for rule in found.rules)
+        yield note("rules", f"Rules of {INSTRUCTIONS} count for this run: {names}.")
+    here = repository.text_here(INSTRUCTIONS)
+    if here is not None and here.encode() != repository.read(subject.base, INSTRUCTIONS):
+        sentence = f"{INSTRUCTIONS} in the work tree is another one than in the commit that the run begins at."
+        yield warn("rules", sentence, "Commit it, if it is to count.")
+
+
+def ignored(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a warning for configuration that this version does not read."""
+    yield from ignored_files(subject.repository, subject.files)
+
+
+def ignored_files(repository: Repository, files: Collection[str] = ()) -> Iterator[CheckResult]:
+    """Yield a warning for each ignored file, in a commit (`files`) or only in the work tree."""
+    here = (path for pattern in _IGNORED for path in repository.root.glob(pattern))
+    for name in sorted({*(str(path.relative_to(repository.root)) for path in here), *files}):
+        why = next((why for pattern, why in _IGNORED.items() if fnmatchcase(name, pattern)), None)
+        if why is not None:
+            yield warn("ignored", f"{name} is ignored: {why[0]}", why[1])
+
+
+def in_one_line(error: ForgeError) -> str:
+    """Return the message of an error with its details, which name the places."""
+    return " ".join((error.message, *(f"{detail};" for detail in error.details))).removesuffix(";")
+
+
+def _missing_programs(subject: CheckSubject) -> list[str]:
+    commands = subject.profile.commands
+    every = (*commands.setup, *commands.build, *commands.test, *commands.lint)
+    first = (command.argv[0] for command in every)
+    wanted = dict.fromkeys(program for program in first if not program.startswith(ENV))
+    path = subject.config.environment.get("PATH") or os.environ.get("PATH")
+    # A program named by its path is the repository's own. If it is not committed, setup or build
+    # may still make it.
+    made = bool(commands.setup or commands.build)
+    own = [program for program in wanted if "/" in program and not program.startswith("/")]
+    absent = [each for each in own if not made and os.path.normpath(each) not in subject.files]
+    others = (program for program in wanted if program not in own)
+    return [*(each for each in others if shutil.which(each, path=path) is None), *absent]
