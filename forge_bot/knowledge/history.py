@@ -1,15 +1,64 @@
-"""All past runs of a repository, indexed at the first question and asked many times."""
+"""All past runs of a repository: indexed at the first question, asked many times, and what they answer as plain data."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from forge_bot.knowledge.past_runs import PastRun
-from forge_bot.knowledge.patterns import Pattern, finding_themes, pattern
-from forge_bot.knowledge.recall import Recall, Similar
-from forge_bot.knowledge.remarks import Remark, Themes
+from forge_bot.knowledge.remarks import Remark, Theme, Themes
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.knowledge.words import one_line, words
-from forge_bot.values import Severity
+from forge_bot.values import Frozen, Severity
+
+_MOST_PLACES = 5
+
+
+class Pattern(Frozen):
+    """A finding that reviewers made in one or more runs, or what a person said who sent work back."""
+
+    text: str
+    severity: Severity
+    seen: int
+    where: tuple[str, ...]
+    by_person: bool = False
+
+
+def finding_themes(runs: Sequence[PastRun]) -> Themes:
+    """The findings of runs, given newest first, and the notes of people who rejected something there, ready to be asked."""
+    return Themes(chain.from_iterable(_remarks(position, run) for position, run in enumerate(runs)))
+
+
+def _remarks(position: int, run: PastRun) -> Iterator[Remark]:
+    for gate, notes in run.rejections:
+        if text := one_line(notes):
+            yield Remark(position, gate, Severity.MAJOR, text, person=True)
+    for by, finding in run.findings:
+        if text := one_line(finding.description):
+            yield Remark(position, by, finding.severity, text)
+
+
+def pattern(theme: Theme) -> Pattern:
+    """A theme for a prompt: `where` holds the files it names, then the phases or agents that found it."""
+    places = (*sorted(theme.said.files), *(one_line(by) for by in theme.by))
+    return Pattern(text=theme.text, severity=theme.severity, seen=theme.seen, where=places[:_MOST_PLACES], by_person=theme.person)
+
+
+class Similar(Frozen):
+    """An earlier run whose request was like this one. The score ranks within one answer; it is no percentage."""
+
+    name: str
+    title: str
+    summary: str
+    score: float
+
+
+class Recall(Frozen):
+    """Everything for one task, each part with what matters most first; a part without data is empty."""
+
+    similar: tuple[Similar, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    friction: tuple[str, ...] = ()
+
 
 # A request says what it is about at its beginning; what follows are logs and stack traces.
 _CHARACTERS_READ = 2_000

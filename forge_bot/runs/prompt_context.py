@@ -15,8 +15,7 @@ from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
 from forge_bot.knowledge import ENV, Pattern, Profile
-from forge_bot.knowledge.history import History
-from forge_bot.knowledge.recall import Recall
+from forge_bot.knowledge.history import History, Recall
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Material, Prompt
