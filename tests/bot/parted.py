@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +50,7 @@ class Parted(Stage):
             if work.is_dir():
                 shutil.move(work, folder / "work")
         done = subprocess.run(
-            [sys.executable, "-m", "forge_bot", *words], env=environ, cwd=folder, capture_output=True, text=True, check=False, timeout=180
+            [self.python, "-m", "forge_bot", *words], env=environ, cwd=folder, capture_output=True, text=True, check=False, timeout=180
         )
         shutil.rmtree(folder / "state", ignore_errors=True)
         if words[0] == "work" and (folder / "work").is_dir():

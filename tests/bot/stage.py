@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from forge_bot.resources import templates
 from forge_bot.runs.clock import now
 from tests.fakes import script
 from tests.fakes.github import Comment, FakeGitHub, Issue, Repository, Role
+from tests.fakes.warm_python import warm_python
 
 TITLE = "`rota who` names somebody for days before the rota starts"
 BODY = "Before the first day nobody is on call, so it should say so."
@@ -35,7 +35,10 @@ class Job:
 
 @dataclass
 class Stage:
-    """One repository with one issue; `maint` may write, `boss` is admin, anybody else is a stranger."""
+    """One repository with one issue; `maint` may write, `boss` is admin, anybody else is a stranger.
+
+    Jobs run in a Python that has imported forge-bot already; `python` may name another one.
+    """
 
     hub: FakeGitHub
     folder: Path
@@ -46,6 +49,7 @@ class Stage:
     running: "subprocess.Popen[str] | None" = None
     environ: dict[str, str] = field(default_factory=dict[str, str])
     permissions: dict[str, str] = field(default_factory=lambda: PERMISSIONS)
+    python: str = field(default_factory=warm_python)
 
     def __post_init__(self) -> None:
         root = templates() / "demo" / "repository"
@@ -134,9 +138,10 @@ class Stage:
     def process(self, environ: dict[str, str], folder: Path) -> "subprocess.Popen[str]":
         """`forge-bot work`, after the gate has let somebody in."""
         self.running = subprocess.Popen(
-            [sys.executable, "-m", "forge_bot", "work"],
+            [self.python, "-m", "forge_bot", "work"],
             env={**environ, "FORGE_BOT_WAKE": outputs(folder / "outputs")["wake"]},
             cwd=folder,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.bot.stage import Stage, heard
-from tests.bot.test_troubles import children, hanging
+from tests.bot.test_real_processes import children, hanging
 
 
 def summary(stage: Stage) -> str:

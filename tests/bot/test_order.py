@@ -4,7 +4,6 @@ import itertools
 import os
 import shutil
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -116,7 +115,7 @@ class Laptop:
 
     def forge(self, *words: str) -> int:
         return subprocess.run(
-            [sys.executable, "-m", "forge_bot", *words, *by_script(words)], cwd=self.path, env=self.environ, check=False
+            [self.stage.python, "-m", "forge_bot", *words, *by_script(words)], cwd=self.path, env=self.environ, check=False
         ).returncode
 
     def push(self) -> None:

@@ -1,4 +1,7 @@
-"""Whole runs in the issue thread: the gate, the supervisor and the worker as processes, git over HTTP, a scripted model."""
+"""Whole runs in the issue thread: the gate, the supervisor and the worker as processes, git over HTTP, a scripted model.
+
+`test_real_processes.py` has those that the real Python runs from its start.
+"""
 
 from pathlib import Path
 
@@ -38,15 +41,6 @@ def test_neither_token_nor_key_is_in_anything_that_can_be_read(over: Kept, tmp_p
     assert len(tokens) == stage.jobs == len(over.jobs)
     everything = "\n".join([log, *stage.files().values(), *(issue.body or "" for issue in stage.repo.issues.values()), *stage.said()])
     assert not [secret for secret in (*tokens, SECRET) if secret in everything]
-
-
-def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_is_asked_with_what_changed(waiting: Stage) -> None:
-    waiting.say("/reject Say also what happens on the last day.")
-    asked = waiting.said("checkpoint")
-    assert len(asked) == 2
-    assert heard(waiting.say("/approve")).code == 0
-    assert waiting.state["currentPhaseStatus"] == "completed"
-    assert [decision["answer"] for decision in waiting.state["decisions"]] == ["reject", "approve"]
 
 
 @pytest.mark.promise("design-stale-approval")

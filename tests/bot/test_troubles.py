@@ -1,13 +1,7 @@
 """What goes wrong on the way: state, comment, summary and exit code say the same, and the next wake goes on."""
 
-import os
 import re
-import signal
-import subprocess
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -119,82 +113,13 @@ def test_a_renamed_repository_is_found_under_its_new_name(waiting: Stage) -> Non
     assert waiting.state["currentPhaseStatus"] == "completed"
 
 
-# -- jobs that end in the middle -----------------------------------------------------------------------------------
-
-
-POINTS = {
-    "after the question, before its record": r"POST .*/issues/\d+/comments$",
-    "after a push, before the tracking comment": r"PATCH .*/issues/comments/\d+$",
-    "while it pushes": r"POST .*/git-receive-pack$",
-    "while it opens the pull request": r"POST .*/pulls$",
-}
-
-
-@pytest.mark.promise("bot-killed")
-@pytest.mark.parametrize(
-    "pattern", [pytest.param(each, id=name, marks=() if name == "while it pushes" else pytest.mark.slow) for name, each in POINTS.items()]
-)
-def test_a_job_that_is_killed_leaves_what_the_next_one_needs(stage: Stage, pattern: str) -> None:
-    stage.label(then=lambda: killed_at(stage, pattern, skip=1 if "comments$" in pattern else 0))
-    stage.hub.faults.waiting.clear()
-    heard(stage.say("/forge status"))
-    killed_at(stage, pattern)
-    heard(stage.say("/approve"))
-    stage.hub.faults.waiting.clear()
-    finishes(stage)
-
-
-def killed_at(stage: Stage, pattern: str, skip: int = 0) -> None:
-    """The next job dies at the first such request of its own; the request itself is carried out."""
-
-    def kill() -> None:
-        if stage.running is not None:
-            stage.running.kill()
-
-    stage.hub.faults.meanwhile(pattern, kill, skip=skip)
+# -- jobs that stop in the middle ----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 def test_an_answer_of_github_that_is_lost_leads_to_nothing_twice(waiting: Stage) -> None:
     waiting.hub.faults.lost(r"POST .*/pulls$", after=True)
     assert heard(waiting.say("/approve")).code != 0
-    finishes(waiting)
-
-
-@pytest.mark.promise("bot-cancelled")
-def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(waiting: Stage, tmp_path: Path) -> None:
-    with hanging(waiting, tmp_path) as job:
-        began = time.monotonic()
-        job.send_signal(signal.SIGINT)
-        code = job.wait(20)
-        took = time.monotonic() - began
-    assert code == 1
-    assert took < 7 * slow()
-    assert "The workflow run was ended before I was done." in waiting.said("tracking")[0]
-    assert waiting.said("reply") == []
-    waiting.model()
-    finishes(waiting)
-
-
-@pytest.mark.promise("bot-killed")
-def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(waiting: Stage, tmp_path: Path) -> None:
-    with hanging(waiting, tmp_path) as job:
-        os.kill(children(job.pid)[0], signal.SIGKILL)
-        code = job.wait(60)
-    assert code == 1
-    assert "signal 9" in "".join(waiting.said("reply"))
-    waiting.model()
-    finishes(waiting)
-
-
-@pytest.mark.promise("bot-killed")
-def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(waiting: Stage, tmp_path: Path) -> None:
-    with hanging(waiting, tmp_path) as job:
-        worker = children(job.pid)[0]
-        job.kill()
-        job.wait(20)
-        gone(worker)
-    waiting.model()
     finishes(waiting)
 
 
@@ -207,46 +132,6 @@ def test_a_label_that_is_taken_off_stops_the_run_after_its_step(waiting: Stage) 
     assert waiting.said("reply") == []
     assert waiting.state["currentPhaseStatus"] == "in_progress"
     finishes(waiting)
-
-
-def slow() -> float:
-    """How much longer things take here than on a machine that has nothing else to do."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-
-
-class hanging:  # noqa: N801 - used like a function, in a `with`
-    """A job for `/approve` whose worker waits for ever: its model's answers come out of a pipe that says nothing."""
-
-    def __init__(self, stage: Stage, folder: Path) -> None:
-        self.stage = stage
-        self.pipe = folder / "never.jsonl"
-
-    def __enter__(self) -> "subprocess.Popen[str]":
-        os.mkfifo(self.pipe)
-        self.stage.environ["FORGE_BOT_MODEL"] = f"scripted:{self.pipe}"
-        self.job = self.stage.begun(self.stage.comment("/approve"))
-        # Opened as soon as the worker reads; if it never does, the thread is left behind and the test fails.
-        self.writer = ThreadPoolExecutor(1).submit(os.open, self.pipe, os.O_WRONLY).result(120)
-        return self.job
-
-    def __exit__(self, *error: object) -> None:
-        if self.job.poll() is None:
-            self.job.kill()
-        self.job.communicate(timeout=20)
-        os.close(self.writer)
-
-
-def children(pid: int) -> list[int]:
-    """Workers of a supervisor: its children that run Python."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def gone(pid: int) -> None:
-    """A worker whose supervisor is gone ends by itself, or is ended here."""
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 # -- words for every error -----------------------------------------------------------------------------------------

@@ -21,18 +21,6 @@ def heard(job: Job | None) -> Job:
     return job
 
 
-@pytest.mark.promise("cli-publish", "cli-option-out", "cli-option-in", "cli-option-last")
-def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(stage: Parted) -> None:
-    began = stage.label()
-    assert began.code == 0, began.log
-    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
-    done = heard(stage.say("/approve"))
-    assert done.code == 0, done.log
-    assert stage.state["currentPhaseStatus"] == "completed", done.log
-    assert stage.state["decisions"][0]["by"] == "maint"
-    assert [issue.pull.head for issue in stage.repo.issues.values() if issue.pull] == [stage.branch]
-
-
 @pytest.mark.slow
 def test_a_question_is_answered_across_the_wall(stage: Parted) -> None:
     stage.model({("inquiry", "*", "*"): {"artifact_markdown": "Because of the first day."}})
