@@ -1,7 +1,9 @@
 """What many tests stand on."""
 
+import argparse
 import shutil
 import subprocess
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,33 @@ if TYPE_CHECKING:
     from tests.bot.kept import Kept
     from tests.bot.stage import Stage
     from tests.fakes.github import FakeGitHub
+
+
+def _shard(text: str) -> tuple[int, int]:
+    number, _, of = text.partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no shard: 1/4 is the first of four")
+    return int(number), int(of)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take `--shard 1/4`: the first of four parts of the tests."""
+    parser.addoption("--shard", type=_shard, default=(1, 1), metavar="N/OF", help="run one part of the tests: 1/4 is the first of four")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of one shard: each test is in one by a checksum of its name, and those that share a group are in the same."""
+    shard: tuple[int, int] = config.option.shard
+    number, of = shard
+    kept = [item for item in items if zlib.crc32(_group(item).encode()) % of == number - 1]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
+
+
+def _group(item: pytest.Item) -> str:
+    mark = item.get_closest_marker("xdist_group")
+    return item.nodeid if mark is None else str(mark.args[0])
 
 
 @pytest.fixture
