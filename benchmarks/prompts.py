@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.measuring import WALL, Figure, Row, measured, summed_up, timed
 from forge_bot.engine.pipeline import Speaking
 from forge_bot.git import Repository
+from forge_bot.knowledge import DocumentNames
 from forge_bot.prompts.assemble import assemble
 from forge_bot.runs.past_run_index import history_at, memory, past_runs
 from forge_bot.values import PhaseId
@@ -43,7 +44,7 @@ def _each(run: Finished) -> Figure:
 
 
 def _alone(run: Finished) -> Figure:
-    history = history_at(run.repository, run.base)
+    history = history_at(run.repository, run.base, DocumentNames.of(run.briefing.run.pipeline))
     made = [(run.prompt(step)[1], step.task) for step in run.steps]
     request, environment = run.briefing.run.request, run.briefing.environment
     text = f"{request.title}\n{request.text}"
@@ -60,8 +61,9 @@ def _alone(run: Finished) -> Figure:
 
 def _reading(run: Finished, said: str) -> Iterator[Row]:
     """The past runs of a commit when nobody has seen them before, and when they are remembered."""
-    yield Row("past runs, read the first time", said, 1, summed_up([timed(lambda: past_runs(run.repository, run.base))]))
-    again = measured(lambda: past_runs(run.repository, run.base), 3, clock=WALL)
+    documents = DocumentNames.of(run.briefing.run.pipeline)
+    yield Row("past runs, read the first time", said, 1, summed_up([timed(lambda: past_runs(run.repository, run.base, documents))]))
+    again = measured(lambda: past_runs(run.repository, run.base, documents), 3, clock=WALL)
     yield Row("past runs, remembered", said, 3, again)
     size = memory(run.repository).stat().st_size / 1e6
     yield Row("past runs, size of the memory", said, 1, Figure(size, size, size, "MB"))

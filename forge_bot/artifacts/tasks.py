@@ -56,10 +56,10 @@ def read_tasks(markdown: str) -> tuple[tuple[TaskSpec, ...], tuple[Problem, ...]
     return tuple(tasks), (*problems, *check(tasks))
 
 
-def one_task(title: str, design_sections: Sequence[str]) -> str:
-    """A tasks.md with one task that implements the design as a whole, for requests too small to be taken apart."""
+def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
+    """A list with one task that implements a document as a whole, for requests too small to be taken apart."""
     name = _plain(title) or "Implement the design"
-    parts = [f'- the part "{part}"' for section in design_sections if (part := _plain(section))]
+    parts = [f'- the part "{part}"' for section in sections if (part := _plain(section))]
     return "\n".join(
         [
             "# Tasks",
@@ -68,12 +68,12 @@ def one_task(title: str, design_sections: Sequence[str]) -> str:
             "mode: sequential",
             "depends_on: []",
             "",
-            "Implement design.md as a whole, in one go." + (" It has:" if parts else ""),
+            f"Implement {document} as a whole, in one go." + (" It has:" if parts else ""),
             "",
             *parts,
             *([""] if parts else []),
             "Acceptance criteria:",
-            "- [ ] AC-1: Everything that design.md describes is implemented, and nothing beyond it.",
+            f"- [ ] AC-1: Everything that {document} describes is implemented, and nothing beyond it.",
             "- [ ] AC-2: New behaviour has a test, and the tests of the project pass.",
             "",
         ]

@@ -32,7 +32,7 @@ def _done(run: Run, progress: Progress) -> None:
     progress.line(f"[dim]{total.calls} calls · {tokens:,} tokens · {money(total.cost)}[/]")
     progress.line(f"\n  branch        [bold]{escape(state.branch)}[/] (from {escape(state.base_branch)})")
     progress.line(f"  work tree     {escape(str(run.tree.path))}")
-    progress.line(f"  what was done {escape(run.workspace.relative)}/summary.md")
+    progress.line(f"  what was done {escape(run.workspace.relative)}/{escape(run.pipeline.summary)}")
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
         progress.line(f"  pull request  {escape(run.workspace.relative)}/{PULL_REQUEST}")
     progress.line(f"\n  git diff {escape(state.base_branch)}...{escape(state.branch)} -- . ':!.specs'")

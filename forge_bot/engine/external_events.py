@@ -33,9 +33,8 @@ def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged)
     if report.effort is state.effort:
         raise ReportRejected(f"The run has effort {state.effort} already.")
     if pipeline.position(state.current_phase) >= pipeline.position(pipeline.implementation.id):
-        raise ReportRejected(
-            f"The tasks have begun, so effort {state.effort} stays.", hint="Go back with retry phase-3 first, or abandon the run."
-        )
+        back = f"Go back with retry {plan.id} first, or abandon the run." if (plan := pipeline.approved_first) else "Abandon the run first."
+        raise ReportRejected(f"The tasks have begun, so effort {state.effort} stays.", hint=back)
     state = state.but(
         effort=report.effort,
         effort_reason=f"{report.by} chose it",

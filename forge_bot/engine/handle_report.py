@@ -152,7 +152,7 @@ def _refused(pipeline: Pipeline, state: State, phase: ReviewPhase, report: Artif
     if count <= phase.rounds:
         if phase.sends_back_to is not None:
             return send_back(pipeline, state, phase, phase.sends_back_to, text)
-        return add_fix(pipeline, state, report.artifact, "Work off the comprehensive review", findings, report.at)
+        return add_fix(pipeline, state, report.artifact, f"Work off the {phase.label.lower()}", findings, report.at)
     if phase.sends_back_to is not None:
         # The gate that follows shows the open findings; a person decides there.
         return complete(pipeline, state, report.at)

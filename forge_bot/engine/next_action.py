@@ -40,8 +40,7 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
         case SetupPhase():
             return Exec(action_id=name, phase=phase.id, operation="prepare", commands=_by_hand(state), setup_only=True)
         case AgentPhase() if left_out(pipeline, state, phase):
-            content = one_task(state.title, ("Changes", "Test Strategy"))
-            return WriteFile(action_id=name, phase=phase.id, path=phase.writes, content=content)
+            return WriteFile(action_id=name, phase=phase.id, path=phase.writes, content=_one_task(pipeline, state))
         case AgentPhase() | ReviewPhase():
             return _spawn(pipeline, state, phase, name)
         case TasksPhase() | TaskReviewPhase():
@@ -58,6 +57,18 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
             raise AssertionError(phase.id)
         case _:
             assert_never(phase)
+
+
+_PARTS = ("Changes", "Test Strategy")
+"""Sections that the one task names, where the document has them."""
+
+
+def _one_task(pipeline: Pipeline, state: State) -> str:
+    """The list of one task: what a person approved is implemented as a whole."""
+    plan = pipeline.approved_first
+    if plan is None:
+        return one_task(state.title, pipeline.phases[0].writes if isinstance(pipeline.phases[0], SetupPhase) else "")
+    return one_task(state.title, plan.writes, [part for part in _PARTS if part in agent_and_headings(plan, state)[1]])
 
 
 def _done(pipeline: Pipeline, state: State) -> Done:

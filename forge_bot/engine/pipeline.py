@@ -62,6 +62,7 @@ class Speaking(Phase):
     recalls: tuple[Recalled, ...] = Field(default=(), description="what the agent is told of past runs")
     caption: str = Field(default="", description="the document in a few words, as comments introduce it")
     pull_request: PullRequestPart | None = Field(default=None, description="the part of the pull request that the document provides")
+    follows_rules: bool = Field(default=False, description="the agent is told the standing rules on tasks")
 
 
 class AgentPhase(Speaking):
@@ -216,6 +217,29 @@ class Pipeline(Frozen):
     def documents(self, part: PullRequestPart) -> tuple[str, ...]:
         """The artifacts that provide a part of the pull request, the last one first."""
         return tuple(phase.writes for phase in self.providing(part))
+
+    @property
+    def summary(self) -> str:
+        """The document with the result of a run: the one marked as summary, else that of the last agent phase; "" if there is none."""
+        written = [phase.writes for phase in reversed(self.phases) if isinstance(phase, AgentPhase)]
+        return next(iter((*self.documents("summary"), *written)), "")
+
+    @property
+    def approved_first(self) -> AgentPhase | None:
+        """The phase whose document is the first that a person approves: the one that the first gate sends back to."""
+        gate = next((phase for phase in self.phases if isinstance(phase, GatePhase)), None)
+        phase = self.phase(gate.sends_back_to) if gate is not None else None
+        return phase if isinstance(phase, AgentPhase) else None
+
+    @property
+    def reviews(self) -> tuple[ReviewPhase | TaskReviewPhase, ...]:
+        """The phases whose documents are reviews, in order."""
+        return tuple(phase for phase in self.phases if isinstance(phase, ReviewPhase | TaskReviewPhase))
+
+    def task_documents(self, task: str) -> tuple[str, ...]:
+        """The documents about one task, in the order of their phases."""
+        phases = [phase for phase in self.phases if isinstance(phase, TasksPhase | TaskReviewPhase)]
+        return tuple(phase.writes.replace("{task}", task) for phase in phases)
 
     @property
     def task_lists(self) -> tuple[str, ...]:

@@ -2,13 +2,14 @@
 
 from forge_bot.knowledge.history import History, Pattern, Recall, Similar
 from forge_bot.knowledge.languages import Language
-from forge_bot.knowledge.past_runs import PastRun, read_past_run
+from forge_bot.knowledge.past_runs import DocumentNames, PastRun, read_past_run
 from forge_bot.knowledge.profile import Profile, read_profile
 from forge_bot.knowledge.project_commands_of import ENV, Command, ProjectCommands
 
 __all__ = [
     "ENV",
     "Command",
+    "DocumentNames",
     "History",
     "Language",
     "PastRun",

@@ -1,21 +1,25 @@
 """A run that is over, or stopped, as far as its workspace still tells: nothing in it is taken for granted."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from typing import NamedTuple, Self
 
 from pydantic.alias_generators import to_camel
 
 from forge_bot.artifacts.findings import read_findings
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.knowledge.friction import read_friction
 from forge_bot.knowledge.lenient_config import items, json_object, string, strings, table
 from forge_bot.knowledge.words import one_line
 from forge_bot.values import Finding, Frozen, Severity, Usage
 
-REQUEST, STATE, SUMMARY, REPORTS = "request.md", "state.json", "summary.md", "reports.jsonl"
-_FIXED_REVIEWS = {"review-design.md": "phase-3b", "review-tasks.md": "phase-4b", "comprehensive-review.md": "phase-7"}
-_FIRST_TASKS = tuple(f"review-{number}.md" for number in range(1, 21))
+REQUEST, STATE, REPORTS = "request.md", "state.json", "reports.jsonl"
+_TASK = "{task}"
+_FIRST_TASKS = tuple(str(number) for number in range(1, 21))
+"""The tasks whose reviews are looked for where the state names no task."""
+
 _DATED = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _ENDED = {"completed": "done", "in_progress": "unfinished", "pending": "unfinished", "awaiting_human": "waiting"}
 _LONGEST_REQUEST = 4_000
@@ -23,9 +27,34 @@ _TELLING = ("artifact_written", "answered", "retry_asked")
 _COUNTS = ("calls", "input_tokens", "cached_tokens", "output_tokens", "duration_ms")
 
 
-def is_read(name: str) -> bool:
-    """Whether a file of that name in a workspace can tell something about its run."""
-    return name in {REQUEST, STATE, SUMMARY, REPORTS, *_FIXED_REVIEWS} or (name.startswith("review-") and name.endswith(".md"))
+class DocumentNames(NamedTuple):
+    """The documents of a run that are read to learn from it. Without them, state and reports alone are read."""
+
+    summary: str = ""
+    reviews: tuple[tuple[str, str], ...] = ()
+    """Each review and its phase; `{task}` stands for a task's id."""
+
+    @classmethod
+    def of(cls, pipeline: Pipeline) -> Self:
+        """The names that a pipeline gives to the documents; the reviews of tasks come last."""
+        named = ((phase.writes, phase.id) for phase in pipeline.reviews)
+        return cls(summary=pipeline.summary, reviews=tuple(sorted(named, key=lambda review: _TASK in review[0])))
+
+    def tells(self, name: str) -> bool:
+        """Whether a file of that name in a workspace can tell something about its run."""
+        return name in {REQUEST, STATE, REPORTS, self.summary} or any(_fits(review, name) for review, _ in self.reviews)
+
+    def written(self, tasks: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield the names of the reviews of a run with these tasks, each with its phase."""
+        ids = tuple(tasks) or _FIRST_TASKS
+        for name, phase in self.reviews:
+            for each in ids if _TASK in name else ("",):
+                yield name.replace(_TASK, each), phase
+
+
+def _fits(review: str, name: str) -> bool:
+    before, task, after = review.partition(_TASK)
+    return name.startswith(before) and name.endswith(after) if task else name == review
 
 
 class PastRun(Frozen):
@@ -77,8 +106,8 @@ def read_reported(text: str) -> Reported:
     return Reported(findings=tuple(dict.fromkeys(findings)), rejections=tuple(dict.fromkeys(each for each in rejections if each[1])))
 
 
-def read_past_run(name: str, read: Callable[[str], str | None]) -> PastRun | None:
-    """The run in a workspace folder of that name; `read` gives the text of a file in it.
+def read_past_run(name: str, read: Callable[[str], str | None], documents: DocumentNames | None = None) -> PastRun | None:
+    """The run in a workspace folder of that name; `read` gives the text of a file in it, `documents` says which tell something.
 
     None when neither its state nor its request is there; whatever else is missing or broken is left empty.
     """
@@ -86,7 +115,8 @@ def read_past_run(name: str, read: Callable[[str], str | None]) -> PastRun | Non
     if request is None and written is None:
         return None
     state = json_object(written or "")
-    summary = read(SUMMARY) or ""
+    documents = documents or DocumentNames()
+    summary = (read(documents.summary) if documents.summary else None) or ""
     reported = read_reported(read(REPORTS) or "")
     heading, body = _request(request or "")
     status = string(state.get("currentPhaseStatus")) or string(state.get("status"))
@@ -100,7 +130,7 @@ def read_past_run(name: str, read: Callable[[str], str | None]) -> PastRun | Non
         effort=one_line(string(state.get("effort"))),
         date=_date(state, name),
         # A review that is written anew takes the findings of its last round out of the state; the reports keep them.
-        findings=tuple(dict.fromkeys((*reported.findings, *_findings(state, read)))),
+        findings=tuple(dict.fromkeys((*reported.findings, *_findings(state, read, documents)))),
         rejections=reported.rejections,
         friction=read_friction(summary),
         usage=_usage(table(state, "usage")),
@@ -143,18 +173,18 @@ def _first_paragraph(summary: str) -> str:
     return next((each.text for each in blocks[start + 1 :] if each.kind is BlockKind.TEXT and not each.empty), "")
 
 
-def _findings(state: Mapping[str, object], read: Callable[[str], str | None]) -> Iterator[tuple[str, Finding]]:
+def _findings(state: Mapping[str, object], read: Callable[[str], str | None], documents: DocumentNames) -> Iterator[tuple[str, Finding]]:
     """Findings by the phase or agent that made them: those the state records, and those in reviews of which it records none."""
     artifacts = table(state, "artifacts")
     for record in (*artifacts.values(), *items(state.get("findings"))):
         by = string(table(record).get("phase")) or string(table(record).get("agent"))
         for finding in _recorded(record):
             yield one_line(by), finding
-    of_tasks = [f"review-{task_id}.md" for task in _tasks(state) if (task_id := string(task.get("id")))]
-    for name in dict.fromkeys((*_FIXED_REVIEWS, *(of_tasks or _FIRST_TASKS))):
+    tasks = [task_id for task in _tasks(state) if (task_id := string(task.get("id")))]
+    for name, phase in dict.fromkeys(documents.written(tasks)):
         if not _tells(artifacts.get(name)) and (text := read(name)):
             for finding in read_findings(text):
-                yield _FIXED_REVIEWS.get(name, "phase-6"), _finding(finding.severity, finding.description)
+                yield phase, _finding(finding.severity, finding.description)
 
 
 def _tells(record: object) -> bool:

@@ -44,11 +44,13 @@ def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
     source = run.state.source
     if run.state.flags.skip_pr:
         return _published(action, f"the result was not posted to {source.url}: the run was begun with --nopr")
-    if can_be_posted(run.state):
-        if not may_post(run.state):
+    if can_be_posted(run.pipeline, run.state):
+        if not may_post(run.pipeline, run.state):
             return PublicationAsked(key=f"{action.action_id}/asked", at=now(), action_id=action.action_id)
         return PublishStep(("gh", "issue", "comment", source.url, "--body", comment_text(run)))
-    return _published(action, f"the result was not posted to {source.url}: post {run.workspace.relative}/summary.md there by hand")
+    return _published(
+        action, f"the result was not posted to {source.url}: post {run.workspace.relative}/{run.pipeline.summary} there by hand"
+    )
 
 
 def _last_push(run: Run, action: Exec) -> PublishStep | Published:

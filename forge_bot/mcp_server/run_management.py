@@ -11,8 +11,8 @@ from forge_bot.engine import SpawnAgent
 from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase
 from forge_bot.engine.reports import Answer, RetryAsked
 from forge_bot.engine.state import State, TaskState
-from forge_bot.errors import BadArguments, UnknownArtifact
-from forge_bot.knowledge import History
+from forge_bot.errors import BadArguments, BadPipeline, PipelineNotRunnable, UnknownArtifact
+from forge_bot.knowledge import DocumentNames, History
 from forge_bot.knowledge.past_runs import REPORTS, Reported, read_reported
 from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_run import Turns, client_run
@@ -132,7 +132,7 @@ class RunManagement:
     def history(self, query: str, about: About, limit: int, project: str) -> Findings:
         """A project's earlier runs like a text, what reviewers kept finding there, or where runs got stuck. Raises NotServed."""
         root = self.roots.root(project)
-        past = history_at(root.repository, root.repository.commit_id("HEAD"))
+        past = _history(root)
         count = min(max(limit, 1), _MOST)
         return Findings(results=_taught(past, query, about, count), runs=len(root.runs()))
 
@@ -254,9 +254,18 @@ def _estimated(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
     return found.model_dump(mode="json", by_alias=False)
 
 
+def _history(root: ServedFolder) -> History:
+    """What earlier runs left in a project. Where its pipeline cannot be read, their states and reports still tell."""
+    try:
+        documents = DocumentNames.of(load_pipeline(root.config.pipeline, root.repository.text_here))
+    except (BadPipeline, PipelineNotRunnable):
+        documents = DocumentNames()
+    return history_at(root.repository, root.repository.commit_id("HEAD"), documents)
+
+
 def _repository(root: ServedFolder) -> dict[str, JsonValue]:
     known = root.runs()
-    past = history_at(root.repository, root.repository.commit_id("HEAD"))
+    past = _history(root)
     said = past.patterns("", (), _ALL)
     efforts: dict[str, JsonValue] = {}
     for info in known:

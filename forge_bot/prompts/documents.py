@@ -55,6 +55,7 @@ class PullRequestFacts(Frozen):
     issue: int | None = Field(default=None, description="the issue that merging closes")
     warnings: tuple[str, ...] = Field(default=(), description="what a reviewer has to know first: red commands, accepted risks")
     requirements: tuple[Requirement, ...] = ()
+    requirements_in: str = Field(default="", description="the document that has all requirements")
     reviews: tuple[Review, ...] = ()
     commands: tuple[CommandResult, ...] = ()
     answers: tuple[AnsweredCheckpoint, ...] = ()

@@ -1,5 +1,6 @@
 """The past runs that a commit holds: read through git once, then remembered beside git's own data."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -10,8 +11,7 @@ from pydantic import ValidationError
 from forge_bot import __version__
 from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
-from forge_bot.knowledge import History, PastRun, read_past_run
-from forge_bot.knowledge.past_runs import is_read
+from forge_bot.knowledge import DocumentNames, History, PastRun, read_past_run
 from forge_bot.store import SPECS, write_whole
 from forge_bot.values import Frozen
 
@@ -20,9 +20,6 @@ RUNS_READ = 10_000
 
 _AT_ONCE = 250
 """Workspaces whose files are held in memory at the same time."""
-
-_HEADER = f'{{"pastRuns":2,"version":"{__version__}"}}'
-"""First line of the memory. Another version may read a workspace differently, so it begins anew; so does another number."""
 
 _Key = tuple[str, str]
 """Name of a workspace and the id of its tree: while the id is the same, so is everything in it."""
@@ -37,12 +34,12 @@ class _Remembered(Frozen):
 
 
 @lru_cache(maxsize=2)
-def history_at(repository: Repository, commit: str) -> History:
+def history_at(repository: Repository, commit: str, documents: DocumentNames) -> History:
     """What earlier runs left in a commit, given by its full id, ready to be asked; made once for each commit."""
-    return History(past_runs(repository, commit))
+    return History(past_runs(repository, commit, documents))
 
 
-def past_runs(repository: Repository, commit: str) -> tuple[PastRun, ...]:
+def past_runs(repository: Repository, commit: str, documents: DocumentNames) -> tuple[PastRun, ...]:
     """The past runs in a commit, by name.
 
     Only workspaces that nobody here has seen before are read and parsed. What is remembered can be deleted at any time; where it
@@ -54,13 +51,14 @@ def past_runs(repository: Repository, commit: str) -> tuple[PastRun, ...]:
     if not wanted:
         return ()
     place = memory(repository)
-    known = _remembered(place)
+    header = _header(documents)
+    known = _remembered(place, header)
     new = [key for key in wanted if key not in known]
     if new:
-        known |= _read(repository, commit, new)
+        known |= _read(repository, commit, new, documents)
         kept = known if len(known) <= 2 * RUNS_READ else {key: known[key] for key in wanted}
         with suppress(WriteFailed):
-            write_whole(place, "\n".join((_HEADER, *_lines(kept), "")))
+            write_whole(place, "\n".join((header, *_lines(kept), "")))
     return tuple(run for key in wanted if (run := known[key]) is not None)
 
 
@@ -69,38 +67,43 @@ def memory(repository: Repository) -> Path:
     return repository.common_dir / "forge-bot" / "past-runs.jsonl"
 
 
+def _header(documents: DocumentNames) -> str:
+    """First line of the memory. Another version, or other names of documents, may read a workspace differently: it begins anew."""
+    return json.dumps({"pastRuns": 3, "version": __version__, "documents": documents})
+
+
 def _lines(known: Mapping[_Key, PastRun | None]) -> Iterator[str]:
     for (folder, tree), run in known.items():
         yield _Remembered(folder=folder, tree=tree, run=run).model_dump_json()
 
 
-def _remembered(place: Path) -> dict[_Key, PastRun | None]:
+def _remembered(place: Path, expected: str) -> dict[_Key, PastRun | None]:
     """What was remembered; nothing if another version wrote it or it is broken."""
     try:
         header, *lines = place.read_text(encoding="utf-8").split("\n")
         entries = [_Remembered.model_validate_json(line) for line in lines if line]
     except (OSError, ValueError, ValidationError):
         return {}
-    return {(entry.folder, entry.tree): entry.run for entry in entries} if header == _HEADER else {}
+    return {(entry.folder, entry.tree): entry.run for entry in entries} if header == expected else {}
 
 
-def _read(repository: Repository, commit: str, keys: Sequence[_Key]) -> dict[_Key, PastRun | None]:
+def _read(repository: Repository, commit: str, keys: Sequence[_Key], documents: DocumentNames) -> dict[_Key, PastRun | None]:
     files: dict[str, list[str]] = {}
     for path in repository.list_files(commit, SPECS):
         folder, _, name = path.removeprefix(f"{SPECS}/").partition("/")
-        if is_read(name):
+        if documents.tells(name):
             files.setdefault(folder, []).append(path)
     found: dict[_Key, PastRun | None] = {}
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
         texts = repository.read_many(commit, [path for name, _ in some for path in files.get(name, ())])
-        found |= {key: _run_in(key[0], texts) for key in some}
+        found |= {key: _run_in(key[0], texts, documents) for key in some}
     return found
 
 
-def _run_in(name: str, texts: Mapping[str, bytes]) -> PastRun | None:
+def _run_in(name: str, texts: Mapping[str, bytes], documents: DocumentNames) -> PastRun | None:
     def text_of(path: str) -> str | None:
         raw = texts.get(f"{SPECS}/{name}/{path}")
         return raw.decode("utf-8", "replace") if raw is not None else None
 
-    return read_past_run(name, text_of)
+    return read_past_run(name, text_of, documents)

@@ -14,7 +14,7 @@ from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskRev
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
-from forge_bot.knowledge import ENV, Pattern, Profile
+from forge_bot.knowledge import ENV, DocumentNames, Pattern, Profile
 from forge_bot.knowledge.history import History, Recall
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
@@ -34,9 +34,6 @@ _FILES_SHOWN = 24_000
 
 _NAMED = re.compile(r"`([\w./@+-]+\.\w+)`")
 _FEW_FILES = 60
-
-_PLANNERS = frozenset({"architect", "task-decomposer", "task-reviewer"})
-"""Agents that are told the standing rules on tasks."""
 
 _DIFF_SHOWN = 120_000
 
@@ -90,7 +87,7 @@ class PromptContext:
             task=task.spec if task is not None else None,
             round=self.round(action, task_id),
             notes=tuple(note.text for note in notes if self._from_person(note)),
-            decided=(*self._standing(action.agent), *self.decided({note.text for note in notes})),
+            decided=(*self._rules(phase), *self.decided({note.text for note in notes})),
             problems=tuple(note.text for note in notes if note.by == PROCESS),
             repository=layer_three(self.profile, self._few_files()),
             similar=tuple(f"{entry.name}: {entry.title}. {entry.summary}" for entry in recall.similar),
@@ -116,9 +113,9 @@ class PromptContext:
         agents = {phase.agent for phase in self.run.pipeline.phases if isinstance(phase, Speaking)}
         return note.by != PROCESS and note.by not in agents
 
-    def _standing(self, agent: str) -> tuple[str, ...]:
-        """Return the standing rules, for the agents that plan and judge the tasks."""
-        return tuple(rule.sentence for rule in self.run.rules.rules) if agent in _PLANNERS else ()
+    def _rules(self, phase: Speaking) -> tuple[str, ...]:
+        """Return the standing rules, for the phases that plan and judge the tasks."""
+        return tuple(rule.sentence for rule in self.run.rules.rules) if phase.follows_rules else ()
 
     def decided(self, said_anyway: set[str]) -> tuple[str, ...]:
         """What people said at the checkpoints, for agents that are not the ones it was said to."""
@@ -259,7 +256,7 @@ class PromptContext:
     @property
     def history(self) -> History:
         """What earlier runs left in the base commit."""
-        return history_at(self.run.repository, self.run.state.base_commit)
+        return history_at(self.run.repository, self.run.state.base_commit, DocumentNames.of(self.run.pipeline))
 
     def _recall(self, phase: Speaking, task: TaskState | None) -> Recall:
         if not phase.recalls:

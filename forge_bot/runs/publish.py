@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from forge_bot.engine.pipeline import ReviewPhase
-from forge_bot.engine.post_to_source import SUMMARY, can_be_posted, may_post
+from forge_bot.engine.post_to_source import can_be_posted, may_post
 from forge_bot.engine.state import State
 from forge_bot.prompts import escape
 from forge_bot.prompts.documents import AnsweredCheckpoint, PullRequestBody, PullRequestFacts, Requirement, Review, pull_request
@@ -35,7 +35,9 @@ class Publisher:
 
     def asks(self) -> bool:
         """Return whether a person is to be asked before the summary is posted."""
-        return self.post is not None and can_be_posted(self.run.state) and not may_post(self.run.state)
+        return (
+            self.post is not None and can_be_posted(self.run.pipeline, self.run.state) and not may_post(self.run.pipeline, self.run.state)
+        )
 
     def publish(self, operation: Literal["pull-request", "post-to-source", "final-commit"]) -> tuple[str, str]:
         """Do it; a sentence on what was done, and the URL it can be seen at, if any. Raises GitFailed when a push fails."""
@@ -48,7 +50,11 @@ class Publisher:
                     return f"pushed {self.run.state.branch}; the pull request's text is {PULL_REQUEST}", ""
                 return f"the pull request's text is {PULL_REQUEST}; nothing was pushed", ""
             case "post-to-source":
-                if self.post is not None and can_be_posted(self.run.state) and may_post(self.run.state):
+                if (
+                    self.post is not None
+                    and can_be_posted(self.run.pipeline, self.run.state)
+                    and may_post(self.run.pipeline, self.run.state)
+                ):
                     return "posted the summary to the issue", self.post(self.run.state.source.url, comment_text(self.run))
                 return f"the summary was not posted to the issue: {self._why_not()}", ""
             case "final-commit":
@@ -65,8 +71,8 @@ class Publisher:
 
 def comment_text(run: Run) -> str:
     """Return the summary as a comment: what would act in it is made harmless, and the marker keeps it from being read for commands."""
-    summary = run.workspace.read(SUMMARY)
-    cut = f"\n\nThe rest is in `{run.workspace.relative}/{SUMMARY}`." if len(summary) > _LONGEST_COMMENT else ""
+    summary = run.workspace.read(run.pipeline.summary)
+    cut = f"\n\nThe rest is in `{run.workspace.relative}/{run.pipeline.summary}`." if len(summary) > _LONGEST_COMMENT else ""
     return f"<!-- forge-bot:summary run={run.name} -->\n{escape.document(summary[:_LONGEST_COMMENT]).text}{cut}"
 
 
@@ -81,6 +87,7 @@ def pull_request_text(run: Run) -> PullRequestBody:
             issue=issue,
             warnings=_warnings(state),
             requirements=_requirements(run),
+            requirements_in=next((name for name in run.pipeline.documents("requirements") if name in state.artifacts), ""),
             reviews=_reviews(run),
             commands=state.verification.results if state.verification is not None else (),
             answers=_answers(run),

@@ -637,12 +637,12 @@ def test_whether_the_summary_is_posted_is_asked_and_a_yes_hands_the_posting_out(
     assert isinstance(bench.action, Checkpoint)
     assert (bench.action.name, bench.action.options) == ("post-to-source", ("post", "skip"))
     assert [file.name for file in bench.action.files] == ["summary.md"]
-    assert not may_post(bench.state)
+    assert not may_post(bench.pipeline, bench.state)
     bench.show()
     bench.answer(Answer.POST)
     assert isinstance(bench.action, Exec)
     assert bench.action.operation == "post-to-source"
-    assert may_post(bench.state)
+    assert may_post(bench.pipeline, bench.state)
     bench.published()
     assert bench.action.phase == "final-commit"
     assert fold(DEVELOP, bench.reports) == bench.state
@@ -670,7 +670,7 @@ def test_a_yes_to_post_does_not_outlive_going_back() -> None:
     bench.answer(Answer.POST)
     bench.tell(RetryAsked(key="retry", at=bench.now(), phase=PhaseId("final-summary"), by="ann", via="terminal"))
     bench.until("post-to-source")
-    assert not may_post(bench.state)
+    assert not may_post(bench.pipeline, bench.state)
 
 
 def test_nobody_is_asked_to_post_where_nothing_can_be_posted() -> None:

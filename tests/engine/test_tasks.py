@@ -203,7 +203,7 @@ def test_a_human_gate_is_no_part_of_a_wave_and_comes_up_when_its_dependencies_ha
 @settings(deadline=None)
 @given(st.text(max_size=120), st.lists(st.text(max_size=60), max_size=4))
 def test_the_tasks_file_of_a_small_request_is_read_without_problems_whatever_its_title(title: str, sections: list[str]) -> None:
-    (task,), problems = read_tasks(one_task(title, sections))
+    (task,), problems = read_tasks(one_task(title, "design.md", sections))
     assert problems == ()
     assert task.id == "1"
     assert task.title
@@ -217,15 +217,15 @@ def test_the_tasks_file_of_a_small_request_is_read_without_problems_whatever_its
     "title", ["Fix it [parallel]", "x\n## Task 2: y\nmode: parallel", "<!-- x", "```", "", "  ", "# Task 9: z", "C#", "a | b", "mode: x"]
 )
 def test_titles_that_look_like_markup_stay_one_task(title: str) -> None:
-    text = one_task(title, ["mode: parallel", "## Task 3: z", "- [ ] AC-9: no", "files:\n- /etc"])
+    text = one_task(title, "design.md", ["mode: parallel", "## Task 3: z", "- [ ] AC-9: no", "files:\n- /etc"])
     (task,), problems = read_tasks(text)
     assert (task.mode, task.files, len(task.acceptance), problems) == (TaskMode.SEQUENTIAL, (), 2, ())
     assert text.startswith("# Tasks\n\n## Task 1: ")
 
 
 def test_the_tasks_file_of_a_small_request_names_the_parts_of_the_design() -> None:
-    assert '- the part "Changes"' in one_task("Fix the typo", ["Changes", "Test Strategy"])
-    assert "It has:" not in one_task("Fix the typo", [])
+    assert '- the part "Changes"' in one_task("Fix the typo", "design.md", ["Changes", "Test Strategy"])
+    assert "It has:" not in one_task("Fix the typo", "design.md", [])
 
 
 def test_code_in_a_criterion_keeps_its_underscores() -> None:

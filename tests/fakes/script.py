@@ -4,23 +4,18 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase, TasksPhase
+from forge_bot.settings import load_pipeline
+
 Answer = Mapping[str, object]
 
-HEADINGS = {
-    "situation-analyst": ("Relevant Files", "Interfaces and Data Flow", "Existing Tests", "Constraints"),
-    "situation-analyst-investigator": (
-        "Relevant Files",
-        "Interfaces and Data Flow",
-        "Existing Tests",
-        "Constraints",
-        "Root Cause or Integration Points",
-        "Edge Cases and Risks",
-        "Open Questions",
-    ),
-    "investigator": ("Root Cause or Integration Points", "Edge Cases and Risks", "Impact", "Open Questions"),
-    "architect": ("Approach", "Changes", "Test Strategy", "Risks", "Decisions"),
-    "implementer": ("Files Changed", "Tests", "Acceptance Criteria", "Deviations"),
+DEVELOP = load_pipeline("develop", lambda _path: None)
+HEADINGS: dict[str, tuple[str, ...]] = {
+    **{phase.agent: phase.headings for phase in reversed(DEVELOP.speaking)},
+    **{each.agent: each.headings for phase in DEVELOP.phases if isinstance(phase, AgentPhase) for each in phase.variants.values()},
 }
+"""What each agent's document has to have, those of the pipeline itself first."""
+
 
 GUARD = {
     "path": "rota/schedule.py",
@@ -77,17 +72,25 @@ def look(*paths: str) -> Answer:
 
 def usual() -> dict[tuple[str, str, str], Answer]:
     """What every agent says when all goes well, by agent, phase and round; `*` fits all."""
+    agents = [phase.agent for phase in DEVELOP.speaking]
     return {
-        **{(agent, "*", "*"): document(*headings) for agent, headings in HEADINGS.items() if agent != "implementer"},
-        ("design-reviewer", "*", "*"): review("APPROVE"),
-        ("task-decomposer", "*", "*"): {"artifact_markdown": TASKS},
-        ("task-reviewer", "*", "*"): review("APPROVE"),
-        ("implementer", "*", "*"): change(GUARD, TEST),
-        ("impl-reviewer", "*", "*"): review("PASS", extra=["Acceptance Criteria"]),
-        ("comprehensive-reviewer", "*", "*"): review("PASS", extra=["Requirements"]),
-        ("verifier", "final-verification", "*"): document("Summary", "Requirements"),
-        ("verifier", "final-summary", "*"): document("Summary", "Changes", "Verification", "Improvement Report"),
+        **{(agent, "*", "*"): document(*headings) for agent, headings in HEADINGS.items() if agent not in agents},
+        **{(phase.agent, "*" if agents.count(phase.agent) == 1 else phase.id, "*"): well(phase) for phase in DEVELOP.speaking},
     }
+
+
+def well(phase: Speaking) -> Answer:
+    """What the agent of a phase says when all goes well: a document with its headings, a yes, the list of tasks or the change."""
+    match phase:
+        case ReviewPhase() | TaskReviewPhase():
+            yes = next(verdict for verdict in phase.verdicts if verdict.positive)
+            return review(yes.value, extra=[heading for heading in phase.headings if heading not in {"Verdict", "Findings"}])
+        case AgentPhase(tasks=True):
+            return {"artifact_markdown": TASKS}
+        case TasksPhase():
+            return change(GUARD, TEST)
+        case _:
+            return document(*phase.headings)
 
 
 def write(path: Path, different: Mapping[tuple[str, str, str], Answer | str] | None = None) -> str:

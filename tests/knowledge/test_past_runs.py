@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.knowledge import PastRun, read_past_run
-from forge_bot.knowledge.past_runs import is_read
+from forge_bot.knowledge import DocumentNames, PastRun, read_past_run
 from forge_bot.values import Finding
+from tests.fakes.bench import DEVELOP
 from tests.knowledge.run_scene import CRITICAL, MAJOR, MINOR
 
 NAME = "20260412-42-fix-login"
@@ -31,11 +31,12 @@ STATE: dict[str, object] = {
     "usage": {"calls": 3, "inputTokens": 100, "outputTokens": 20, "cost": "0.12", "durationMs": 900, "model": "m"},
 }
 SUMMARY = "# Run\n\n## Summary\n\nSessions last\nan hour now.\n\n## Improvement Report\n\n- No fixture for sessions\n"
+DOCUMENTS = DocumentNames.of(DEVELOP)
 
 
 def read(files: dict[str, str], name: str = NAME) -> PastRun:
     """The run in a workspace of these files."""
-    run = read_past_run(name, files.get)
+    run = read_past_run(name, files.get, DOCUMENTS)
     assert run is not None
     return run
 
@@ -52,7 +53,7 @@ def test_a_whole_workspace_is_read() -> None:
 
 
 def test_a_folder_without_state_and_request_is_no_run() -> None:
-    assert read_past_run(NAME, {"summary.md": SUMMARY}.get) is None
+    assert read_past_run(NAME, {"summary.md": SUMMARY}.get, DOCUMENTS) is None
 
 
 def test_a_request_alone_is_enough() -> None:
@@ -91,7 +92,7 @@ def test_findings_of_rounds_that_ended_with_revise_are_read_from_the_reports() -
         ("phase-3b", Finding(severity=CRITICAL, description="Tokens are kept forever")),
         ("phase-3b", Finding(severity=MAJOR, description="Two clocks")),
     )
-    assert is_read("reports.jsonl")
+    assert DOCUMENTS.tells("reports.jsonl")
 
 
 def test_what_people_said_when_they_sent_work_back_is_read_from_the_reports() -> None:
@@ -109,10 +110,10 @@ def test_a_review_in_which_the_state_found_nothing_is_not_read_again() -> None:
     state: dict[str, object] = {**STATE, "artifacts": {"review-1.md": {"phase": "phase-6", "verdict": "PASS", "findings": []}}}
     asked: list[str] = []
     files = {"request.md": REQUEST, "state.json": json.dumps(state), "review-1.md": "## Verdict: PASS\n"}
-    read_past_run(NAME, lambda name: asked.append(name) or files.get(name))
+    read_past_run(NAME, lambda name: asked.append(name) or files.get(name), DOCUMENTS)
     assert "review-1.md" not in asked
     assert "review-design.md" in asked
-    assert all(is_read(name) for name in asked)
+    assert all(DOCUMENTS.tells(name) for name in asked)
 
 
 def test_the_state_knows_better_than_the_review_it_was_made_from() -> None:

@@ -8,11 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.agent.model_answers import AnswerKind, Explore, parse_answer
+from forge_bot.engine.pipeline import Speaking
 from forge_bot.errors import BadTemplate
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Line, Material, Prompt
-from forge_bot.values import Finding, Severity, TaskId, TaskMode, TaskSpec
+from forge_bot.values import Finding, PhaseId, Severity, TaskId, TaskMode, TaskSpec
+from tests.fakes.bench import DEVELOP
 from tests.prompts.scenes import CLOSING, JIRA, READ_FILE, fences, material
 
 SHIPPED = Environment()
@@ -219,24 +221,27 @@ def test_a_client_may_change_code_for_a_task_and_else_its_document_only() -> Non
 
 
 @pytest.mark.parametrize(
-    ("agent", "similar", "patterns", "friction"),
+    ("phase", "recalls"),
     [
-        ("situation-analyst", True, False, False),
-        ("situation-analyst-investigator", True, False, False),
-        ("investigator", False, False, False),
-        ("architect", True, True, False),
-        ("task-decomposer", True, True, False),
-        ("implementer", False, True, True),
-        ("impl-reviewer", False, True, True),
-        ("comprehensive-reviewer", False, True, True),
-        ("verifier", False, False, False),
+        ("phase-1", ("similar",)),
+        ("phase-2", ()),
+        ("phase-3", ("similar", "patterns")),
+        ("phase-4", ("similar", "patterns")),
+        ("phase-5", ("patterns", "friction")),
+        ("phase-6", ("patterns", "friction")),
+        ("phase-7", ("patterns", "friction")),
+        ("final-verification", ()),
     ],
 )
-def test_each_agent_remembers_what_it_can_use(agent: str, *, similar: bool, patterns: bool, friction: bool) -> None:
+def test_each_agent_remembers_what_it_can_use(phase: PhaseId, recalls: tuple[str, ...]) -> None:
+    speaking = DEVELOP.phase(phase)
+    assert isinstance(speaking, Speaking)
+    assert speaking.recalls == recalls
     verdicts = ("PASS", "PASS_WITH_NOTES", "FAIL")
-    user = prompt(agent=agent, verdicts=verdicts, similar=("one",), patterns=("two",), friction=("three",)).user
-    headings = ("## Similar Past Pipelines", "## Past Review Patterns", "## AI Friction Points")
-    assert [heading in user for heading in headings] == [similar, patterns, friction]
+    told = {part: ("one",) if part in recalls else () for part in ("similar", "patterns", "friction")}
+    user = prompt(agent=speaking.agent, verdicts=verdicts, **told).user
+    headings = {"similar": "## Similar Past Pipelines", "patterns": "## Past Review Patterns", "friction": "## AI Friction Points"}
+    assert [heading in user for heading in headings.values()] == [part in recalls for part in headings]
 
 
 def test_layers_three_and_four_are_left_out_where_there_is_no_data() -> None:

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository
+from forge_bot.knowledge import DocumentNames
 from forge_bot.runs.past_run_index import history_at, memory, past_runs
+from tests.fakes.bench import DEVELOP
 from tests.fakes.finished import Finished, committed, demo, finished
 from tests.fakes.processes import started_by
 
 MOST_CALLS = 8
+DOCUMENTS = DocumentNames.of(DEVELOP)
 
 pytestmark = pytest.mark.xdist_group("past")
 
@@ -70,44 +73,44 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
 
 
 def test_what_was_read_once_is_remembered_and_the_same(run: Finished) -> None:
-    first = past_runs(run.repository, run.base)
+    first = past_runs(run.repository, run.base, DOCUMENTS)
     assert len(first) == 30
     assert first[0].findings or first[1].findings
     again: list[object] = []
-    calls = started_by(lambda: again.append(past_runs(run.repository, run.base)))
+    calls = started_by(lambda: again.append(past_runs(run.repository, run.base, DOCUMENTS)))
     assert again == [first]
     assert not any("cat-file" in call for call in calls)
 
 
 def test_only_workspaces_that_changed_are_read_again(run: Finished) -> None:
-    before = past_runs(run.repository, run.base)
+    before = past_runs(run.repository, run.base, DOCUMENTS)
     changed = before[4].name
     base = committed(
         run, {f".specs/{changed}/request.md": "# Another title\n\nAnother text.\n", ".specs/29991231-new/request.md": "# New\n"}
     )
-    after = {each.name: each for each in past_runs(run.repository, base)}
+    after = {each.name: each for each in past_runs(run.repository, base, DOCUMENTS)}
     assert len(after) == 31
     assert after["29991231-new"].title == "New"
     assert after[changed].request == "Another text."
     assert {name for name in after if after[name] not in before} == {changed, "29991231-new"}
-    assert past_runs(run.repository, run.base) == before, "an older commit still tells what it told"
+    assert past_runs(run.repository, run.base, DOCUMENTS) == before, "an older commit still tells what it told"
 
 
 @pytest.mark.parametrize("damage", ["", "not a memory", '{"pastRuns":2,"version":"0.0.0-other"}\n', "\n\xff\xfe"])
 def test_a_memory_that_is_broken_or_of_another_version_is_made_anew(run: Finished, damage: str) -> None:
-    whole = past_runs(run.repository, run.base)
+    whole = past_runs(run.repository, run.base, DOCUMENTS)
     text = memory(run.repository).read_bytes()
     memory(run.repository).write_bytes(damage.encode("latin-1"))
-    assert past_runs(run.repository, run.base) == whole
+    assert past_runs(run.repository, run.base, DOCUMENTS) == whole
     assert memory(run.repository).read_bytes() == text
 
 
 def test_where_nothing_can_be_remembered_past_runs_are_still_known(run: Finished) -> None:
     place = memory(run.repository).parent
     place.write_text("a file where the folder should be")
-    assert len(past_runs(run.repository, run.base)) == 30
+    assert len(past_runs(run.repository, run.base, DOCUMENTS)) == 30
 
 
 def test_folders_that_hold_no_run_are_passed_over(run: Finished) -> None:
     base = committed(run, {".specs/notes/readme.md": "x", ".specs/file.md": "x", ".specs/\u200bodd/request.md": "# x\n"})
-    assert len(past_runs(run.repository, base)) == len(past_runs(run.repository, base)) == 30
+    assert len(past_runs(run.repository, base, DOCUMENTS)) == len(past_runs(run.repository, base, DOCUMENTS)) == 30

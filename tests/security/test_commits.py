@@ -10,6 +10,7 @@ from forge_bot.bot.push_commits import push, refuse_unseen
 from forge_bot.bot.untrusted_records import state_at
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Published
 from forge_bot.errors import BranchMoved, CommitsRefused
+from forge_bot.knowledge import DocumentNames
 from forge_bot.runs.create import NewRun, RequestDraft, create_run, plan_for
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.settings import load_pipeline
@@ -194,12 +195,15 @@ def test_a_state_that_the_reports_do_not_lead_to_is_not_believed(scene: Scene) -
 def test_runs_of_branches_that_are_not_merged_are_no_memory(scene: Scene) -> None:
     draft = RequestDraft(title="Say nobody before the start, again", text="The same once more.")
     plan = plan_for(scene.repository, draft, effort="S", name=None, branch=None, here=False)
-    create_run(scene.repository, NewRun(draft=draft, plan=plan), load_pipeline("develop", scene.repository.text_here))
+    create_run(scene.repository, NewRun(draft=draft, plan=plan), (pipeline := load_pipeline("develop", scene.repository.text_here)))
+    documents = DocumentNames.of(pipeline)
     base = scene.repository.commit_id("main")
-    assert history_at(scene.repository, base).similar("say nobody before the start") == ()
+    assert history_at(scene.repository, base, documents).similar("say nobody before the start") == ()
     git(scene.repository.root, "merge", "-q", scene.info.branch)
     merged = scene.repository.commit_id("main")
-    assert [found.name for found in history_at(scene.repository, merged).similar("say nobody before the start")] == [scene.info.name]
+    assert [found.name for found in history_at(scene.repository, merged, documents).similar("say nobody before the start")] == [
+        scene.info.name
+    ]
 
 
 def test_a_path_that_a_standing_rule_leaves_to_a_person_is_not_pushed_by_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,7 +160,7 @@ def _documents(view: RunView, question: Question) -> list[Paper]:
 
 def _caption(view: RunView, name: str) -> str:
     """The document in a few words, from the phase that wrote it."""
+    if name.startswith("held-"):
+        return "the change that waits"
     record = view.state.artifacts.get(name)
-    if record is not None:
-        return view.pipeline.caption(record.phase)
-    return "the change that waits" if name.startswith("held-") else ""
+    return view.pipeline.caption(record.phase) if record is not None else ""

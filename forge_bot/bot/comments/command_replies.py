@@ -148,11 +148,17 @@ def no_fix(view: RunView, *, checks: Sequence[str]) -> CommentReply:
         return CommentReply(
             occasion="no-fix",
             headline="No check of the pull request has failed.",
-            detail=f"Nothing was changed. To have a phase done again, name it: `{view.commands.say('retry', 'phase-3')}`.",
+            detail=f"Nothing was changed. To have a phase done again, name it: `{view.commands.say('retry', _example(view))}`.",
         )
     named = listed([escape.code(name, 80) for name in checks[:5]])
     detail = f"{named}: that is the runner's trouble, not this change's. Run the check again on {pull_request_link(view, begins=False)}."
     return CommentReply(occasion="no-fix", headline="There is nothing in the failed checks that I could mend.", detail=detail)
+
+
+def _example(view: RunView) -> str:
+    """The phase that people go back to most: the one whose document is approved first."""
+    plan = view.pipeline.approved_first
+    return plan.id if plan is not None else view.pipeline.speaking[0].id
 
 
 def used_up(commands: CommandNames) -> CommentReply:

@@ -1,6 +1,5 @@
 """The pull request: what was asked and where it is, how it was checked, who decided, what it cost. Kept up to date until it is merged."""
 
-import re
 from collections.abc import Mapping
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
@@ -189,7 +188,7 @@ def _cost(view: RunView) -> str:
 
 
 def _documents(view: RunView) -> str:
-    of_tasks = re.compile(rf"(?:impl|review)-(?:{'|'.join(re.escape(task.spec.id) for task in view.state.tasks) or '(?!)'})\.md")
-    names = [name for name in view.state.artifacts if name.endswith(".md") and not of_tasks.fullmatch(name)]
+    of_tasks = {name for task in view.state.tasks for name in view.pipeline.task_documents(task.spec.id)}
+    names = [name for name in view.state.artifacts if name.endswith(".md") and name not in of_tasks]
     named = [view.links.named(name) for name in dict.fromkeys(("request.md", *names))]
     return f"Everything that led here: {listed(named[:12])}; [all documents]({view.links.folder})."

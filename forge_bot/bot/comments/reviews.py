@@ -42,8 +42,8 @@ def open_findings(view: RunView) -> Flexible:
 
 
 def _line(view: RunView, name: str, record: ArtifactRecord) -> str:
-    of = name.removeprefix("review-").removesuffix(".md")
-    task = f", task {escape.plain(of, 20)}" if any(task.spec.id == of for task in view.state.tasks) else ""
+    of = next((task.spec.id for task in view.state.tasks if name in view.pipeline.task_documents(task.spec.id)), "")
+    task = f", task {escape.plain(of, 20)}" if of else ""
     label = f"[{view.label(record.phase)}{task}]({view.links.artifact(name)})"
     verdict = VERDICTS[record.verdict] if record.verdict is not None else ""
     return row(label, verdict, str(record.round), str(len(record.findings)))

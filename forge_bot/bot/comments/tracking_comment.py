@@ -74,7 +74,7 @@ def _task(view: RunView, task: TaskState) -> str:
     state, spec = view.state, task.spec
     under_way = state.wave is not None and spec.id in state.wave.remaining
     mark = "✋" if task.stuck is not None else "🔨" if under_way else _MARKS[task.status]
-    names = [name for name in (f"impl-{spec.id}.md", f"review-{spec.id}.md", f"held-{spec.id}.patch") if name in state.artifacts]
+    names = [name for name in (*view.pipeline.task_documents(spec.id), f"held-{spec.id}.patch") if name in state.artifacts]
     documents = ", ".join(view.links.named(name) for name in names)
     return row(mark, f"{escape.plain(spec.id, 20)}. {escape.plain(spec.title, 160)}", _result(task, under_way=under_way), documents)
 
