@@ -5,9 +5,11 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import yaml
 from rich.markup import escape
 
 from forge_bot.agent.models.base import Model
+from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.agent.models.recorded import Replayer
 from forge_bot.cli.console import Console
 from forge_bot.cli.last_words import print_result
@@ -22,8 +24,9 @@ from forge_bot.runs.create import NewRun, create_run, draft_from_words, plan_for
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
 from forge_bot.runs.session import Asker, PersonAnswer, PersonQuestion, Session, person
-from forge_bot.settings import load_pipeline
-from forge_bot.values import Tier
+from forge_bot.settings import Config, load_pipeline
+from forge_bot.settings.load_pipeline import PIPELINES
+from forge_bot.values import Effort, Tier
 
 RECORD = "record.jsonl"
 EFFORT = "M"
@@ -37,11 +40,12 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     shutil.copytree(source / "repository", target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     repository = make_repository(target, "A small rota, as it was found")
     _welcome(console, target)
+    _leave_out_unrecorded(target, console)
     config = load_setup(repository)
     progress = Progress(console)
     draft = draft_from_words((source / "task.md").read_text(encoding="utf-8"), token=None, api_url=None)
     plan = plan_for(repository, draft, effort=EFFORT, name=None, branch=None, here=False)
-    info = create_run(repository, NewRun(draft=draft, plan=plan, by=person()), load_pipeline(config.pipeline, lambda _path: None))
+    info = create_run(repository, NewRun(draft=draft, plan=plan, by=person()), load_pipeline(config.pipeline, repository.text_here))
     progress.began(info, plan)
     ask = _yes(progress) if yes or not at_terminal() else _recorded(ask_at_terminal(progress), console)
     models = models_for(config, f"replay:{source / RECORD}", None)
@@ -57,6 +61,23 @@ def _empty(folder: Path) -> Path:
         raise BadOption(f"{folder} is not an empty folder.", hint="Name a folder that does not exist yet, or none.")
     folder.mkdir(parents=True, exist_ok=True)
     return folder.resolve()
+
+
+def _leave_out_unrecorded(target: Path, console: Console) -> None:
+    """Leave out phases that came to the pipeline after the record was made: the sample gets a pipeline without them."""
+    pipeline = load_pipeline(Config().pipeline, lambda _path: None)
+    recorded = {exchange.phase for exchange in Exchanges.read(templates() / "demo" / RECORD)}
+    unknown = {phase.id: phase.label for phase in pipeline.speaking if phase.id not in recorded and EFFORT not in phase.skip}
+    if not unknown:
+        return
+    written = pipeline.model_dump(mode="json", by_alias=False, exclude_defaults=True)
+    for phase in written["phases"]:
+        if phase["id"] in unknown:
+            phase["skip"] = [effort.value for effort in Effort]
+    place = target / PIPELINES / f"{pipeline.id}.yaml"
+    place.parent.mkdir(parents=True)
+    place.write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
+    console.print(f"[dim]left out, because the record is older: {escape(', '.join(unknown.values()))}[/]\n", highlight=False)
 
 
 def _yes(progress: Progress) -> Asker:
