@@ -17,7 +17,7 @@ from forge_bot.runs.inquiry import AGENT
 from forge_bot.settings import Config
 from forge_bot.settings.config import AgentSettings, CommandSettings
 from forge_bot.values import Effort
-from tests.fakes.bench import DEVELOP
+from tests.fakes.bench import SHIPPED
 
 ROOT = Path(__file__).parent.parent
 
@@ -42,7 +42,7 @@ def test_the_wheel_carries_every_template_and_nothing_else(tmp_path: Path) -> No
 
 @pytest.mark.promise("lesson-27")
 def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
-    agents = {*DEVELOP.agents, AGENT}
+    agents = {*SHIPPED.agents, AGENT}
     assert {path.name.removesuffix(".md.j2") for path in (templates() / "prompts").glob("[!_]*.j2")} == agents
     Environment().check(agents)
 
@@ -73,8 +73,8 @@ def test_every_command_and_option_that_the_readme_names_exists(capsys: pytest.Ca
 
 @pytest.mark.promise("design-flows")
 def test_flows_and_skipped_phases_are_those_of_the_contract() -> None:
-    skipped = {effort: DEVELOP.skipped(effort, auto=False) for effort in Effort}
-    assert DEVELOP.flows == {Effort.S: "light", Effort.M: "standard", Effort.L: "full"}
+    skipped = {effort: SHIPPED.skipped(effort, auto=False) for effort in Effort}
+    assert SHIPPED.flows == {Effort.S: "light", Effort.M: "standard", Effort.L: "full"}
     assert skipped[Effort.M] == ("phase-4b", "checkpoint-b")
     assert skipped[Effort.L] == ()
     assert set(skipped[Effort.S]) == {"phase-2", "phase-3b", "phase-4", "phase-4b", "checkpoint-b", "phase-6"}
@@ -147,5 +147,5 @@ def test_the_pipeline_is_the_one_that_was_agreed_on() -> None:
             " ".join(getattr(phase, "verdicts", ())),
             " ".join(getattr(phase, "skip", ())),
         )
-        for phase in DEVELOP.phases
+        for phase in SHIPPED.phases
     ] == agreed

@@ -5,9 +5,9 @@ import pytest
 from forge_bot.artifacts.inspection import inspect
 from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase
 from forge_bot.values import Verdict
-from tests.fakes.bench import DEVELOP
+from tests.fakes.bench import SHIPPED
 
-SPEAKING = [phase for phase in DEVELOP.phases if isinstance(phase, Speaking)]
+SPEAKING = [phase for phase in SHIPPED.phases if isinstance(phase, Speaking)]
 
 
 def rules() -> list[tuple[str, tuple[str, ...], tuple[Verdict, ...]]]:

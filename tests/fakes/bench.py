@@ -42,7 +42,13 @@ from forge_bot.values import (
 )
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
-DEVELOP = load_pipeline("develop", lambda _path: None)
+SHIPPED = load_pipeline("develop", lambda _path: None)
+_KNOWN = {
+    "setup", "phase-1", "phase-2", "phase-3", "phase-3b", "checkpoint-a", "phase-4", "phase-4b", "checkpoint-b", "phase-5", "phase-6",
+    "phase-7", "final-verification", "pr-creation", "final-summary", "post-to-source", "final-commit", "completed", "checkpoint-c",
+}  # fmt: skip
+DEVELOP = SHIPPED.model_copy(update={"phases": tuple(phase for phase in SHIPPED.phases if phase.id in _KNOWN)})
+"""The shipped pipeline without phases that came later: what a test says of comments, rounds or states does not depend on those."""
 GREEN = CommandResult(name=CommandName.TEST, argv=("python3", "-m", "unittest"), exit_code=0, duration_ms=5, tests=3)
 RED = GREEN.model_copy(update={"exit_code": 1, "failures": ("test_login",)})
 MISSING = Problem(place="Risks", message="the heading is missing", fatal=False)

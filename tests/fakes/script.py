@@ -5,14 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase, TasksPhase
-from forge_bot.settings import load_pipeline
+from tests.fakes.bench import SHIPPED
 
 Answer = Mapping[str, object]
 
-DEVELOP = load_pipeline("develop", lambda _path: None)
 HEADINGS: dict[str, tuple[str, ...]] = {
-    **{phase.agent: phase.headings for phase in reversed(DEVELOP.speaking)},
-    **{each.agent: each.headings for phase in DEVELOP.phases if isinstance(phase, AgentPhase) for each in phase.variants.values()},
+    **{phase.agent: phase.headings for phase in reversed(SHIPPED.speaking)},
+    **{each.agent: each.headings for phase in SHIPPED.phases if isinstance(phase, AgentPhase) for each in phase.variants.values()},
 }
 """What each agent's document has to have, those of the pipeline itself first."""
 
@@ -72,10 +71,10 @@ def look(*paths: str) -> Answer:
 
 def usual() -> dict[tuple[str, str, str], Answer]:
     """What every agent says when all goes well, by agent, phase and round; `*` fits all."""
-    agents = [phase.agent for phase in DEVELOP.speaking]
+    agents = [phase.agent for phase in SHIPPED.speaking]
     return {
         **{(agent, "*", "*"): document(*headings) for agent, headings in HEADINGS.items() if agent not in agents},
-        **{(phase.agent, "*" if agents.count(phase.agent) == 1 else phase.id, "*"): well(phase) for phase in DEVELOP.speaking},
+        **{(phase.agent, "*" if agents.count(phase.agent) == 1 else phase.id, "*"): well(phase) for phase in SHIPPED.speaking},
     }
 
 
