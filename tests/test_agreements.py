@@ -1,5 +1,6 @@
 """Wherever two places must agree, they are compared."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from forge_bot import __version__
 from forge_bot.cli.app import run
+from forge_bot.engine.pipeline import DecisionPhase, GatePhase, Speaking
 from forge_bot.prompts.environment import Environment
 from forge_bot.resources import templates
 from forge_bot.runs.inquiry import AGENT
@@ -94,8 +96,25 @@ def test_every_page_that_is_linked_exists() -> None:
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
+@pytest.mark.parametrize("page", ["AGENTS.md", "docs/architecture.md", "docs/decisions.md"])
+def test_every_file_and_folder_that_a_page_names_exists(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = {name for name in re.findall(r"`([\w./*-]+)`", text) if name.endswith(".py") or (name.endswith("/") or "/" in name[1:-1])}
+    ours = {name for name in named if not name.startswith((".", "/", "refs/", "origin/"))}
+    assert ours
+    assert [name for name in sorted(ours) if not _exists(name)] == []
+
+
+def _exists(name: str) -> bool:
+    """Whether there is such a file, folder or pattern: from the root, in the package, or anywhere in it if only its name is given."""
+    folders = (ROOT, ROOT / "forge_bot", ROOT / "tests") if "/" in name else ()
+    return any(next(folder.glob(name.rstrip("/")), None) for folder in folders) or bool(
+        "/" not in name and any(next((ROOT / room).rglob(name), None) for room in ("forge_bot", "tests"))
+    )
+
+
 def test_agents_page_is_short_enough_to_be_read() -> None:
-    assert len((ROOT / "AGENTS.md").read_text().splitlines()) <= 100
+    assert len((ROOT / "AGENTS.md").read_text().splitlines()) <= 70
 
 
 @pytest.mark.parametrize("heavy", ["pydantic_ai", "github", "rank_bm25", "numpy", "openai", "anthropic", "html5lib"])
@@ -112,6 +131,17 @@ def test_nothing_in_the_repository_speaks_of_the_machine_it_was_made_on() -> Non
         if path.is_file() and path.suffix in {".py", ".md", ".j2", ".yaml", ".yml", ".toml", ".jsonl", ".json", ""}:
             text = path.read_text(encoding="utf-8", errors="replace")
             assert not [word for word in words if word in text], name
+
+
+def test_no_code_names_a_phase_an_agent_or_a_document_of_the_pipeline() -> None:
+    named = {*SHIPPED.agents, *(phase.id for phase in SHIPPED.phases if isinstance(phase, Speaking | GatePhase | DecisionPhase))}
+    named |= {phase.writes for phase in SHIPPED.speaking} | {
+        phase.writes.partition("{")[0] for phase in SHIPPED.speaking if "{" in phase.writes
+    }
+    for path in (ROOT / "forge_bot").rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        found = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        assert not named & set(found), path
 
 
 @pytest.mark.promise("design-phases")
