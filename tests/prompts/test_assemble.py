@@ -238,7 +238,7 @@ def test_each_agent_remembers_what_it_can_use(phase: PhaseId, recalls: tuple[str
     assert isinstance(speaking, Speaking)
     assert speaking.recalls == recalls
     verdicts = ("PASS", "PASS_WITH_NOTES", "FAIL")
-    told = {part: ("one",) if part in recalls else () for part in ("similar", "patterns", "friction")}
+    told: dict[str, Any] = {part: ("one",) if part in recalls else () for part in ("similar", "patterns", "friction")}
     user = prompt(agent=speaking.agent, verdicts=verdicts, **told).user
     headings = {"similar": "## Similar Past Pipelines", "patterns": "## Past Review Patterns", "friction": "## AI Friction Points"}
     assert [heading in user for heading in headings.values()] == [part in recalls for part in headings]
