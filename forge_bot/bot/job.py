@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Thread
 from types import FrameType
 
-from forge_bot.bot.comments import CommandNames, CommentReply, Links, exit_code, failure_replies, markers, short_summary, summary
+from forge_bot.bot.comments import CommandNames, CommentReply, Links, exit_code, failure_replies, short_summary, summary
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.find_or_create import find_or_create_run
 from forge_bot.bot.job_context import JobContext, read_job_context
@@ -23,6 +23,7 @@ from forge_bot.gate import Inputs, RequestedOperation, outputs
 from forge_bot.gate.messages import BEGUN
 from forge_bot.git import Repository, clone_repository
 from forge_bot.github_api import GitHub, PyGitHub, load_library
+from forge_bot.interaction import markers
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.settings import load_config, state_home

@@ -3,7 +3,7 @@
 import re
 
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import RunView, command_replies, failure_replies, pull_request
+from forge_bot.bot.comments import RunView, command_replies, failure_replies
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.gates import AUTO
 from forge_bot.engine.reports import Answer
@@ -11,7 +11,9 @@ from forge_bot.engine.state import Decision, Reason
 from forge_bot.errors import GitHubRefused, PermissionMissing
 from forge_bot.gate.command_types import Approve
 from forge_bot.github_api import GitHub, NewPullRequest, PullState
+from forge_bot.interaction.pull_request import pull_request
 from forge_bot.runs.checks.request_checks import WORKFLOWS
+from forge_bot.runs.publish import documents_of
 from forge_bot.runs.run import Run
 
 ACTIONS = "github-actions[bot]"
@@ -45,7 +47,7 @@ class Publication:
         pull = self.github.pull_request_for(run.state.branch)
         if pull is None or pull.state is not PullState.OPEN:
             return
-        wanted = pull_request(self.desk.view(run), _documents(run))
+        wanted = pull_request(self.desk.view(run), documents_of(run))
         if (pull.title, pull.body) != (wanted.title, wanted.body):
             self.github.update_pull_request(pull.number, title=wanted.title, body=wanted.body)
         if pull.draft and not wanted.draft:
@@ -61,7 +63,7 @@ class Publication:
 
     def _pull_request(self, run: Run) -> tuple[str, str]:
         view: RunView = self.desk.view(run)
-        text = pull_request(view, _documents(run))
+        text = pull_request(view, documents_of(run))
         state = run.state
         new = NewPullRequest(title=text.title, body=text.body, head=state.branch, base=state.base_branch, draft=text.draft)
         try:
@@ -96,8 +98,3 @@ def unverified(run: Run, thread: Thread) -> Decision | None:
         if checkpoint and not ours and not (decision.via == AUTO and run.state.flags.auto):
             return decision
     return None
-
-
-def _documents(run: Run) -> dict[str, str]:
-    names = [name for name in run.state.artifacts if name.endswith(".md")]
-    return {name: raw.decode("utf-8", "replace") for name in names if (raw := run.workspace.read_bytes(name)) is not None}

@@ -6,7 +6,7 @@ left out (most filters, most methods of str) is left out because it can make a l
 """
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
@@ -112,10 +112,10 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
     concat = staticmethod(joined)
     intercepted_binops = frozenset({"+", "*", "**", "%"})
 
-    def __init__(self, filters: Mapping[str, Callable[..., str]], **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__(undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, **options)
         known: dict[str, Any] = {name: FILTERS[name] for name in _FILTERS.split()}
-        self.filters = known | {"join": _join, "json": _json} | dict(filters)
+        self.filters = known | {"join": _join, "json": _json}
         self.globals = {"range": _range, "dict": dict, "namespace": self.globals["namespace"]}
 
     def counted(self, values: Iterable[object]) -> Iterator[object]:

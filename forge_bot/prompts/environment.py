@@ -1,9 +1,8 @@
 """Where templates are looked up and how they fail: a repository's own before those that ship, and BadTemplate with the line."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any, Literal
 
 from jinja2 import FunctionLoader, TemplateError, TemplateNotFound, TemplateSyntaxError
 
@@ -25,24 +24,17 @@ _KEPT = 32
 
 
 class Environment:
-    """Templates of one folder, rendered with plain data in a sandbox.
+    """The templates of prompts, rendered with plain data in a sandbox.
 
     `overrides` maps names (`architect.md.j2`, `_again.md.j2`, or the template of an agent that only a pipeline of the
     repository has) to the texts found under `.forge/prompts/`.
     """
 
-    def __init__(
-        self,
-        overrides: Mapping[str, str] | None = None,
-        *,
-        folder: Literal["prompts", "documents"] = "prompts",
-        filters: Mapping[str, Callable[..., str]] | None = None,
-        finalize: Callable[[Any], Any] | None = None,
-    ) -> None:
-        self._folder = resources.templates() / folder
+    def __init__(self, overrides: Mapping[str, str] | None = None) -> None:
+        self._folder = resources.templates() / "prompts"
         self._overrides = dict(overrides or {})
         self._made: dict[tuple[str, Frozen], str] = {}
-        self._jinja = BoundedEnvironment(filters or {}, loader=FunctionLoader(self._find), keep_trailing_newline=True, finalize=finalize)
+        self._jinja = BoundedEnvironment(loader=FunctionLoader(self._find), keep_trailing_newline=True)
 
     @property
     def names(self) -> tuple[str, ...]:

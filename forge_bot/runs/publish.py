@@ -1,25 +1,21 @@
 """What becomes visible outside the run: the pull request's text, a push, the last commit."""
 
-import re
 from collections.abc import Callable
 from typing import Literal
 
-from forge_bot.engine.pipeline import ReviewPhase
 from forge_bot.engine.post_to_source import can_be_posted, may_post
-from forge_bot.engine.state import State
+from forge_bot.interaction.commit_links import Links
+from forge_bot.interaction.pull_request import PullRequestText, pull_request
+from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
-from forge_bot.prompts.documents import AnsweredCheckpoint, PullRequestBody, PullRequestFacts, Requirement, Review, pull_request
-from forge_bot.runs.requirement_table import read_requirements
 from forge_bot.runs.run import Run
-from forge_bot.values import Verdict
 
 PULL_REQUEST = "pull-request.md"
-_PREFIXES = {"fix": "fix", "docs": "docs", "refactor": "refactor", "chore": "chore"}
-_CONVENTIONAL = re.compile(r"[a-z]+(\([^)]*\))?!?: ", re.IGNORECASE)
-_LONGEST_TITLE = 72
-_LONGEST_WHY = 400
 _LONGEST_COMMENT = 30_000
 """Characters of a summary in a comment; one argument of a command holds 128 KiB, and a character has up to four bytes."""
+
+LONGEST_BODY = 40_000
+"""UTF-16 units of a body; one argument of `gh` holds 128 KiB, and a unit has up to three bytes."""
 
 Post = Callable[[str, str], str]
 """Posts a text as a comment to the issue at an address, and returns the comment's own address."""
@@ -76,104 +72,13 @@ def comment_text(run: Run) -> str:
     return f"<!-- forge-bot:summary run={run.name} -->\n{escape.document(summary[:_LONGEST_COMMENT]).text}{cut}"
 
 
-def pull_request_text(run: Run) -> PullRequestBody:
-    """Title and body of the pull request, from what the state knows."""
-    state = run.state
-    issue = int(state.source.id) if state.source.type == "github_issue" and state.source.id.isdigit() else None
-    return pull_request(
-        PullRequestFacts(
-            title=title(state.title, state.branch),
-            why=_why(run),
-            issue=issue,
-            warnings=_warnings(state),
-            requirements=_requirements(run),
-            requirements_in=next((name for name in run.pipeline.documents("requirements") if name in state.artifacts), ""),
-            reviews=_reviews(run),
-            commands=state.verification.results if state.verification is not None else (),
-            answers=_answers(run),
-            usage=state.usage,
-            workspace=run.workspace.relative,
-        )
-    )
+def pull_request_text(run: Run) -> PullRequestText:
+    """Title and body of the pull request; documents are named by their paths, since nothing may be on GitHub yet."""
+    facts = RunFacts(pipeline=run.pipeline, state=run.state, links=Links(workspace=run.workspace.relative))
+    return pull_request(facts, documents_of(run), LONGEST_BODY)
 
 
-def title(words: str, branch: str) -> str:
-    """A run's title as the title of a pull request and first line of a commit message (https://www.conventionalcommits.org/)."""
-    words = words.strip()
-    if not _CONVENTIONAL.match(words):
-        # An acronym or a name keeps its capital.
-        begin = words[:1].lower() if words[1:2].islower() else words[:1]
-        words = f"{_PREFIXES.get(branch.split('/', maxsplit=1)[0], 'feat')}: {begin}{words[1:]}"
-    return escape.heading(words, _LONGEST_TITLE)
-
-
-def _why(run: Run) -> tuple[str, ...]:
-    """The title, and the first paragraph of the request that says more."""
-    paragraphs = (" ".join(paragraph.split()) for paragraph in run.request.text.split("\n\n"))
-    more = next((text for text in paragraphs if text and text.strip("# ") != run.state.title), "")
-    return tuple(line for line in (run.state.title, more[:_LONGEST_WHY]) if line)
-
-
-def _warnings(state: State) -> tuple[str, ...]:
-    verification = state.verification
-    found: list[str] = []
-    if verification is not None and verification.red:
-        found.append("The verification is red and was accepted by a person: " + "; ".join(verification.reasons))
-    if verification is not None and not verification.results:
-        found.append("No project command is known, so nothing was verified.")
-    accepted = [decision for decision in state.decisions if decision.reason is not None and decision.answer == "approve"]
-    found += [f"{decision.by} accepted: {decision.reason.value.replace('_', ' ')}" for decision in accepted if decision.reason is not None]
-    return (*found, *state.risks)
-
-
-def _requirements(run: Run) -> tuple[Requirement, ...]:
-    """What the verifier found for each demand; where it wrote no table, what each task changed."""
-    for name in run.pipeline.documents("requirements"):
-        if rows := read_requirements((run.workspace.read_bytes(name) or b"").decode("utf-8", "replace")):
-            return rows
-    return _tasks(run)
-
-
-def _tasks(run: Run) -> tuple[Requirement, ...]:
-    rows: list[Requirement] = []
-    for task in run.state.tasks:
-        mine = [commit for commit in run.tree.commits(run.state.base_commit) if ("Forge-Task", task.spec.id) in commit.trailers]
-        changed = sorted(
-            {path for commit in mine for path in run.tree.changed(f"{commit.id}^", commit.id) if not path.startswith(".specs/")}
-        )
-        tests = tuple(path for path in changed if "test" in path.lower())
-        rows.append(
-            Requirement(
-                text=task.spec.title,
-                files=tuple(path for path in changed if path not in tests),
-                tests=tests,
-                state=task.status.value,
-            )
-        )
-    return tuple(rows)
-
-
-def _reviews(run: Run) -> tuple[Review, ...]:
-    state = run.state
-    found: list[Review] = []
-    for name, record in state.artifacts.items():
-        if record.verdict is None or record.verdict is Verdict.UNREADABLE:
-            continue
-        phase = run.pipeline.phase(record.phase)
-        label = phase.label if isinstance(phase, ReviewPhase) else f"{phase.label} ({name.removesuffix('.md')})"
-        found.append(Review(label=label, verdict=record.verdict, rounds=record.round, findings=len(record.findings)))
-    return tuple(found)
-
-
-def _answers(run: Run) -> tuple[AnsweredCheckpoint, ...]:
-    return tuple(
-        AnsweredCheckpoint(
-            label=run.pipeline.phase(decision.gate).label,
-            answer=decision.answer,
-            by=decision.by,
-            via=decision.via,
-            digest=decision.digest,
-            notes=decision.notes,
-        )
-        for decision in run.state.decisions
-    )
+def documents_of(run: Run) -> dict[str, str]:
+    """The texts of the run's documents, by name."""
+    names = [name for name in run.state.artifacts if name.endswith(".md")]
+    return {name: raw.decode("utf-8", "replace") for name in names if (raw := run.workspace.read_bytes(name)) is not None}

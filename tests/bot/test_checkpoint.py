@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from forge_bot.bot.comments import CommandNames, RunView, checkpoint, read_marker
-from forge_bot.bot.comments.fit_comment import LIMIT, size
+from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.runs.question import Question
 from forge_bot.values import Finding, Severity
 from tests.bot import scene

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.comments import CommandNames, checkpoint, failure_replies, pull_request, summary, tracking
+from forge_bot.bot.comments import CommandNames, checkpoint, failure_replies, summary, tracking
+from forge_bot.interaction.pull_request import pull_request
 from tests.bot import scene
 from tests.bot.catalogue import every_reply, said_at_the_gate
 

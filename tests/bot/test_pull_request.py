@@ -3,10 +3,12 @@
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.bot.comments import PullRequestText, RunView, pull_request, read_marker
-from forge_bot.bot.comments.fit_comment import LIMIT, size
+from forge_bot.bot.comments import Links, RunView, read_marker
 from forge_bot.engine.reports import Source
 from forge_bot.engine.state import State
+from forge_bot.interaction.fit_comment import LIMIT, size
+from forge_bot.interaction.pull_request import PullRequestText, pull_request
+from forge_bot.interaction.run_facts import RunFacts
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
 from tests.prompts.test_escape import HOSTILE
@@ -136,3 +138,18 @@ def test_a_summary_whose_text_stands_below_a_sub_heading_is_not_empty() -> None:
     )
     assert "Swaps count both ways." in text
     assert "Other words." not in text
+
+
+def test_where_nothing_is_on_github_documents_are_named_by_their_paths() -> None:
+    delivered = scene.delivered()
+    local = RunFacts(pipeline=delivered.pipeline, state=delivered.state, links=Links(workspace=delivered.links.workspace))
+    body = pull_request(local, DOCUMENTS).body
+    for part in (
+        "| Design Review: `.specs/20261121-42-rota-next/review-design.md` | approved | 1 | 0 |",
+        "all documents in `.specs/20261121-42-rota-next`",
+        "<sub>run `20261121-42-rota-next`</sub>",
+        "Closes #42",
+    ):
+        assert part in body, part
+    assert "](" not in body
+    assert acts(but_closing(body)) == []

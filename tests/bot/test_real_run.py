@@ -1,7 +1,8 @@
 """A real run, begun at a terminal, spoken of in a thread: the same question, digest and documents."""
 
-from forge_bot.bot.comments import Links, RunView, checkpoint, pull_request, tracking
+from forge_bot.bot.comments import Links, RunView, checkpoint, tracking
 from forge_bot.git import Repository
+from forge_bot.interaction.pull_request import pull_request
 from forge_bot.runs.question import open_question
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run, open_run

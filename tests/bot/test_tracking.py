@@ -15,8 +15,8 @@ from forge_bot.bot.comments import (
     summary,
     tracking,
 )
-from forge_bot.bot.comments.fit_comment import LIMIT, size
 from forge_bot.engine.state import RunStatus, TaskState, TaskStatus
+from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.runs.outcome import Outcome
 from forge_bot.values import Effort, TaskId, TaskSpec
 from tests.bot import scene

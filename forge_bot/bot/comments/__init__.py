@@ -5,27 +5,24 @@ bytes. Words of models and strangers go through `escape`, long texts through `fo
 """
 
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
-from forge_bot.bot.comments.command_names import CommandNames
-from forge_bot.bot.comments.commit_links import Links
 from forge_bot.bot.comments.job_summary import exit_code, short_summary, summary
-from forge_bot.bot.comments.markers import Marker, read_marker
 from forge_bot.bot.comments.next_step import next_move
-from forge_bot.bot.comments.pull_request import PullRequestText, pull_request
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import tracking
+from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.commit_links import Links
+from forge_bot.interaction.markers import Marker, read_marker
 
 __all__ = [
     "CommandNames",
     "CommentReply",
     "Links",
     "Marker",
-    "PullRequestText",
     "RunView",
     "checkpoint",
     "exit_code",
     "next_move",
-    "pull_request",
     "read_marker",
     "short_summary",
     "summary",

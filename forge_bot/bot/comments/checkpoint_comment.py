@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments import markers
-from forge_bot.bot.comments.commit_links import short
-from forge_bot.bot.comments.evidence import evidence, warnings
-from forge_bot.bot.comments.fit_comment import LIMIT, Flexible, as_many, compose
-from forge_bot.bot.comments.folds import Paper, papers
+from forge_bot.bot.comments.evidence import evidence
 from forge_bot.bot.comments.next_step import asked_for
-from forge_bot.bot.comments.number_format import head, listed, row, several, spent
-from forge_bot.bot.comments.run_view import HEAVIEST_FIRST, VERDICTS, RunView
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
+from forge_bot.interaction import markers
+from forge_bot.interaction.command_table import warnings
+from forge_bot.interaction.commit_links import short
+from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
+from forge_bot.interaction.folds import Paper, papers
+from forge_bot.interaction.number_format import head, listed, row, several, spent
+from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.values import Finding, Severity

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments.command_names import CommandNames
-from forge_bot.bot.comments.commit_links import short
-from forge_bot.bot.comments.fit_comment import compose
-from forge_bot.bot.comments.folds import Paper, papers
 from forge_bot.bot.comments.next_step import next_move, pull_request_link
-from forge_bot.bot.comments.number_format import listed, several
 from forge_bot.bot.comments.phase_table import phases
 from forge_bot.bot.comments.reply import CommentReply
-from forge_bot.bot.comments.run_view import ANSWERS, RunView
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.gate.help import help_text
+from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.commit_links import short
+from forge_bot.interaction.fit_comment import compose
+from forge_bot.interaction.folds import Paper, papers
+from forge_bot.interaction.number_format import listed, several
+from forge_bot.interaction.run_facts import ANSWERS
 from forge_bot.prompts import escape
 from forge_bot.values import PhaseId
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments.command_names import CommandNames
-from forge_bot.bot.comments.commit_links import Links
-from forge_bot.bot.comments.number_format import in_time, listed, several
-from forge_bot.bot.comments.reply import CommentReply, Tone
+from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.errors import ForgeError
+from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.commit_links import Links
+from forge_bot.interaction.folds import Tone
+from forge_bot.interaction.number_format import in_time, listed, several
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
 

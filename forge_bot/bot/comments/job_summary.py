@@ -1,12 +1,12 @@
 """The summary on the page of a workflow run: the same truth as in the thread, with the outcome and its exit code."""
 
-from forge_bot.bot.comments.fit_comment import LIMIT, compose
 from forge_bot.bot.comments.next_step import next_move
-from forge_bot.bot.comments.number_format import several
 from forge_bot.bot.comments.phase_table import phases
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts, tasks
+from forge_bot.interaction.fit_comment import LIMIT, compose
+from forge_bot.interaction.number_format import several
 from forge_bot.runs.outcome import Outcome
 
 _SAID = {

@@ -1,11 +1,11 @@
 """The first thing in every comment: what is going on, and whether somebody has to do something."""
 
-from forge_bot.bot.comments.commit_links import short
-from forge_bot.bot.comments.number_format import money, several
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.pipeline import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.state import OpenGate, Reason, RunStatus
+from forge_bot.interaction.commit_links import short
+from forge_bot.interaction.number_format import money, several
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
 

@@ -1,12 +1,13 @@
 """The table of phases: how each stands, what came of it, what it cost."""
 
-from forge_bot.bot.comments.commit_links import short
-from forge_bot.bot.comments.fit_comment import Flexible, as_many
 from forge_bot.bot.comments.next_step import pull_request_link
-from forge_bot.bot.comments.number_format import head, listed, money, row, several, tokens
-from forge_bot.bot.comments.run_view import VERDICTS, RunView, decided
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.phase_rows import Row, rows
 from forge_bot.engine.pipeline import DecisionPhase, EndPhase, PublishPhase, SetupPhase, TaskReviewPhase, TasksPhase, VerifyPhase
+from forge_bot.interaction.commit_links import short
+from forge_bot.interaction.fit_comment import Flexible, as_many
+from forge_bot.interaction.number_format import head, listed, money, row, several, tokens
+from forge_bot.interaction.run_facts import VERDICTS, decided
 from forge_bot.prompts import escape
 from forge_bot.values import PhaseId
 

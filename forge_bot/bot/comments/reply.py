@@ -4,12 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from forge_bot.bot.comments import markers
+from forge_bot.interaction import markers
+from forge_bot.interaction.folds import Tone, alert
 from forge_bot.runs.outcome import Outcome
 from forge_bot.values import Frozen
-
-Tone = Literal["note", "tip", "important", "warning", "caution"]
-"""GitHub's alerts, from blue to red."""
 
 Reaction = Literal["eyes", "rocket", "confused", "+1"]
 """The receipt on the comment that is answered: seen, done, not done, taken."""
@@ -37,9 +35,3 @@ class CommentReply(Frozen):
     def alert(self) -> str:
         """A coloured box, for the top of another comment."""
         return alert(self.tone, self.text)
-
-
-def alert(tone: Tone, text: str) -> str:
-    """A coloured box. GitHub draws it; where nobody does, it is a quotation that begins with the tone."""
-    lines = [f"> {line}".rstrip() for line in text.strip("\n").split("\n")]
-    return "\n".join([f"> [!{tone.upper()}]", *lines])

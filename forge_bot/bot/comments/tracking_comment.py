@@ -1,14 +1,14 @@
 """The tracking comment: one for a run, edited as it goes on. The next move on top, then where everything stands and what it cost."""
 
-from forge_bot.bot.comments import markers
-from forge_bot.bot.comments.commit_links import short
-from forge_bot.bot.comments.fit_comment import LIMIT, Flexible, as_many, compose
-from forge_bot.bot.comments.folds import fold
 from forge_bot.bot.comments.next_step import next_move
-from forge_bot.bot.comments.number_format import head, row, several, spent
 from forge_bot.bot.comments.phase_table import phases
-from forge_bot.bot.comments.run_view import VERDICTS, RunView
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import TaskState, TaskStatus
+from forge_bot.interaction import markers
+from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
+from forge_bot.interaction.folds import fold
+from forge_bot.interaction.number_format import head, row, several, spent
+from forge_bot.interaction.run_facts import VERDICTS, footer
 from forge_bot.prompts import escape
 
 _MARKS = {
@@ -96,16 +96,3 @@ def _result(task: TaskState, *, under_way: bool) -> str:
             return (VERDICTS[task.verdict] if task.verdict is not None else "done") + again
         case TaskStatus.SKIPPED:
             return "skipped by a person"
-
-
-def footer(view: RunView) -> str:
-    """Small print: which run, as of when, where the log is, and how to speak to the bot."""
-    state = view.state
-    parts = [
-        f"as of {state.updated_at:%Y-%m-%d %H:%M} UTC",
-        f"documents at [{escape.code(short(view.links.commit))}]({view.links.folder})",
-        *([f"[log]({view.links.job})"] if view.links.job else []),
-        f"run {escape.code(state.run)}",
-        f"{escape.code(view.commands.say('help'))} says what you can tell me",
-    ]
-    return f"<sub>{' · '.join(parts)}</sub>"

@@ -1,14 +1,18 @@
-"""Parts that are closed until somebody opens them, and documents in them as far as there is room."""
+"""Boxes, parts that are closed until somebody opens them, and documents in them as far as there is room."""
 
 import html
 from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import Field
 
-from forge_bot.bot.comments.fit_comment import Flexible, shares, size
+from forge_bot.interaction.fit_comment import Flexible, shares, size
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import clean_plain, what_is_hidden
 from forge_bot.values import Frozen
+
+Tone = Literal["note", "tip", "important", "warning", "caution"]
+"""GitHub's alerts, from blue to red."""
 
 _SMALLEST = 400
 """Room below which a document is not begun: a link says more than three lines."""
@@ -25,6 +29,12 @@ class Paper(Frozen):
     url: str = Field(default="", description="where all of it can be read")
     language: str = Field(default="", description="set for what is code from beginning to end, such as a patch")
     open: bool = False
+
+
+def alert(tone: Tone, text: str) -> str:
+    """A coloured box. Where nobody draws it, it is a quotation that begins with the tone."""
+    lines = [f"> {line}".rstrip() for line in text.strip("\n").split("\n")]
+    return "\n".join([f"> [!{tone.upper()}]", *lines])
 
 
 def fold(label: str, body: str, *, open_: bool = False) -> str:

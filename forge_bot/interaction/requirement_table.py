@@ -3,9 +3,18 @@
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from forge_bot.prompts.documents import Requirement
+from forge_bot.values import Frozen
 
 COLUMNS = ("requirement", "files", "tests", "state")
+
+
+class Requirement(Frozen):
+    """One thing that was asked for, and where it is met."""
+
+    text: str
+    files: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    state: str = ""
 
 
 def read_requirements(markdown: str) -> tuple[Requirement, ...]:

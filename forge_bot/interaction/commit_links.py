@@ -1,9 +1,10 @@
-"""Where things can be read on GitHub: addresses that name a commit, so that they show tomorrow what they show today."""
+"""Where things can be read: addresses on GitHub that name a commit, so that they stay true, or paths where there is no address."""
 
 from urllib.parse import quote
 
 from pydantic import Field
 
+from forge_bot.prompts import escape
 from forge_bot.values import Frozen
 
 _SHORT = 7
@@ -12,8 +13,12 @@ _SHORT = 7
 class Links(Frozen):
     """What addresses are made of. `commit` has to be on GitHub already; it is empty where nothing of the run is."""
 
-    repository: str = Field(pattern=r"^https?://[^\s()<>]+[^/\s()<>]$", description="for example https://github.com/octo/rota")
-    commit: str = Field(pattern=r"^([0-9a-f]{40}([0-9a-f]{24})?)?$")
+    repository: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s()<>]+[^/\s()<>])?$",
+        description="for example https://github.com/octo/rota; empty: paths instead",
+    )
+    commit: str = Field(default="", pattern=r"^([0-9a-f]{40}([0-9a-f]{24})?)?$")
     workspace: str = Field(description="the run's folder, relative to the repository")
     job: str = Field(default="", description="address of the workflow run")
     question: str = Field(default="", description="address of the comment with the open question")
@@ -27,8 +32,16 @@ class Links(Frozen):
         return self.file(f"{self.workspace}/{name}")
 
     def named(self, name: str) -> str:
-        """A document of the run as a link that shows its name."""
-        return f"[{name.removesuffix('.md')}]({self.artifact(name)})"
+        """A document of the run as a link that shows its name, or its path where there is no address."""
+        return f"[{name.removesuffix('.md')}]({self.artifact(name)})" if self.repository else escape.code(f"{self.workspace}/{name}")
+
+    def labelled(self, label: str, name: str) -> str:
+        """A label that leads to a document of the run; `label` is Markdown."""
+        return f"[{label}]({self.artifact(name)})" if self.repository else f"{label}: {self.named(name)}"
+
+    def all_documents(self, label: str) -> str:
+        """A label that leads to the folder of the run."""
+        return f"[{label}]({self.folder})" if self.repository else f"{label} in {escape.code(self.workspace)}"
 
     @property
     def folder(self) -> str:

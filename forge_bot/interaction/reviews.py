@@ -1,15 +1,15 @@
 """What the reviews came to, and what they left open."""
 
-from forge_bot.bot.comments.fit_comment import Flexible, as_many
-from forge_bot.bot.comments.folds import fold
-from forge_bot.bot.comments.number_format import head, row, several
-from forge_bot.bot.comments.run_view import HEAVIEST_FIRST, VERDICTS, RunView
 from forge_bot.engine.state import ArtifactRecord
+from forge_bot.interaction.fit_comment import Flexible, as_many
+from forge_bot.interaction.folds import fold
+from forge_bot.interaction.number_format import head, row, several
+from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS, RunFacts
 from forge_bot.prompts import escape
 from forge_bot.values import Finding
 
 
-def reviews(view: RunView) -> Flexible:
+def reviews(view: RunFacts) -> Flexible:
     """A table of all verdicts, in the order they were given."""
     given = [(name, record) for name, record in view.state.artifacts.items() if record.verdict is not None]
     return as_many(
@@ -21,7 +21,7 @@ def reviews(view: RunView) -> Flexible:
     )
 
 
-def open_findings(view: RunView) -> Flexible:
+def open_findings(view: RunFacts) -> Flexible:
     """What reviewers noted and nobody has worked off, folded; the heaviest first."""
     found: list[tuple[Finding, str]] = [
         (finding, name) for name, record in view.state.artifacts.items() if record.verdict is not None for finding in record.findings
@@ -41,9 +41,9 @@ def open_findings(view: RunView) -> Flexible:
     return folded if ordered else lambda _room: ""
 
 
-def _line(view: RunView, name: str, record: ArtifactRecord) -> str:
+def _line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
     of = next((task.spec.id for task in view.state.tasks if name in view.pipeline.task_documents(task.spec.id)), "")
     task = f", task {escape.plain(of, 20)}" if of else ""
-    label = f"[{view.label(record.phase)}{task}]({view.links.artifact(name)})"
+    label = view.links.labelled(f"{view.label(record.phase)}{task}", name)
     verdict = VERDICTS[record.verdict] if record.verdict is not None else ""
     return row(label, verdict, str(record.round), str(len(record.findings)))

@@ -1,22 +1,24 @@
-"""The pull request: what was asked and where it is, how it was checked, who decided, what it cost. Kept up to date until it is merged."""
+"""The pull request of a run, for every host: what was asked and where it is, how it was checked, who decided, what it cost."""
 
+import re
 from collections.abc import Mapping
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
-from forge_bot.bot.comments import markers
-from forge_bot.bot.comments.commit_links import short
-from forge_bot.bot.comments.evidence import commands, outputs, reasons, warnings
-from forge_bot.bot.comments.fit_comment import LIMIT, Flexible, as_many, compose
-from forge_bot.bot.comments.number_format import head, listed, money, row, several, spent
-from forge_bot.bot.comments.reviews import open_findings, reviews
-from forge_bot.bot.comments.run_view import RunView, decided
-from forge_bot.bot.comments.tracking_comment import footer
 from forge_bot.engine.state import Decision, State, Verification
+from forge_bot.interaction import markers
+from forge_bot.interaction.command_table import commands, outputs, reasons, warnings
+from forge_bot.interaction.commit_links import short
+from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
+from forge_bot.interaction.number_format import head, listed, money, row, several, spent
+from forge_bot.interaction.requirement_table import Requirement, read_requirements
+from forge_bot.interaction.reviews import open_findings, reviews
+from forge_bot.interaction.run_facts import RunFacts, decided, footer
 from forge_bot.prompts import escape
-from forge_bot.prompts.documents import Requirement
-from forge_bot.runs.publish import title
-from forge_bot.runs.requirement_table import read_requirements
 from forge_bot.values import Frozen
+
+_PREFIXES = {"fix": "fix", "docs": "docs", "refactor": "refactor", "chore": "chore"}
+_CONVENTIONAL = re.compile(r"[a-z]+(\([^)]*\))?!?: ", re.IGNORECASE)
+_LONGEST_TITLE = 72
 
 
 class PullRequestText(Frozen):
@@ -27,7 +29,7 @@ class PullRequestText(Frozen):
     draft: bool
 
 
-def pull_request(view: RunView, documents: Mapping[str, str], limit: int = LIMIT) -> PullRequestText:
+def pull_request(view: RunFacts, documents: Mapping[str, str], limit: int = LIMIT) -> PullRequestText:
     """Title and body, from the state and the texts of the run's documents by name; those that are missing are left out.
 
     It is a draft until the project's own commands have run and are green.
@@ -56,7 +58,17 @@ def pull_request(view: RunView, documents: Mapping[str, str], limit: int = LIMIT
     return PullRequestText(title=title(state.title, state.branch), body=body, draft=not green)
 
 
-def why(view: RunView, documents: Mapping[str, str]) -> str:
+def title(words: str, branch: str) -> str:
+    """A run's title as the title of a pull request and first line of a commit message (https://www.conventionalcommits.org/)."""
+    words = words.strip()
+    if not _CONVENTIONAL.match(words):
+        # An acronym or a name keeps its capital.
+        begin = words[:1].lower() if words[1:2].islower() else words[:1]
+        words = f"{_PREFIXES.get(branch.split('/', maxsplit=1)[0], 'feat')}: {begin}{words[1:]}"
+    return escape.heading(words, _LONGEST_TITLE)
+
+
+def why(view: RunFacts, documents: Mapping[str, str]) -> str:
     """The first paragraph of the summary, before there is one of the design; else the title."""
     for phase in (*view.pipeline.providing("summary"), *view.pipeline.providing("approach")):
         heading = next(iter(phase.headings), "")
@@ -82,7 +94,7 @@ def _closes(state: State) -> str:
     return f"Closes #{int(source.id)}" if source.type == "github_issue" and source.id.isascii() and source.id.isdigit() else ""
 
 
-def _warnings(view: RunView) -> Flexible:
+def _warnings(view: RunFacts) -> Flexible:
     state = view.state
     found = [
         f"**Yours to push**: {listed([escape.code(path) for path in paths[:5]])} in {view.links.named(name)}."
@@ -107,7 +119,7 @@ def _accepted(decision: Decision) -> str:
 # -- requirement, files, tests ------------------------------------------------------------------------------------
 
 
-def _requirements(view: RunView, documents: Mapping[str, str]) -> Flexible:
+def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
     """What the verifier found for each demand, or the reviewer; where neither wrote a table, what the tasks say."""
     found = next(
         (rows for name in view.pipeline.documents("requirements") if (rows := read_requirements(documents.get(name, "")))), ()
@@ -122,10 +134,10 @@ def _requirements(view: RunView, documents: Mapping[str, str]) -> Flexible:
     )
 
 
-def _where(view: RunView) -> str:
+def _where(view: RunFacts) -> str:
     names = (*view.pipeline.documents("requirements"), *view.pipeline.task_lists)
     name = next((name for name in names if name in view.state.artifacts), "")
-    return view.links.named(name) if name else f"[documents]({view.links.folder})"
+    return view.links.named(name) if name else view.links.all_documents("documents")
 
 
 def _planned(state: State) -> tuple[Requirement, ...]:
@@ -160,7 +172,7 @@ def _checked(verification: Verification | None, state: State) -> list[str | Flex
     ]
 
 
-def _decisions(view: RunView) -> Flexible:
+def _decisions(view: RunFacts) -> Flexible:
     noted = any(each.notes for each in view.state.decisions)
 
     def line(each: Decision) -> str:
@@ -173,22 +185,22 @@ def _decisions(view: RunView) -> Flexible:
     return as_many(view.state.decisions, line, lambda count: f"_{several(count, 'more decision')} {more}._", before=before, most=8_000)
 
 
-def _asked(view: RunView, decision: Decision) -> str:
+def _asked(view: RunFacts, decision: Decision) -> str:
     task = view.state.task(decision.task) if decision.task is not None else None
     return view.label(decision.gate) + (
         f", task {escape.plain(task.spec.id, 20)}: {escape.cell(task.spec.title, 100)}" if task is not None else ""
     )
 
 
-def _cost(view: RunView) -> str:
+def _cost(view: RunFacts) -> str:
     state, usage = view.state, view.state.usage
     paid = spent(usage, state.budget) if state.budget.cap is not None else money(usage.cost)
     cached = f" ({usage.cached_tokens:,} of them cached)" if usage.cached_tokens else ""
     return f"{paid} · {several(usage.calls, 'model call')} · {usage.input_tokens:,} tokens in{cached}, {usage.output_tokens:,} out"
 
 
-def _documents(view: RunView) -> str:
+def _documents(view: RunFacts) -> str:
     of_tasks = {name for task in view.state.tasks for name in view.pipeline.task_documents(task.spec.id)}
     names = [name for name in view.state.artifacts if name.endswith(".md") and name not in of_tasks]
     named = [view.links.named(name) for name in dict.fromkeys(("request.md", *names))]
-    return f"Everything that led here: {listed(named[:12])}; [all documents]({view.links.folder})."
+    return f"Everything that led here: {listed(named[:12])}; {view.links.all_documents('all documents')}."

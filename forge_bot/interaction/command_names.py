@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from forge_bot.bot.comments.commit_links import short
+from forge_bot.interaction.commit_links import short
 from forge_bot.values import Frozen
 
 SHORT = frozenset({"approve", "reject", "done", "skip", "abandon"})
