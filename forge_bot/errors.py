@@ -13,20 +13,43 @@ Faces translate these; they do not invent sentences of their own. A code never c
 """
 
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import ClassVar
+
+from forge_bot.remedies import (
+    ApproveAgain,
+    CheckKey,
+    GiveBranchBack,
+    ListRuns,
+    ModelTrouble,
+    ReadHelp,
+    RejectWithNotes,
+    Remedy,
+    ReportBug,
+    Resume,
+    SetKey,
+    ShowStatus,
+    StartRun,
+)
 
 
 class ForgeError(Exception):
     """Base of all errors with a code. Raise a subclass, never this one."""
 
     code: ClassVar[str] = "ERR-001"
-    hint: ClassVar[str] = "Please report this with the output of the same command and --debug."
+    hint: ClassVar[str] = ""
+    """A sentence on the way out that every face shows unchanged."""
+    usual_remedy: ClassVar[Remedy | None] = None
+    """The way out that each face words in its own commands (`interaction/remedy_words.py`)."""
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str, *, hint: str | None = None, details: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, remedy: Remedy | None = None, details: tuple[str, ...] = ()) -> None:
+        """Make the error; a hint or a remedy of its own takes the place of both that are usual."""
         super().__init__(message)
+        own = bool(hint) or remedy is not None
         self.message = message
-        self.advice = hint or self.hint
+        self.advice = (hint or "") if own else self.hint
+        self.remedy = remedy if own else self.usual_remedy or (None if self.hint else ReportBug())
         self.details = details
 
     @property
@@ -59,7 +82,8 @@ class EmptyTask(RequestError):
     """The task has no words in it."""
 
     code = "REQUEST-001"
-    hint = 'Say what is to be done, for example: forge-bot run "Fix the timeout in the login handler".'
+    hint = "Say what is to be done."
+    usual_remedy = StartRun("Fix the timeout in the login handler")
 
 
 class TaskTooLarge(RequestError):
@@ -80,7 +104,7 @@ class UnknownRun(RequestError):
     """No run of that name, or none to speak of."""
 
     code = "REQUEST-004"
-    hint = "See `forge-bot list` for the runs of this repository."
+    usual_remedy = ListRuns()
 
 
 class AmbiguousRun(RequestError):
@@ -94,14 +118,14 @@ class UnknownArtifact(RequestError):
     """The run has no artifact of that name."""
 
     code = "REQUEST-006"
-    hint = "See `forge-bot status` for the artifacts that exist so far."
+    usual_remedy = ShowStatus()
 
 
 class BadOption(RequestError):
     """An option has a value that it cannot have."""
 
     code = "REQUEST-007"
-    hint = "See `forge-bot COMMAND --help` for what an option takes."
+    usual_remedy = ReadHelp()
 
 
 # -- is everything ready ------------------------------------------------------------------------------------------
@@ -154,6 +178,38 @@ class GitFailed(SetupError):
     code = "GIT-006"
     hint = "The command and git's answer are shown above; run it by hand to see more."
 
+    def __init__(
+        self,
+        message: str,
+        *,
+        output: str = "",
+        hint: str | None = None,
+        remedy: Remedy | None = None,
+        details: tuple[str, ...] = (),
+    ) -> None:
+        """Make the error; `output` is what git itself printed."""
+        super().__init__(message, hint=hint, remedy=remedy, details=details)
+        self.output = output
+
+
+class PushRefusal(StrEnum):
+    """Why a push was refused."""
+
+    BEHIND = "behind"
+    WORKFLOWS = "workflows"
+    RULES = "rules"
+    CREDENTIALS = "credentials"
+
+
+class PushRefused(GitFailed):
+    """The remote does not take a push; `said` are its own words."""
+
+    def __init__(self, failed: GitFailed, why: PushRefusal, said: str, *, hint: str, remedy: Remedy | None = None) -> None:
+        """Make the error from the failed call of git."""
+        super().__init__(failed.message, output=failed.output, hint=hint, remedy=remedy, details=failed.details)
+        self.why = why
+        self.said = said
+
 
 class GitMissing(SetupError):
     """git is not installed, or too old."""
@@ -201,7 +257,7 @@ class NoModelKey(SetupError):
     """The provider needs a key and none is set."""
 
     code = "MODEL-001"
-    hint = "Set the provider's key in the environment, for example ANTHROPIC_API_KEY or OPENAI_API_KEY."
+    usual_remedy = SetKey()
 
 
 class UnknownModel(SetupError):
@@ -218,7 +274,7 @@ class KeyRefused(SetupError):
     """The provider does not accept the key, or the key may not use this model."""
 
     code = "MODEL-008"
-    hint = "Check the key in the environment, its account, and that it may use the model that is configured."
+    usual_remedy = CheckKey()
 
 
 class NoTestCommand(SetupError):
@@ -293,21 +349,22 @@ class RunEnded(RunError):
     """The run is over: done, failed or abandoned."""
 
     code = "RUN-002"
-    hint = 'Start a new one with forge-bot run "…".'
+    usual_remedy = StartRun()
 
 
 class NothingToRetry(RunError):
     """There is no such phase to go back to."""
 
     code = "RUN-003"
-    hint = "Name a phase that has been reached; `forge-bot status` lists them."
+    hint = "Name a phase that has been reached."
+    usual_remedy = ShowStatus()
 
 
 class BranchRenamed(RunError):
     """The branch that the run belongs to is gone, and another one has its record."""
 
     code = "RUN-004"
-    hint = "Give the branch its old name back: git branch -m NEW OLD."
+    usual_remedy = GiveBranchBack()
 
 
 # -- what the engine takes ----------------------------------------------------------------------------------------
@@ -342,21 +399,24 @@ class NoGateOpen(ReportRejected):
     """An answer came while nothing was asked."""
 
     code = "GATE-001"
-    hint = "Nothing waits for an answer; `forge-bot status` says where the run stands."
+    hint = "Nothing waits for an answer."
+    usual_remedy = ShowStatus()
 
 
 class StaleApproval(ReportRejected):
     """The approval names another text than the one that waits, or nothing was shown before it."""
 
     code = "GATE-002"
-    hint = "Read the version that waits now and approve again."
+    hint = ""
+    usual_remedy = ApproveAgain()
 
 
 class NotesRequired(ReportRejected):
     """A rejection without a reason helps nobody."""
 
     code = "GATE-003"
-    hint = 'Say what should be different: forge-bot reject "…".'
+    hint = ""
+    usual_remedy = RejectWithNotes()
 
 
 class AnswerNotOffered(ReportRejected):
@@ -506,28 +566,32 @@ class WriteFailed(StateError):
     """A file could not be written whole; the old one is untouched."""
 
     code = "STATE-004"
-    hint = "Check free space and permissions, then `forge-bot resume`."
+    hint = "Check free space and permissions."
+    usual_remedy = Resume()
 
 
 class MachineRefused(StateError):
     """The operating system would not read, write or start something."""
 
     code = "STATE-005"
-    hint = "Check free space and permissions of what is named above; a run that was under way goes on with `forge-bot resume`."
+    hint = "Check free space and permissions of what is named above."
+    usual_remedy = Resume()
 
 
 class DiskFull(StateError):
     """A disk has no room for what has to be written; nothing that was recorded is lost."""
 
     code = "STATE-006"
-    hint = "Make room there, then `forge-bot resume`: it goes on where the run stood."
+    hint = "Make room there."
+    usual_remedy = Resume()
 
 
 class RecordChanged(StateError):
     """reports.jsonl was changed or replaced by another program while a process worked on the run; nothing was added to it."""
 
     code = "STATE-007"
-    hint = "See what changed it, for example a git reset: git reflog BRANCH. Then `forge-bot resume`: it goes on from what is there now."
+    hint = "See what changed it, for example a git reset: git reflog BRANCH."
+    usual_remedy = Resume()
 
 
 # -- GitHub -------------------------------------------------------------------------------------------------------
@@ -610,6 +674,11 @@ class MovedElsewhere(GitHubError):
     code = "GITHUB-010"
     hint = "Go on at the new address."
 
+    def __init__(self, message: str, *, to: str = "", hint: str | None = None, details: tuple[str, ...] = ()) -> None:
+        """Make the error; `to` is the new address, where it is known."""
+        super().__init__(message, hint=hint, details=details)
+        self.to = to
+
 
 class BadAddress(GitHubError):
     """An address that no token is sent to."""
@@ -629,7 +698,21 @@ class ModelUnavailable(ModelError):
     """The provider refused or failed after its own retries."""
 
     code = "MODEL-003"
-    hint = "Check the provider's status and your limits, then `forge-bot resume`; nothing that was answered is asked again."
+    hint = "Check the provider's status and your limits."
+    usual_remedy = Resume()
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        trouble: ModelTrouble | None = None,
+        hint: str | None = None,
+        remedy: Remedy | None = None,
+        details: tuple[str, ...] = (),
+    ) -> None:
+        """Make the error; without `trouble` the provider is down."""
+        super().__init__(message, hint=hint, remedy=remedy, details=details)
+        self.trouble = trouble or ModelTrouble()
 
 
 class RecordExhausted(ModelError):

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
+from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, PhaseId, TaskId, Tier, Usage
 
 
@@ -61,3 +62,4 @@ class Finished(Frozen):
     turns: int = 0
     complaints: tuple[str, ...] = Field(default=(), description="what was wrong with the last answer that was sent back")
     message: str = Field(default="", description="one sentence for people, unless answered")
+    trouble: ModelTrouble | None = Field(default=None, description="why no model could be asked")

@@ -18,6 +18,7 @@ from forge_bot.agent.capability_requests import sort_requests
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Explore, Malformed, Work, parse_answer
 from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelReply, prompt_tokens
+from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, Usage
 
 # Turns in a row that bring nothing new: after the first the model is told, after the second it is asked one last time.
@@ -50,6 +51,7 @@ class Stop(Frozen):
     reason: StopReason
     answer: Work | None = None
     message: str = ""
+    trouble: ModelTrouble | None = None
 
 
 class Failure(Frozen):
@@ -57,6 +59,7 @@ class Failure(Frozen):
 
     reason: StopReason
     message: str
+    trouble: ModelTrouble | None = None
 
 
 Effect = AskModel | Fetch | Judge | Stop
@@ -117,7 +120,7 @@ def next_effect(x: Conversation, elapsed: float = 0.0) -> Effect:
 def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
     """The conversation after the model was asked."""
     if isinstance(reply, Failure):
-        return _stopped(x, reply.reason, reply.message)
+        return _stopped(x, reply.reason, reply.message, reply.trouble)
     # Providers refuse an empty message, and an unread one need not be carried along whole.
     said = reply.text.strip() or "(no answer)"
     if reply.finish is Finish.REFUSAL:
@@ -210,8 +213,10 @@ def _heard(x: Conversation, said: str, usage: Usage) -> Conversation:
     return x.model_copy(update={"messages": (*x.messages, message), "usage": x.usage + usage})
 
 
-def _stopped(x: Conversation, reason: StopReason, message: str) -> Conversation:
-    return x.model_copy(update={"stop": Stop(reason=reason, message=message), "wanted": (), "known": (), "candidate": None})
+def _stopped(x: Conversation, reason: StopReason, message: str, trouble: ModelTrouble | None = None) -> Conversation:
+    return x.model_copy(
+        update={"stop": Stop(reason=reason, message=message, trouble=trouble), "wanted": (), "known": (), "candidate": None}
+    )
 
 
 def _missing(item: CapabilityRequest) -> CapabilityResult:

@@ -77,6 +77,7 @@ def _finished(x: Conversation, stop: Stop, lost: Decimal) -> Finished:
         turns=x.turn,
         complaints=x.complaints,
         message=stop.message,
+        trouble=stop.trouble,
     )
 
 
@@ -168,7 +169,8 @@ class _Desk:
             self.unanswered += cost
             self.journal.failed(key, prompt, error.message, paid=paid)
             reason = StopReason.CONTEXT_WINDOW if isinstance(error, ContextTooLong) else StopReason.MODEL_UNAVAILABLE
-            return Failure(reason=reason, message=error.message)
+            trouble = error.trouble if isinstance(error, ModelUnavailable) else None
+            return Failure(reason=reason, message=error.message, trouble=trouble)
         except ForgeError as error:
             cost = Decimal(0)
             self.journal.failed(key, prompt, error.message, paid=False)

@@ -99,4 +99,4 @@ def refusal(error: ForgeError, command: Telling, view: RunView, commands: Comman
         case NoGateOpen():
             return command_replies.nothing_to_answer(view, answer=answer)
         case _:
-            return command_replies.cannot(commands, said=error.message, advice=error.advice)
+            return command_replies.cannot(commands, error)

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 from forge_bot.bot import approved_patches
 from forge_bot.bot.comments import CommandNames, CommentReply, Links, RunView, checkpoint, command_replies, failure_replies, tracking
-from forge_bot.bot.error_comments import as_error, reply_to_error
-from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.bot.error_comments import reply_to_error
+from forge_bot.bot.outbox import WorkerStopped, as_error
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from forge_bot.agent.redaction import secrets_of
-from forge_bot.bot.error_comments import as_error
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_handoff import COMMITS, JobRequest, JobResult, delivered
-from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.bot.outbox import WorkerStopped, as_error
 from forge_bot.bot.push_commits import push
 from forge_bot.bot.supervisor import Ended, Supervisor
 from forge_bot.errors import BranchMoved, CommitsRefused, GitFailed
@@ -61,7 +60,7 @@ def _answered(supervisor: Supervisor, info: RunInfo, handed: JobRequest, told: J
 
 
 def _ended(supervisor: Supervisor, info: RunInfo, stopped: WorkerStopped) -> Ended | None:
-    if stopped.message == "cancelled" and not stopped.code:
+    if stopped.cancelled:
         return Outcome.FAILED, supervisor.desk.cancelled()
     error = as_error(stopped) if stopped.code else None
     if error is None or isinstance(error, BranchMoved):

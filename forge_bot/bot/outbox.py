@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from forge_bot import errors
+from forge_bot.remedies import ModelTrouble, Remedy
 from forge_bot.values import Frozen
 
 LONGEST_LINE = 64_000
@@ -34,13 +36,16 @@ class InquiryAnswer(Frozen):
 
 
 class WorkerStopped(Frozen):
-    """The worker has nothing more to do, or cannot go on. `code` names the error, if it was one."""
+    """The worker has nothing more to do, was cancelled, or cannot go on. `code` names the error, if it was one."""
 
     kind: Literal["stopped"] = "stopped"
     code: str = ""
     message: str = Field(default="", max_length=8_000)
     hint: str = Field(default="", max_length=2_000)
     exit_code: int = Field(default=0, ge=0, le=6)
+    cancelled: bool = False
+    remedy: Annotated[Remedy, Field(discriminator="kind")] | None = None
+    trouble: ModelTrouble | None = None
 
 
 AnyMessage = Committed | LogMessage | InquiryAnswer | WorkerStopped
@@ -61,3 +66,27 @@ def read_message(line: bytes) -> AnyMessage | None:
 def written(message: AnyMessage) -> str:
     """The line for a message."""
     return message.model_dump_json() + "\n"
+
+
+def stopped_by(error: errors.ForgeError) -> WorkerStopped:
+    """The message that tells of an error."""
+    return WorkerStopped(
+        code=error.code,
+        message=error.message[:8_000],
+        hint=error.advice[:2_000],
+        exit_code=error.exit_code,
+        remedy=error.remedy,
+        trouble=error.trouble if isinstance(error, errors.ModelUnavailable) else None,
+    )
+
+
+def as_error(stopped: WorkerStopped) -> errors.ForgeError:
+    """The error that a worker told of, as the class it was."""
+    kind = errors.registry().get(stopped.code, errors.ForgeError)
+    message, hint = stopped.message or "The worker failed.", stopped.hint or None
+    if issubclass(kind, errors.ModelUnavailable):
+        return kind(message, trouble=stopped.trouble, hint=hint, remedy=stopped.remedy)
+    error = kind(message, hint=hint)
+    if stopped.remedy is not None:
+        error.advice, error.remedy = stopped.hint, stopped.remedy
+    return error

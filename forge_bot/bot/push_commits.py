@@ -2,10 +2,8 @@
 
 from contextlib import suppress
 
-from forge_bot.errors import BranchMoved, GitFailed
+from forge_bot.errors import BranchMoved, GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository, Tree
-
-_FASTER = ("fetch first", "non-fast-forward", "stale info", "cannot lock ref")
 
 
 def push(tree: Tree, commit: str) -> None:
@@ -15,8 +13,8 @@ def push(tree: Tree, commit: str) -> None:
     """
     try:
         tree.push(commit=commit)
-    except GitFailed as error:
-        if any(sign in error.message for sign in _FASTER):
+    except PushRefused as error:
+        if error.why is PushRefusal.BEHIND:
             raise BranchMoved(error.message) from error
         raise
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import COMMITS, TOLD, JobRequest, JobResult, QuestionAnswered
-from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.bot.outbox import WorkerStopped, stopped_by
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.errors import BranchMoved, ForgeError
 from forge_bot.git import Repository
@@ -42,9 +42,9 @@ class RemoteWorker:
         try:
             stopped = self._worked(handed, answers)
         except ForgeError as error:
-            stopped = WorkerStopped(code=error.code, message=error.message[:8_000], hint=error.advice[:2_000], exit_code=error.exit_code)
+            stopped = stopped_by(error)
         if self._cancelled:
-            stopped = WorkerStopped(message="cancelled", exit_code=1)
+            stopped = WorkerStopped(cancelled=True, exit_code=1)
         return JobResult(head=self._good[-1] if self._good else handed.commit, answers=tuple(answers), stopped=stopped)
 
     def _worked(self, handed: JobRequest, answers: list[QuestionAnswered]) -> WorkerStopped:

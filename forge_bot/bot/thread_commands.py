@@ -68,7 +68,7 @@ def _mended(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter
     try:
         reply = failed_checks.examine_failed_checks(run, thread.github, desk, strike)
     except ReportRejected as error:
-        reply = command_replies.cannot(desk.commands, said=error.message, advice=error.advice)
+        reply = command_replies.cannot(desk.commands, error)
     desk.say(reply, spoken)
 
 
@@ -111,7 +111,7 @@ def _refreshed(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWri
             return
         _told_anew(run, frozen.draft, spoken)
     except ForgeError as error:
-        desk.say(command_replies.cannot(desk.commands, said=error.message, advice=error.advice), spoken)
+        desk.say(command_replies.cannot(desk.commands, error), spoken)
         return
     desk.react(spoken.comment, "rocket")
     if frozen.doubtful:

@@ -14,7 +14,7 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.open_model import open_tiers
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.bot.job_context import may_push_workflows
-from forge_bot.bot.outbox import GO_ON, AnyMessage, Committed, InquiryAnswer, LogMessage, WorkerStopped, written
+from forge_bot.bot.outbox import GO_ON, AnyMessage, Committed, InquiryAnswer, LogMessage, WorkerStopped, stopped_by, written
 from forge_bot.engine import drive
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError
@@ -86,9 +86,9 @@ class Worker:
                     asyncio.run(drive(run.pipeline, run.state, host))
                 self._commits(run)
         except ForgeError as error:
-            return WorkerStopped(code=error.code, message=error.message[:8_000], hint=error.advice[:2_000], exit_code=error.exit_code)
+            return stopped_by(error)
         except (Cancelled, KeyboardInterrupt):
-            return WorkerStopped(message="cancelled", exit_code=1)
+            return WorkerStopped(cancelled=True, exit_code=1)
         return WorkerStopped()
 
     def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:

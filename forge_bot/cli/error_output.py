@@ -9,6 +9,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.cli.standard_streams import NobodyReads, settle, silence
 from forge_bot.errors import ForgeError, MachineRefused
+from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.process_signals import undisturbed
 
 FAILED = 1
@@ -32,7 +33,7 @@ def print_error(error: Exception | NobodyReads) -> int:
         console.print(f"[bold red]✗ {escape(error.message)}[/] [dim]{error.code}[/]")
         for detail in error.details:
             console.print(f"  {escape(detail)}", highlight=False)
-        console.print(f"  [bold]→[/] {escape(error.advice)}", highlight=False)
+        console.print(f"  [bold]→[/] {escape(advice_at_terminal(error))}", highlight=False)
         return error.exit_code
     if (show := getattr(error, "format_message", None)) is not None:
         _misused(type(error).__name__, show(), console)

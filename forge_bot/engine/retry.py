@@ -17,6 +17,7 @@ from forge_bot.engine.reports import RetryAsked
 from forge_bot.engine.state import State, TaskState, TaskStatus
 from forge_bot.engine.transitions import go_back, left_out, noted, reviewed
 from forge_bot.errors import NothingToRetry
+from forge_bot.remedies import ShowStatus
 from forge_bot.values import PhaseId, TaskMode
 
 _DONE_BY_AGENTS = {TaskStatus.IMPLEMENTED, TaskStatus.PASSED}
@@ -66,7 +67,7 @@ def _check(pipeline: Pipeline, state: State, target: PhaseId) -> None:
         raise NothingToRetry(f"The pipeline {pipeline.id} has no phase {target}.")
     name = _named(phase)
     if isinstance(phase, SetupPhase | EndPhase | DecisionPhase):
-        raise NothingToRetry(f"{name} cannot be done again.", hint="Name a phase between setup and end; `forge-bot status` lists them.")
+        raise NothingToRetry(f"{name} cannot be done again.", hint="Name a phase between setup and end.", remedy=ShowStatus())
     if left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
         raise NothingToRetry(f"{name} is left out of this run, which has effort {state.effort}.")
     if not _reached(pipeline, state, phase):

@@ -120,7 +120,7 @@ def _add(folder: Path, paths: list[str]) -> None:
         git(folder, "add", "--all", "--force", "--", *paths, seconds=LONG)
     except GitFailed as error:
         # Only git 2.34 and newer refuses them, and only those know the option.
-        if _SPARSE not in error.message:
+        if _SPARSE not in error.output:
             raise
         git(folder, "add", "--all", "--force", "--sparse", "--", *paths, seconds=LONG)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from forge_bot.errors import ForgeError, GitFailed, GitMissing, NotARepository
+from forge_bot.remedies import Resume
 
 QUICK = 60.0
 LONG = 900.0
@@ -60,11 +61,12 @@ _CREDENTIALS = re.compile(r"\b(https?://)[^/\s']+@", re.IGNORECASE)
 _WORDS_SHOWN = 4_000
 _GRACE = 3.0
 
+_NO_ROOM = "Make room on the disk."
 # What git says, and what a person can do about it. The first that is found counts.
 _ADVICE = (
-    ("No space left", "Make room on the disk, then `forge-bot resume`."),
-    # git's own words when a file it checks as it writes, such as the index, finds no room (csum-file.c).
-    ("Out of diskspace", "Make room on the disk, then `forge-bot resume`."),
+    # The second are git's words when a file it checks as it writes, such as the index, finds no room (csum-file.c).
+    ("No space left", _NO_ROOM),
+    ("Out of diskspace", _NO_ROOM),
     ("index.lock", "Another git process is at work there, or one has died: wait, or remove the lock file named above."),
     ("dubious ownership", "The folder belongs to somebody else; if you trust it: git config --global --add safe.directory PATH."),
     (
@@ -184,7 +186,8 @@ def _failure(args: tuple[str, ...], code: int, words: bytes) -> ForgeError:
     said = [line.rstrip() for line in without_credentials(words.decode(errors="replace")).splitlines()]
     text = "\n".join(line for line in said if line and not line.startswith("hint:"))[-_WORDS_SHOWN:]
     advice = next((way for sign, way in _ADVICE if sign in text), None)
-    return GitFailed(f"{_shown(args)} failed: {text or f'exit code {code}, without a word'}", hint=advice)
+    remedy = Resume() if advice == _NO_ROOM else None
+    return GitFailed(f"{_shown(args)} failed: {text or f'exit code {code}, without a word'}", output=text, hint=advice, remedy=remedy)
 
 
 _PROC = Path("/proc")

@@ -1,32 +1,46 @@
 """Branches of remotes: pushed to, followed, taken over. Commits in a bundle file (git-bundle(1))."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.errors import GitFailed
+from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.process import LONG, git, without_credentials
 from forge_bot.git.revisions import HEADS, commit_id, head, ref_target
+from forge_bot.remedies import Resume
 
 REMOTES = "refs/remotes/"
 
-# What git or the remote says, and what a person can do about it. The first that is found counts.
-_BEHIND = (
-    "The remote branch has commits that are not here; nothing was overwritten. In the work tree run "
-    "`git pull --no-rebase {remote} {branch}`, look at the result, then `forge-bot resume`."
+_HINTS = {
+    PushRefusal.BEHIND: (
+        "The remote branch has commits that are not here; nothing was overwritten. In the work tree run "
+        "`git pull --no-rebase {remote} {branch}` and look at the result."
+    ),
+    PushRefusal.WORKFLOWS: (
+        "The token may not change workflow files. Push the branch with your own credentials, or give the token that right."
+    ),
+    PushRefusal.RULES: (
+        "The remote's own rules refuse this branch; its words are above. Ask an owner, or start the run on another branch."
+    ),
+    PushRefusal.CREDENTIALS: "The remote does not take your credentials: try `git push` by hand, or `gh auth setup-git`.",
+}
+# What git prints for each refusal. The first that is found counts.
+_SIGNS = (
+    (PushRefusal.BEHIND, ("(fetch first)", "(non-fast-forward)", "stale info", "cannot lock ref")),
+    (PushRefusal.RULES, ("[remote rejected]", "GH006", "GH013")),
+    (
+        PushRefusal.CREDENTIALS,
+        (
+            "could not read Username",
+            "Authentication failed",
+            "Permission denied",
+            "Permission to",
+            "Write access to repository not granted",
+            "error: 403",
+        ),
+    ),
 )
-_WORKFLOWS = "The token may not change workflow files. Push the branch with your own credentials, or give the token that right."
-_RULES = "The remote's own rules refuse this branch; its words are above. Ask an owner, or start the run on another branch."
-_CREDENTIALS = "The remote does not take your credentials: try `git push` by hand, or `gh auth setup-git`."
-_WAYS = (
-    ("(fetch first)", _BEHIND),
-    ("(non-fast-forward)", _BEHIND),
-    ("without `workflow", _WORKFLOWS),
-    ("[remote rejected]", _RULES),
-    ("could not read Username", _CREDENTIALS),
-    ("Authentication failed", _CREDENTIALS),
-    ("Permission denied", _CREDENTIALS),
-    ("error: 403", _CREDENTIALS),
-)
+_REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
 
 
 def remote_url(folder: Path, name: str) -> str | None:
@@ -55,9 +69,28 @@ def push(folder: Path, remote: str, commit: str | None = None) -> None:
         # A remote marked as mirror would push, and force, all that is there.
         git(folder, "-c", f"remote.{remote}.mirror=false", "push", "--quiet", *options, "--", remote, f"{source}:{ref}", seconds=LONG)
     except GitFailed as error:
-        way = next((way for sign, way in _WAYS if sign in error.message), None)
-        hint = way.format(remote=remote, branch=branch) if way else error.advice
-        raise GitFailed(error.message, hint=hint, details=error.details) from None
+        raise _refused(error, remote, branch) from None
+
+
+def _refused(error: GitFailed, remote: str, branch: str) -> GitFailed:
+    """The refusal of a push, told by what git printed; the error itself where it is none."""
+    said = _words_of_remote(error.output)
+    why = next((why for why, signs in _SIGNS if any(sign in error.output for sign in signs)), None)
+    if why is not PushRefusal.BEHIND and "workflow" in said:
+        why = PushRefusal.WORKFLOWS
+    if why is None:
+        return error
+    remedy = Resume() if why is PushRefusal.BEHIND else None
+    return PushRefused(error, why, said, hint=_HINTS[why].format(remote=remote, branch=branch), remedy=remedy)
+
+
+def _words_of_remote(output: str) -> str:
+    """What the other side said, without what git adds."""
+    lines = [
+        line.removeprefix("remote:").strip().removeprefix("error:").strip() for line in output.splitlines() if line.startswith("remote:")
+    ]
+    why = [found["why"] for found in _REJECTED.finditer(output)]
+    return ("; ".join(dict.fromkeys(line for line in (*lines, *why) if line)) or " ".join(output.split())).rstrip(".")
 
 
 _LOST = "refs/forge-bot/lost/"

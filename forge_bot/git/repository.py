@@ -268,7 +268,7 @@ def _look(start: Path, path: Path) -> str:
     try:
         return _ask(start, "--is-inside-work-tree")
     except GitFailed as error:
-        if "not a git repository" in error.message:
+        if "not a git repository" in error.output:
             raise NotARepository(f"{path} is not inside a git repository.") from None
         raise
 

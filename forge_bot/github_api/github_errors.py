@@ -101,7 +101,8 @@ def refusal(what: str, thing: str, status: int, headers: Headers, text: str) -> 
         case 410:
             return NotOnGitHub(f"{what}: the {thing} was deleted, or issues are turned off there.")
         case 301 | 302 | 307 | 308:
-            return MovedElsewhere(f"{what}: the {thing} has moved to {headers.get('location', 'another address')}.")
+            to = headers.get("location", "")
+            return MovedElsewhere(f"{what}: the {thing} has moved to {to or 'another address'}.", to=to)
         case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return GitHubUnavailable(f"{what}: GitHub answered {status}.")
         case 400 | 405 | 409 | 422:

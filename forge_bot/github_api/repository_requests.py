@@ -49,4 +49,4 @@ class RepositoryRequests:
             return
         self.name = self._current_name(errand)
         if there.lower() != self.name.lower():
-            raise MovedElsewhere(f"{errand.what}: it was moved to {page}.")
+            raise MovedElsewhere(f"{errand.what}: it was moved to {page}.", to=page)

@@ -11,6 +11,7 @@ _CENT = Decimal("0.01")
 _BAR = 10
 _MINUTE = 60
 _HOUR = 3600
+_DAY = 86_400
 
 
 def money(amount: Decimal | None) -> str:
@@ -48,6 +49,8 @@ def in_time(seconds: int | None) -> str:
     if seconds is None:
         return "within the hour"
     minutes = max(1, math.ceil(seconds / _MINUTE))
+    if seconds > 2 * _DAY:
+        return f"in {several(math.ceil(seconds / _DAY), 'day')}"
     return f"in {several(minutes, 'minute')}" if seconds <= 2 * _HOUR else f"in {several(math.ceil(seconds / _HOUR), 'hour')}"
 
 

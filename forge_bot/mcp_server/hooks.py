@@ -16,6 +16,7 @@ from pydantic import JsonValue, TypeAdapter
 from forge_bot.engine import next_action
 from forge_bot.engine.actions import Action, SpawnAgent
 from forge_bot.errors import ForgeError, ReportsDamaged
+from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.mcp_server.active_run import has_runs, under_way
 from forge_bot.mcp_server.shell_words import git_calls, gives_answer
 from forge_bot.runs.snapshot_of_run import RunSnapshot
@@ -71,7 +72,7 @@ def _line(given: JsonValue) -> str:
 
 
 def _short(error: Exception) -> str:
-    return f"{error.message} {error.advice}" if isinstance(error, ForgeError) else type(error).__name__
+    return f"{error.message} {advice_at_terminal(error)}" if isinstance(error, ForgeError) else type(error).__name__
 
 
 def _stopped(found: RunSnapshot, event: Event, payload: Mapping[str, JsonValue]) -> str:

@@ -8,6 +8,7 @@ from pydantic import JsonValue, TypeAdapter
 from forge_bot.engine import State
 from forge_bot.engine.phase_rows import rows
 from forge_bot.errors import UnknownArtifact, UnknownRun, registry
+from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.mcp_server.pipeline_resources import address, described, pipeline_at, pipelines
 from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders, in_several
 from forge_bot.mcp_server.wire import WireAction
@@ -200,7 +201,7 @@ def errors_schema() -> JsonValue:
             "check_class": kind.__name__,
             "domain": code.partition("-")[0],
             "message": (kind.__doc__ or "").strip(),
-            "hint": kind.hint,
+            "hint": advice_for_client(kind(code)),
         }
         for code, kind in sorted(registry().items())
     ]

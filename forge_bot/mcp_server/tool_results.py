@@ -9,7 +9,7 @@ from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel, JsonValue
 
 from forge_bot.errors import ArtifactUnfit, ForgeError
-from forge_bot.mcp_server.client_hints import client_hint
+from forge_bot.interaction.remedy_words import advice_for_client
 
 _ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
 """Keys that stand only where they say something."""
@@ -62,7 +62,7 @@ def _plain(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 def in_words(error: ForgeError) -> str:
     """Return an error as a model reads it: code, message, each detail with its place on a line of its own, the way out."""
-    lines = (f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), client_hint(error.advice))
+    lines = (f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), advice_for_client(error))
     return sendable("\n".join(lines))
 
 
@@ -82,7 +82,7 @@ def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str
         "dependency_ids": list(reads),
         "source_tool": tool,
         "check_class": type(error).__name__,
-        "context": {"details": list(error.details), "hint": client_hint(error.advice)} if debug else {},
+        "context": {"details": list(error.details), "hint": advice_for_client(error)} if debug else {},
     }
     meta: dict[str, JsonValue] = {"error": body}
     if isinstance(error, ArtifactUnfit):

@@ -123,7 +123,7 @@ class Agents:
         )
         if finished.stop is StopReason.MODEL_UNAVAILABLE:
             # Nothing is wrong with the run: it stands where it stood, and goes on when the model is there again.
-            raise ModelUnavailable(finished.message)
+            raise ModelUnavailable(finished.message, trouble=finished.trouble)
         return finished
 
     def _assignment(self, action: SpawnAgent, task: TaskId | None, prompt: Prompt, material: Material) -> Assignment:

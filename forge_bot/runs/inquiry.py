@@ -23,6 +23,7 @@ from forge_bot.knowledge import Profile
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material
+from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded, PromptSent, Thinking
@@ -52,6 +53,7 @@ class Inquiry(Frozen):
     stop: StopReason = StopReason.ANSWERED
     message: str = Field(default="", description="why there is no answer, one sentence")
     usage: Usage = Usage()
+    trouble: ModelTrouble | None = Field(default=None, description="why no model could be asked")
 
 
 def inquire(
@@ -116,7 +118,9 @@ async def look_into(
     tell(PhaseBegan(phase=desk.place, label=_LABEL, agent=AGENT))
     finished = await desk.answered(text, models[Tier.STANDARD], environ)
     answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
-    inquiry = Inquiry(question=text, answer=answer, stop=finished.stop, message=finished.message, usage=finished.usage)
+    inquiry = Inquiry(
+        question=text, answer=answer, stop=finished.stop, message=finished.message, usage=finished.usage, trouble=finished.trouble
+    )
     if not (finished.usage.calls or finished.usage.cost):
         return inquiry, None
     stamp, name = now(), key or desk.name
@@ -127,7 +131,7 @@ async def look_into(
 def ended(run: Run, inquiry: Inquiry, tell: Notify) -> Inquiry:
     """Tell how an inquiry ended. Raises ModelUnavailable."""
     if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
-        raise ModelUnavailable(inquiry.message)
+        raise ModelUnavailable(inquiry.message, trouble=inquiry.trouble)
     said = "answered" if inquiry.answer else f"no answer: {inquiry.message}"
     good = bool(inquiry.answer)
     tell(PhaseEnded(phase=_place(run), label=_LABEL, result=said, usage=inquiry.usage, good=good))

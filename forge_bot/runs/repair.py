@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from forge_bot.errors import ReportsDamaged
 from forge_bot.git import Repository, Tree
+from forge_bot.remedies import StartRun
 from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import held_tree
@@ -74,7 +75,8 @@ def _newest_readable(repository: Repository, config: Config, run: str, head: str
             return commit, raw
     raise ReportsDamaged(
         f"No commit of the branch has a {record} that can be read.",
-        hint='The branch and its commits stay as they are; start a new run with forge-bot run "…".',
+        hint="The branch and its commits stay as they are.",
+        remedy=StartRun(),
     )
 
 

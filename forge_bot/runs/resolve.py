@@ -12,6 +12,7 @@ from forge_bot.engine import REPORT, State
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import Repository, Tracking
+from forge_bot.remedies import StartRun
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, STATE
@@ -106,7 +107,7 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
         raise AmbiguousRun("Several runs are under way.", details=tuple(f"{info.name} ({_where(info)})" for info in alive))
     if candidates := alive or list(known[:1]):
         return candidates[0]
-    raise UnknownRun("This repository has no run yet.", hint='Start one with forge-bot run "…".')
+    raise UnknownRun("This repository has no run yet.", remedy=StartRun())
 
 
 def named_in(repository: Repository, text: str) -> tuple[RunInfo, ...]:

@@ -1,6 +1,5 @@
 """A run that is open: its tree, its workspace, its state, and how reports become commits."""
 
-import shlex
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -15,6 +14,7 @@ from forge_bot.engine.reports import AgentFailed, ArtifactChanged, ArtifactWritt
 from forge_bot.errors import BranchRenamed, ForgeError
 from forge_bot.git import Repository, Tree, blob_id
 from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.remedies import GiveBranchBack
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import ACTION, subject, trailers
 from forge_bot.runs.foreign_commits import check_foreign_commits
@@ -264,7 +264,7 @@ def held_tree(repository: Repository, info: RunInfo) -> Generator[tuple[RunPaths
     if info.renamed:
         raise BranchRenamed(
             f"The run {info.name} belongs to the branch {info.branch}, which is called {info.renamed} now.",
-            hint=f"Give it its name back: git branch -m {shlex.quote(info.renamed)} {shlex.quote(info.branch)}",
+            remedy=GiveBranchBack(info.renamed, info.branch),
         )
     spots = run_paths(repository, info.name)
     with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stop_on_signals():

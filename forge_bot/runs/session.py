@@ -27,6 +27,7 @@ from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, Report
 from forge_bot.engine.state import Reason
 from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
+from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.knowledge import Profile
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.inquiry import AGENT, Inquiry, ended, inquire, look_into
@@ -193,7 +194,7 @@ class Session:
         try:
             run.tree.push()
         except GitFailed as error:
-            self.tell(Message(text=f"the last record was not pushed: {error.message} {error.advice}", kind="warning"))
+            self.tell(Message(text=f"the last record was not pushed: {error.message} {advice_at_terminal(error)}", kind="warning"))
 
     def local_host(self, run: Run) -> LocalHost:
         """The host that performs on this machine. Raises what opening models and prompts raises."""
@@ -262,7 +263,7 @@ class _TerminalHost:
                 yield report
             self.session.explained(ended(self.run, inquiry, self.session.tell))
         except ForgeError as error:
-            self.session.tell(Message(text=f"{error.message} {error.advice}", kind="warning"))
+            self.session.tell(Message(text=f"{error.message} {advice_at_terminal(error)}", kind="warning"))
 
 
 def answer(run: Run, reply: PersonAnswer, via: str, digest: str | None = None, by: str = "") -> Answered | Abandoned:

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from forge_bot.errors import DiskFull, SetupError, StateError
+from forge_bot.errors import DiskFull, GitFailed
 
 LEAST = 1 << 20
 """Bytes; a disk with less room than this counts as full: git, a report or an answer may no longer fit."""
@@ -30,7 +30,7 @@ def told_when_full(folders: Sequence[Path]) -> Generator[None]:
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error, or one behind it, comes from a full disk: by its number, or by the words of a program such as git."""
+    """Whether an error, or one behind it, comes from a full disk: by its number, or by what git printed."""
     return any(isinstance(each, DiskFull) or _is_full(each) for each in _chain(error))
 
 
@@ -48,8 +48,8 @@ def without_room(folder: Path) -> bool:
 
 
 def _is_full(error: BaseException) -> bool:
-    if isinstance(error, SetupError | StateError):
-        return any(words in error.message for words in _WORDS)
+    if isinstance(error, GitFailed):
+        return any(words in error.output for words in _WORDS)
     return isinstance(error, OSError) and error.errno in _FULL
 
 

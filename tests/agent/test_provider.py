@@ -23,6 +23,7 @@ from forge_bot.errors import (
     QuestionRejected,
     UnknownModel,
 )
+from forge_bot.remedies import SetKey
 from forge_bot.settings import load_config
 from forge_bot.values import Tier
 from tests.agent.scene import document, explore
@@ -266,7 +267,7 @@ def test_a_missing_key_is_named(spec: str, variable: str, monkeypatch: pytest.Mo
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(NoModelKey, match=variable) as caught:
         open_model(spec)
-    assert variable in caught.value.advice
+    assert caught.value.remedy == SetKey(variable)
 
 
 def test_a_local_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

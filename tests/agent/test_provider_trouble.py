@@ -11,6 +11,7 @@ from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelR
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
+from forge_bot.remedies import CheckKey
 from forge_bot.runs.clock import now
 from tests.agent.scene import document
 from tests.agent.test_provider import call
@@ -109,7 +110,7 @@ async def test_a_wait_the_provider_asks_for_is_kept() -> None:
 async def test_nobody_sits_through_a_long_wait_it_is_told(header: str, said: str) -> None:
     error, count = await failed(replies(429, b"{}", f"retry-after: {header}"), retries=4)
     assert type(error) is ModelUnavailable
-    assert f"asks to wait for {said}; come back then with `forge-bot resume`" in error.message
+    assert f"asks to wait for {said}." in error.message
     assert count == 1
 
 
@@ -168,7 +169,7 @@ async def test_what_asking_again_cannot_mend_is_asked_once(status: int, body: by
 
 async def test_a_key_that_is_refused_is_named_in_the_way_out() -> None:
     error, _ = await failed(replies(401))
-    assert "OPENAI_API_KEY" in error.advice
+    assert error.remedy == CheckKey("OPENAI_API_KEY")
 
 
 @pytest.mark.parametrize(

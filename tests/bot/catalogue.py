@@ -2,7 +2,7 @@
 
 from forge_bot.bot.comments import CommandNames, CommentReply, command_replies, failure_replies
 from forge_bot.engine.state import Decision, OpenGate
-from forge_bot.errors import NoTestCommand
+from forge_bot.errors import NoTestCommand, ReportRejected
 from forge_bot.gate import Denied, DenyReason, Role, messages, parse
 from forge_bot.gate.command_types import Mistyped
 from tests.bot import scene
@@ -50,7 +50,7 @@ def every_reply() -> list[CommentReply]:
         command_replies.asked_for_status(works),
         command_replies.asked_for_cost(works),
         command_replies.resumed(works, by="ann"),
-        command_replies.cannot(COMMANDS, said="The request has not changed.", advice="Edit the issue first."),
+        command_replies.cannot(COMMANDS, ReportRejected("The request has not changed.", hint="Edit the issue first.")),
         command_replies.answered("Because `rota` counts days from the first."),
         command_replies.fixing(works, checks=["test", "lint"], round_=1, most=2),
         command_replies.no_fix(scene.delivered(), checks=["deploy: cancelled"]),

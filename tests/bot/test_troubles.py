@@ -7,8 +7,8 @@ import pytest
 
 from forge_bot import errors
 from forge_bot.bot.comments import CommandNames, Links
-from forge_bot.bot.error_comments import as_error, reply_to_error
-from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.bot.error_comments import reply_to_error
+from forge_bot.bot.outbox import WorkerStopped, as_error
 from tests.bot.stage import Stage, heard
 from tests.bot.truth import agree, agree_without_comment
 

@@ -216,5 +216,5 @@ def test_every_error_has_a_code_of_its_own_a_sentence_and_a_way_out() -> None:
         assert domain.isupper()
         assert number.isdigit()
         assert error.__doc__
-        assert error.hint
+        assert error.hint or error.usual_remedy
         assert error.exit_code in {1, 2, 5}

@@ -26,8 +26,8 @@ def because(error: Exception, cause: BaseException | None) -> Exception:
         OSError(errno.EDQUOT, "Disk quota exceeded"),
         because(WriteFailed("state.json could not be written."), NO_ROOM),
         because(SandboxFailed("The box could not be made."), NO_ROOM),
-        GitFailed("`git commit` failed: fatal: unable to write new index file: No space left on device"),
-        GitFailed("`git add` failed: fatal: sha1 file 'index.lock' write error. Out of diskspace"),
+        GitFailed("`git commit` failed.", output="fatal: unable to write new index file: No space left on device"),
+        GitFailed("`git add` failed.", output="fatal: sha1 file 'index.lock' write error. Out of diskspace"),
         DiskFull("full"),
     ],
 )
@@ -43,7 +43,7 @@ def test_whatever_comes_from_a_full_disk_is_told_as_one(error: Exception, tmp_pa
     "error",
     [
         OSError(errno.EACCES, "Permission denied"),
-        GitFailed("`git commit` failed: fatal: bad object"),
+        GitFailed("`git commit` failed.", output="fatal: bad object"),
         ModelUnavailable("The provider said: No space left on device"),
         ValueError("No space left on device"),
     ],

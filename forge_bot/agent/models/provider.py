@@ -18,6 +18,7 @@ from forge_bot.agent.models.provider_errors import alike, in_our_words, said
 from forge_bot.agent.models.retry_delay import pause
 from forge_bot.agent.models.usage import counted
 from forge_bot.errors import ForgeError, NoModelKey, UnknownModel
+from forge_bot.remedies import SetKey
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeE
     variable = re.search(r"`?\b([A-Z][A-Z0-9_]*(?:_KEY|_TOKEN))\b`?", words)
     if variable:
         name = variable.group(1)
-        return NoModelKey(f"{spec} needs a key, and {name} is not set.", hint=f"Set {name} in the environment.")
+        return NoModelKey(f"{spec} needs a key, and {name} is not set.", remedy=SetKey(name))
     if address := re.search(r"`?\b([A-Z][A-Z0-9_]*_BASE_URL)\b`?", words):
         name = address.group(1)
         usual = _USUAL_ADDRESSES.get(name, "the address of your server")

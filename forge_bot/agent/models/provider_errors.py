@@ -8,6 +8,7 @@ from typing import cast
 from forge_bot.agent.models.base import PerhapsPaid
 from forge_bot.agent.models.retry_delay import too_long
 from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
+from forge_bot.remedies import CheckKey, ModelTrouble, Resume
 
 _KEYS = {
     "anthropic": "ANTHROPIC_API_KEY",
@@ -43,11 +44,13 @@ def in_our_words(name: str, error: Exception, seconds: float, attempts: int) -> 
         case theirs.ModelNotFoundError():
             return UnknownModel(f"The provider knows no model {name}.{alike(name)}", details=said(error))
         case theirs.ModelQuotaExceededError():
-            return ModelUnavailable(f"The account for {name} has used up its quota or credit.", details=said(error))
+            return ModelUnavailable(
+                f"The account for {name} has used up its quota or credit.", trouble=ModelTrouble("no-credit"), details=said(error)
+            )
         case theirs.ModelRequestRejectedError():
             return QuestionRejected(f"The provider of {name} rejects the question: {_sentence(error)}", details=said(error))
         case theirs.ModelRateLimitError():
-            return ModelUnavailable(f"The rate limit of {name} is reached, {_until(error.retry_after, times)}.", details=said(error))
+            return _limited(name, error, error.retry_after, times)
         case theirs.ModelTimeoutError() | theirs.ModelRequestTimeout() | theirs.ModelConnectionError():
             return _not_reached(name, error, seconds, times)
         case theirs.ModelHTTPError():
@@ -78,8 +81,8 @@ def said(error: Exception) -> tuple[str, ...]:
 def _key_refused(name: str, error: Exception) -> KeyRefused:
     variable = _KEYS.get(name.removeprefix("gateway/").partition(":")[0])
     key = f"the key in {variable}" if variable else "the key"
-    hint = f"Check {variable} in the environment, its account, and that it may use this model." if variable else None
-    return KeyRefused(f"The provider of {name} does not accept {key}: {_sentence(error)}", hint=hint, details=said(error))
+    remedy = CheckKey(variable or "")
+    return KeyRefused(f"The provider of {name} does not accept {key}: {_sentence(error)}", remedy=remedy, details=said(error))
 
 
 def _not_reached(name: str, error: Exception, seconds: float, times: str) -> ModelUnavailable:
@@ -94,11 +97,20 @@ def _not_reached(name: str, error: Exception, seconds: float, times: str) -> Mod
     return PerhapsPaid(f"The connection to {name} failed, after {times}: {_cause(error)}.", details=said(error))
 
 
-def _until(wait: float | None, times: str) -> str:
-    """When to come back, if the provider asks for a longer wait than anybody should sit through."""
+def _limited(name: str, error: Exception, wait: float | None, times: str) -> ModelUnavailable:
+    """The error for a rate limit; it says when to come back if the provider asks for a longer wait than anybody should sit through."""
     if wait is None or not too_long(wait):
-        return f"after {times}"
-    return f"and the provider asks to wait for {_span(wait)}; come back then with `forge-bot resume`"
+        return ModelUnavailable(
+            f"The rate limit of {name} is reached, after {times}.", trouble=ModelTrouble("rate-limited"), details=said(error)
+        )
+    seconds = ceil(wait) if isfinite(wait) else None
+    return ModelUnavailable(
+        f"The rate limit of {name} is reached, and the provider asks to wait for {_span(wait)}.",
+        trouble=ModelTrouble("rate-limited", seconds),
+        hint="Come back then.",
+        remedy=Resume(),
+        details=said(error),
+    )
 
 
 def _span(seconds: float) -> str:

@@ -8,14 +8,17 @@ from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts
 from forge_bot.engine.state import Decision, OpenGate
+from forge_bot.errors import ForgeError
 from forge_bot.gate.help import help_text
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import compose
 from forge_bot.interaction.folds import Paper, papers
 from forge_bot.interaction.number_format import listed, several
+from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.interaction.run_facts import ANSWERS
 from forge_bot.prompts import escape
+from forge_bot.remedies import ShowStatus
 from forge_bot.values import PhaseId
 
 
@@ -118,10 +121,11 @@ def resumed(view: RunView, *, by: str) -> CommentReply:
     return CommentReply(occasion="resumed", headline=f"Going on, as {escape.code(by)} said.", detail=detail, reaction="rocket")
 
 
-def cannot(commands: CommandNames, *, said: str, advice: str) -> CommentReply:
+def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
     """A command that the run does not take now, in the words of the error."""
-    detail = f"{escape.line(advice, 400)} `{commands.say('status')}` says where the run stands."
-    return CommentReply(occasion="cannot", headline=escape.line(said, 300), detail=detail, reaction="confused")
+    status = "" if isinstance(error.remedy, ShowStatus) else f" `{commands.say('status')}` says where the run stands."
+    detail = f"{advice_in_thread(error, commands)}{status}"
+    return CommentReply(occasion="cannot", headline=escape.line(error.message, 300), detail=detail, reaction="confused")
 
 
 def answered(text: str) -> CommentReply:

@@ -8,11 +8,12 @@ from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.folds import Tone
 from forge_bot.interaction.number_format import in_time, listed, several
+from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.prompts import escape
+from forge_bot.remedies import Resume
 from forge_bot.runs.outcome import Outcome
 
 _SAFE = "Nothing is lost: everything up to here is on the branch."
-_TERMINAL = "`forge-bot resume`"
 
 
 def _failed(occasion: str, headline: str, detail: str, *, outcome: Outcome = Outcome.FAILED, tone: Tone = "caution") -> CommentReply:
@@ -26,11 +27,6 @@ def _then(commands: CommandNames) -> str:
 def _safe(commands: CommandNames) -> str:
     """Nothing is said of a branch where it is not the run that has to be tried again."""
     return "" if commands.repeat else f"{_SAFE} "
-
-
-def _here(words: str, commands: CommandNames) -> str:
-    """Words that were written for a terminal, with what is said in a thread instead."""
-    return words.replace(_TERMINAL, f"`{commands.again}`")
 
 
 # -- the model ----------------------------------------------------------------------------------------------------
@@ -261,12 +257,12 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
     """Any other error of the registry, in its own words."""
     details = "".join(f"\n- {escape.line(each, 300)}" for each in error.details[:10])
     log = f" The [log]({links.job}) has more." if links.job else ""
-    advice = _here(error.advice, commands)
-    again = "" if commands.again in advice else f" Then say `{commands.again}`."
+    advice = advice_in_thread(error, commands)
+    again = "" if isinstance(error.remedy, Resume) else f" Then say `{commands.again}`."
     return _failed(
         error.code.lower(),
-        escape.line(_here(error.message, commands), 400),
-        f"{escape.line(advice, 400)}{again}{log} <sub>{escape.code(error.code)}</sub>{f'{chr(10)}{details}' if details else ''}",
+        escape.line(error.message, 400),
+        f"{advice}{again}{log} <sub>{escape.code(error.code)}</sub>{f'{chr(10)}{details}' if details else ''}",
         outcome=Outcome(error.exit_code),
     )
 

@@ -1,6 +1,7 @@
 """The list of checks in the order in which their results are told, and the one way to run it."""
 
 from forge_bot.errors import ForgeError
+from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks import (
     clone_checks,
     configuration_checks,
@@ -60,5 +61,5 @@ def run_checks(occasion: Occasion, subject: CheckSubject) -> CheckReport:
             if occasion is not Occasion.DOCTOR:
                 raise
             unread = unread or check.reads_commit
-            results.append(refuse(check.name, in_one_line(error), error.advice))
+            results.append(refuse(check.name, in_one_line(error), advice_at_terminal(error)))
     return CheckReport(results=tuple(results))

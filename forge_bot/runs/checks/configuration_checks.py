@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 
 from forge_bot.errors import BadConfig, ForgeError, NoTestCommand
 from forge_bot.git import Repository
+from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.knowledge import ENV
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.project import check_testable
@@ -43,7 +44,7 @@ def programs(subject: CheckSubject) -> Iterator[CheckResult]:
     try:
         check_testable(profile, config)
     except NoTestCommand as error:
-        yield refuse("tests", error.message, error.advice)
+        yield refuse("tests", error.message, advice_at_terminal(error))
     if not profile.commands.test and config.commands.test is not None:
         sentence = "There are no tests to verify with, as the configuration says."
         yield warn("tests", sentence, "Set commands.test when there are some.")
@@ -64,14 +65,14 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
         prompts_for(repository.root, pipeline)
         yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
     except ForgeError as error:
-        yield refuse(f"pipeline {name}", in_one_line(error), error.advice)
+        yield refuse(f"pipeline {name}", in_one_line(error), advice_at_terminal(error))
     for other in sorted({path.stem for path in (repository.root / PIPELINES).glob("*.yaml")} - {name}):
         try:
             load_descriptor(other, repository.text_here)
             yield note(f"pipeline {other}", "can be read; no run uses it now")
         except ForgeError as error:
             sentence = f"{in_one_line(error)} No run uses it now."
-            yield warn(f"pipeline {other}", sentence, error.advice)
+            yield warn(f"pipeline {other}", sentence, advice_at_terminal(error))
 
 
 def rules(subject: CheckSubject) -> Iterator[CheckResult]:

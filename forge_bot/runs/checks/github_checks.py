@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.errors import ForgeError
 from forge_bot.github_api import RepositoryAddress, RepositoryFacts, place_of
+from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.ci_workflows import check_workflows, unheard
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
@@ -29,7 +30,7 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
         with PyGitHub(place.name, token, place.api, patience=0) as client:
             facts = client.facts(WORKFLOW)
     except ForgeError as error:
-        yield warn("GitHub", error.message, error.advice)
+        yield warn("GitHub", error.message, advice_at_terminal(error))
         return
     yield from _repository(place, facts)
     yield from _actions(place, facts)

@@ -8,6 +8,7 @@ from datetime import timedelta
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, MessageRole, Model, ModelCall, ReplayKey
 from forge_bot.errors import ForgeError
+from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.clock import now
 from forge_bot.sandbox import BackendName, available, cannot_judge
@@ -94,6 +95,6 @@ def _answer_of(model: Model) -> CheckResult:
     try:
         reply = asyncio.run(model.ask(call))
     except ForgeError as error:
-        return refuse(f"model {model.name}", error.message, error.advice)
+        return refuse(f"model {model.name}", error.message, advice_at_terminal(error))
     used = reply.usage.input_tokens + reply.usage.output_tokens
     return note(f"model {model.name}", f"answers ({used} tokens)")
