@@ -1,4 +1,4 @@
-"""The small words everything else is said in: ids, enumerations, findings, problems, usage."""
+"""The shared value types: ids, enumerations, findings, problems, usage."""
 
 from decimal import Decimal
 from enum import StrEnum
@@ -12,19 +12,19 @@ TaskId = NewType("TaskId", str)
 
 
 class Frozen(BaseModel):
-    """A value: it cannot change, and it has no field that its class does not name."""
+    """An immutable value without unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Recorded(Frozen):
-    """A value that is written into state.json, with the camelCase keys that file is known for."""
+    """A value that is written to state.json, with the camelCase keys of that file."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
 
 
 class Effort(StrEnum):
-    """How much process a request deserves."""
+    """The amount of process that a request gets."""
 
     S = "S"
     M = "M"
@@ -32,7 +32,7 @@ class Effort(StrEnum):
 
 
 class Tier(StrEnum):
-    """How strong a model a phase wants; settings say which model that is."""
+    """The strength of the model that a phase asks for. The settings map it to a model."""
 
     FAST = "fast"
     STANDARD = "standard"
@@ -40,7 +40,7 @@ class Tier(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a reviewer says. UNREADABLE is never a yes."""
+    """The verdict of a reviewer. UNREADABLE never counts as approval."""
 
     APPROVE = "APPROVE"
     APPROVE_WITH_NOTES = "APPROVE_WITH_NOTES"
@@ -52,12 +52,12 @@ class Verdict(StrEnum):
 
     @property
     def positive(self) -> bool:
-        """Whether the work may go on."""
+        """Return whether the work may continue."""
         return self in {Verdict.APPROVE, Verdict.APPROVE_WITH_NOTES, Verdict.PASS, Verdict.PASS_WITH_NOTES}
 
 
 class Severity(StrEnum):
-    """How bad a finding is. A CRITICAL one forbids a positive verdict, a MAJOR one forbids `--auto`."""
+    """The weight of a finding. CRITICAL forbids a positive verdict, MAJOR forbids `--auto`."""
 
     CRITICAL = "CRITICAL"
     MAJOR = "MAJOR"
@@ -65,14 +65,14 @@ class Severity(StrEnum):
 
 
 class Finding(Recorded):
-    """One thing a reviewer found."""
+    """One finding of a reviewer."""
 
     severity: Severity
     description: str
 
 
 class Problem(Recorded):
-    """Why an artifact is not what its phase asked for."""
+    """The reason why an artifact is not valid for its phase."""
 
     place: str = Field(description="heading, task or line it is about; empty for the whole file")
     message: str
@@ -83,7 +83,7 @@ class Problem(Recorded):
 
 
 class TaskMode(StrEnum):
-    """Who does a task, and beside whom."""
+    """Who does a task, and whether other tasks may run at the same time."""
 
     SEQUENTIAL = "sequential"
     PARALLEL = "parallel"
@@ -102,7 +102,7 @@ class TaskSpec(Recorded):
 
 
 class Usage(Recorded):
-    """What a piece of work cost. Tokens as the provider counts them, money in US dollars."""
+    """The cost of a piece of work: tokens as the provider counts them, money in US dollars."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -126,7 +126,7 @@ class Usage(Recorded):
 
 
 class CommandName(StrEnum):
-    """Which of the project's own commands ran."""
+    """The name of a project command."""
 
     SETUP = "setup"
     BUILD = "build"
@@ -135,7 +135,7 @@ class CommandName(StrEnum):
 
 
 class CommandResult(Recorded):
-    """What one project command did; the exit code is the process's own."""
+    """The result of one project command. The exit code is the process's own."""
 
     name: CommandName
     argv: tuple[str, ...]
@@ -148,7 +148,7 @@ class CommandResult(Recorded):
 
 
 class Inspection(Frozen):
-    """What can be read off an artifact: the facts a report carries instead of the text."""
+    """The facts read from an artifact. A report carries them instead of the text."""
 
     problems: tuple[Problem, ...] = ()
     verdict: Verdict | None = None
@@ -157,5 +157,5 @@ class Inspection(Frozen):
 
     @property
     def fatal(self) -> bool:
-        """Whether a person could not accept the artifact either."""
+        """Return whether a person could not accept the artifact either."""
         return any(problem.fatal for problem in self.problems)

@@ -1,1 +1,1 @@
-"""Readers of artifacts: Markdown in, verdicts, findings and tasks out. No files, no network."""
+"""Read artifacts: Markdown to verdicts, findings and tasks. No files, no network."""

@@ -1,4 +1,4 @@
-"""What a reviewer found, read out of its Markdown in the shapes reviewers write."""
+"""Read the findings of a reviewer from Markdown, in the forms that reviewers use."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ _TEXT_LINE = re.compile(
     r"^[\W_]{0,20}(?:description|issue|problem|finding|title|summary)[\W_]{0,6}[:：][\W_]{0,6}?(?P<rest>\w.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-# Headings that stand over many findings, and so are the title of none.
+# Headings above many findings, which are the title of none.
 _GENERIC = re.compile(
     r"^[\W\d_]*(?:(?:review|open|all|detailed|key|new)\s+)?(?:findings?|issues?|problems?|concerns?|review|comments?)[\W\d_]*$",
     re.IGNORECASE,
@@ -23,7 +23,7 @@ _TELLS = re.compile(r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|su
 
 
 class _Candidate(Frozen):
-    """Something with a severity, and the place in the text at which it was said."""
+    """A possible finding with a severity and its place in the text."""
 
     place: tuple[int, int]
     severity: Severity
@@ -31,11 +31,12 @@ class _Candidate(Frozen):
 
 
 def read_findings(markdown: str) -> tuple[Finding, ...]:
-    """All findings in their order, each once.
+    """Return all findings in their order, each once.
 
-    Read are tags before a title (`**1. [CRITICAL] Title**`, `- **MAJOR** — …`, `### MINOR: …`) or behind it, sections and
-    labels of one severity, lines `Severity: …`, and tables with such a column. Code, quotes and comments are not looked into;
-    legends, “CRITICAL: none”, counts, and what is marked as resolved are no findings.
+    The forms are tags before a title (`**1. [CRITICAL] Title**`, `- **MAJOR** — …`, `### MINOR: …`)
+    or after it, sections and labels of one severity, lines `Severity: …`, and tables with such a
+    column. Code, quotes and comments are ignored. Legends, “CRITICAL: none”, counts, and items
+    marked as resolved are no findings.
     """
     blocks = _heard(read_blocks(markdown))
     candidates = [*_tagged(blocks), *_in_sections(blocks), *_by_severity_lines(blocks), *_in_tables(blocks)]
@@ -45,7 +46,7 @@ def read_findings(markdown: str) -> tuple[Finding, ...]:
 
 
 def _heard(blocks: Sequence[Block]) -> list[Block]:
-    """The blocks a reviewer says something with, without sections that explain severities or tell what is resolved."""
+    """Return the blocks without sections that explain severities or list resolved findings."""
     heard: list[Block] = []
     aside = 0
     for block in blocks:
@@ -66,7 +67,7 @@ def _tagged(blocks: Sequence[Block]) -> Iterator[_Candidate]:
 
 
 def _segments(block: Block) -> list[str]:
-    """The text of a block, parted where a line begins with a tag of its own."""
+    """Split the text of a block at each line that begins with a tag."""
     segments: list[str] = []
     for line in block.marked_lines if block.kind is not BlockKind.ROW else ():
         if segments and read_tag(line, titled=False) is None:
@@ -77,7 +78,7 @@ def _segments(block: Block) -> list[str]:
 
 
 def _in_sections(blocks: Sequence[Block]) -> Iterator[_Candidate]:
-    """What stands below a heading or a label that is nothing but a severity."""
+    """Yield the candidates below a heading or a label that is only a severity."""
     for place, block in enumerate(blocks):
         severity = _label(block)
         if severity is not None:
@@ -89,14 +90,14 @@ def _in_sections(blocks: Sequence[Block]) -> Iterator[_Candidate]:
 
 
 def _label(block: Block, text: str | None = None) -> Severity | None:
-    """The severity that a block, or one line of it, is the label of."""
+    """Return the severity for which a block, or one line of it, is the label."""
     if block.kind is BlockKind.ROW:
         return None
     return read_label("".join(block.marked_lines) if text is None else text, heading=block.kind is BlockKind.HEADING)
 
 
 def _scope(blocks: Sequence[Block], place: int) -> list[Block]:
-    """The blocks that belong to the label at a place: down to the next heading or label of its rank."""
+    """Return the blocks below the label at a place, up to the next heading or label of its rank."""
     label, scope = blocks[place], list[Block]()
     for block in blocks[place + 1 :]:
         heading_ends = block.kind is BlockKind.HEADING and (label.kind is not BlockKind.HEADING or block.level <= label.level)
@@ -109,7 +110,11 @@ def _scope(blocks: Sequence[Block], place: int) -> list[Block]:
 
 
 def _members(scope: Sequence[Block]) -> list[tuple[int, Block]]:
-    """What a section lists: sub-headings, else bullets, else paragraphs with bold titles or table rows, else its first text."""
+    """Return the items of a section.
+
+    They are sub-headings, else bullets, else paragraphs with bold titles or table rows, else the
+    first text.
+    """
     numbered = [*enumerate(scope)]
     depth = min((block.depth for block in scope if block.depth), default=0)
     return (
@@ -122,7 +127,10 @@ def _members(scope: Sequence[Block]) -> list[tuple[int, Block]]:
 
 
 def _by_severity_lines(blocks: Sequence[Block]) -> Iterator[_Candidate]:
-    """Findings whose severity stands on a line of its own, `Severity: MAJOR`, below a title or beside a description."""
+    """Yield findings whose severity is on a line of its own, `Severity: MAJOR`.
+
+    The line is below a title or beside a description.
+    """
     for place, block in enumerate(blocks):
         for number, line in enumerate(block.marked_lines if block.kind is BlockKind.TEXT else ()):
             said = read_severity_line(line)
@@ -135,7 +143,10 @@ def _by_severity_lines(blocks: Sequence[Block]) -> Iterator[_Candidate]:
 
 
 def _title_above(blocks: Sequence[Block], place: int) -> str | None:
-    """The title that the list or paragraph at a place belongs to, unless another severity line has it already."""
+    """Return the title above the list or paragraph at a place.
+
+    Return None if another severity line already uses it.
+    """
     here = blocks[place]
     for block in reversed(blocks[:place]):
         lines = block.marked_lines
@@ -171,7 +182,10 @@ def _in_tables(blocks: Sequence[Block]) -> Iterator[_Candidate]:
 
 
 def _real(candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
-    """The candidates without legends: neighbours of different severities that say what a severity means."""
+    """Yield the candidates without legends.
+
+    A legend is a row of neighbours with different severities that say what a severity means.
+    """
     means = [is_definition(candidate.text) for candidate in candidates]
     for number, candidate in enumerate(candidates):
         beside = [other for other in (number - 1, number + 1) if 0 <= other < len(candidates) and means[other]]
@@ -181,7 +195,7 @@ def _real(candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
 
 
 def _description(text: str) -> str:
-    """The title if one is set in bold, else all of it; one line without markup."""
+    """Return the bold title if there is one, else the whole text, as one line without markup."""
     text = text.lstrip(" :：.–—|*_-" + PLAIN + TEXT)
     title = re.match(rf"[{BOLD}{TEXT}]?(?P<title>[^{BOLD}{PLAIN}]+){PLAIN}", text)
     if title is not None and len(title["title"].strip(MARKS + " ")) > 1 and not title["title"].rstrip().endswith((":", "：")):

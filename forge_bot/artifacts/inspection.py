@@ -1,4 +1,4 @@
-"""What can be read off an artifact: whether its headings are filled, its verdict, its findings, its tasks."""
+"""Read an artifact: whether its headings are filled, its verdict, its findings, its tasks."""
 
 import re
 from collections.abc import Sequence
@@ -20,12 +20,13 @@ _SHORT = 200
 
 
 def check_headings(markdown: str, required: Sequence[str]) -> tuple[Problem, ...]:
-    """What keeps a document from being what was asked for.
+    """Return the problems that make a document incomplete.
 
-    Each required heading stands at level 2, `## Name`, in any case, with or without a number before it and punctuation after
-    it, and has something below it before the next heading of level 1 or 2: text, a list, a table or code. Deeper headings,
-    comments and words such as TBD are nothing. `## Name: something` has its text on the line. An empty document, or one of
-    more than 200,000 characters, is a fatal problem; the others a person may accept.
+    Each required heading is at level 2, `## Name`, in any case, with or without a number before it
+    and punctuation after it. Before the next heading of level 1 or 2 it has content: text, a list,
+    a table or code. Deeper headings, comments and words such as TBD do not count as content. `##
+    Name: something` has its text on the line. An empty document, or one of more than 200,000
+    characters, is a fatal problem; a person may accept the others.
     """
     if len(markdown) > MOST_CHARACTERS:
         message = f"the file has {len(markdown):,} characters; the most is {MOST_CHARACTERS:,}: leave out what is not needed"
@@ -39,7 +40,11 @@ def check_headings(markdown: str, required: Sequence[str]) -> tuple[Problem, ...
 
 
 def inspect(markdown: str, *, headings: Sequence[str], verdicts: Sequence[Verdict] = (), tasks: bool = False) -> Inspection:
-    """All facts about an artifact: problems of its headings, its verdict and findings if verdicts are asked for, its tasks."""
+    """Return all facts about an artifact.
+
+    They are the problems of its headings, its verdict and findings if verdicts are requested, and
+    its tasks.
+    """
     problems = check_headings(markdown, headings)
     if any(problem.fatal for problem in problems):
         return Inspection(problems=problems, verdict=Verdict.UNREADABLE if verdicts else None)
@@ -49,7 +54,7 @@ def inspect(markdown: str, *, headings: Sequence[str], verdicts: Sequence[Verdic
 
 
 def _problem(name: str, blocks: Sequence[Block], *, fenced: bool) -> Problem | None:
-    """What is wrong with one required heading, None if nothing is."""
+    """Return the problem of one required heading, or None."""
     named = [
         (place, block) for place, block in enumerate(blocks) if block.kind is BlockKind.HEADING and not block.quoted and _is(block, name)
     ]
@@ -72,7 +77,10 @@ def _is(block: Block, name: str) -> bool:
 
 
 def _rest(block: Block, name: str) -> str | None:
-    """What a heading says behind its name and a sign: mostly nothing. None if it is another heading."""
+    """Return the text after the name and a separator in a heading; mostly empty.
+
+    Return None if it is another heading.
+    """
     wanted = _folded(name)
     for heading in (_folded(block.text), _NUMBER.sub("", _folded(block.text))):
         rest = heading.removeprefix(wanted)
@@ -83,12 +91,12 @@ def _rest(block: Block, name: str) -> str | None:
 
 
 def _folded(text: str) -> str:
-    """Without signs before the first word, in one case and with single blanks."""
+    """Return the text without signs before the first word, in one case and with single blanks."""
     return re.sub(r"^[\W_]+", "", one_line(text)).casefold()
 
 
 def _filled(name: str, blocks: Sequence[Block], place: int) -> bool:
-    """Whether the heading at a place has text, on its line behind a colon or below it."""
+    """Return whether the heading at a place has text, after a colon on its line or below it."""
     rest = _rest(blocks[place], name)
     if rest and not _is_nothing(rest):
         return True

@@ -1,4 +1,4 @@
-"""Markdown as a flat list of the blocks a reader sees: headings, texts, table rows, code, raw HTML."""
+"""Markdown as a flat list of the visible blocks: headings, texts, table rows, code, raw HTML."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,8 +11,8 @@ from markdown_it.token import Token
 
 from forge_bot.values import Frozen
 
-# Inline markup is looked for only in blocks of a size that people write: a hostile line of brackets takes time that grows
-# with the square of its length.
+# Inline markup is parsed only in blocks of a size that people write: the time for a hostile line of
+# brackets grows with the square of its length.
 _LONGEST_INLINE = 8_000
 
 
@@ -26,10 +26,10 @@ def _inline(state: StateCore) -> None:
 
 
 def _parser() -> MarkdownIt:
-    """CommonMark with tables and struck-out words, and without two rules that misread what models write.
+    """Return a parser for CommonMark with tables and struck-out words, without two rules.
 
-    A text line above `---` stays a text line: rules are put under paragraphs without a blank line, and nobody means a heading
-    by it. And `[MAJOR]: leak` is a finding, not the definition of a link.
+    A text line above `---` stays a text line: models put rules under paragraphs without a blank
+    line and do not mean a heading. `[MAJOR]: leak` is a finding, not the definition of a link.
     """
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["lheading", "reference"])
     parser.core.ruler.at("inline", _inline)
@@ -40,18 +40,18 @@ _PARSER = _parser()
 _BREAKS = {"softbreak", "hardbreak"}
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
-# Characters that show nothing: a file of them is empty to a reader.
+# Invisible characters: a file of them is empty to a reader.
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"))
 
 
-# Stand around bold runs and code spans in marked lines; taken out of what comes in.
+# These mark bold runs and code spans in marked lines. They are removed from the input.
 BOLD, PLAIN = "\x02", "\x03"
 CODE, TEXT = "\x04", "\x05"
 MARKS = BOLD + PLAIN + CODE + TEXT
 
 
 class BlockKind(Enum):
-    """What sort of block a reader sees."""
+    """The kind of a visible block."""
 
     HEADING = "heading"
     TEXT = "text"
@@ -70,7 +70,7 @@ class InlineSpan(Frozen):
 
 
 class Block(Frozen):
-    """One block, with where it stands: it fills the lines from `line` up to `end`, counted from 0."""
+    """One block. It fills the lines from `line` up to `end`, counted from 0."""
 
     kind: BlockKind
     line: int = 0
@@ -86,7 +86,7 @@ class Block(Frozen):
 
     @property
     def text(self) -> str:
-        """What a reader sees, without markup; soft and hard breaks are line ends."""
+        """The visible text without markup. Soft and hard breaks are line ends."""
         return "".join(span.text for span in self.spans)
 
     @property
@@ -96,28 +96,32 @@ class Block(Frozen):
 
     @property
     def marked_lines(self) -> tuple[str, ...]:
-        """The lines with bold runs between `BOLD` and `PLAIN`, code between `CODE` and `TEXT`, so that patterns can see them."""
+        """The lines with marks that patterns can match.
+
+        Bold runs are between `BOLD` and `PLAIN`, code is between `CODE` and `TEXT`.
+        """
         marked = "".join(map(_marked, self.spans)).replace(PLAIN + BOLD, "")
         return tuple(one_line(line) for line in marked.split("\n") if line.strip(MARKS + " \t"))
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in it for a reader."""
+        """Return whether the block has no visible content."""
         return not (self.text + "".join(self.cells)).translate(_INVISIBLE).strip()
 
 
 # One artifact is read for its headings, verdict, findings and tasks in turn.
 @lru_cache(maxsize=2)
 def read_blocks(markdown: str) -> tuple[Block, ...]:
-    """All blocks in the order of the text, as CommonMark with tables sees them (https://spec.commonmark.org/0.31.2/).
+    """Return all blocks in the order of the text, as CommonMark with tables.
 
-    Struck-out words, comments and pictures are left out of the text; code spans are text.
+    Source: https://spec.commonmark.org/0.31.2/. Struck-out words, comments and pictures are left
+    out of the text; code spans are text.
     """
     return tuple(_blocks(_PARSER.parse(markdown.translate(dict.fromkeys(map(ord, MARKS))))))
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space made one blank."""
+    """Replace each run of white space in the text by one blank."""
     return " ".join(text.translate(_INVISIBLE).split())
 
 
@@ -142,7 +146,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
 
 
 def _leaf(token: Token, tokens: Sequence[Token], after: int) -> Block | None:
-    """The block that begins with this token, if one does."""
+    """Return the block that begins with this token, if one does."""
     match token.type:
         case "heading_open":
             return Block(kind=BlockKind.HEADING, level=int(token.tag[1:]), spans=_spans(tokens[after]))
@@ -184,7 +188,7 @@ def _spans(inline: Token) -> tuple[InlineSpan, ...]:
 
 
 def _text(child: Token) -> str:
-    """What a reader sees of an inline token; nothing of tags and pictures."""
+    """Return the visible text of an inline token; tags and pictures have none."""
     if child.type in _BREAKS or (child.type == "html_inline" and child.content.lower().startswith("<br")):
         return "\n"
     return "" if child.type in {"html_inline", "image"} else child.content

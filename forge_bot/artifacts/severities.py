@@ -1,11 +1,12 @@
-"""How reviewers write a severity: before a title, behind it, over a list, on a line of its own."""
+"""Recognise a severity in a review: before a title, after it, above a list, on its own line."""
 
 import re
 
 from forge_bot.artifacts.markdown import BOLD, CODE, MARKS, PLAIN, TEXT
 from forge_bot.values import Severity
 
-# A title or an empty answer is shorter; beyond it nothing is looked for, so that a hostile text costs no time.
+# A title or an empty answer is shorter. Longer texts are not searched, so that a hostile text costs
+# no time.
 _SHORT = 1_000
 
 _FLAGS = re.IGNORECASE | re.DOTALL
@@ -13,7 +14,8 @@ _ANY = r"(?:critical|major|minor)"
 _SEVERITY = rf"(?P<severity>{_ANY[3:-1]})"
 _CAPITALS = r"(?P<severity>CRITICAL|MAJOR|MINOR)"
 _NOUN = r"(?:\s+(?:severity|findings?|issues?|problems?|concerns?|items?|bugs?|defects?|flaws?|gaps?|blockers?))"
-# Before a tag may stand signs, a ticked box, a number and the word finding: `1.`, `F2:`, `#3`, `Finding 4 —`.
+# A tag may follow signs, a ticked box, a number and the word finding: `1.`, `F2:`, `#3`, `Finding 4
+# —`.
 _LEAD = r"^[\W_]{0,20}(?:\[x\] )?(?:(?:finding|issue|problem)\s+)?(?:[A-Za-z]{0,2}-?\d{1,3}(?:\.\d{1,3})?[\W_]{1,8})?"
 _SIGN = r"(?:\s*[:：|]|\s+[-–—]+\s|\s*[–—])"
 _BEFORE = tuple(
@@ -25,9 +27,9 @@ _BEFORE = tuple(
         rf"(?<={BOLD}){_SEVERITY}{_NOUN}?\s*[:：.]?\s*{PLAIN}",
     )
 )
-# In capitals a tag needs no sign where a title is expected.
+# Where a title is expected, a tag in capitals needs no sign.
 _CAPITAL_TAG = re.compile(rf"{_LEAD}{_CAPITALS}\s+(?!(?:findings?|issues?|problems?|items?)\b)(?P<rest>\w.*)$", re.DOTALL)
-# Behind a title a tag needs brackets or capitals, since there the word is more often just a word.
+# After a title a tag needs brackets or capitals: there the word is often only a word.
 _THEN = r"(?:[\W_]*$|\s*[:：—–-]\s.*$)"
 _BEHIND = (
     re.compile(rf"^(?P<rest>.+?)[\s{MARKS}]*\[\s*(?:severity:?\s*)?{_SEVERITY}\s*\]{_THEN}", _FLAGS),
@@ -73,9 +75,9 @@ _DEFINITION = re.compile(
 
 
 def read_tag(text: str, *, titled: bool) -> tuple[Severity, str] | None:
-    """The severity a marked line carries, and the rest of it.
+    """Return the severity of a marked line and the rest of the line.
 
-    A tag behind the title is taken only where the text is set as a title: a heading, a bullet, or bold.
+    A tag after the title counts only if the text is set as a title: a heading, a bullet, or bold.
     """
     text = text[:_SHORT]
     if _LEGEND.match(text):
@@ -89,41 +91,47 @@ def read_tag(text: str, *, titled: bool) -> tuple[Severity, str] | None:
 
 
 def read_label(text: str, *, heading: bool = False) -> Severity | None:
-    """The severity of a text that is nothing else: `**Minor:**`, or for a heading `### Critical findings: must fix`."""
+    """Return the severity of a text that holds nothing else.
+
+    Examples are `**Minor:**` or, for a heading, `### Critical findings: must fix`.
+    """
     match = (_HEADING if heading else _LABEL).match(text[:_SHORT])
     return _of(match) if match is not None else None
 
 
 def read_severity_line(line: str) -> tuple[Severity, str] | None:
-    """The severity of a line `Severity: MAJOR`, and what follows it there."""
+    """Return the severity of a line `Severity: MAJOR`, and the text after it."""
     match = _LINE.match(line[:_SHORT])
     return (_of(match), match["rest"]) if match is not None and not _LEGEND.match(line) else None
 
 
 def read_cell(cell: str) -> Severity | None:
-    """The severity that a cell of a table is."""
+    """Return the severity that a table cell holds."""
     match = _CELL.fullmatch(cell[:_SHORT])
     return _of(match) if match is not None else None
 
 
 def is_no_finding(text: str) -> bool:
-    """Whether what carries a severity says that there is nothing, is a count, or is marked as resolved."""
+    """Return whether a text with a severity reports no finding, a count, or a resolved finding."""
     none = len(text) < _SHORT and _NONE.fullmatch(text) is not None
     return none or _RESOLVED.search(text[-_SHORT:]) is not None
 
 
 def is_definition(text: str) -> bool:
-    """Whether a text says what a severity means, as legends do."""
+    """Return whether a text defines a severity, as legends do."""
     return _DEFINITION.match(text) is not None
 
 
 def is_aside(heading: str) -> bool:
-    """Whether a section explains severities, or lists what is resolved."""
+    """Return whether a section explains severities or lists resolved findings."""
     return _ASIDE.fullmatch(heading[:_SHORT]) is not None
 
 
 def _inside_code(rest: str) -> bool:
-    """Whether a tag stands in a code span together with other words: there it shows how a finding is written."""
+    """Return whether a tag is in a code span together with other words.
+
+    Such a tag shows how a finding is written.
+    """
     return _CODE_GOES_ON.match(rest) is not None
 
 

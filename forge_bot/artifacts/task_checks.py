@@ -1,4 +1,4 @@
-"""What is wrong with a list of tasks: findings for the one who wrote it, never tasks left out."""
+"""Check a list of tasks. Problems are findings for its author; no task is dropped."""
 
 import graphlib
 import re
@@ -14,7 +14,10 @@ _OUTSIDE = re.compile(r"^(?:[/\\~]|[A-Za-z][A-Za-z0-9+.-]*:)")
 
 
 def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
-    """All problems, those of single tasks first. Cycles and overlaps are looked for only if ids are unique and few enough."""
+    """Return all problems, those of single tasks first.
+
+    Cycles and overlaps are looked for only if ids are unique and few enough.
+    """
     found = [*_doubles(tasks)]
     unique = not found
     known = {task.id for task in tasks}
@@ -28,12 +31,12 @@ def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
 
 
 def place(task_id: str) -> str:
-    """How a problem names the task it is about."""
+    """Return how a problem names its task."""
     return f"Task {task_id}"
 
 
 def _doubles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
-    # A task's id is part of file names, and on many disks `impl-A.md` is `impl-a.md`.
+    # A task's id is part of file names, and on many disks `impl-A.md` and `impl-a.md` are one file.
     seen: set[str] = set()
     for task in tasks:
         if task.id.casefold() in seen:
@@ -69,11 +72,12 @@ def _cycles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
 
 
 def _one_cycle(graph: Mapping[TaskId, Sequence[TaskId]]) -> list[TaskId] | None:
-    """The tasks of one cycle, each followed by one that it depends on."""
+    """Return the tasks of one cycle, each followed by one that it depends on."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:
-        # The sorter names each node before the one that needs it, and the first once more at the end.
+        # The sorter lists each node before the one that needs it, and the first one again at the
+        # end.
         cycle: list[TaskId] = error.args[1]
         return cycle[:0:-1]
     return None
@@ -89,7 +93,7 @@ def _overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
 
 
 def _all_needs(tasks: Sequence[TaskSpec]) -> dict[TaskId, set[TaskId]]:
-    """For each task all it depends on, directly or not."""
+    """Return for each task all tasks it depends on, directly or not."""
     direct = {task.id: set(task.depends_on) for task in tasks}
     needs: dict[TaskId, set[TaskId]] = {}
     for task in tasks:

@@ -1,4 +1,4 @@
-"""The fields of one task, read line by line out of its section of tasks.md."""
+"""Read the fields of one task line by line from its section of tasks.md."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from forge_bot.values import Frozen, TaskId, TaskMode
 
 
 class Field(StrEnum):
-    """What a line can be about."""
+    """The fields of a task."""
 
     MODE = "mode"
     FILES = "files"
@@ -25,7 +25,8 @@ _WORDS = {
 }
 _ANY = "|".join(f"(?P<{field.value}>{words})" for field, words in _WORDS.items())
 _LEAD = r"^\s*(?:[-*+]\s+)?(?:\#{1,6}\s+)?"
-# `mode: x`, `- **Mode:** x`, `**Mode**: x`, `### Files:`; then a label without a colon: `### Files`, `**Files**`.
+# `mode: x`, `- **Mode:** x`, `**Mode**: x`, `### Files:`; then a label without a colon: `###
+# Files`, `**Files**`.
 _LABELLED = re.compile(rf"{_LEAD}[*_`]{{0,3}}(?:{_ANY})[*_`]{{0,3}}\s*(?:\([^)]*\)\s*)?[:：][*_`]{{0,3}}(?P<rest>.*)$", re.IGNORECASE)
 _ALONE = re.compile(rf"^\s*(?:\#{{1,6}}\s+|(?=\*\*|__))[*_]{{0,3}}(?:{_ANY})[*_]{{0,3}}\s*(?P<rest>)$", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<rest>.*)$")
@@ -34,7 +35,7 @@ _CHECKBOX = re.compile(r"^\[[ xX✓✔]?\]\s*")
 
 
 class Fields(Frozen):
-    """What one section says. `unread` holds values that could not be read, each with its field."""
+    """The content of one section. `unread` holds unreadable values, each with its field."""
 
     modes: tuple[TaskMode, ...] = ()
     files: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ class Fields(Frozen):
 
 
 def read_fields(lines: Sequence[str]) -> Fields:
-    """The fields of a section; prose between them is left alone."""
+    """Read the fields of a section. Prose between them is ignored."""
     reader = _Reader()
     for line in _joined(lines):
         reader.take(line)
@@ -52,18 +53,21 @@ def read_fields(lines: Sequence[str]) -> Fields:
 
 
 def names_mode(line: str) -> bool:
-    """Whether a line gives a task its mode. Such a line outside of every task belongs to a task that was not recognised."""
+    """Return whether a line gives a task its mode.
+
+    Such a line outside of every task belongs to a task that was not recognised.
+    """
     match = _LABELLED.match(line)
     return match is not None and match[Field.MODE.value] is not None and read_mode(match["rest"]) is not None
 
 
 def starts_with_field(line: str) -> bool:
-    """Whether a line begins with one of the fields."""
+    """Return whether a line begins with one of the fields."""
     return _LABELLED.match(line) is not None
 
 
 def _joined(lines: Sequence[str]) -> list[str]:
-    """The lines, with a list in brackets that runs over several of them made one line."""
+    """Return the lines; a bracketed list over several lines becomes one line."""
     joined: list[str] = []
     for line in lines:
         last = joined[-1] if joined else ""
@@ -77,7 +81,7 @@ def _joined(lines: Sequence[str]) -> list[str]:
 
 
 class _Reader:
-    """Remembers which field a bullet belongs to."""
+    """Tracks which field a bullet belongs to."""
 
     def __init__(self) -> None:
         self._open: Field | None = None
@@ -110,7 +114,8 @@ class _Reader:
             self._open = field if field is Field.ACCEPTANCE else None
 
     def _bullet(self, rest: str) -> None:
-        # After a gap the bullets of a description follow as easily as more files; those do not look like paths.
+        # After a gap, bullets may belong to a description or to the list of files; those of a
+        # description do not look like paths.
         stray = self._gap and self._entries and self._open is not Field.ACCEPTANCE and " " in rest.strip() and "`" not in rest
         if stray:
             self._open = None
@@ -159,6 +164,6 @@ def _criterion(value: str) -> str:
 
 
 def _unbold(text: str) -> str:
-    """The text without the marks of bold type; code keeps its underscores, as in `__init__`."""
+    """Remove the marks of bold type. Code keeps its underscores, as in `__init__`."""
     parts = text.split("`")
     return "`".join(part if place % 2 else part.replace("**", "").replace("__", "") for place, part in enumerate(parts))

@@ -1,4 +1,4 @@
-"""The values a field of a task can have: a mode, paths, ids of other tasks."""
+"""The values of a task's fields: a mode, paths, ids of other tasks."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,18 +27,21 @@ _BETWEEN = re.compile(r"\s*(?:,|;|&|\+|\band\b)\s*", re.IGNORECASE)
 
 
 def is_none(value: str) -> bool:
-    """Whether a value says that there is nothing: `[]`, `none`, `-`, `n/a`, or no word at all."""
+    """Return whether a value means nothing: `[]`, `none`, `-`, `n/a`, or no word at all."""
     return value.strip(" \t.,;:-–—…()[]{}*_`\"'").lower() in _NONE
 
 
 def read_mode(value: str) -> TaskMode | None:
-    """The mode, or None if the value is not exactly one of the three. A remark may follow."""
+    """Return the mode, or None if the value is not exactly one of the three.
+
+    A remark may follow.
+    """
     match = _MODE.fullmatch(re.sub(r"[`*\"]", "", value).strip())
     return TaskMode(re.sub(r"human[ _-]?gate", "human_gate", match["mode"].lower())) if match else None
 
 
 def read_paths(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Paths, normalised and each once, and the values that are no paths."""
+    """Return the normalised paths, each once, and the values that are no paths."""
     paths: list[str] = []
     unread: list[str] = []
     for value in _items(values):
@@ -49,7 +52,10 @@ def read_paths(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def read_dependencies(values: Sequence[str]) -> tuple[tuple[TaskId, ...], tuple[str, ...]]:
-    """Ids of tasks, each once, and what could not be read as one: `the schema`, `all of the above`."""
+    """Return the ids of tasks, each once, and the values that are no ids.
+
+    Examples of the latter are `the schema` and `all of the above`.
+    """
     ids: list[TaskId] = []
     unread: list[str] = []
     for value in values:
@@ -68,7 +74,7 @@ def read_dependencies(values: Sequence[str]) -> tuple[tuple[TaskId, ...], tuple[
 
 
 def _items(values: Sequence[str]) -> Iterator[str]:
-    """The values, with each list in brackets taken apart."""
+    """Yield the values, with each list in brackets split."""
     for value in values:
         inner = value.strip()
         if inner.startswith("[") and inner.endswith("]"):
@@ -78,7 +84,7 @@ def _items(values: Sequence[str]) -> Iterator[str]:
 
 
 def _paths(value: str) -> list[str]:
-    """The paths of one bullet, without remarks: those between commas, or else those in backticks."""
+    """Return the paths of one bullet, without remarks: separated by commas, else in backticks."""
     text = _REMARK.sub("", _ASIDE.sub("", _ACTION.sub("", _LINK.sub(r"\1", value.strip()))))
     between = [path for piece in text.split(",") for path in _quoted(piece) or [_bare(piece)]]
     return between if all(map(_path_like, between)) else _quoted(text) or [_bare(text)]

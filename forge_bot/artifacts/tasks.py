@@ -1,4 +1,4 @@
-"""tasks.md: its tasks, what is wrong with them, and which may run."""
+"""Read tasks.md: its tasks, its problems, and which tasks may run."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,12 +32,13 @@ class _Section(Frozen):
 
 
 def read_tasks(markdown: str) -> tuple[tuple[TaskSpec, ...], tuple[Problem, ...]]:
-    """All tasks of a tasks.md in its order, and what is wrong with them.
+    """Return all tasks of a tasks.md in its order, and its problems.
 
-    A task begins at a heading of any level, `## Task 1: Title`, outside of code and quotes, and reaches to the next task or
-    the next heading of its level or above. An id is what stands there: `1`, `2.1`, `fix-1`, `B`. Below it come the fields
-    `mode`, `files`, `depends_on` and the acceptance criteria, plain, bold, as bullets, as sub-headings or in a YAML block;
-    everything else is description. A value that cannot be read is a problem, and no task is left out because of one.
+    A task begins at a heading of any level, `## Task 1: Title`, outside of code and quotes. It ends
+    at the next task or the next heading of its level or above. An id is the text after Task: `1`,
+    `2.1`, `fix-1`, `B`. Below it come the fields `mode`, `files`, `depends_on` and the acceptance
+    criteria, plain, bold, as bullets, as sub-headings or in a YAML block. All other text is the
+    description. An unreadable value is a problem, and no task is left out because of one.
     """
     blocks = read_blocks(markdown)
     sections, loose = _split(markdown, blocks)
@@ -81,7 +82,7 @@ def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
 
 
 def _split(markdown: str, blocks: Sequence[Block]) -> tuple[list[_Section], list[str]]:
-    """The sections of the tasks, and the lines that belong to none."""
+    """Return the sections of the tasks, and the lines that belong to no task."""
     lines = _visible(markdown, blocks)
     headings = [block for block in blocks if block.kind is BlockKind.HEADING and not block.quoted]
     sections: list[_Section] = []
@@ -103,7 +104,7 @@ def _split(markdown: str, blocks: Sequence[Block]) -> tuple[list[_Section], list
 
 
 def _visible(markdown: str, blocks: Sequence[Block]) -> list[str]:
-    """The lines as written; those of code, quotes and comments are blank, so that the numbers still fit."""
+    """Return the lines as written, but code, quotes and comments blank; line numbers stay valid."""
     lines = markdown.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for block in blocks:
         if block.kind is BlockKind.CODE and block.fence is not None:
@@ -175,5 +176,5 @@ def _homeless(loose: Sequence[str]) -> Iterator[Problem]:
 
 
 def _plain(text: str) -> str:
-    """One line that does not end like a mode: brackets become parentheses."""
+    """Return one line that does not end like a mode: brackets become parentheses."""
     return one_line(text).translate(str.maketrans("[]", "()"))

@@ -1,4 +1,7 @@
-"""Whether a piece of text says one verdict, plainly: `APPROVE`, `**Approve with notes.**`, `FAIL — AC-2 is not met`."""
+"""Read a text that states one verdict plainly.
+
+Examples are `APPROVE`, `**Approve with notes.**` and `FAIL — AC-2 is not met`.
+"""
 
 import re
 import unicodedata
@@ -9,7 +12,7 @@ from forge_bot.values import Verdict
 
 
 class NoVerdict(Enum):
-    """What a text says when it is not one verdict."""
+    """The reason why a text does not state one verdict."""
 
     NOTHING = "nothing: other words, or a legend that names several verdicts"
     UNCLEAR = "a verdict that is denied, doubted or bound to a condition"
@@ -25,7 +28,7 @@ _WORDS = {
     **dict.fromkeys(("fail", "failed"), (Verdict.FAIL, Verdict.FAIL)),
     "revise": (Verdict.REVISE, Verdict.REVISE),
 }
-# Before the word may stand signs and a ticked box, but no `!` and no `≠`, which deny it.
+# Signs and a ticked box may precede the word, but no `!` and no `≠`, which deny it.
 _CHOICE = re.compile(rf"(?P<signs>(?:[^\w!≠¬]|_)*(?:x\]\s*)?){_TOKEN}(?P<tail>.*)", re.IGNORECASE | re.DOTALL)
 _CROSSES = re.compile("[❌✖✗✘🚫⛔👎🛑]")
 _NOT_TICKED = re.compile(rf"(?:\[ ?\]|[☐⬜])\s*{_TOKEN}", re.IGNORECASE)
@@ -42,7 +45,8 @@ _CONDITION = (
     rf"|{_BOUND})\b"
 )
 _AT_CLAUSE = re.compile(rf"(?:^|[,;:(\[—–|-]|\b(?:but|and|however|though|yet))\s*(?:but\s+|and\s+)?{_CONDITION}", re.IGNORECASE)
-# Words that are as often harmless count only with what makes them a condition: “even if”, “sent at once”, “pending requests”.
+# Words that are often harmless count only with what makes them a condition: “even if”, “sent at
+# once”, “pending requests”.
 _ANYWHERE = re.compile(
     rf"\b(?:only (?:if|when|once|after)|provided (?:that|the|all|you|it|they)|unless|assuming|until|{_BOUND}"
     r"|pending (?:the|ci|an?|review|approval|tests?|fix(?:es)?|changes?|confirmation)"
@@ -51,7 +55,8 @@ _ANYWHERE = re.compile(
     r"|but\b.{0,40}\b(?:first|before|after|only|must|needs?|requires?|should|fix))\b",
     re.IGNORECASE,
 )
-# A later sentence, or the next paragraph, takes a yes back if it begins so; “However, two small points” does not.
+# A later sentence or the next paragraph revokes an approval if it begins like this. “However, two
+# small points” does not.
 _TAKES_BACK = re.compile(
     rf"\W*(?:(?:but|however|and)\W+)?(?:only (?:if|once|when|after)|unless|provided that|pending|assuming|{_BOUND})\b"
     r"|\W*(?:if|once|when|after)\b.{0,80}\b(?:approved?|pass(?:es)?|merged?|go ahead|proceed)\b"
@@ -64,16 +69,17 @@ _HISTORY = re.compile(
     re.IGNORECASE,
 )
 _REASON = re.compile(r"\s+(?:because|since|as (?:it|the|this|all|every|no|is))\b", re.IGNORECASE)
-# A line that goes on in small letters goes on with the sentence.
+# A line that begins in lower case continues the sentence.
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+|\n+(?![a-z])")
 
 
 def read_choice(text: str, following: str = "") -> Verdict | NoVerdict:
-    """The verdict a text begins with and says plainly.
+    """Return the verdict that a text begins with and states plainly.
 
-    `following` is what a reader reads next; a yes is taken back by a condition there too. An explanation may come after the
-    word, behind a sign or `because`. A yes with a condition anywhere in its sentence is unclear, also where a person would
-    see that the condition belongs to the explanation: asking once more costs less than a yes that was none.
+    `following` is the text that comes next; a condition there revokes an approval too. An
+    explanation may follow the word, after a sign or `because`. An approval with a condition
+    anywhere in its sentence is unclear, also where a person would see that the condition belongs to
+    the explanation: asking again costs less than a false approval.
     """
     text = _SHORTCODE.sub("", _NOT_TICKED.sub("", unicodedata.normalize("NFKC", text))).strip()
     match = _CHOICE.fullmatch(text)
@@ -91,19 +97,22 @@ def read_choice(text: str, following: str = "") -> Verdict | NoVerdict:
 
 
 def stands_apart(text: str) -> bool:
-    """Whether a text begins with a verdict and ends or goes on behind a sign, not in the same breath."""
+    """Return whether a text begins with a verdict and then ends or continues after a sign."""
     match = _CHOICE.fullmatch(_SHORTCODE.sub("", unicodedata.normalize("NFKC", text)))
     return match is not None and not match["tail"].lstrip()[:1].isalnum()
 
 
 def _is_legend(verdict: Verdict, tail: str) -> bool:
-    """Whether the next word is another verdict: `APPROVE | REVISE`, `PASS or FAIL`."""
+    """Return whether the next word is another verdict: `APPROVE | REVISE`, `PASS or FAIL`."""
     match = re.match(rf"[\W_]*(?:(?:or|and|vs\.?|if \w[^,;|/]{{0,60}}[,;|/])[\W_]*)?{_TOKEN}", tail, re.IGNORECASE)
     return match is not None and _WORDS[match["word"].lower()][bool(match["notes"])] is not verdict
 
 
 def _plain_yes(match: re.Match[str], first: str, others: Sequence[str]) -> bool:
-    """Whether a yes stands by itself or behind it an explanation, and neither its sentence nor the next ones qualify it."""
+    """Return whether an approval is plain.
+
+    Only an explanation may follow it, and neither its sentence nor the next ones qualify it.
+    """
     tail = match["tail"]
     explained = not tail[:1].isspace() or not tail.lstrip()[:1].isalnum() or _REASON.match(tail) is not None
     conditional = _AT_CLAUSE.search(first) or _ANYWHERE.search(first) or any(map(_TAKES_BACK.match, others))
@@ -112,6 +121,9 @@ def _plain_yes(match: re.Match[str], first: str, others: Sequence[str]) -> bool:
 
 
 def _unless_prose(tail: str) -> NoVerdict:
-    """`Pass criteria are listed below` says nothing; every other yes that is not plain is unclear."""
+    """Classify an approval that is not plain.
+
+    Prose such as `Pass criteria are listed below` states no verdict; all others are unclear.
+    """
     words = re.match(r"\s+(?!with\b)\w", tail)
     return NoVerdict.NOTHING if words is not None and not (_AT_CLAUSE.search(tail) or _ANYWHERE.search(tail)) else NoVerdict.UNCLEAR

@@ -1,4 +1,7 @@
-"""A reviewer's verdict, read out of its Markdown: exactly one, or unreadable, which is never a yes."""
+"""Read the verdict of a review from its Markdown: exactly one, or unreadable.
+
+An unreadable verdict never counts as approval.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +22,7 @@ _LABEL = re.compile(
 _LATER_LABEL = re.compile(
     r"^(?P<before>.*?)(?P<sign>\s[-–—]+|[|·•:;(])\s*(?P<label>(?:(?:final|overall)\s+)?verdict\b.*)$", re.IGNORECASE | re.DOTALL
 )
-# A verdict that is told about is not given: on its line, or in a section of that name.
+# A verdict that is only reported does not count: on its line, or in a section of that name.
 _TOLD = re.compile(
     r"\b(?:previous|earlier|last|prior|old|former|examples?|sample|template|format|legend|instructions?|criteri(?:on|a)|if)\b",
     re.IGNORECASE,
@@ -33,15 +36,16 @@ _REASONS = re.compile(r"\W*(?:reasons?|rationale|why|summary|notes?|comments?|ex
 
 
 def read_verdict(markdown: str, allowed: Sequence[Verdict]) -> Verdict:
-    """The one verdict a review gives, or UNREADABLE.
+    """Return the one verdict of a review, or UNREADABLE.
 
-    A verdict is given by the label *Verdict* with a verdict after it, in any case: on one line (`## Verdict: APPROVE`,
-    `**Verdict** — approve with notes.`), in the next paragraph or bullet, below a heading that is only the label, or in a
-    table row `| Verdict | PASS |`. An explanation may follow. The same verdict may be said twice.
+    A verdict is the label *Verdict* with a verdict after it, in any case: on one line (`## Verdict:
+    APPROVE`, `**Verdict** — approve with notes.`), in the next paragraph or bullet, below a heading
+    that is only the label, or in a table row `| Verdict | PASS |`. An explanation may follow. The
+    same verdict may occur twice.
 
-    Not read are code, quotes, comments and struck-out words, sections about earlier rounds or examples, and legends
-    (`APPROVE | REVISE`). Two different verdicts, a denied or conditional one (`PASS, but only after …`), or one that this
-    reviewer was not offered make the whole review unreadable.
+    Code, quotes, comments, struck-out words, sections about earlier rounds or examples, and legends
+    (`APPROVE | REVISE`) are ignored. Two different verdicts, a denied or conditional one (`PASS,
+    but only after …`), or one that this reviewer was not offered make the whole review unreadable.
     """
     said = {choice for choice in _choices(_heard(read_blocks(markdown))) if choice is not NoVerdict.NOTHING}
     verdict = said.pop() if len(said) == 1 else NoVerdict.UNCLEAR
@@ -49,9 +53,10 @@ def read_verdict(markdown: str, allowed: Sequence[Verdict]) -> Verdict:
 
 
 def judge_review(markdown: str, allowed: Sequence[Verdict]) -> tuple[Verdict, tuple[Finding, ...]]:
-    """Verdict and findings together. A yes of any sort, also one with notes, is unreadable beside a CRITICAL finding:
+    """Return the verdict and the findings. An approval beside a CRITICAL finding is unreadable.
 
-    CRITICAL means that the work must not go on, so one of the two is a mistake, and which one cannot be told from here.
+    This includes an approval with notes. CRITICAL means that the work must not continue, so one of
+    the two is a mistake, and the text does not show which.
     """
     verdict, findings = read_verdict(markdown, allowed), read_findings(markdown)
     critical = any(finding.severity is Severity.CRITICAL for finding in findings)
@@ -59,7 +64,7 @@ def judge_review(markdown: str, allowed: Sequence[Verdict]) -> tuple[Verdict, tu
 
 
 def _heard(blocks: Sequence[Block]) -> list[Block]:
-    """The blocks in which this review speaks for itself."""
+    """Return the blocks in which this review states its own verdict."""
     heard: list[Block] = []
     aside = 0
     for block in blocks:
@@ -86,7 +91,10 @@ def _choices(blocks: Sequence[Block]) -> Iterator[Verdict | NoVerdict]:
 
 
 def _after_label(line: str, *, heading: bool) -> str | None:
-    """What a line says after its label; empty if it is only the label, None if there is no label."""
+    """Return the text after the label of a line.
+
+    It is empty if the line is only the label, None if there is no label.
+    """
     match = _LABEL.match(line)
     if match is None:
         later = _LATER_LABEL.match(line)
@@ -98,7 +106,7 @@ def _after_label(line: str, *, heading: bool) -> str | None:
 
 
 def _following(blocks: Sequence[Block], place: int, number: int) -> str:
-    """What stands below a line, as far as one reads on without a new heading: more lines, and the next paragraph."""
+    """Return the text below a line up to a new heading: more lines, and the next paragraph."""
     more = [*blocks[place].lines[number + 1 :]]
     if not more and place + 1 < len(blocks) and blocks[place + 1].kind is BlockKind.TEXT:
         more = [*blocks[place + 1].lines[:1]]
@@ -106,7 +114,10 @@ def _following(blocks: Sequence[Block], place: int, number: int) -> str:
 
 
 def _below(blocks: Sequence[Block], place: int, number: int) -> Iterator[Verdict | NoVerdict]:
-    """The choices below a lone label: what comes next, and under a heading also verdicts that stand by themselves."""
+    """Yield the choices below a label on its own.
+
+    They are the next block and, under a heading, also verdicts that stand by themselves.
+    """
     label = blocks[place]
     if number + 1 < len(label.lines):
         yield read_choice(label.lines[number + 1], _following(blocks, place, number + 1))
@@ -121,7 +132,10 @@ def _below(blocks: Sequence[Block], place: int, number: int) -> Iterator[Verdict
 
 
 def _ends(label: Block, block: Block, distance: int, *, apart: bool) -> bool:
-    """Whether a block is beyond what a lone label is about. Below text that is the next block or a list."""
+    """Return whether a block no longer belongs to a label on its own.
+
+    Below text, the label covers the next block or a list.
+    """
     if block.kind is BlockKind.HEADING:
         return label.kind is not BlockKind.HEADING or block.level <= label.level or not apart
     return label.kind is not BlockKind.HEADING and distance > 0 and not (block.starts_item and block.depth > label.depth)
@@ -133,7 +147,11 @@ def _bold_lead(block: Block) -> str:
 
 
 def _in_row(blocks: Sequence[Block], place: int) -> Iterator[Verdict | NoVerdict]:
-    """`| Verdict | PASS |`, or a table whose only row stands below the header `Verdict`, beside nothing but reasons."""
+    """Yield the verdicts of `| Verdict | PASS |` rows.
+
+    The same holds for a table whose only row is below the header `Verdict`, with nothing but
+    reasons beside it.
+    """
     row = blocks[place]
     if not row.cells or _after_label(row.cells[0], heading=False) != "":
         return

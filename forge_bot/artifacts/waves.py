@@ -1,4 +1,4 @@
-"""Which tasks may run now, and beside which others."""
+"""Select the tasks that may run now, and together."""
 
 import fnmatch
 import re
@@ -11,11 +11,12 @@ _WILDCARD = re.compile(r"[*?]")
 
 
 def ready(tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collection[TaskId], limit: int) -> tuple[TaskId, ...]:
-    """The next wave, in the order of tasks.md; empty if nothing can run.
+    """Return the next wave, in the order of tasks.md; empty if nothing can run.
 
-    A task is ready when it waits and everything it depends on has passed; an unknown dependency never has. The first ready
-    task decides: a sequential one goes alone, otherwise the ready parallel ones go together, at most `limit` of them and no
-    two with a file in common. Human gates are left to `next_human`.
+    A task is ready when it waits and everything it depends on has passed; an unknown dependency
+    never passes. The first ready task decides. A sequential one runs alone; otherwise the ready
+    parallel ones run together, at most `limit` of them and no two with a file in common. Human
+    gates are left to `next_human`.
     """
     able = [task for task in tasks if task.mode is not TaskMode.HUMAN_GATE and _able(task, passed, waiting)]
     if not able:
@@ -32,28 +33,35 @@ def ready(tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collec
 
 
 def next_human(tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collection[TaskId]) -> TaskId | None:
-    """The first human gate that waits and whose dependencies have passed."""
+    """Return the first human gate that waits and whose dependencies have passed."""
     gates = (task.id for task in tasks if task.mode is TaskMode.HUMAN_GATE and _able(task, passed, waiting))
     return next(gates, None)
 
 
 def clash(one: TaskSpec, other: TaskSpec) -> bool:
-    """Whether two tasks must not run at the same time. A task that names no files could touch any."""
+    """Return whether two tasks must not run at the same time.
+
+    A task that names no files could touch any file.
+    """
     return not one.files or not other.files or shared_file(one.files, other.files) is not None
 
 
 def shared_file(some: Sequence[str], others: Sequence[str]) -> str | None:
-    """The first path of `some` that is, contains or matches a path of `others`.
+    """Return the first path of `some` that equals, contains or matches a path of `others`.
 
-    Folders contain what lies below them, and a pattern matches what it could match: two patterns in one folder are taken to
-    meet. Upper and lower case count as the same, since on many disks they are.
+    Folders contain the files below them. A pattern matches whatever it could match: two patterns in
+    one folder are assumed to overlap. Upper and lower case count as the same, since on many disks
+    they are.
     """
     theirs = [_folded(other) for other in others]
     return next((path for path in some if any(_meet(_folded(path), other) for other in theirs)), None)
 
 
 def normal_path(path: str) -> str:
-    """The path with forward slashes, without `.` and empty steps. `..` stays: it is refused elsewhere."""
+    """Return the path with forward slashes, without `.` and empty parts.
+
+    `..` stays: it is refused elsewhere.
+    """
     return "/".join(step for step in path.replace("\\", "/").split("/") if step not in {"", "."})
 
 
@@ -75,7 +83,10 @@ def _meet(one: str, other: str) -> bool:
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """Whether the pattern could mean the path, or something below it if it is a folder. Brackets are part of a name."""
+    """Return whether the pattern could match the path, or something below it if it is a folder.
+
+    Brackets are part of a name.
+    """
     pattern = pattern.replace("[", "[[]")
     beginning = "/".join(pattern.split("/")[: path.count("/") + 1])
     return fnmatch.fnmatchcase(path, pattern) or fnmatch.fnmatchcase(path, beginning)
@@ -86,7 +97,7 @@ def _below(path: str, folder: str) -> bool:
 
 
 def _fixed(pattern: str) -> str:
-    """The folders of a pattern before its first wildcard."""
+    """Return the folders of a pattern before its first wildcard."""
     steps = pattern.split("/")
     first = next(place for place, step in enumerate(steps) if _WILDCARD.search(step))
     return "/".join(steps[:first])

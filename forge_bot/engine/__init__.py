@@ -1,4 +1,6 @@
-"""The deterministic pipeline. No files, no network, no clock: asked what comes next, told what happened.
+"""The deterministic pipeline. It has no files, no network and no clock.
+
+A host asks it for the next action and reports the result.
 
 state = start(pipeline, RunStarted(...))
 action = next_action(pipeline, state)

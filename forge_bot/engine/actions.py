@@ -1,4 +1,7 @@
-"""What the engine may ask for: a closed union, each action doable from itself alone."""
+"""The actions that the engine requests:
+
+a closed union. Each action holds everything its host needs.
+"""
 
 from typing import Annotated, Literal
 
@@ -14,7 +17,10 @@ class _Action(Frozen):
 
 
 class SpawnAgent(_Action):
-    """Let an agent write an artifact; with `parallel_task_ids`, one agent for each of these tasks."""
+    """Let an agent write an artifact.
+
+    With `parallel_task_ids`, start one agent for each of these tasks.
+    """
 
     type: Literal["spawn_agent"] = "spawn_agent"
     agent: str
@@ -42,7 +48,7 @@ class Checkpoint(_Action):
 
 
 class Exec(_Action):
-    """Run something on the host: its operation says what, `commands` how another host would do it by hand."""
+    """Run an operation on the host. `commands` says how another host would do it by hand."""
 
     type: Literal["exec"] = "exec"
     operation: Literal["prepare", "apply-held", "verify", "pull-request", "post-to-source", "final-commit"]
@@ -62,7 +68,7 @@ class WriteFile(_Action):
 
 
 class HumanGate(_Action):
-    """Wait until a person has done something outside; the answer must name `action_id`."""
+    """Wait until a person has done something outside the run. The answer must name `action_id`."""
 
     type: Literal["human_gate"] = "human_gate"
     name: str
@@ -72,7 +78,7 @@ class HumanGate(_Action):
 
 
 class Done(_Action):
-    """Nothing is left to do."""
+    """The end of the run: nothing is left to do."""
 
     type: Literal["done"] = "done"
     outcome: Literal["done", "abandoned"]

@@ -1,4 +1,7 @@
-"""(pipeline, state, report) → the next state, or a typed error that leaves everything as it was."""
+"""Apply a report to a state: (pipeline, state, report) → the next state.
+
+A typed error leaves the state as it was.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -37,7 +40,7 @@ from forge_bot.values import PhaseId, Usage
 
 
 def start(pipeline: Pipeline, report: RunStarted) -> State:
-    """The state of a run that has just begun."""
+    """Return the state of a new run."""
     first = pipeline.phases[0]
     skipped = pipeline.skipped(report.effort, auto=report.flags.auto)
     state = State(
@@ -66,13 +69,14 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
 
 
 def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
-    """The state that a list of reports leads to; the first must start the run."""
+    """Return the state that results from a list of reports. The first report must start the run."""
     ordered = iter(reports)
     first = next(ordered, None)
     if not isinstance(first, RunStarted):
         raise NotStarted("The first report of a run must be the one that starts it.")
     state = start(pipeline, first)
-    # Log and keys only grow, and nothing reads the log on the way. Copied for each report, they would make long runs slow.
+    # Log and keys only grow, and no step reads the log. Copying them for each report would make
+    # long runs slow.
     log, keys = [*state.log], {first.key}
     for report in ordered:
         if report.key not in keys:
@@ -83,7 +87,7 @@ def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
 
 
 def advance(pipeline: Pipeline, state: State, report: Report) -> State:
-    """The state after a report. A key that was seen before changes nothing."""
+    """Return the state after a report. A report with a known idempotency key changes nothing."""
     if report.key in state.seen:
         return state
     return _told(pipeline, state, report).but(seen=state.seen | {report.key})
@@ -91,7 +95,7 @@ def advance(pipeline: Pipeline, state: State, report: Report) -> State:
 
 def _told(pipeline: Pipeline, state: State, report: Report) -> State:
     reopened = isinstance(report, RetryAsked | ChecksFailed) and state.current_phase_status is RunStatus.COMPLETED
-    # A question about a run that is over costs money too, and changes nothing else.
+    # A question about a run that is over also costs money. It changes nothing else.
     if state.ended and not reopened and not isinstance(report, Asked):
         raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
     return _after(pipeline, state, report).but(updated_at=report.at)
@@ -162,14 +166,18 @@ def _from_outside(pipeline: Pipeline, state: State, report: RequestRefreshed | E
 
 
 def _still_out(before: State, after: State) -> bool:
-    """Whether the same wave goes on with fewer tasks, so that its action is still outstanding."""
+    """Return whether the same wave continues with fewer tasks.
+
+    Its action is then still outstanding.
+    """
     if before.wave is None or after.wave is None or before.wave.review != after.wave.review:
         return False
     return set(after.wave.remaining) < set(before.wave.remaining)
 
 
 def _asked(state: State, report: Asked) -> State:
-    # Without the words: agents are shown this log, and a question to one model is no instruction to the others.
+    # The log omits the words of the question: agents are shown this log, and a question to one
+    # model is no instruction to the others.
     entry = LogEntry(at=report.at, phase=report.phase, event=f"question asked by {report.by} via {report.via}", usage=report.usage)
     return _spent(state, report.usage).but(log=(*state.log, entry))
 

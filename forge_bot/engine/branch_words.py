@@ -1,9 +1,10 @@
-"""Words by which a request shows the kind of its change: English, German, French, Spanish, Japanese, Chinese, Korean.
+"""Words that show the kind of change a request asks for.
 
-Each list is one pattern for a text without line ends and double blanks. Where a language puts blanks between words, a word
-counts only as a whole: “invalidation” holds no “validation”. Characters of Chinese, Japanese and Korean are no part of a Latin
-word beside them: in `typoを修正` stands “typo”.
-Phrases are preferred to single words that mean something else in every second bug report (message, show, flag).
+The languages are English, German, French, Spanish, Japanese, Chinese and Korean. Each list is one
+pattern for a text without line ends and double blanks. Where a language puts blanks between words,
+only whole words count: “invalidation” does not match “validation”. Chinese, Japanese and Korean
+characters do not extend a Latin word beside them: `typoを修正` contains the word “typo”. The lists
+prefer phrases to single words that often mean something else in bug reports (message, show, flag).
 """
 
 import re
@@ -54,7 +55,8 @@ CHORE = _pattern(
     ],
     [r"依存|アップグレード|バージョンアップ", r"依赖|升级", r"의존성|업그레이드"],
 )
-# Weaker than the words above, and looked for in titles only: settings and moves are as often part of something else.
+# These words are weaker than the words above and are looked for in titles only: settings and moves
+# are just as often part of something else.
 SETTINGS = _pattern(
     [r"migrations?|config(?:s|uration)?", r"konfiguration", r"configuración"],
     [r"移行|設定", r"迁移|配置", r"마이그레이션|설정"],

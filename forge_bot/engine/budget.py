@@ -1,4 +1,7 @@
-"""Money that may be spent: worst cases are reserved before a call, real costs settle them after it."""
+"""The money that a run may spend.
+
+Worst cases are reserved before a call; real costs settle them.
+"""
 
 from decimal import Decimal
 
@@ -8,17 +11,18 @@ from forge_bot.values import Recorded
 
 
 class Reservation(Recorded):
-    """The most one call under way can cost."""
+    """The maximum cost of one call under way."""
 
     key: str
     amount: Decimal
 
 
 class Budget(Recorded):
-    """What may be spent, what is spent, and what calls under way may still cost; US dollars.
+    """The cap, the money spent and the possible cost of calls under way, in US dollars.
 
-    A cap of None means no limit. The sum of `spent` and all reservations never passes the cap when a
-    reservation is granted; a call that turns out dearer than its worst case shows up in `spent` alone.
+    A cap of None means no limit. When a reservation is granted, the sum of `spent` and all
+    reservations never exceeds the cap. If a call costs more than its worst case, the excess appears
+    in `spent` only.
     """
 
     cap: Decimal | None = None
@@ -27,11 +31,14 @@ class Budget(Recorded):
 
     @property
     def committed(self) -> Decimal:
-        """Spent and reserved together."""
+        """The sum of spent and reserved money."""
         return self.spent + sum((entry.amount for entry in self.reserved), Decimal(0))
 
     def reserve(self, key: str, amount: Decimal) -> "Budget | None":
-        """The budget with `amount` set aside under `key`, or None if the cap forbids it. A key reserves once."""
+        """Return the budget with `amount` reserved under `key`, or None if the cap forbids it.
+
+        A key reserves once.
+        """
         if any(entry.key == key for entry in self.reserved):
             return self
         if self.cap is not None and self.committed + amount > self.cap:
@@ -39,10 +46,13 @@ class Budget(Recorded):
         return self.model_copy(update={"reserved": (*self.reserved, Reservation(key=key, amount=amount))})
 
     def settle(self, key: str, cost: Decimal) -> "Budget":
-        """The budget after the call under `key` has cost `cost`; a key without reservation only adds its cost."""
+        """Settle the call under `key` at its real `cost`.
+
+        For a key without a reservation, only add the cost.
+        """
         left = tuple(entry for entry in self.reserved if entry.key != key)
         return self.model_copy(update={"reserved": left, "spent": self.spent + cost})
 
     def raised(self, amount: Decimal) -> "Budget":
-        """The budget with a higher cap."""
+        """Return the budget with its cap raised by `amount`."""
         return self if self.cap is None else self.model_copy(update={"cap": self.cap + amount})

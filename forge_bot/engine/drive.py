@@ -46,7 +46,8 @@ class Host(Protocol):
 async def drive(pipeline: Pipeline, state: State, host: Host) -> tuple[State, Action]:
     """Go on until the run is over, or until the host leaves an action outstanding.
 
-    Each report is recorded as soon as it moved the state, so that a killed host loses only what was under way.
+    Each report is recorded as soon as it changes the state. A killed host loses only the work under
+    way.
     """
     action = next_action(pipeline, state)
     while not isinstance(action, Done):

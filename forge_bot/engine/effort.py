@@ -1,4 +1,4 @@
-"""Guesses of the effort and of the kind of branch for a request, each with the reason that decided it."""
+"""Guess the effort and the branch type of a request, each with the reason that decided it."""
 
 import math
 import re
@@ -21,12 +21,12 @@ _SIZES = {
     **dict.fromkeys(("l", "large", "big", "xl", "xxl", "xxxl", "extra-large", "huge"), Effort.L),
 }
 _TYPES = {"epic": Effort.L, "initiative": Effort.L, "sub-task": Effort.S, "subtask": Effort.S}
-"""Types of issues that say how large one is. A bug or a task may be of any size."""
+"""Issue types that imply a size. A bug or a task may have any size."""
 
 _ORDER = [Effort.S, Effort.M, Effort.L]
 _MOST_POINTS = ((4, Effort.S), (12, Effort.M))
 
-# Limits of the signs of scope, set so that they agree with the hand labels of tests/fixtures/effort_requests.yaml.
+# The limits of the signs of scope, tuned to the hand labels in tests/fixtures/effort_requests.yaml.
 LARGE_ITEMS = 7
 LARGE_FILES = 6
 LARGE_WORDS = 350
@@ -49,7 +49,7 @@ _TRACEBACK = re.compile(
     r"Traceback \(most recent call last\)|^\s+at [\w$.<>]+ ?\(|^panic: |^thread '.*' panicked|^\s*File \".+\", line \d+", re.MULTILINE
 )
 _WORD = re.compile(r"[^\W\d_]+")
-# Chinese and Japanese put no blanks between words; two of their characters are about one word.
+# Chinese and Japanese put no blanks between words; two of their characters count as one word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _ASIDE = re.compile(
     rf"{_FENCED.pattern}|`[^`\n]*`|{_COMMENT.pattern}|^[ ]{{0,3}}>[^\n]*|{_URL.pattern}|{_PATH.pattern}", re.DOTALL | re.MULTILINE
@@ -65,14 +65,14 @@ _COMMIT_TYPES: dict[str, BranchType] = {
 
 
 class EffortGuess(Frozen):
-    """A guess, and in a few words what it rests on."""
+    """A guess and a short reason for it."""
 
     effort: Effort
     reason: str
 
 
 class Scope(Frozen):
-    """Signs of how large a request is, which do not depend on its language."""
+    """Signs of the size of a request that do not depend on its language."""
 
     words: int
     items: int
@@ -82,10 +82,12 @@ class Scope(Frozen):
 
 
 def guess_effort(*, flag: str | None, labels: Sequence[str], story_points: float | None, text: str, issue_type: str = "") -> EffortGuess:
-    """Guess from the first that says something: flag, label, issue type, story points, signs of scope.
+    """Guess the effort from the first source that gives one.
 
-    Labels are such as `forge:S`, `effort: M`, `size/XL`; one that begins with `forge` goes before the others, and of two the
-    larger counts. Story points up to 4 mean S, up to 12 M; 0 or less say nothing. Raises BadOption if the flag is none of S, M, L.
+    The order is flag, label, issue type, story points, signs of scope. Labels look like `forge:S`,
+    `effort: M`, `size/XL`. A label that begins with `forge` takes precedence; of two labels the
+    larger counts. Story points up to 4 mean S, up to 12 M; 0 or less are ignored. Raises BadOption
+    if the flag is none of S, M, L.
     """
     if flag is not None:
         return EffortGuess(effort=_flag(flag), reason="the effort that was asked for")
@@ -100,7 +102,10 @@ def guess_effort(*, flag: str | None, labels: Sequence[str], story_points: float
 
 
 def read_scope(text: str) -> Scope:
-    """Count the signs of scope in a request: words of prose, list items, files and other places named, a traceback."""
+    """Count the signs of scope in a request.
+
+    They are words of prose, list items, named files and other places, and a traceback.
+    """
     text = unicodedata.normalize("NFKC", text)
     outside = _URL.sub(" ", _COMMENT.sub(" ", _FENCED.sub("\n", text)))
     files = {found.strip("`") for found in _PATH.findall(outside)}
@@ -130,10 +135,12 @@ def _by_scope(scope: Scope) -> EffortGuess:
 
 
 def branch_type(text: str) -> BranchType:
-    """The kind of change a request asks for: its title (the first line) decides, and only if that is silent the rest.
+    """Return the kind of change a request asks for.
 
-    A title can begin like a commit message, `docs: …` (https://www.conventionalcommits.org); otherwise words decide, in the
-    order fix, refactor, docs, chore. A title that begins by adding something is a feature, unless it adds a fix or documents.
+    The title (the first line) decides; the rest counts only if the title gives no answer. A title
+    can begin like a commit message, `docs: …` (https://www.conventionalcommits.org). Otherwise
+    words decide, in the order fix, refactor, docs, chore. A title that begins by adding something
+    is a feature, unless it adds a fix or documents.
     """
     title, _, rest = text.strip().partition("\n")
     commit = _COMMIT.match(title.lower())
@@ -142,7 +149,7 @@ def branch_type(text: str) -> BranchType:
     title, rest = _readable(title), _readable(rest)
     if (verb := FEATURE.match(title)) is not None:
         return "docs" if DOCS.search(title, verb.end()) else "fix" if _adds_a_fix(title[verb.end() :]) else "feature"
-    # The body speaks of many things: a bug report that mentions a docstring is no work on documentation.
+    # The body has many topics: a bug report that mentions a docstring is not a documentation task.
     return _kind(title) or _weak_kind(title) or ("fix" if _kind(rest) == "fix" else "feature")
 
 

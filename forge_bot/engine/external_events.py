@@ -1,4 +1,7 @@
-"""What happens to a run from outside its phases: another request, another effort, an approval in doubt, checks that failed."""
+"""Apply events from outside the phases of a run.
+
+They are a changed request, another effort, an approval in doubt and failed checks.
+"""
 
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.handle_report import reopened
@@ -10,13 +13,19 @@ from forge_bot.errors import ReportRejected
 from forge_bot.values import Finding, Severity
 
 CHECKS = "checks"
-"""Under this name a run counts its rounds over failed checks; the documents with their logs begin with it."""
+"""The key under which a run counts its rounds over failed checks.
+
+The names of the documents with their logs begin with it.
+"""
 
 CHECK_ROUNDS = 2
 
 
 def apply_refresh(pipeline: Pipeline, state: State, report: RequestRefreshed) -> State:
-    """The run with a new request, at its first phase: what was made from the old one is done anew, with it in sight."""
+    """Return the run with a new request, at its first phase.
+
+    Every artifact made from the old request is written again; the agents see the old version.
+    """
     if report.request_hash == state.request_hash:
         raise ReportRejected("The request has not changed.", hint="Edit the issue first, or say what should be different by reject.")
     record = ArtifactRecord(blob=report.request_blob, phase=pipeline.phases[0].id, round=1)
@@ -29,7 +38,10 @@ def apply_refresh(pipeline: Pipeline, state: State, report: RequestRefreshed) ->
 
 
 def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged) -> State:
-    """The run at another effort, at the first phase that this effort has and the run has not done. Only before its tasks begin."""
+    """Change the effort of a run and return it at the first phase it still has to do.
+
+    Only possible before the tasks begin.
+    """
     if report.effort is state.effort:
         raise ReportRejected(f"The run has effort {state.effort} already.")
     if pipeline.position(state.current_phase) >= pipeline.position(pipeline.implementation.id):
@@ -45,7 +57,7 @@ def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged)
 
 
 def apply_doubt(pipeline: Pipeline, state: State, report: ApprovalDoubted) -> State:
-    """The run with the question of a gate asked again, where it stands; a yes goes on there."""
+    """Ask the question of a gate again at the current phase. An approval continues there."""
     phase = pipeline.phase(report.gate)
     if not isinstance(phase, GatePhase) or state.gate is not None:
         raise ReportRejected(f"{report.gate} cannot be asked again now.")
@@ -54,7 +66,10 @@ def apply_doubt(pipeline: Pipeline, state: State, report: ApprovalDoubted) -> St
 
 
 def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) -> State:
-    """The run with one more task, to make the checks of its pull request green; after two rounds a person is asked."""
+    """Add a task that fixes the failed checks of the pull request.
+
+    After two rounds ask a person.
+    """
     if state.gate is not None:
         raise ReportRejected(f"{state.gate.name} waits for an answer; the checks can be looked at after it.")
     count = state.rounds.get(CHECKS, 0) + 1
@@ -68,7 +83,10 @@ def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) 
 
 
 def _first(pipeline: Pipeline, state: State, *, undone: bool = False) -> AnyPhase:
-    """The first phase that this run has after its setup; with `undone` the first that is not completed."""
+    """Return the first phase of this run after its setup.
+
+    With `undone`, return the first that is incomplete.
+    """
     return next(
         phase
         for phase in pipeline.phases

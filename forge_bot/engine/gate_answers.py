@@ -1,4 +1,4 @@
-"""What a person's answer does, at each kind of gate."""
+"""Apply a person's answer at each kind of gate."""
 
 from datetime import datetime
 from typing import assert_never
@@ -15,7 +15,10 @@ from forge_bot.values import Finding, Severity
 
 
 def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
-    """The state after an answer that counts; raises when it does not count."""
+    """Return the state after an answer that counts.
+
+    Raises an error if the answer does not count.
+    """
     gate = check_answer(state, answer, action_id(state, state.gate.name if state.gate is not None else None))
     state = decided(state, gate, answer)
     match answer.answer:
@@ -24,7 +27,7 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
         case Answer.SKIP if isinstance(pipeline.phase(gate.name), PublishPhase):
             return complete(pipeline, state, answer.at)
         case Answer.POST:
-            # The phase goes on, and its host finds that it may post.
+            # The phase continues, and its host finds that it may post.
             return state
         case Answer.DONE | Answer.SKIP:
             return _done_outside(pipeline, state, gate, answer)
@@ -37,7 +40,7 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
 
 
 def past_budget(pipeline: Pipeline, state: State, at: datetime) -> State:
-    """The state after more money was allowed: whatever waited for it goes on."""
+    """Return the state after the budget was raised. Everything that waited for money continues."""
     tasks = tuple(
         task.model_copy(update={"stuck": None}) if task.stuck is not None and task.stuck.reason is Reason.BUDGET else task
         for task in state.tasks
@@ -111,7 +114,7 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         origin = gate.files[0].name if gate.files else gate.name
         known = gate.report.inspection.findings if gate.report is not None else ()
         return add_fix(pipeline, state.but(rounds=rounds), origin, "Do as the maintainer says", (finding, *known), answer.at)
-    # The same phase is asked once more, with the notes and counters at zero.
+    # The phase runs once more, with the notes and with its counters at zero.
     return noted(state, state.current_phase, answer.by, answer.notes).but(attempts=0)
 
 

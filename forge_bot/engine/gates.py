@@ -1,4 +1,7 @@
-"""Questions to a person: opened with a digest of what is shown, answered only for that digest."""
+"""Gates: questions to a person.
+
+A gate opens with a digest of what is shown. An answer counts only for that digest.
+"""
 
 import hashlib
 import json
@@ -16,11 +19,11 @@ BOUND = frozenset({Answer.APPROVE, Answer.POST})
 """Answers that count only for the version that was shown."""
 
 AUTO = "auto"
-"""Who approves under --auto."""
+"""The name of the approver under --auto."""
 
 
 def digest(gate: PhaseId, round_: int, request_hash: str, base_commit: str, files: Iterable[ShownVersion], subject: str) -> str:
-    """What an approval is bound to, as hexadecimal sha256."""
+    """Return the digest that an approval is bound to, as hexadecimal sha256."""
     named = [gate, round_, request_hash, base_commit, subject, [[file.name, file.blob] for file in files]]
     return hashlib.sha256(json.dumps(named, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
 
@@ -38,7 +41,7 @@ def open_gate(
     findings: tuple[Finding, ...] = (),
     report: ArtifactWritten | None = None,
 ) -> State:
-    """The state with a question open."""
+    """Return the state with a question open."""
     round_ = state.rounds.get(name, 0) + 1
     gate = OpenGate(
         name=name,
@@ -66,7 +69,10 @@ def open_decision(
     task: TaskId | None = None,
     report: ArtifactWritten | None = None,
 ) -> State:
-    """The state with the exceptional gate open; what can be accepted decides which answers it takes."""
+    """Return the state with the exceptional gate open.
+
+    Its answers depend on what can be accepted.
+    """
     unacceptable = reason is Reason.AGENT_FAILED or (report is not None and report.inspection.fatal)
     options = ("reject",) if unacceptable else ("approve",) if reason is Reason.BUDGET else ("approve", "reject")
     findings = report.inspection.findings if report is not None else ()
@@ -86,7 +92,7 @@ def open_decision(
 
 
 def refresh(state: State) -> State:
-    """The open gate after artifacts changed: same question, new digest."""
+    """Return the open gate after artifacts changed: same question, new digest."""
     gate = state.gate
     if gate is None:
         return state
@@ -98,7 +104,10 @@ def refresh(state: State) -> State:
 
 
 def passes_by_itself(state: State, gate: GatePhase) -> bool:
-    """Whether `--auto` answers this gate: the reviewer said APPROVE, nothing weighs more than MINOR, nothing is risky."""
+    """Return whether `--auto` answers this gate.
+
+    It does if the reviewer said APPROVE, no finding is above MINOR and nothing is marked as a risk.
+    """
     reviews = [state.artifacts[name] for name in gate.shows if name in state.artifacts and state.artifacts[name].verdict]
     heavy = any(finding.severity is not Severity.MINOR for review in reviews for finding in review.findings)
     return (
@@ -111,7 +120,7 @@ def passes_by_itself(state: State, gate: GatePhase) -> bool:
 
 
 def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
-    """The gate that the answer settles; raises when it settles none."""
+    """Return the gate that the answer settles. Raises an error if it settles none."""
     gate = state.gate
     if gate is None or gate.name != answered.gate:
         waiting = f"{gate.name} waits" if gate is not None else "no question is open"
@@ -146,7 +155,7 @@ def _check_digest(gate: OpenGate, answered: Answered) -> None:
 
 
 def decided(state: State, gate: OpenGate, answered: Answered) -> State:
-    """The state with the answer on record and no question open."""
+    """Return the state with the answer recorded and no question open."""
     decision = Decision(
         at=answered.at,
         gate=gate.name,
@@ -162,7 +171,7 @@ def decided(state: State, gate: OpenGate, answered: Answered) -> State:
 
 
 def decided_by_auto(state: State, gate: GatePhase, at: datetime) -> State:
-    """The state after a gate that passed by itself."""
+    """Return the state after a gate was approved automatically."""
     files = tuple(ShownVersion(name=name, blob=state.artifacts[name].blob) for name in gate.shows if name in state.artifacts)
     round_ = state.rounds.get(gate.id, 0) + 1
     bound = digest(gate.id, round_, state.request_hash, state.base_commit, files, "")

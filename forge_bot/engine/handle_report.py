@@ -1,4 +1,4 @@
-"""What reports on actions do: artifacts, failures, commands, publications."""
+"""Apply reports on actions: artifacts, failures, commands, publications."""
 
 from datetime import datetime
 from typing import assert_never
@@ -36,7 +36,7 @@ OnAction = Prepared | ArtifactWritten | AgentFailed | CommandsRan | Published | 
 
 
 def handle_work_report(pipeline: Pipeline, state: State, report: OnAction) -> State:
-    """The state after somebody did, or could not do, what was asked."""
+    """Return the state after the report on an action, successful or failed."""
     _expect(pipeline, state, report.action_id)
     match report:
         case Prepared():
@@ -58,7 +58,7 @@ def handle_work_report(pipeline: Pipeline, state: State, report: OnAction) -> St
 
 
 def said(report: OnAction) -> str:
-    """One line about the report, for the log."""
+    """Summarise the report in one line for the log."""
     match report:
         case Prepared():
             return f"prepared: {len(report.results)} commands ran"
@@ -80,7 +80,7 @@ def said(report: OnAction) -> str:
 
 
 def reopened(pipeline: Pipeline, state: State, at: datetime) -> State:
-    """The run standing at its current phase as if it had just come there."""
+    """Return the run at its current phase as if it had just entered it."""
     return enter(pipeline, state, pipeline.position(state.current_phase), at)
 
 
@@ -132,7 +132,10 @@ def _artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> Stat
 
 
 def accept(pipeline: Pipeline, state: State, report: ArtifactWritten, *, anyway: bool = False) -> State:
-    """The state after an artifact was taken; `anyway` is a person's word that stands in for what was missing."""
+    """Return the state after an artifact was accepted.
+
+    With `anyway`, a person accepts it in spite of what is missing.
+    """
     phase = pipeline.phase(state.current_phase)
     if isinstance(phase, AgentPhase) and phase.tasks:
         state = state.but(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
@@ -160,7 +163,7 @@ def _refused(pipeline: Pipeline, state: State, phase: ReviewPhase, report: Artif
 
 
 def listed(findings: tuple[Finding, ...]) -> str:
-    """Findings in one line, for a note."""
+    """Join findings to one line for a note."""
     return "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings) or "see its text"
 
 
@@ -199,7 +202,10 @@ def _recorded(state: State, report: ArtifactWritten, phase: PhaseId) -> State:
 
 
 def _risks(state: State, report: ArtifactWritten) -> tuple[str, ...]:
-    """The flags of the run with those of this version of an artifact: what its last version alone was flagged for is over."""
+    """Return the risk flags of the run with those of this version of an artifact.
+
+    Flags that only the last version of the artifact had are removed.
+    """
     last = state.artifacts.get(report.artifact)
     others = {risk for name, record in state.artifacts.items() if name != report.artifact for risk in record.risks}
     over = set(last.risks) - others if last is not None else set[str]()
@@ -257,7 +263,10 @@ def _task_implemented(state: State, task: TaskState, report: ArtifactWritten) ->
 
 
 def taken(task: TaskState, report: ArtifactWritten) -> TaskState:
-    """The task after its work was taken: implemented, or stuck at a person if it touches protected paths."""
+    """Return the task as implemented.
+
+    A task that touches protected paths is stuck until a person answers.
+    """
     if report.held is None:
         return _implemented(task)
     stuck = Stuck(
@@ -333,7 +342,8 @@ def _task_failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State
         stuck = Stuck(reason=Reason.BUDGET, subject=report.message, review=wave.review)
         state = state.with_task(task.model_copy(update={"stuck": stuck}))
     elif report.reason is FailureReason.CONFLICT:
-        # No fault of its own, and no way to go on for ever: the task it clashed with has been taken.
+        # The agent is not at fault, so the attempt does not count. This cannot repeat forever: the
+        # conflicting task has been merged.
         state = noted(state, phase.id, PROCESS, report.message, task.spec.id)
     elif tried.attempts < pipeline.limits.failure_attempts:
         state = noted(state.with_task(tried), phase.id, PROCESS, report.message, task.spec.id)

@@ -1,4 +1,4 @@
-"""(pipeline, state) → the one thing to do next."""
+"""Return the next action: (pipeline, state) → action."""
 
 from typing import assert_never
 
@@ -24,12 +24,15 @@ from forge_bot.values import PhaseId, TaskId
 
 
 def action_id(state: State, phase: PhaseId | None = None) -> str:
-    """The name of what is outstanding: the phase, and the run's count of moves."""
+    """Return the id of the outstanding action: the phase and the run's count of moves."""
     return f"{phase or state.current_phase}.{state.step}"
 
 
 def next_action(pipeline: Pipeline, state: State) -> Action:
-    """What the run asks for now. Asked twice without a report in between, the answer is the same."""
+    """Return the action that the run asks for now.
+
+    Without a report in between, it stays the same.
+    """
     if state.ended:
         return _done(pipeline, state)
     if state.gate is not None:
@@ -53,7 +56,7 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
         case PublishPhase():
             return Exec(action_id=name, phase=phase.id, operation=phase.operation, commands=_by_hand(state))
         case GatePhase() | EndPhase() | DecisionPhase():
-            # `enter` opens gates and ends runs; a run never rests here.
+            # `enter` opens gates and ends runs; a run never stops here.
             raise AssertionError(phase.id)
         case _:
             assert_never(phase)
@@ -118,7 +121,7 @@ def _spawn(pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | V
 
 
 def agent_and_headings(phase: Speaking, state: State) -> tuple[str, tuple[str, ...]]:
-    """Which agent speaks in the phase, and what its artifact must contain, at this run's effort."""
+    """Return the phase's agent and the headings its artifact must contain, at this effort."""
     if isinstance(phase, AgentPhase):
         extra = phase.debug_headings if state.flags.debug else ()
         if (variant := phase.variants.get(state.effort)) is not None:
@@ -156,12 +159,15 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
 
 
 def held_name(task: TaskId) -> str:
-    """The artifact in which a change to protected paths waits for a person."""
+    """Return the name of the artifact that holds a change to protected paths for a person."""
     return f"held-{task}.patch"
 
 
 def inputs(pipeline: Pipeline, state: State, phase: Speaking, task: TaskState | None = None) -> tuple[str, ...]:
-    """The artifacts the phase reads that exist: its own last version and the review that refused it among them."""
+    """Return the existing artifacts that the phase reads.
+
+    They include its own last version and the review that refused it.
+    """
     names: list[str] = []
     for name in phase.reads:
         if "{each}" in name:

@@ -1,4 +1,4 @@
-"""State → the rows people see: every phase of the pipeline, how it stands and what it cost."""
+"""Turn a state into the rows that people see: each phase with its status and its cost."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -22,7 +22,10 @@ class Row(Frozen):
 
 
 def rows(pipeline: Pipeline, state: State) -> tuple[Row, ...]:
-    """The phases in the order of the run; the exceptional gate only while it is open."""
+    """Return the phases in the order of the run.
+
+    The exceptional gate is included only while it is open.
+    """
     shown: list[Row] = []
     for phase in pipeline.phases:
         if isinstance(phase, DecisionPhase):
@@ -61,10 +64,11 @@ def _why(state: State) -> str:
 
 
 def in_task_order(log: Sequence[LogEntry], tasks: Sequence[TaskId]) -> list[LogEntry]:
-    """Return a log in which the lines of each wave stand in the order of the tasks, whichever task was reported first.
+    """Return the log with the lines of each wave in the order of its tasks.
 
-    A wave is a sequence of lines of one phase in which no task occurs twice. Its tasks are reported in another order where the
-    model could not be reached for one of them, or where a client reports them as they end.
+    A wave is a sequence of lines of one phase in which no task occurs twice. Its tasks are reported
+    in another order if the model could not be reached for one of them, or if a client reports tasks
+    as they end.
     """
     ordered: list[LogEntry] = []
     wave: list[LogEntry] = []

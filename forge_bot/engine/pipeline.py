@@ -1,7 +1,7 @@
-"""The descriptor of a pipeline: everything that is true of one phase stands in one record.
+"""The descriptor of a pipeline. One record holds everything about one phase.
 
-The root is a union. `kind: phases` is what runs take; `kind: steps` describes a sequence of protocol calls and is
-read so that a repository can hold both kinds side by side, but no run is made of it.
+The root is a union. Runs use `kind: phases`. `kind: steps` describes a sequence of protocol calls;
+it is read so that a repository can hold both kinds, but no run uses it.
 """
 
 from typing import Annotated, Literal, Self
@@ -14,13 +14,16 @@ LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff
 
 
 Recalled = Literal["similar", "patterns", "friction"]
-"""Past runs like this one, findings that reviewers keep making, and points where earlier runs got stuck."""
+"""Kinds of memory of past runs.
+
+They are similar runs, findings that reviewers repeat, and points where earlier runs got stuck.
+"""
 
 PullRequestPart = Literal["summary", "approach", "requirements"]
 
 
 class RoundLimits(Frozen):
-    """How often something is tried before a person decides."""
+    """How often each step is tried before a person decides."""
 
     artifact_attempts: int = Field(default=2, ge=1, description="answers without the required headings, or without a readable verdict")
     failure_attempts: int = Field(default=2, ge=1, description="agents that ended without an answer")
@@ -28,7 +31,7 @@ class RoundLimits(Frozen):
 
 
 class Phase(Frozen):
-    """What all phases have."""
+    """The fields that all phases have."""
 
     id: PhaseId
     label: str
@@ -36,14 +39,14 @@ class Phase(Frozen):
 
 
 class SetupPhase(Phase):
-    """The work tree is prepared and the project's commands run once, before any model is asked."""
+    """Prepares the work tree and runs the project's commands once, before any model is asked."""
 
     kind: Literal["setup"]
     writes: str
 
 
 class Variant(Frozen):
-    """Another agent for one effort, with headings of its own."""
+    """Another agent for one effort, with its own headings."""
 
     agent: str
     headings: tuple[str, ...]
@@ -66,7 +69,7 @@ class Speaking(Phase):
 
 
 class AgentPhase(Speaking):
-    """An agent writes a document."""
+    """A phase in which an agent writes a document."""
 
     kind: Literal["agent"]
     variants: dict[Effort, Variant] = Field(default_factory=dict[Effort, Variant])
@@ -78,7 +81,10 @@ class AgentPhase(Speaking):
 
 
 class ReviewPhase(Speaking):
-    """An agent judges; a negative verdict sends back to a phase, or adds a task."""
+    """A phase in which an agent reviews.
+
+    A negative verdict sends back to a phase or adds a task.
+    """
 
     kind: Literal["review"]
     verdicts: tuple[Verdict, ...]
@@ -89,7 +95,7 @@ class ReviewPhase(Speaking):
 
 
 class GatePhase(Phase):
-    """A person decides."""
+    """A phase in which a person decides."""
 
     kind: Literal["gate"]
     shows: tuple[str, ...]
@@ -97,13 +103,13 @@ class GatePhase(Phase):
 
 
 class TasksPhase(Speaking):
-    """An agent implements each task."""
+    """A phase in which an agent implements each task."""
 
     kind: Literal["tasks"]
 
 
 class TaskReviewPhase(Speaking):
-    """An agent reviews each implemented task."""
+    """A phase in which an agent reviews each implemented task."""
 
     kind: Literal["task-review"]
     verdicts: tuple[Verdict, ...]
@@ -111,14 +117,14 @@ class TaskReviewPhase(Speaking):
 
 
 class VerifyPhase(Speaking):
-    """Our own process runs the project's commands, then an agent explains what they showed."""
+    """Runs the project's commands in our own process; then an agent explains their results."""
 
     kind: Literal["verify"]
     rounds: int = Field(default=2, ge=0, description="red results that are worked off without asking a person")
 
 
 class PublishPhase(Phase):
-    """The host makes something visible outside the run."""
+    """A phase in which the host makes something visible outside the run."""
 
     kind: Literal["publish"]
     operation: Literal["pull-request", "post-to-source", "final-commit"]
@@ -126,13 +132,13 @@ class PublishPhase(Phase):
 
 
 class EndPhase(Phase):
-    """The run is over."""
+    """The end of the run."""
 
     kind: Literal["end"]
 
 
 class DecisionPhase(Phase):
-    """The one exceptional gate, entered from anywhere."""
+    """The one exceptional gate. It can be entered from any phase."""
 
     kind: Literal["decision"]
 
@@ -169,25 +175,25 @@ class Pipeline(Frozen):
         return self
 
     def __hash__(self) -> int:
-        # Of its dictionaries nothing can be hashed; few pipelines share an id.
+        # Its dictionaries cannot be hashed; few pipelines share an id.
         return hash(self.id)
 
     def phase(self, phase_id: PhaseId) -> AnyPhase:
-        """The phase of that id; KeyError if there is none."""
+        """Return the phase with that id. Raises KeyError if there is none."""
         for phase in self.phases:
             if phase.id == phase_id:
                 return phase
         raise KeyError(phase_id)
 
     def position(self, phase_id: PhaseId) -> int:
-        """Where the phase stands in the run; KeyError if there is none."""
+        """Return the position of the phase in the run. Raises KeyError if there is none."""
         for position, phase in enumerate(self.phases):
             if phase.id == phase_id:
                 return position
         raise KeyError(phase_id)
 
     def skipped(self, effort: Effort, *, auto: bool) -> tuple[PhaseId, ...]:
-        """Phases that the effort leaves out."""
+        """Return the phases that the effort leaves out."""
         return tuple(
             phase.id
             for phase in self.phases
@@ -196,26 +202,26 @@ class Pipeline(Frozen):
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Names of all agents, those of variants included, sorted."""
+        """Return the names of all agents, including those of variants, sorted."""
         variants = {variant.agent for phase in self.speaking if isinstance(phase, AgentPhase) for variant in phase.variants.values()}
         return tuple(sorted({phase.agent for phase in self.speaking} | variants))
 
     @property
     def speaking(self) -> tuple[Speaking, ...]:
-        """The phases in which an agent answers with an artifact, in order."""
+        """Return the phases in which an agent answers with an artifact, in order."""
         return tuple(phase for phase in self.phases if isinstance(phase, Speaking))
 
     def caption(self, phase_id: PhaseId) -> str:
-        """The document of a phase in a few words; empty if the phase has none."""
+        """Return a short name for the document of a phase; empty if the phase has none."""
         phase = self.phase(phase_id)
         return phase.caption if isinstance(phase, Speaking) else ""
 
     def providing(self, part: PullRequestPart) -> tuple[Speaking, ...]:
-        """The phases whose artifacts provide a part of the pull request, the last one first."""
+        """Return the phases whose artifacts provide a part of the pull request, last one first."""
         return tuple(phase for phase in reversed(self.speaking) if phase.pull_request == part)
 
     def documents(self, part: PullRequestPart) -> tuple[str, ...]:
-        """The artifacts that provide a part of the pull request, the last one first."""
+        """Return the artifacts that provide a part of the pull request, the last one first."""
         return tuple(phase.writes for phase in self.providing(part))
 
     @property
@@ -243,22 +249,22 @@ class Pipeline(Frozen):
 
     @property
     def task_lists(self) -> tuple[str, ...]:
-        """Artifacts that hold the tasks."""
+        """Return the artifacts that hold the tasks."""
         return tuple(phase.writes for phase in self.phases if isinstance(phase, AgentPhase) and phase.tasks)
 
     @property
     def decision(self) -> DecisionPhase:
-        """The exceptional gate."""
+        """Return the exceptional gate."""
         return next(phase for phase in self.phases if isinstance(phase, DecisionPhase))
 
     @property
     def implementation(self) -> TasksPhase:
-        """The phase that works off the tasks."""
+        """Return the phase that implements the tasks."""
         return next(phase for phase in self.phases if isinstance(phase, TasksPhase))
 
     @property
     def task_review(self) -> TaskReviewPhase | None:
-        """The phase that reviews each task, if the pipeline has one."""
+        """Return the phase that reviews each task, if the pipeline has one."""
         return next((phase for phase in self.phases if isinstance(phase, TaskReviewPhase)), None)
 
 
@@ -276,7 +282,7 @@ class Step(Frozen):
 
 
 class StepPipeline(Frozen):
-    """A sequence of protocol calls. Read and listed; runs are made of pipelines of phases."""
+    """A sequence of protocol calls. It is read and listed; runs use pipelines of phases."""
 
     kind: Literal["steps"]
     pipeline_id: str

@@ -1,4 +1,4 @@
-"""Posting the result to the tracker: a person is asked first, about exactly the summary that would be posted."""
+"""Post the result to the tracker. A person first approves exactly the summary that is posted."""
 
 from forge_bot.engine.gates import digest, open_gate
 from forge_bot.engine.pipeline import Pipeline, PublishPhase

@@ -1,4 +1,7 @@
-"""What a host may tell the engine: a closed union. Time and idempotency key come with each report."""
+"""The reports that a host sends to the engine: a closed union.
+
+Each report carries its time and its idempotency key.
+"""
 
 from decimal import Decimal
 from enum import StrEnum
@@ -15,7 +18,7 @@ class _Report(Frozen):
 
 
 class Source(Frozen):
-    """Where the request came from."""
+    """The origin of the request."""
 
     type: Literal["text", "github_issue", "jira_issue", "linear_issue", "workspace"] = "text"
     id: str = ""
@@ -24,7 +27,7 @@ class Source(Frozen):
 
 
 class RunFlags(Frozen):
-    """What was asked for beside the request."""
+    """The options given with the request."""
 
     auto: bool = False
     skip_pr: bool = False
@@ -57,7 +60,7 @@ class _OnAction(_Report):
 
 
 class Prepared(_OnAction):
-    """Setup and the baseline have run."""
+    """The setup and the baseline commands have run."""
 
     type: Literal["prepared"] = "prepared"
     results: tuple[CommandResult, ...]
@@ -65,7 +68,7 @@ class Prepared(_OnAction):
 
 
 class ArtifactWritten(_OnAction):
-    """An artifact lies in the workspace; what can be read off it comes along."""
+    """An artifact was written to the workspace. The report carries the facts read from it."""
 
     type: Literal["artifact_written"] = "artifact_written"
     phase: PhaseId
@@ -81,7 +84,7 @@ class ArtifactWritten(_OnAction):
 
 
 class FailureReason(StrEnum):
-    """Why an agent ended without an answer."""
+    """The reason why an agent ended without an answer."""
 
     LIMIT = "limit"
     REFUSED = "refused"
@@ -113,7 +116,7 @@ class CommandsRan(_OnAction):
 
 
 class Published(_OnAction):
-    """Something became visible outside the run, or there was a reason not to."""
+    """Something became visible outside the run, or there was a reason to leave it out."""
 
     type: Literal["published"] = "published"
     detail: str
@@ -121,13 +124,13 @@ class Published(_OnAction):
 
 
 class PublicationAsked(_OnAction):
-    """A host that can ask a person does so before it posts the result to the tracker."""
+    """The host can ask a person and does so before it posts the result to the tracker."""
 
     type: Literal["publication_asked"] = "publication_asked"
 
 
 class ActionFailed(_OnAction):
-    """The host could not do what was asked."""
+    """The host could not perform the action."""
 
     type: Literal["action_failed"] = "action_failed"
     message: str
@@ -144,7 +147,7 @@ class ArtifactChanged(_Report):
 
 
 class GateShown(_Report):
-    """A person was shown what the open gate asks."""
+    """A person was shown the question of the open gate."""
 
     type: Literal["gate_shown"] = "gate_shown"
     gate: PhaseId
@@ -153,7 +156,7 @@ class GateShown(_Report):
 
 
 class Answer(StrEnum):
-    """What a person can say at a gate."""
+    """The possible answers of a person at a gate."""
 
     APPROVE = "approve"
     REJECT = "reject"
@@ -164,7 +167,7 @@ class Answer(StrEnum):
 
 
 class Answered(_Report):
-    """A person answered. Without a digest, the answer means what was shown last."""
+    """A person answered. Without a digest, the answer refers to the version shown last."""
 
     type: Literal["answered"] = "answered"
     gate: PhaseId
@@ -187,7 +190,7 @@ class RetryAsked(_Report):
 
 
 class BudgetRaised(_Report):
-    """A person allows more money."""
+    """A person raises the budget."""
 
     type: Literal["budget_raised"] = "budget_raised"
     amount: Decimal = Field(gt=0)
@@ -196,7 +199,7 @@ class BudgetRaised(_Report):
 
 
 class RequestRefreshed(_Report):
-    """The request was read again and is another one."""
+    """The request was read again and has changed."""
 
     type: Literal["request_refreshed"] = "request_refreshed"
     title: str
@@ -207,7 +210,7 @@ class RequestRefreshed(_Report):
 
 
 class EffortChanged(_Report):
-    """A person wants more or less process."""
+    """A person changed the effort."""
 
     type: Literal["effort_changed"] = "effort_changed"
     effort: Effort
@@ -216,7 +219,10 @@ class EffortChanged(_Report):
 
 
 class ApprovalDoubted(_Report):
-    """An approval came by a way that the host cannot check; it asks again before anything is published."""
+    """An approval came in a way that the host cannot verify.
+
+    The host asks again before anything is published.
+    """
 
     type: Literal["approval_doubted"] = "approval_doubted"
     gate: PhaseId
@@ -224,7 +230,7 @@ class ApprovalDoubted(_Report):
 
 
 class ChecksFailed(_Report):
-    """Checks of the published change failed; their logs lie in an artifact."""
+    """Checks of the published change failed. Their logs are in an artifact."""
 
     type: Literal["checks_failed"] = "checks_failed"
     artifact: str
@@ -233,7 +239,10 @@ class ChecksFailed(_Report):
 
 
 class Asked(_Report):
-    """A person asked a model about the run, without any change of it; the words are for the person's next questions."""
+    """A person asked a model about the run without changing it.
+
+    The words are kept for the person's next questions.
+    """
 
     type: Literal["asked"] = "asked"
     phase: PhaseId = Field(description="the open gate, or the phase the run stood at")

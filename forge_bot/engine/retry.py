@@ -1,4 +1,4 @@
-"""A run sent back to a phase it has reached: what stays, what is forgotten, and why it may not be possible."""
+"""Send a run back to a phase it has reached: what is kept, what is dropped, what prevents it."""
 
 from forge_bot.engine.handle_report import reopened
 from forge_bot.engine.pipeline import (
@@ -24,14 +24,18 @@ _DONE_BY_AGENTS = {TaskStatus.IMPLEMENTED, TaskStatus.PASSED}
 
 
 def handle_retry(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
-    """The state after a person sent the run back; NothingToRetry names what lies before the phase and is not there."""
+    """Return the state after a person sent the run back.
+
+    Raises NothingToRetry, which names what the phase needs and what is missing.
+    """
     _check(pipeline, state, report.phase)
     phase = pipeline.phase(report.phase)
     match phase:
         case TasksPhase():
             state = _with_tasks(go_back(pipeline, state, phase.id), tuple(_as_planned(task) for task in state.tasks))
         case TaskReviewPhase():
-            # Both task phases are worked off together: the run stands at the tasks, and only their reviews are open again.
+            # Both task phases run together: the run returns to the tasks, and only their reviews
+            # are open again.
             state = _with_tasks(go_back(pipeline, state, pipeline.implementation.id), tuple(_unreviewed(task) for task in state.tasks))
         case _:
             state = go_back(pipeline, state, phase.id)
@@ -45,20 +49,26 @@ def _with_tasks(state: State, tasks: tuple[TaskState, ...]) -> State:
 
 
 def _as_planned(task: TaskState) -> TaskState:
-    """The task before anybody began it. What a person did outside, or left out, stays done or left out."""
+    """Return the task before any work on it.
+
+    What a person did outside or left out keeps its status.
+    """
     settled_outside = task.spec.mode is TaskMode.HUMAN_GATE and task.status is TaskStatus.PASSED
     return task if settled_outside or task.status is TaskStatus.SKIPPED else TaskState(spec=task.spec, origin=task.origin)
 
 
 def _unreviewed(task: TaskState) -> TaskState:
-    """The task as it was implemented; one that is not implemented stays as it is, a question about it included."""
+    """Return the task as implemented, without its review.
+
+    A task that is not implemented stays as it is, including a question about it.
+    """
     waits_elsewhere = task.stuck is not None and not task.stuck.review
     if task.spec.mode is TaskMode.HUMAN_GATE or task.status not in _DONE_BY_AGENTS or waits_elsewhere:
         return task
     return TaskState(spec=task.spec, origin=task.origin, status=TaskStatus.IMPLEMENTED)
 
 
-# -- whether it is possible ---------------------------------------------------------------------------------------
+# -- preconditions -----------------------------------------------------------------------------
 
 
 def _check(pipeline: Pipeline, state: State, target: PhaseId) -> None:

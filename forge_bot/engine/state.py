@@ -1,4 +1,4 @@
-"""Where one run stands: the fold of its reports, and what state.json shows."""
+"""The state of one run: the fold of its reports, and the content of state.json."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -15,7 +15,7 @@ SCHEMA_VERSION = 1
 
 
 class RunStatus(StrEnum):
-    """How the current phase stands."""
+    """The status of the current phase."""
 
     IN_PROGRESS = "in_progress"
     AWAITING_HUMAN = "awaiting_human"
@@ -24,17 +24,17 @@ class RunStatus(StrEnum):
 
 
 class TaskStatus(StrEnum):
-    """How one task stands."""
+    """The status of one task."""
 
     PENDING = "pending"
-    CLEARED = "cleared"  # its held patch was approved and waits to be applied
+    CLEARED = "cleared"  # its held patch was approved and has to be applied
     IMPLEMENTED = "implemented"
     PASSED = "passed"
     SKIPPED = "skipped"
 
 
 class Reason(StrEnum):
-    """Why the exceptional gate is open."""
+    """The reason why the exceptional gate is open."""
 
     ROUNDS_EXHAUSTED = "rounds_exhausted"
     INVALID_ARTIFACT = "invalid_artifact"
@@ -50,14 +50,14 @@ class Reason(StrEnum):
 
 
 class ShownVersion(Recorded):
-    """A file at a gate, by name and git blob."""
+    """A file shown at a gate, by name and git blob."""
 
     name: str
     blob: str
 
 
 class ArtifactRecord(Recorded):
-    """What is known of an artifact without reading it."""
+    """The facts known about an artifact without reading it."""
 
     blob: str
     phase: PhaseId
@@ -68,7 +68,7 @@ class ArtifactRecord(Recorded):
 
 
 class Stuck(Recorded):
-    """Why a task waits for a person."""
+    """The reason why a task waits for a person."""
 
     reason: Reason
     subject: str
@@ -78,7 +78,7 @@ class Stuck(Recorded):
 
 
 class TaskState(Recorded):
-    """A task and how it stands."""
+    """A task and its status."""
 
     spec: TaskSpec
     status: TaskStatus = TaskStatus.PENDING
@@ -90,19 +90,19 @@ class TaskState(Recorded):
 
     @property
     def settled(self) -> bool:
-        """Whether tasks that depend on it may start."""
+        """Return whether the tasks that depend on it may start."""
         return self.status in {TaskStatus.PASSED, TaskStatus.SKIPPED}
 
 
 class Wave(Recorded):
-    """Tasks handed out together and not reported yet."""
+    """Tasks that were handed out together and have not all been reported."""
 
     review: bool
     remaining: tuple[TaskId, ...]
 
 
 class Note(Recorded):
-    """Something the next round of a phase (or task) has to know."""
+    """Information for the next round of a phase or task."""
 
     phase: PhaseId
     task: TaskId | None = None
@@ -111,7 +111,7 @@ class Note(Recorded):
 
 
 class Showing(Recorded):
-    """When which version of a gate was shown."""
+    """The time at which a version of a gate was shown."""
 
     digest: str
     at: datetime
@@ -119,7 +119,7 @@ class Showing(Recorded):
 
 
 class OpenGate(Recorded):
-    """A question to a person, and what it is bound to."""
+    """A question to a person and the version it is bound to."""
 
     name: PhaseId
     round: int
@@ -150,7 +150,7 @@ class Decision(Recorded):
 
 
 class LogEntry(Recorded):
-    """One thing that happened, for people."""
+    """One event of the run, for people."""
 
     at: datetime
     phase: PhaseId
@@ -160,7 +160,7 @@ class LogEntry(Recorded):
 
 
 class Verification(Recorded):
-    """The project's commands after the work."""
+    """The results of the project's commands after the work."""
 
     results: tuple[CommandResult, ...]
     red: bool
@@ -170,7 +170,7 @@ class Verification(Recorded):
 
 
 class State(Recorded):
-    """One run. Built only by `start` and `advance`."""
+    """One run. Only `start` and `advance` build it."""
 
     schema_version: int = SCHEMA_VERSION
     run: str
@@ -216,19 +216,19 @@ class State(Recorded):
         return sorted(seen)
 
     def but(self, **changes: Any) -> Self:
-        """This state with some fields replaced."""
+        """Return this state with some fields replaced."""
         return self.model_copy(update=changes)
 
     def task(self, task_id: TaskId) -> TaskState | None:
-        """The task of that id, if there is one."""
+        """Return the task with that id, if there is one."""
         return next((task for task in self.tasks if task.spec.id == task_id), None)
 
     def with_task(self, changed: TaskState) -> Self:
-        """This state with one task replaced."""
+        """Return this state with one task replaced."""
         place = next((place for place, task in enumerate(self.tasks) if task.spec.id == changed.spec.id), None)
         return self if place is None else self.but(tasks=(*self.tasks[:place], changed, *self.tasks[place + 1 :]))
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left to do."""
+        """Return whether the run is over."""
         return self.current_phase_status in {RunStatus.COMPLETED, RunStatus.ABANDONED}

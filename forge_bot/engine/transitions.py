@@ -1,4 +1,4 @@
-"""From phase to phase: entering, leaving, going back, and handing out tasks."""
+"""Move a run between phases: enter, complete, go back, hand out tasks."""
 
 from datetime import datetime
 from itertools import count
@@ -20,11 +20,11 @@ from forge_bot.engine.state import LogEntry, Note, RunStatus, ShownVersion, Stat
 from forge_bot.values import Finding, PhaseId, Severity, TaskId, TaskMode, TaskSpec
 
 PROCESS = "forge-bot"
-"""Who a note is from when our own process found something."""
+"""The author of a note that our own process made."""
 
 
 def left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
-    """Whether the run goes past the phase without doing it."""
+    """Return whether the run skips the phase."""
     if isinstance(phase, DecisionPhase):
         return True
     if isinstance(phase, PublishPhase):
@@ -33,7 +33,7 @@ def left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
 
 
 def complete(pipeline: Pipeline, state: State, at: datetime) -> State:
-    """The current phase is done; the run stands at the next one that asks for something."""
+    """Complete the current phase and return the run at the next phase that needs an action."""
     finished = (*(done for done in state.completed_phases if done != state.current_phase), state.current_phase)
     fresh = state.but(
         completed_phases=finished,
@@ -44,7 +44,7 @@ def complete(pipeline: Pipeline, state: State, at: datetime) -> State:
 
 
 def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> State:
-    """The run at the first phase from `position` on that asks for something."""
+    """Return the run at the first phase from `position` on that needs an action."""
     for phase in pipeline.phases[position:]:
         if left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
             state = _skipped(state, phase)
@@ -65,7 +65,10 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
 
 
 def _skipped(state: State, phase: AnyPhase) -> State:
-    """Return the state with the phase among the skipped ones. Those of the effort are there from the start."""
+    """Return the state with the phase among the skipped ones.
+
+    The effort's are there from the start.
+    """
     if isinstance(phase, DecisionPhase) or phase.id in state.skipped_phases:
         return state
     return state.but(skipped_phases=(*state.skipped_phases, phase.id))
@@ -78,9 +81,12 @@ def _open(state: State, phase: GatePhase) -> State:
 
 
 def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: bool = False) -> State:
-    """The run at an earlier phase again. What came after it no longer counts as completed, and its notes are forgotten.
+    """Return the run at an earlier phase.
 
-    Before the implementation, the tasks' work is forgotten too, and the tasks with it where they will be planned again.
+    The phases after it are open again; their notes are dropped.
+
+    Before the implementation, the work on the tasks is dropped too. Tasks that will be planned
+    again are dropped with it.
     """
     position = pipeline.position(target)
     later = {phase.id for phase in pipeline.phases[position:]}
@@ -106,13 +112,16 @@ def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: b
 
 
 def _still_skipped(pipeline: Pipeline, state: State, later: set[PhaseId]) -> tuple[PhaseId, ...]:
-    """Return the skipped phases without those that a condition decides on anew when the run comes to them."""
+    """Return the skipped phases without those whose condition is checked again on entry."""
     by_effort = pipeline.skipped(state.effort, auto=state.flags.auto)
     return tuple(phase for phase in state.skipped_phases if phase in by_effort or phase not in later)
 
 
 def _without_task_work(pipeline: Pipeline, state: State) -> State:
-    """Task 1 of the next plan may be another task: it must not begin with the report, the review or the rounds of this one's."""
+    """Drop the reports, reviews and rounds of the tasks.
+
+    Task 1 of the next plan may be another task and must not begin with them.
+    """
     phases = {phase.id for phase in (pipeline.implementation, pipeline.task_review) if phase is not None}
     return state.but(
         artifacts={name: record for name, record in state.artifacts.items() if record.phase not in phases},
@@ -121,7 +130,7 @@ def _without_task_work(pipeline: Pipeline, state: State) -> State:
 
 
 def noted(state: State, phase: PhaseId, by: str, text: str, task: TaskId | None = None) -> State:
-    """The state with something for the next round of a phase or task to know."""
+    """Return the state with a note for the next round of a phase or task."""
     return state.but(notes=(*state.notes, Note(phase=phase, task=task, by=by, text=text)))
 
 
@@ -133,7 +142,10 @@ def _logged(state: State, at: datetime, phase: PhaseId, event: str) -> State:
 
 
 def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
-    """The next wave, or the gate a task waits at, or the phase after the tasks."""
+    """Hand out the next wave.
+
+    Without one, open the gate of a waiting task or enter the phase after the tasks.
+    """
     if state.wave is not None and state.wave.remaining:
         return state
     state = _pass_unreviewed(pipeline, state.but(wave=None))
@@ -155,7 +167,7 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
 
 
 def reviewed(pipeline: Pipeline, state: State) -> bool:
-    """Whether each task is reviewed in this run."""
+    """Return whether each task is reviewed in this run."""
     review = pipeline.task_review
     return review is not None and not left_out(pipeline, state, review)
 
@@ -213,7 +225,10 @@ def _tasks_done(pipeline: Pipeline, state: State, at: datetime) -> State:
 
 
 def add_fix(pipeline: Pipeline, state: State, origin: str, title: str, findings: tuple[Finding, ...], at: datetime) -> State:
-    """The run at its tasks again, with one more: work off what `origin` found. What was reviewed after them is open again."""
+    """Add a task that fixes the findings of `origin`, and return the run at its tasks.
+
+    The reviews that come after the tasks are open again.
+    """
     taken = {task.spec.id for task in state.tasks}
     free = next(name for number in count(1) if (name := TaskId(f"fix-{number}")) not in taken)
     heavy = [finding for finding in findings if finding.severity is not Severity.MINOR] or list(findings)
@@ -228,6 +243,6 @@ def add_fix(pipeline: Pipeline, state: State, origin: str, title: str, findings:
 
 
 def send_back(pipeline: Pipeline, state: State, review: ReviewPhase, target: PhaseId, text: str) -> State:
-    """The run at the phase whose artifact was refused by its reviewer."""
+    """Return the run at the phase whose artifact its reviewer refused."""
     state = go_back(pipeline, state, target, keep_rounds=True)
     return noted(state, target, review.agent, text)

@@ -1,1 +1,1 @@
-"""Readers of command output: what test runners and linters print in, a judgement out. No files, no network."""
+"""Read the output of test runners and linters and judge it. No files, no network."""

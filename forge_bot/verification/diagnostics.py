@@ -1,4 +1,7 @@
-"""What linters, type checkers and compilers complain about, named so that a complaint stays itself when lines move."""
+"""Read the complaints of linters, type checkers and compilers.
+
+Each gets a name that stays the same when lines move.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,14 +10,15 @@ from forge_bot.values import Frozen
 
 _LONGEST = 300
 
-# `path:line:col: message`: flake8, ruff --output-format concise, mypy, pylint, golangci-lint, go vet; `- error:` is pyright's
-# and `tsc --pretty`'s. `path(line,col): message` is tsc's.
+# `path:line:col: message`: flake8, ruff --output-format concise, mypy, pylint, golangci-lint, go
+# vet. `- error:` is the form of pyright and `tsc --pretty`, `path(line,col): message` that of tsc.
 _COLONS = re.compile(r"\s*(?:vet: )?(?P<path>(?=[^\s:()]*[./])[^\s:()]+):\d+(?::\d+)?(?::| -)\s*(?P<message>\S.*)")
 _PARENTHESES = re.compile(r"(?P<path>[^\s()]+)\(\d+,\d+\): (?P<message>\S.*)")
-# ESLint's `stylish` and ruff's `grouped`: the path on a line of its own, the complaints below it.
+# ESLint's `stylish` and ruff's `grouped` print the path on its own line and the complaints below
+# it.
 _FILE = re.compile(r"(?P<path>(?=\S*[./])\S*[^\s:]):?")
 _BELOW = re.compile(r"\s+\d+:\d+\s+(?P<message>\S.*)")
-# rustc, clippy and ruff's `full`: the complaint first, then an arrow to its place.
+# rustc, clippy and ruff's `full` print the complaint first, then an arrow to its place.
 _ARROW = re.compile(r"\s*--> (?P<path>.+?):\d+:\d+")
 _HEAD = re.compile(r"(?P<message>(?:[A-Za-z][\w-]*)(?:\[\w+\])?:? .+)")
 _REFORMAT = re.compile(r"(?:would reformat|Would reformat:|\[warn\]) (?P<path>\S+\.\w+)")
@@ -31,14 +35,20 @@ _CUT_SHORT = re.compile(r".*\(errors prevented further checking\)")
 
 
 class Diagnostics(Frozen):
-    """Complaints in the order of the output, the same one as often as it came; `whole` if none is known to be missing."""
+    """The complaints in the order of the output, repetitions included.
+
+    `whole` is true if none is known to be missing.
+    """
 
     items: tuple[str, ...] = ()
     whole: bool = True
 
 
 def read_diagnostics(lines: Sequence[str]) -> Diagnostics:
-    """Errors, or the warnings if there is nothing else or if the tool says that it counts them."""
+    """Return the errors.
+
+    Return the warnings if there is nothing else or if the tool counts them.
+    """
     found = [*_found(lines)]
     errors = [item for severity, item in found if severity == "error"]
     every = any(map(_ALL_COUNT.fullmatch, lines))
@@ -48,13 +58,16 @@ def read_diagnostics(lines: Sequence[str]) -> Diagnostics:
 
 
 def read_rust_errors(lines: Sequence[str]) -> tuple[str, ...]:
-    """The compiler's errors in the output of `cargo test`, each once: one is printed for every target it concerns."""
+    """Return the compiler errors in the output of `cargo test`, each once.
+
+    Cargo prints an error for every target it concerns.
+    """
     found = (_arrowed(lines, number) for number, line in enumerate(lines) if line.lstrip().startswith("-->"))
     return tuple(dict.fromkeys(item for pair in found if pair is not None for severity, item in [pair] if severity == "error"))
 
 
 def _found(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Severity and stable name of each complaint."""
+    """Yield the severity and the stable name of each complaint."""
     path = ""
     for number, line in enumerate(lines):
         if (below := _BELOW.fullmatch(line)) is not None and path:
@@ -71,7 +84,10 @@ def _found(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _arrowed(lines: Sequence[str], number: int) -> tuple[str, str] | None:
-    """The complaint whose place line `number` gives, if the line above it is one and not a note."""
+    """Return the complaint whose place is given on line `number`.
+
+    The line above must be a complaint and no note.
+    """
     arrow = _ARROW.fullmatch(lines[number])
     head = _HEAD.fullmatch(lines[number - 1]) if number else None
     return next(_named(arrow["path"], head["message"]), None) if arrow is not None and head is not None else None
@@ -88,7 +104,7 @@ def _named(path: str, message: str) -> Iterator[tuple[str, str]]:
 
 
 def _stable(message: str) -> str:
-    """The message without places and fix marks; ESLint pads its columns with blanks."""
+    """Return the message without places and fix marks. ESLint pads its columns with blanks."""
     message = re.sub(r"\[\*\] ", "", message)
     message = re.sub(r"\b(lines?|columns?|col) \d+(?:[-:]\d+)?", r"\1 N", message)
     message = re.sub(r"(\.\w+):\d+(?::\d+)?", r"\1", message)

@@ -1,4 +1,7 @@
-"""Whether the project's own commands are newly red: read from their output, compared with the run before the change."""
+"""Judge whether the project's own commands are newly red.
+
+The judgement compares their output with that of the run before the change.
+"""
 
 import re
 from collections import Counter
@@ -16,7 +19,8 @@ TAIL_CHARACTERS = 4_000
 UNNAMED = "… and what the output does not name"
 
 _READERS = (read_pytest, read_unittest, read_go, read_cargo, read_node, read_jest, read_vitest, read_mocha)
-# Colours and other terminal control, https://ecma-international.org/publications-and-standards/standards/ecma-48/.
+# Colours and other terminal control sequences,
+# https://ecma-international.org/publications-and-standards/standards/ecma-48/.
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _NOT_FOUND = 127
 _NOT_STARTED = {126, _NOT_FOUND}
@@ -24,7 +28,10 @@ _MOST_NAMED = 10
 
 
 class Judgement(Frozen):
-    """What the commands say about the change. `reasons` make it red, `notes` are worth knowing; whole sentences both."""
+    """The judgement on the change.
+
+    `reasons` make it red, `notes` add information. Both are sentences.
+    """
 
     red: bool
     reasons: tuple[str, ...] = ()
@@ -34,9 +41,10 @@ class Judgement(Frozen):
 def read_outcome(
     name: CommandName, argv: Sequence[str], exit_code: int, output: str, duration_ms: int, timed_out: bool = False
 ) -> CommandResult:
-    """What a command did, from its exit code and its whole output (standard output and error as they came).
+    """Return the result of a command from its exit code and its whole output.
 
-    `failures` end with `UNNAMED` when more failed than the output names, or the runner stopped before it had run all.
+    The output holds standard output and standard error in the order they were written. `failures`
+    end with `UNNAMED` if more tests failed than the output names, or if the runner stopped early.
     """
     lines = _lines(output)
     tests, failures, whole = None, [], True
@@ -59,11 +67,11 @@ def read_outcome(
 
 
 def judge(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) -> Judgement:
-    """Whether the change made anything red that was green before, or hides whether it did.
+    """Judge whether the change made a green command red, or hides whether it did.
 
-    Exit code 0 is green, unless no test ran. A command that could not start or did not end in time is red, and so is a setup
-    that fails. One that was red before as well is red only if something new fails; where that cannot be told, it is red too,
-    since unknown never means yes.
+    Exit code 0 is green, unless no test ran. A command that could not start or timed out is red,
+    and so is a setup that fails. A command that was red before is red only if something new fails.
+    If the output does not show that, the command is red too: unknown never means yes.
     """
     pairs = [*_pairs(baseline, after)]
     reasons = [reason for before, now in pairs for reason in _reasons(before, now)]
@@ -77,7 +85,7 @@ Pair = tuple[CommandResult | None, CommandResult | None]
 
 
 def _pairs(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) -> Iterator[Pair]:
-    """Each command with its run before the change; the same command may stand in a list more than once."""
+    """Yield each command with its run before the change. A list may hold the same command twice."""
     left = [*baseline]
     for now in after:
         before = next((result for result in left if (result.name, result.argv) == (now.name, now.argv)), None)
@@ -106,7 +114,7 @@ def _reasons(before: CommandResult | None, now: CommandResult | None) -> Iterato
 
 
 def _red(before: CommandResult | None, now: CommandResult) -> str | None:
-    """Why a command that failed is newly red; None if it fails just as before."""
+    """Return the reason why a failed command is newly red; None if it fails as before."""
     said = f"{_called(now)} failed with exit code {now.exit_code}"
     if before is None:
         return f"{said}, and there is no run from before the change to compare with{_naming(now.failures)}."
@@ -138,7 +146,10 @@ def _readable(result: CommandResult) -> bool:
 
 
 def _same_end(before: CommandResult, now: CommandResult) -> bool:
-    """Whether both ended alike. Mocha's exit code is the number of its failures, so fewer failures may change it."""
+    """Return whether both runs ended alike.
+
+    Mocha's exit code is the number of its failures, so fewer failures may change it.
+    """
     counted = before.exit_code == len(before.failures) and now.exit_code == len(now.failures)
     return before.exit_code == now.exit_code or counted
 
@@ -155,7 +166,7 @@ def _naming(items: Sequence[str]) -> str:
 
 
 def _together(runs: Iterable[RunnerResult]) -> tuple[int | None, list[str], bool]:
-    """Several runners as one. If one of them does not tell its count, the sum is unknown."""
+    """Combine several runners. If one count is unknown, the sum is unknown."""
     accounts = [*runs]
     counts = [ran.tests for ran in accounts]
     total = sum(count for count in counts if count is not None) if accounts and None not in counts else None
@@ -163,7 +174,10 @@ def _together(runs: Iterable[RunnerResult]) -> tuple[int | None, list[str], bool
 
 
 def _lines(output: str) -> Lines:
-    """The output without terminal control; of a line that was overwritten only what stood there last."""
+    """Return the output without terminal control.
+
+    Of an overwritten line only the last text remains.
+    """
     plain = _CONTROL.sub("", output).replace("\r\n", "\n")
     return [line.rpartition("\r")[2].rstrip() for line in plain.split("\n")]
 

@@ -1,4 +1,7 @@
-"""Test outcomes as `go test` and `cargo test` print them. The formats were read off real runs of go 1.27 and cargo 1.95."""
+"""Read test outcomes of `go test` and `cargo test`.
+
+The formats were taken from real runs of go 1.27 and cargo 1.95.
+"""
 
 import re
 from collections.abc import Iterator
@@ -18,9 +21,10 @@ _CARGO_ALL = re.compile(r"error: \d+ targets? failed:")
 
 
 def read_go(lines: Lines) -> RunnerResult | None:
-    """`go help test`: a line for each package; tests are named only with -v or when they fail, so the count may be unknown.
+    """Read the output of `go test` (see `go help test`): one line for each package.
 
-    A package that does not build, or that panics, is an item of its own: its other tests did not run.
+    Tests are named only with -v or when they fail, so the count may be unknown. A package that does
+    not build or that panics is one item: its other tests did not run.
     """
     failing: list[str] = []
     idle: list[bool] = []
@@ -58,7 +62,7 @@ def _go_items(package: str, rest: str, named: list[str], chunk: Lines) -> Iterat
 
 
 def _go_build_errors(lines: Lines) -> Iterator[str]:
-    """The compiler's complaints, which stand below a line `# package`."""
+    """Yield the compiler's complaints, which follow a line `# package`."""
     inside = False
     for line in lines:
         error = _GO_ERROR.fullmatch(line)
@@ -68,8 +72,9 @@ def _go_build_errors(lines: Lines) -> Iterator[str]:
 
 
 def read_cargo(lines: Lines) -> RunnerResult | None:
-    """`cargo test` with libtest's output. Without --no-fail-fast it stops at the first target with a failure.
+    """Read the output of `cargo test` with libtest.
 
+    Without --no-fail-fast cargo stops at the first target with a failure:
     https://doc.rust-lang.org/cargo/commands/cargo-test.html
     """
     results = [match for line in lines if (match := _CARGO_RESULT.fullmatch(line)) is not None]
@@ -86,7 +91,10 @@ def read_cargo(lines: Lines) -> RunnerResult | None:
 
 
 def _cargo_names(lines: Lines) -> Iterator[str]:
-    """The second list under `failures:`; the first one holds what the tests printed. Doc tests are named by their line."""
+    """Yield the names in the second list under `failures:`.
+
+    The first list holds what the tests printed. Doc tests are named by their line.
+    """
     for number, line in enumerate(lines):
         if line == "failures:":
             names = [match for match in map(_CARGO_NAME.fullmatch, takewhile(bool, lines[number + 1 :])) if match is not None]

@@ -1,4 +1,7 @@
-"""Test outcomes as node:test, jest, vitest and mocha print them. Read off real runs of node 20, jest 30, vitest 4, mocha 11."""
+"""Read test outcomes of node:test, jest, vitest and mocha.
+
+The formats were taken from real runs of node 20, jest 30, vitest 4 and mocha 11.
+"""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +31,7 @@ _MOCHA_FAILED = re.compile(r"  \d+\) (?P<name>.*)")
 
 
 def read_node(lines: Lines) -> RunnerResult | None:
-    """Node's own runner, as TAP or as a specification (https://nodejs.org/api/test.html#test-reporters)."""
+    """Read node's own runner, TAP or spec (https://nodejs.org/api/test.html#test-reporters)."""
     counts: dict[str, int] = dict.fromkeys(("tests", "pass", "fail", "cancelled"), 0)
     found = [match for line in lines if (match := _NODE_COUNT.fullmatch(line)) is not None]
     for match in found:
@@ -59,7 +62,10 @@ def _spec(lines: Lines) -> Iterator[str]:
 
 
 def read_jest(lines: Lines) -> RunnerResult | None:
-    """Jest's default and verbose reporters (https://jestjs.io/docs/configuration#reporters-arraymodulename--modulename-options)."""
+    """Read jest's default and verbose reporters.
+
+    Source: https://jestjs.io/docs/configuration#reporters-arraymodulename--modulename-options
+    """
     ends = [match for line in lines if (match := _JEST_TESTS.fullmatch(line)) is not None]
     if not ends:
         return RunnerResult(tests=0) if any(map(_NO_TESTS.fullmatch, lines)) else None
@@ -83,7 +89,7 @@ def read_jest(lines: Lines) -> RunnerResult | None:
 
 
 def read_vitest(lines: Lines) -> RunnerResult | None:
-    """Vitest's default and verbose reporters (https://vitest.dev/guide/reporters)."""
+    """Read vitest's default and verbose reporters (https://vitest.dev/guide/reporters)."""
     tests = [match for line in lines if (match := _VITEST_TESTS.fullmatch(line)) is not None]
     files = [match for line in lines if (match := _VITEST_FILES.fullmatch(line)) is not None]
     if not files:
@@ -100,7 +106,10 @@ def read_vitest(lines: Lines) -> RunnerResult | None:
 
 
 def read_mocha(lines: Lines) -> RunnerResult | None:
-    """Mocha's reporters that end with an epilogue: spec, dot, list and others (https://mochajs.org/#reporters)."""
+    """Read mocha's reporters that end with an epilogue: spec, dot, list and others.
+
+    Source: https://mochajs.org/#reporters
+    """
     counts = [(match["what"], int(match["number"])) for line in lines if (match := _MOCHA_COUNT.fullmatch(line)) is not None]
     if "passing" not in {what for what, _ in counts}:
         return None
@@ -110,7 +119,11 @@ def read_mocha(lines: Lines) -> RunnerResult | None:
 
 
 def _mocha_failures(lines: Lines) -> Iterator[str]:
-    """The numbered blocks after `N failing`: suite titles, each deeper than the last, up to the test's, which ends in a colon."""
+    """Yield the numbered blocks after `N failing`.
+
+    A block holds the suite titles, each indented deeper than the last. The test's title comes last
+    and ends in a colon.
+    """
     title: list[str] | None = None
     after = False
     for line in lines:

@@ -1,4 +1,7 @@
-"""Test outcomes as pytest and unittest print them. The formats were read off real runs of pytest 9.2 and Python 3.11."""
+"""Read test outcomes of pytest and unittest.
+
+The formats were taken from real runs of pytest 9.2 and Python 3.11.
+"""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +23,10 @@ _UNITTEST_ITEM = re.compile(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>.+)")
 
 
 def read_pytest(lines: Lines) -> RunnerResult | None:
-    """The last line of pytest and its short summary (https://docs.pytest.org/en/stable/how-to/output.html)."""
+    """Read the last line of pytest and its short summary.
+
+    Source: https://docs.pytest.org/en/stable/how-to/output.html
+    """
     counts: dict[str, int] = {}
     failing: list[str] = []
     ended = stopped = in_summary = low_coverage = False
@@ -50,7 +56,10 @@ def _pytest_items(line: str) -> Iterator[str]:
 
 
 def read_unittest(lines: Lines) -> RunnerResult | None:
-    """The text runner of unittest (https://docs.python.org/3/library/unittest.html), which Django uses too."""
+    """Read the text runner of unittest, which Django uses too.
+
+    Source: https://docs.python.org/3/library/unittest.html
+    """
     ran = [int(match[1]) for line in lines if (match := _UNITTEST_RAN.fullmatch(line)) is not None]
     if not ran:
         return None

@@ -1,4 +1,4 @@
-"""One test runner's account of itself."""
+"""The result that a test runner prints."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,10 @@ COVERAGE = "coverage is below what the project requires"
 
 
 class RunnerResult(Frozen):
-    """What a runner printed. `tests` counts those that ran, skipped ones not; None if the output does not tell.
+    """The result that a runner printed.
 
-    `whole` is False when something failed that has no name here, or when the runner stopped before it had run everything.
+    `tests` counts the tests that ran, without skipped ones; it is None if the output does not say.
+    `whole` is False if a failure has no name here, or if the runner stopped early.
     """
 
     tests: int | None = None
