@@ -1,7 +1,8 @@
-"""Project commands in isolation: without secrets, without network unless asked, writing only where they may, within limits.
+"""Run project commands in isolation.
 
-`choose` finds out what works on this machine, `run` runs one command in a Box and says how it ended. docs/sandbox.md tells what
-each backend promises and what it does not.
+A command has no secrets, has no network unless requested, writes only where it may, and has limits.
+`choose` finds the backend that works on this machine; `run` runs one command in a Box and returns
+how it ended. docs/sandbox.md lists what each backend promises and what it does not.
 """
 
 from forge_bot.sandbox.backends import available, cannot_judge, choose, run

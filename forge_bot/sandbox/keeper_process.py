@@ -1,9 +1,10 @@
-"""A small process that starts one command under limits and walls and ends everything the command started.
+"""A small process that starts one command under limits and confinement and ends its processes.
 
-It runs as a script of its own (`python -I -S keeper.py FD`), with the standard library alone: what it does between fork and
-exec would be unsafe in a program with threads, and as "child subreaper" it may end every child it has.
-Orders come as one line of JSON on stdin. Stdin stays open as a lifeline: when it closes, everything ends. The answer is one line
-of JSON on descriptor FD. Other descriptors that it is started with are passed on to the command.
+It runs as a separate script (`python -I -S keeper_process.py FD`) and uses only the standard
+library: its work between fork and exec would be unsafe in a program with threads, and as "child
+subreaper" it may end every child it has. Its order is one line of JSON on stdin. Stdin stays open
+as a lifeline: when it closes, every process ends. The answer is one line of JSON on descriptor FD.
+Other inherited descriptors are passed on to the command.
 """
 
 import base64
@@ -36,7 +37,10 @@ _TROUBLE, KILLED = 125, 137
 
 
 def descendants(above: int) -> list[int]:
-    """Process ids of all children of `above`, their children, and so on; what comes and goes meanwhile may be missed."""
+    """Return the process ids of all children of `above`, their children, and so on.
+
+    Processes that start or end meanwhile may be missed.
+    """
     found: list[int] = []
     todo = [above]
     while todo:
@@ -62,7 +66,7 @@ def _content(path: str) -> bytes:
         os.close(file)
 
 
-# -- walls, inside the child -------------------------------------------------------------------------------------
+# -- confinement, inside the child ---------------------------------------------------------------
 
 
 def _libc() -> ctypes.CDLL:
@@ -82,7 +86,10 @@ def _syscall(what: str, number: int, *arguments: Any) -> int:
 
 
 def _landlock(order: dict[str, Any]) -> None:
-    """Source: Documentation/userspace-api/landlock.rst. A rule is [path, rights of a folder, rights of a file]."""
+    """Apply Landlock rules. A rule is [path, rights of a folder, rights of a file].
+
+    Source: Documentation/userspace-api/landlock.rst.
+    """
     attributes = base64.b64decode(order["attributes"])
     ruleset = _syscall("landlock_create_ruleset", _LANDLOCK_CREATE, ctypes.c_char_p(attributes), len(attributes), 0)
     for path, folder_rights, file_rights in order["rules"]:
@@ -104,7 +111,10 @@ def _landlock(order: dict[str, Any]) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Root without the powers of root. Without this a command started by root could undo what follows."""
+    """Drop all capabilities of root.
+
+    Otherwise a command started by root could undo the following steps.
+    """
     libc = _libc()
     for capability in range(64):
         libc.prctl(_CAPBSET_DROP, capability, 0, 0, 0)
@@ -116,7 +126,8 @@ def _drop_capabilities() -> None:
 def _seccomp(program: bytes, line: socket.socket) -> None:
     """Load the filter and send the descriptor of its listener through the socket `line`.
 
-    A process inside another keeper's box cannot have a second listener. The kernel then refuses what would be put to it.
+    A process inside another keeper's box cannot have a second listener. The kernel then refuses the
+    calls that the listener would receive.
     """
     instructions = ctypes.create_string_buffer(program, len(program))
     header = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(instructions)))
@@ -140,7 +151,7 @@ def _limit(limits: dict[str, int]) -> None:
         hard = resource.getrlimit(which)[1]
         held = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(which, (held, held))
-    # When memory is short, the kernel takes the boxed command before anything of the user's.
+    # When memory is short, the kernel ends the boxed command before the user's own processes.
     with contextlib.suppress(OSError):
         score = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
         os.write(score, b"1000")
@@ -148,11 +159,14 @@ def _limit(limits: dict[str, int]) -> None:
 
 
 def _become(order: dict[str, Any], trouble: int, line: socket.socket) -> NoReturn:
-    """Turn this process into the command. What fails is written to `trouble`, which closes by itself when nothing does."""
+    """Turn this process into the command.
+
+    A failure is written to `trouble`, which closes by itself if nothing fails.
+    """
     number, words, stage = errno.EPERM, "", "walls"
     try:
         os.setsid()
-        # Python ignores these two, and what is ignored stays so across exec.
+        # Python ignores these two signals, and exec keeps ignored signals ignored.
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(ignored, signal.SIG_DFL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -169,7 +183,7 @@ def _become(order: dict[str, Any], trouble: int, line: socket.socket) -> NoRetur
         _exec(order["program"], order["argv"], order["env"])
     except OSError as error:
         number, words = error.errno or errno.EPERM, str(error)
-    # The child must never go on as a second keeper, whatever happened.
+    # The child must never continue as a second keeper, whatever happened.
     except Exception as error:  # noqa: BLE001
         words = repr(error)
     os.write(trouble, json.dumps({"stage": stage, "errno": number, "words": words}).encode())
@@ -177,23 +191,24 @@ def _become(order: dict[str, Any], trouble: int, line: socket.socket) -> NoRetur
 
 
 def _exec(program: str, argv: list[str], env: dict[str, str]) -> None:
-    # Starting the project's command is what this process is for; there is no shell to be had.
+    # This process exists to start the project's command; no shell is involved.
     try:
         os.execve(program, argv, env)  # noqa: S606
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
-        # A script without a first line that names its interpreter is the shell's, as execvp(3) has it.
+        # The shell runs a script without a first line that names its interpreter, as execvp(3)
+        # does.
         os.execve("/bin/sh", ["/bin/sh", argv[0] if "/" in argv[0] else program, *argv[1:]], env)  # noqa: S606
 
 
-# -- what the command asked for and could not have -------------------------------------------------------------------
+# -- refused requests of the command ---------------------------------------------------------------
 
 
 class _Listener:
-    """Refuses the system calls that the filter puts to it, and keeps what they were for: "tcp", or "unix" for a socket of one's own.
+    """Refuses the system calls that the filter sends to it, and records their kind.
 
-    Source: seccomp_unotify(2).
+    The kind is "tcp", or "unix" for a socket of the command's own. Source: seccomp_unotify(2).
     """
 
     def __init__(self, descriptor: int, own: tuple[str, ...]) -> None:
@@ -202,7 +217,7 @@ class _Listener:
         self.asked: set[str] = set()
 
     def refuse(self) -> None:
-        """Refuse one call. Nothing is let through, so what the process changes meanwhile does not matter."""
+        """Refuse one call. No call is allowed, so later changes by the process do not matter."""
         notice = bytearray(_NOTICE_BYTES)
         try:
             fcntl.ioctl(self.descriptor, _NOTICE_RECEIVE, notice)
@@ -217,7 +232,10 @@ class _Listener:
             return
 
     def _is_own(self, pid: int, address: int) -> bool:
-        """Return whether the address names a socket that the command can have made: not one of the machine's services."""
+        """Return whether the address names a socket that the command can have made.
+
+        Addresses of the machine's services return False.
+        """
         try:
             memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -243,11 +261,14 @@ def _received(line: socket.socket, own: tuple[str, ...]) -> _Listener | None:
     return None
 
 
-# -- the end of everything ---------------------------------------------------------------------------------------
+# -- ending all processes --------------------------------------------------------------------------
 
 
 def _reap(command: int) -> tuple[bool, int | None]:
-    """Bury every child that is dead: (no child is left, wait status of the command if it was among them)."""
+    """Reap every dead child.
+
+    Return whether no child is left, and the command's wait status if it was among them.
+    """
     status = None
     while True:
         try:
@@ -261,8 +282,11 @@ def _reap(command: int) -> tuple[bool, int | None]:
 
 
 def _end_all(command: int) -> None:
-    """End what is left. First everything is stopped, so that nothing starts children faster than they are found."""
-    with contextlib.suppress(OSError):  # only root may hurry, and only root's processes are not counted by the kernel
+    """End all remaining processes.
+
+    First all are stopped, so that none starts children faster than they are found.
+    """
+    with contextlib.suppress(OSError):  # root only: its processes are not counted
         os.setpriority(os.PRIO_PROCESS, 0, -20)
     while True:
         for what in (signal.SIGSTOP, signal.SIGKILL):
@@ -278,7 +302,7 @@ def _end_all(command: int) -> None:
 
 
 def _attend(command: int, lifeline: int, news: int, listener: _Listener | None) -> int | None:
-    """Wait for the command's end (its wait status) or the end of the lifeline (None)."""
+    """Wait for the command's end and return its wait status; None if the lifeline ended first."""
     waiting = [lifeline, news, *([listener.descriptor] if listener else ())]
     while True:
         ready, _, _ = select.select(waiting, [], [])
@@ -294,7 +318,7 @@ def _attend(command: int, lifeline: int, news: int, listener: _Listener | None) 
 
 
 def _heard(_number: int, _frame: object) -> None:
-    """Exists so that the signal is taken; the wake-up descriptor does the rest."""
+    """Handle the signal so that it is delivered; the wake-up descriptor does the rest."""
 
 
 def main() -> None:

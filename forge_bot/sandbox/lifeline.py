@@ -1,4 +1,7 @@
-"""A command under a keeper process, which ends all that was started when we let go of it or are killed."""
+"""Run a command under a keeper process.
+
+The keeper ends all processes when we release it or are killed.
+"""
 
 import json
 import os
@@ -20,16 +23,19 @@ class Kept:
 
     process: subprocess.Popen[bytes]
     output: int
-    """Descriptor of what the command writes."""
+    """The descriptor for the command's output."""
     answer: int
 
     def stop(self) -> None:
-        """Let go of the lifeline; the keeper ends everything and then itself."""
+        """Close the lifeline. The keeper ends all processes and then itself."""
         if self.process.stdin:
             self.process.stdin.close()
 
     def report(self) -> dict[str, Any]:
-        """Wait for the keeper's end and return what it says of the command: nothing if it was killed."""
+        """Wait for the keeper's end and return its report on the command.
+
+        The report is empty if the keeper was killed.
+        """
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(_GONE_SECONDS)
         self.process.kill()
@@ -38,7 +44,10 @@ class Kept:
 
 @contextmanager
 def under_keeper(order: Mapping[str, Any], descriptors: tuple[int, ...] = ()) -> Generator[Kept]:
-    """Start a keeper with an order; `descriptors` are passed on to the command. Afterwards nothing of it is left."""
+    """Start a keeper with an order. On exit none of its processes is left.
+
+    `descriptors` are passed on to the command.
+    """
     answer, answer_end = os.pipe()
     try:
         process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The file system of a box as options of bubblewrap: what is mounted where is the whole promise.
+"""The file system of a box as options of bubblewrap. The mounts are the whole promise.
 
 Source of the options: bwrap(1) of bubblewrap 0.8 and later.
 """
@@ -16,12 +16,17 @@ from forge_bot.sandbox.watch_process import SHARED_MEMORY
 TEMPORARY = "/tmp"  # noqa: S108
 _TEMPORARY_TOO = "/var/tmp"  # noqa: S108
 _RUN_BYTES = 2**24
-# How many processors there are is what build tools ask; NixOS keeps its programs behind the second.
+# Build tools read the number of processors from the first; NixOS keeps its programs behind the
+# second.
 _MACHINE = tuple(map(Path, ("/sys/devices/system", "/run/current-system")))
 
 
 def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> list[str]:
-    """From nothing: the system to read, temporary folders, what the box names, the protected places."""
+    """Return the mounts from an empty file system.
+
+    They are the system to read, temporary folders, the places the box names, and the protected
+    places.
+    """
     words = ["--size", str(_RUN_BYTES), "--tmpfs", "/run"]
     for root in (*ROOTS, *_MACHINE):
         if root.is_symlink():
@@ -41,9 +46,10 @@ def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> li
 
 
 def _kernel() -> list[str]:
-    """The kernel's settings and doors in /proc belong to root, and root inside a box is root for them: there, all is read-only.
+    """Return mounts that make the kernel's interfaces in /proc read-only.
 
-    Source: proc(5). Through /proc/sys/kernel/core_pattern alone the kernel starts a program outside of every box.
+    They belong to root, and the kernel treats root inside a box as root. Source: proc(5). Through
+    /proc/sys/kernel/core_pattern alone the kernel starts a program outside of every box.
     """
     words: list[str] = []
     for place in sorted(Path("/proc").iterdir()) if os.geteuid() == 0 else ():
@@ -59,12 +65,18 @@ def _kernel() -> list[str]:
 
 
 def environment(seen: VisibleFiles) -> list[str]:
-    """The variables; bwrap itself runs without them, since it is outside the box."""
+    """Return the options for the variables.
+
+    bwrap itself runs without them: it is outside the box.
+    """
     return [word for name, value in seen.env.items() for word in ("--setenv", name, value)]
 
 
 def _named(seen: VisibleFiles, holes: Protected) -> list[str]:
-    """What a box names, outer folders first, so that the most exact word on a place is the last one."""
+    """Return the mounts that a box names, outer folders first.
+
+    So the most specific mount of a place comes last.
+    """
     changeable = (seen.worktree, *seen.writable)
     wanted = [(place, _shown("--bind", place, seen)) for place in (*changeable, *holes.pinned)]
     for place in seen.readable:
@@ -85,7 +97,10 @@ def _shown(option: str, place: Path, seen: VisibleFiles) -> list[str]:
 
 
 def _inside(place: Path, seen: VisibleFiles) -> Path:
-    """Where the command finds a place of this machine: what lies in the work tree moves with it."""
+    """Return where the command finds a place of this machine.
+
+    Places in the work tree move with it.
+    """
     return seen.appears_at / place.relative_to(seen.worktree) if place.is_relative_to(seen.worktree) else place
 
 

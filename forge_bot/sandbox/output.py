@@ -1,8 +1,11 @@
-"""The beginning and the end of a stream, never more of it than was agreed."""
+"""Keep the beginning and the end of a stream within a fixed size."""
 
 
 class BoundedOutput:
-    """Takes a stream in pieces and keeps its head and its tail: never more than `limit` bytes and the piece at hand."""
+    """Receives a stream in pieces and keeps its head and its tail.
+
+    It never holds more than `limit` bytes and the current piece.
+    """
 
     def __init__(self, limit: int) -> None:
         self._head_room = limit // 2
@@ -13,11 +16,11 @@ class BoundedOutput:
 
     @property
     def truncated(self) -> bool:
-        """Whether something between head and tail is gone."""
+        """Return whether bytes between head and tail were dropped."""
         return self._left_out > 0
 
     def add(self, piece: bytes) -> None:
-        """The next piece of the stream, as it came."""
+        """Add the next piece of the stream."""
         room = self._head_room - len(self._head)
         self._head += piece[:room]
         self._tail += piece[room:]
@@ -26,7 +29,10 @@ class BoundedOutput:
         self._left_out += surplus
 
     def text(self) -> str:
-        """Head and tail as text; bytes that are no UTF-8 become U+FFFD, a cut is said in a line of its own."""
+        """Return head and tail as text.
+
+        Bytes that are no UTF-8 become U+FFFD. A cut is reported on its own line.
+        """
         if not self.truncated:
             return bytes(self._head + self._tail).decode(errors="replace")
         head, tail = self._head.decode(errors="replace"), self._tail.decode(errors="replace")

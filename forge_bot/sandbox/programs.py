@@ -1,4 +1,4 @@
-"""Which file a command name means in a box, or the exit code and the sentence when there is none."""
+"""Find the file that a command name means in a box, or the exit code and the error without one."""
 
 import errno
 import os
@@ -13,14 +13,14 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
 @dataclass(frozen=True)
 class Unstartable:
-    """A command that cannot be started; the codes are those of POSIX shells (XCU 2.8.2)."""
+    """A command that cannot be started. The codes are those of POSIX shells (XCU 2.8.2)."""
 
     exit_code: int
     sentence: str
 
 
 def checked(argv: Sequence[str]) -> tuple[str, ...]:
-    """The words of a command, when a program can be given them at all."""
+    """Return the words of a command if a program can receive them."""
     if not argv or not argv[0]:
         raise SandboxFailed("A command without words cannot be run.", hint="Name a program in .forge/config.yml.")
     if any("\0" in word for word in argv):
@@ -29,7 +29,7 @@ def checked(argv: Sequence[str]) -> tuple[str, ...]:
 
 
 def program(name: str, env: Mapping[str, str], folder: Path) -> str | Unstartable:
-    """The file behind the first word of a command: by PATH, or by its path from `folder`."""
+    """Return the file for the first word of a command: by PATH, or by its path from `folder`."""
     if "/" in name:
         places = [folder / name]
     else:
@@ -42,7 +42,7 @@ def program(name: str, env: Mapping[str, str], folder: Path) -> str | Unstartabl
 
 
 def unstartable(name: str, number: int) -> Unstartable:
-    """The answer for a system error of exec."""
+    """Return the exit code and sentence for a system error of exec."""
     if number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
         return Unstartable(NOT_FOUND, f"{name}: no such command in the sandbox.\n")
     return Unstartable(NOT_EXECUTABLE, f"{name}: cannot be executed ({os.strerror(number)}).\n")

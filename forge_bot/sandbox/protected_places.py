@@ -1,4 +1,7 @@
-"""Places inside a work tree that a command may read but not change: folders, files, links, and what does not exist yet."""
+"""Places in a work tree that a command may read but not change.
+
+They are folders, files, links, and paths that do not exist yet.
+"""
 
 import os
 import shutil
@@ -10,21 +13,21 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Protected:
-    """How each protected place is held by mounts."""
+    """The mounts that protect each place."""
 
     locked: tuple[Path, ...]
-    """Exist: bound read-only."""
+    """Existing places: bound read-only."""
     covered: tuple[Path, ...]
-    """Do not exist: an empty read-only folder is laid over them."""
+    """Missing places: covered by an empty read-only folder."""
     pinned: tuple[Path, ...]
-    """Folders on the way: bound onto themselves, since what is mounted cannot be renamed."""
+    """Folders on the way: bound onto themselves, since a mount point cannot be renamed."""
 
 
 @contextmanager
 def kept(worktree: Path, names: Sequence[str]) -> Generator[tuple[str, ...]]:
-    """Yield the names that are in the work tree; afterwards remove those that were not there and are now.
+    """Yield the names that exist in the work tree; afterwards remove the others if they exist now.
 
-    An empty folder in their place, as for places that are covered, would mislead tools that expect a file.
+    An empty folder in their place, as for covered places, would mislead tools that expect a file.
     """
     absent = [worktree / name for name in names if not os.path.lexists(worktree / name)]
     try:
@@ -38,7 +41,7 @@ def kept(worktree: Path, names: Sequence[str]) -> Generator[tuple[str, ...]]:
 
 
 def with_targets(worktree: Path, entries: Sequence[str]) -> tuple[Path, ...]:
-    """The protected places and, where one is a link, also what it points to inside the work tree."""
+    """Return the protected places and, for links, also their targets inside the work tree."""
     found: list[Path] = []
     todo = [worktree / entry for entry in entries]
     while todo:
@@ -51,7 +54,10 @@ def with_targets(worktree: Path, entries: Sequence[str]) -> tuple[Path, ...]:
 
 
 def parts_without(folder: Path, left_out: Sequence[Path]) -> Iterator[Path]:
-    """The fewest files and folders that make up `folder` without some places in it. Links are left out: they lead elsewhere."""
+    """Yield the fewest files and folders that make up `folder` without some places in it.
+
+    Links are left out: they lead elsewhere.
+    """
     above = {parent for place in left_out for parent in place.parents}
     todo = [folder]
     while todo:
@@ -66,7 +72,10 @@ def parts_without(folder: Path, left_out: Sequence[Path]) -> Iterator[Path]:
 
 @contextmanager
 def protected(worktree: Path, entries: Sequence[str]) -> Generator[Protected]:
-    """Prepare the places for mounts, and afterwards take away what was made for it and put back links that were replaced."""
+    """Prepare the places for mounts.
+
+    Afterwards remove what was made for them and restore links that were replaced.
+    """
     links: dict[Path, Path] = {}
     made: list[Path] = []
     locked: list[Path] = []
@@ -75,7 +84,7 @@ def protected(worktree: Path, entries: Sequence[str]) -> Generator[Protected]:
     for place in with_targets(worktree, entries):
         step = _first_odd_step(worktree, place, pinned)
         if step.is_symlink():
-            # Nothing can be mounted over a link itself; it is looked after when the command has ended.
+            # Nothing can be mounted over a link itself; it is checked when the command has ended.
             links[step] = step.readlink()
         elif step.exists():
             (locked if step == place else pinned).append(step)
@@ -93,7 +102,10 @@ def protected(worktree: Path, entries: Sequence[str]) -> Generator[Protected]:
 
 
 def _first_odd_step(worktree: Path, place: Path, pinned: list[Path]) -> Path:
-    """The first part of the way that is no plain folder, else the place itself; the folders before it are pinned."""
+    """Return the first part of the way that is no plain folder, else the place itself.
+
+    The folders before it are pinned.
+    """
     step = worktree
     for name in place.relative_to(worktree).parts:
         step /= name

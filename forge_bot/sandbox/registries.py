@@ -1,6 +1,7 @@
-"""What package clients need to reach their registries from a box with network: variables, files, folders, certificates.
+"""What package clients need to reach their registries from a box with network.
 
-Everything goes through `secrets`: an install may use a mirror, never somebody's account.
+These are variables, files, folders and certificates. All of them are filtered by `secrets`: an
+install may use a mirror, but never a person's account.
 """
 
 import re
@@ -18,11 +19,12 @@ _NAMES = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NIX_SSL_CERT_FILE"),
     *("GIT_SSL_CAINFO", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
 )
-# These name a place to write, or a file that is copied without its secrets; the box has places of its own.
+# These name a place to write, or a file that is copied without its secrets; the box has its own
+# places.
 _OWN_PLACES = re.compile(r"CACHE|_DIR$|STORE|PREFIX|TARGET|_ROOT$|CONFIG_FILE|USERCONFIG|GLOBALCONFIG|_LOG$|PROJECT_ENVIRONMENT|USERBASE")
 _READ_PLACES = ("SSL_CERT_DIR", "PIP_FIND_LINKS", "UV_FIND_LINKS")
 
-# Under the user's home, and copied to the same place under the home of the box.
+# Below the user's home; copied to the same place below the home of the box.
 _CONFIG_FILES = (
     *(".config/pip/pip.conf", ".pip/pip.conf", ".config/uv/uv.toml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".config/pnpm/rc"),
     *(".cargo/config.toml", ".config/go/env", ".config/pip/constraints.txt"),
@@ -33,18 +35,18 @@ _FIND_LINKS = re.compile(r"find[-_]links\s*[=:]\s*(.+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Registries:
-    """What a box with network gets, besides the network."""
+    """The registry configuration of a box with network."""
 
     env: dict[str, str]
     files: dict[str, str]
-    """Text by place under the home folder of the box."""
+    """The text of each file, by its place below the home folder of the box."""
     readable: tuple[Path, ...]
     places: frozenset[Place] = frozenset()
     """Hosts and ports of the registries, which may be private addresses."""
 
 
 def registries(environ: Mapping[str, str], home: Path) -> Registries:
-    """Read this machine's package configuration; what looks like a secret stays behind."""
+    """Read this machine's package configuration without anything that looks like a secret."""
     env = {name: value for name, value in environ.items() if _wanted(name.upper(), value)}
     files = {place: text for place in _CONFIG_FILES if (text := _clean_text(home / place))}
     texts = [*files.values(), *(_clean_text(Path(name)) for name in ("/etc/pip.conf", "/etc/uv/uv.toml", "/etc/npmrc"))]
@@ -68,10 +70,10 @@ def _clean_text(file: Path) -> str:
 
 
 def _folders(text: str) -> Iterator[Path]:
-    """Folders that are named as an index or as a place for wheels."""
+    """Yield the folders that are named as an index or as a place for wheels."""
     for found in _FILE_ADDRESS.findall(text):
         folder = Path(unquote(found))
-        # A simple index (PEP 503) links to files that lie beside it.
+        # A simple index (PEP 503) links to files beside it.
         yield folder.parent if folder.name == "simple" else folder
     for found in _FIND_LINKS.findall(text):
         yield from (Path(word) for word in found.strip("[]").replace(",", " ").replace('"', " ").split() if word.startswith("/"))
@@ -82,7 +84,7 @@ def _to_show(place: Path) -> bool:
 
 
 def _name_service() -> Iterator[Path]:
-    """/etc/resolv.conf is often a link into /run, which a box does not see."""
+    """Yield the target of /etc/resolv.conf, often a link into /run, which a box does not see."""
     real = Path("/etc/resolv.conf").resolve()
     if real.is_file() and not real.is_relative_to("/etc"):
         yield real

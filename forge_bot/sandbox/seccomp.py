@@ -1,9 +1,11 @@
-"""System calls that a boxed command gets, as a filter the kernel runs: a pure function from what is wanted to bytes.
+"""The system calls of a boxed command as a kernel filter: a pure function that returns bytes.
 
-Calls that are not in `calls` are refused: EPERM for old ones, and "no such call" (ENOSYS) for those that came with Linux 5.1 or later,
-so that programs use an older one in their place. clone3 is one of these: it hides its flags behind a pointer, and the C library then uses
-clone, whose flags can be read. The program is classic BPF over `struct seccomp_data` (number at 0, architecture
-at 4, low halves of the arguments from 16 on, 8 bytes apart). Source: Documentation/userspace-api/seccomp_filter.rst.
+Calls that are not in `calls` are refused: EPERM for old ones, and "no such call" (ENOSYS) for those
+that came with Linux 5.1 or later, so that programs use an older one in their place. clone3 is one
+of these: it hides its flags behind a pointer, and the C library then uses clone, whose flags can be
+read. The program is classic BPF over `struct seccomp_data` (number at 0, architecture at 4, low
+halves of the arguments from 16 on, 8 bytes apart). Source:
+Documentation/userspace-api/seccomp_filter.rst.
 """
 
 import errno
@@ -26,9 +28,9 @@ _TYPE_MASK, _STREAM, _SEQUENCED = 0xF, 1, 5
 _NETLINK_ROUTE = 0
 _ANY_PROTOCOL, _TCP = 0, 6
 _FAST_OPEN = 0x20000000
-# Which argument holds the flags of a message.
+# The argument that holds the flags of a message.
 _SENDING = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
-# They put characters into the input of a terminal. Source: asm-generic/ioctls.h.
+# They insert characters into the input of a terminal. Source: asm-generic/ioctls.h.
 _TERMINAL_INPUT = (0x5412, 0x541C)
 # Calls whose first argument is the id of the process that they change.
 _OF_A_PROCESS = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
@@ -38,17 +40,21 @@ _Instruction = tuple[int, int, int, int]
 
 
 def supported(machine: str = "") -> bool:
-    """Whether the numbers of this processor's system calls are known."""
+    """Return whether the numbers of this processor's system calls are known."""
     return (machine or platform.machine()) in _AUDIT
 
 
 def program(*, namespaces: bool, network: bool, machine: str = "") -> bytes:
-    """The filter for one command.
+    """Return the filter for one command.
 
-    namespaces: the command has a network, process and IPC namespace of its own, so sockets inside are harmless.
-    network: it may reach the internet; then it gets no socket that could reach a local service by path or abstract name, and without
-    namespaces none but TCP, which Landlock keeps to one port.
-    Without namespaces and network some calls are put to a listener: whoever loads the filter has to refuse them, and can tell why.
+    namespaces: the command has its own network, process and IPC namespace, so sockets inside are
+    harmless.
+
+    network: it may reach the internet; then it gets no socket that could reach a local service by
+    path or abstract name. Without namespaces it gets only TCP, which Landlock limits to one port.
+
+    Without namespaces and network some calls are sent to a listener: the process that loads the
+    filter has to refuse them, and can report why.
     """
     machine = machine or platform.machine()
     judged = calls.numbers(calls.BY_ARGUMENTS, machine)
@@ -77,14 +83,17 @@ def _head(machine: str) -> list[_Instruction]:
 
 
 def _call(number: int, answer: list[_Instruction]) -> list[_Instruction]:
-    """What is done for one call; `answer` ends with a return."""
+    """Return the instructions for one call; `answer` ends with a return."""
     return [(_EQUAL, 0, len(answer), number), *answer]
 
 
 def _socket(*, namespaces: bool, network: bool) -> list[_Instruction]:
-    """Return which sockets can be created. AF_VSOCK and the like are never kept apart by a network namespace.
+    """Return the rules for creating sockets.
 
-    A stream has to be connected before anything is sent. Every other kind, SOCK_RAW included, can name an address with each message.
+    A network namespace never isolates AF_VSOCK and the like.
+
+    A stream has to be connected before anything is sent. Every other kind, SOCK_RAW included, can
+    name an address with each message.
     """
     stream = [_argument(1), (_AND, 0, 0, _TYPE_MASK), (_EQUAL, 1, 0, _STREAM), _deny()]
     route_only = [_argument(2), (_EQUAL, 1, 0, _NETLINK_ROUTE), _deny(), _allow()]
@@ -102,16 +111,20 @@ def _socket(*, namespaces: bool, network: bool) -> list[_Instruction]:
 
 
 def _pair(*, connected_only: bool) -> list[_Instruction]:
-    """Return which pairs of sockets can be created.
+    """Return the rules for creating pairs of sockets.
 
-    The kernel lets neither a stream of a pair nor its sequenced packets, which Rust starts processes with, go elsewhere.
+    The kernel lets neither a stream of a pair nor its sequenced packets, which Rust uses to start
+    processes, go elsewhere.
     """
     connected = [_argument(1), (_AND, 0, 0, _TYPE_MASK), (_EQUAL, 2, 0, _STREAM), (_EQUAL, 1, 0, _SEQUENCED), _deny()]
     return [_argument(0), (_EQUAL, 1, 0, _UNIX), _deny(), *(connected if connected_only else ()), _allow()]
 
 
 def _on_processes(*, own_only: bool) -> Iterator[tuple[str, list[_Instruction]]]:
-    """Yield what the calls that change a process get: without a namespace, the calling process only."""
+    """Yield the rules for calls that change a process.
+
+    Without a namespace they may change the calling process only.
+    """
     for name in _OF_A_PROCESS:
         yield name, [*_only(0, 0), _allow()] if own_only else [_allow()]
     for name, kind in (("setpriority", _PRIO_PROCESS), ("ioprio_set", _IOPRIO_WHO_PROCESS)):
@@ -131,7 +144,7 @@ def _denied(values: tuple[int, ...]) -> list[_Instruction]:
 
 
 def _allowed(numbers: list[int]) -> Iterator[_Instruction]:
-    """Yield rules that allow these numbers, one set for each stretch without a gap."""
+    """Yield rules that allow these numbers, one set for each range without a gap."""
     first = numbers[0]
     for number, following in zip(numbers, [*numbers[1:], -1], strict=True):
         if following != number + 1:

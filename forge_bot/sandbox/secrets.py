@@ -1,4 +1,4 @@
-"""What looks like a secret: names of variables and settings, and addresses with a user, a password or a token in them."""
+"""Recognise secrets: names of variables and settings, and addresses with credentials."""
 
 import re
 
@@ -11,19 +11,20 @@ _REPLACED_SECTION = "[hidden]\n"
 
 
 def secret_name(name: str) -> bool:
-    """Whether a variable or setting of this name usually holds a secret."""
+    """Return whether a variable or setting with this name usually holds a secret."""
     return bool(_NAME.search(name))
 
 
 def secret_value(value: str) -> bool:
-    """Whether a value carries a user, password or token in an address."""
+    """Return whether a value has a user, password or token in an address."""
     return bool(_ADDRESS_WITH_SECRET.search(value))
 
 
 def without_secrets(text: str) -> str:
-    """A configuration file of the forms `name = value` and `name: value` without the lines that hold a secret.
+    """Remove the lines that hold a secret from a configuration file.
 
-    A section named by a secret (git's `[url "https://user:token@host/"]`) keeps its lines under a name that means nothing.
+    The file has the forms `name = value` and `name: value`. A section named by a secret (git's
+    `[url "https://user:token@host/"]`) keeps its lines under a meaningless name.
     """
     kept: list[str] = []
     for line in text.splitlines(keepends=True):

@@ -1,4 +1,7 @@
-"""Parts of the system's own folders that a box does not see: what not everyone may read, and files with passwords."""
+"""Parts of the system's folders that a box does not see.
+
+They are files that only some users may read, and files with passwords.
+"""
 
 import os
 import stat
@@ -15,7 +18,10 @@ _OFTEN_WITH_PASSWORDS = ("pip.conf", "npmrc", "gitconfig", "uv/uv.toml", "apt/au
 
 @cache
 def private_in_etc() -> tuple[Path, ...]:
-    """Topmost files and folders under /etc that only some users may read and we are one of them (as root: all of them)."""
+    """Return the topmost files and folders under /etc that only some users may read.
+
+    We must be one of these users; root may read all of them.
+    """
     return tuple(_not_for_everyone(_ETC))
 
 
@@ -37,16 +43,16 @@ def _not_for_everyone(folder: Path) -> Iterator[Path]:
 
 
 def with_passwords(folders: tuple[Path, ...]) -> dict[Path, str]:
-    """Configuration files with secrets that a box would see, each with its text without them.
+    """Return the visible configuration files with secrets, each with its text without them.
 
-    `folders` may be git folders, whose `config` can carry a token or an address with a password.
+    `folders` may be git folders, whose `config` can hold a token or an address with a password.
     """
     candidates = [_ETC / name for name in _OFTEN_WITH_PASSWORDS] + [folder / "config" for folder in folders]
     return {file: clean for file in candidates if (clean := _cleaned(file)) is not None}
 
 
 def _cleaned(file: Path) -> str | None:
-    """The text without its secrets; None when there is no such file, or nothing to take out."""
+    """Return the text without its secrets; None if there is no file, or nothing to remove."""
     if not file.is_file():
         return None
     try:

@@ -1,4 +1,7 @@
-"""Interpreters and package tools that lie outside the system's folders: what of them a box must see, and the PATH to them."""
+"""Interpreters and package tools outside the system's folders.
+
+A box must see parts of them, and has a PATH to them.
+"""
 
 import os
 import re
@@ -11,7 +14,8 @@ ROOTS = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/
 
 _INSTALLED_WHOLE = ("python3", "python", "node")
 _SINGLE_FILES = ("uv", "uvx")
-# A folder with one of these at its top is somebody's home or keeps keys; it is never shown, whatever else lies in it.
+# A folder with one of these at its top is a home or keeps keys; it is never visible, whatever else
+# it holds.
 _PRIVATE = (
     *(".ssh", ".aws", ".gnupg", ".netrc", ".git-credentials", ".docker", ".kube", ".npmrc", ".pypirc", ".env", ".config"),
     *(".bash_history", ".profile", ".password-store", "credentials", "credentials.toml", "keyrings"),
@@ -21,7 +25,7 @@ _VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class Tools:
-    """What a box needs to see of the tools of this machine."""
+    """The tools of this machine that a box has to see."""
 
     readable: tuple[Path, ...]
     path: str
@@ -29,7 +33,10 @@ class Tools:
 
 
 def find_tools(path: str, worktree: Path, visible: Sequence[Path]) -> Tools:
-    """Tools of a PATH, for a box that already sees the folders `visible`. Entries it could not use are dropped."""
+    """Return the tools of a PATH for a box that already sees the folders `visible`.
+
+    Entries that the box could not use are dropped.
+    """
     readable: list[Path] = []
     entries: list[Path] = []
     pyenv = _pyenv()
@@ -48,7 +55,10 @@ def find_tools(path: str, worktree: Path, visible: Sequence[Path]) -> Tools:
 
 
 def may_be_shown(folder: Path) -> bool:
-    """Whether a folder can be shown to untrusted code: no home, nothing above one, nothing that keeps keys."""
+    """Return whether untrusted code may see a folder.
+
+    A home, a folder above one, or a folder that keeps keys is not shown.
+    """
     home = Path.home()
     private_by_place = (home / ".local", home / ".local" / "share", home / ".cache", home / ".config", Path("/home"))
     if not folder.is_absolute() or folder in private_by_place or home == folder or folder in home.parents:
@@ -76,7 +86,10 @@ def _show(prefix: Path, readable: list[Path]) -> bool:
 
 
 def _from_elsewhere(entry: Path, readable: list[Path]) -> Iterator[Path]:
-    """What to put in the place of an entry outside the system's folders: itself, and where its interpreters really lie."""
+    """Yield the replacements of a PATH entry outside the system's folders.
+
+    They are the entry itself and the real folders of its interpreters.
+    """
     if (entry.parent / "pyvenv.cfg").is_file() and _show(entry.parent, readable):
         yield entry
     for name in _INSTALLED_WHOLE:
@@ -98,7 +111,8 @@ def _has_single_file(entry: Path, readable: Sequence[Path]) -> bool:
     return any(entry / name in readable for name in _SINGLE_FILES)
 
 
-# -- pyenv: its shims are scripts that need the whole of it; the interpreters they would choose are put on PATH instead ---------
+# -- pyenv: its shims are scripts that need all of pyenv; PATH gets the interpreters they would
+# select instead ----
 
 
 def _pyenv() -> Path | None:
@@ -107,7 +121,10 @@ def _pyenv() -> Path | None:
 
 
 def _pyenv_folders(root: Path, worktree: Path) -> Iterator[Path]:
-    """Source: pyenv README, "Choosing the Python version": PYENV_VERSION, then .python-version, then the global file."""
+    """Yield the folders of the selected versions: PYENV_VERSION, .python-version, the global file.
+
+    Source: pyenv README, "Choosing the Python version".
+    """
     for names in (os.environ.get("PYENV_VERSION", "").split(":"), _words(worktree / ".python-version"), _words(root / "version")):
         chosen = [folder for name in names if (folder := _pyenv_version(root / "versions", name))]
         if chosen:
@@ -117,7 +134,7 @@ def _pyenv_folders(root: Path, worktree: Path) -> Iterator[Path]:
 
 
 def _pyenv_version(versions: Path, name: str) -> Path | None:
-    """The installed version of that name, or the newest that begins with it."""
+    """Return the installed version with that name, or the newest that begins with it."""
     if not _VERSION_NAME.fullmatch(name):
         return None
     if (versions / name).is_dir():
@@ -127,14 +144,17 @@ def _pyenv_version(versions: Path, name: str) -> Path | None:
 
 
 def _words(file: Path) -> list[str]:
-    """Words of a small file; nothing for what is no file, since the work tree may hold a pipe of that name."""
+    """Return the words of a small file; nothing if the path is no regular file.
+
+    The work tree may hold a pipe of that name.
+    """
     if not file.is_file():
         return []
     with file.open(encoding="utf-8", errors="replace") as lines:
         return lines.read(4096).split()
 
 
-# -- Rust: ~/.cargo also keeps credentials, so only parts of it are shown ---------------------------------------------
+# -- Rust: ~/.cargo also keeps credentials, so only parts of it are visible ------------------------
 
 
 def _rust(entries: Sequence[Path], readable: list[Path]) -> dict[str, str]:

@@ -1,7 +1,9 @@
-"""The second choice, and none: a keeper process starts the command, behind Landlock and seccomp (`walls`) or behind nothing.
+"""The second backend, and none: a keeper process starts the command.
 
-Landlock can only allow, and what it allows for a folder holds for all below it. So the work tree's root itself takes no new
-files: its unprotected entries are allowed one by one. Source: Documentation/userspace-api/landlock.rst.
+The command is held by Landlock and seccomp (`walls`) or by nothing. Landlock can only allow, and a
+permission for a folder holds for everything below it. So the root of the work tree accepts no new
+files: its unprotected entries are allowed one by one. Source:
+Documentation/userspace-api/landlock.rst.
 """
 
 import base64
@@ -37,7 +39,8 @@ _READ = _EXECUTE | _READ_FILE | _READ_FOLDER
 _WRITE = _ALL & ~(_MAKE_CHARACTER_DEVICE | _MAKE_BLOCK_DEVICE)
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE_CONTROL
 _DEVICE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _DEVICE_CONTROL
-# Named semaphores and shared memory of this user; without the right to list, others' names have to be guessed.
+# Named semaphores and shared memory of this user. Without the right to list them, the names of
+# others have to be guessed.
 _SHARED_MEMORY_RIGHTS = _READ_FILE | _WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _REFER | _TRUNCATE
 _TCP, _SIGNALS_AND_ABSTRACT_SOCKETS = 3, 3
 
@@ -47,7 +50,7 @@ _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty")
 
 
 def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls: bool) -> tuple[int, Watched | Unstartable]:
-    """Run a command under a keeper: its exit code, and what was seen of it."""
+    """Run a command under a keeper; return its exit code and the observations about it."""
     if walls:
         _check_machine()
     with ExitStack() as prepared:
@@ -88,9 +91,10 @@ def _check_machine() -> None:
 
 
 def _shared_memory_room(limits: ResourceLimits) -> int | None:
-    """Return how much may lie in /dev/shm while a command runs; raise SandboxFailed when that lies there already.
+    """Return how much may be in /dev/shm while a command runs.
 
-    Landlock bounds no sizes, and what a command leaves there stays. So the bound holds for all commands and programs together.
+    Raises SandboxFailed when that much is there already. Landlock does not limit sizes, and files
+    that a command leaves there stay. So the limit holds for all commands and programs together.
     """
     if not Path(SHARED_MEMORY).is_dir():
         return None
@@ -125,12 +129,16 @@ def _walls(box: Box, seen: VisibleFiles, there: tuple[str, ...], port: int) -> d
 
 
 def _rules(places: Any, rights: int) -> Iterator[tuple[str, int, int]]:
-    """Rules for the keeper: place, rights if it is a folder, rights if it is a file."""
+    """Yield rules for the keeper: place, rights if it is a folder, rights if it is a file."""
     yield from ((str(place), rights, rights & _OF_FILES) for place in places)
 
 
 def _limits(limits: ResourceLimits) -> dict[str, int]:
-    """RLIMIT_NPROC counts every thread of the user, so the room is added to what runs already; it is not held for root."""
+    """Return the limits for the keeper.
+
+    RLIMIT_NPROC counts every thread of the user, so the limit is added to what runs already. It
+    does not apply to root.
+    """
     running = sum(_tasks(process) for process in Path("/proc").glob("[0-9]*"))
     return {"CORE": 0, "FSIZE": limits.file_bytes, "NPROC": running + limits.processes * THREADS_EACH}
 

@@ -1,4 +1,4 @@
-"""What one command will see: folders to read, folders to write, its environment; the same for every backend."""
+"""The folders and environment that one command sees; the same for every backend."""
 
 import os
 import shutil
@@ -22,19 +22,19 @@ _NOT_AT_HOME = "Keep the project in a folder of its own, or leave --here away: a
 
 @dataclass(frozen=True)
 class VisibleFiles:
-    """Everything about a command but the command itself."""
+    """Everything about a command except the command itself."""
 
     worktree: Path
     appears_at: Path
-    """Where the command sees the work tree, with backends that can show it elsewhere."""
+    """The place where the command sees the work tree, with backends that can move it."""
     readable: tuple[Path, ...]
     writable: tuple[Path, ...]
     hidden: tuple[Path, ...]
     """Private files and folders inside readable ones."""
     replaced: dict[Path, Path]
-    """Files that carry secrets, each with a copy that does not."""
+    """Files that hold secrets, each with a copy that does not."""
     temporary: Path
-    """An empty folder of the host for the command's temporary files, gone afterwards."""
+    """An empty folder of the host for the command's temporary files, deleted afterwards."""
     home: str
     env: dict[str, str]
     policy: NetworkPolicy | None
@@ -43,7 +43,11 @@ class VisibleFiles:
 
 @contextmanager
 def visible_files(box: Box, temporary_seen: str | None = None) -> Generator[VisibleFiles]:
-    """Prepare a box. `temporary_seen` is where the command will see its temporary folder, when that is another place."""
+    """Prepare a box.
+
+    `temporary_seen` is the place where the command sees its temporary folder, if it is another
+    place.
+    """
     worktree = box.worktree.resolve()
     if not worktree.is_dir():
         raise SandboxFailed(f"The work tree {box.worktree} is not a folder.", hint="Check the path, or start the run again.")
@@ -88,7 +92,10 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
 
 
 def _clean(home: str, temporary: str) -> dict[str, str]:
-    """The whole environment of a command that declares nothing: no variable of ours but the language and the terminal's name."""
+    """Return the whole environment of a command that declares nothing.
+
+    Of our own variables it has only the language and the name of the terminal.
+    """
     kept = {"TERM": os.environ["TERM"]} if "TERM" in os.environ else {}
     return {
         **kept,
@@ -102,7 +109,7 @@ def _clean(home: str, temporary: str) -> dict[str, str]:
 
 
 def _existing(folders: tuple[Path, ...], *, make: bool) -> tuple[Path, ...]:
-    """The folders by the name they were given, and by their real one where a link is on the way."""
+    """Return the folders by their given name, and by their real one if a link is on the way."""
     found: list[Path] = []
     for folder in folders:
         if make:
@@ -121,7 +128,10 @@ def _copies(texts: dict[Path, str], folder: Path) -> dict[Path, Path]:
 
 
 def _remove(folder: Path) -> None:
-    """A command may have taken its own write permission from what it made (Go's module cache does)."""
+    """Delete a folder whose write permission the command may have removed.
+
+    Go's module cache does that.
+    """
     for parent, folders, _ in os.walk(folder):
         for inner in (Path(parent) / name for name in folders):
             if not inner.is_symlink():

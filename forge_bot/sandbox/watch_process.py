@@ -1,4 +1,4 @@
-"""One command from its start to its end: its output is read, its time, memory and processes are watched."""
+"""Watch one command from start to end: its output, time, memory and processes."""
 
 import os
 import selectors
@@ -16,14 +16,15 @@ from forge_bot.sandbox.output import BoundedOutput
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 _PIECE = 65_536
 _LOOK_SECONDS = 0.1
-# A look at a full box may take a while; it gets at most this share of our time.
+# Checking a full box may take a while; it gets at most this share of our time.
 _LOOK_SHARE = 10
-# What was killed is gone at once unless the kernel holds it (a dead network file system); then we do not hang with it.
+# A killed process ends at once unless the kernel holds it (a dead network file system). Then we
+# stop waiting for it.
 _PATIENCE_SECONDS = 10
 
 
 class Overrun(StrEnum):
-    """Which limit a command broke."""
+    """The limit that a command exceeded."""
 
     TIME = "time"
     MEMORY = "memory"
@@ -34,29 +35,31 @@ class Overrun(StrEnum):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a command may go on: until a limit is reached, or until somebody sets `called_off` from another thread."""
+    """How long a command may run: until a limit, or until another thread sets `called_off`."""
 
     limits: ResourceLimits
     called_off: Event | None = None
     shared_memory_bytes: int | None = None
-    """How much may lie in the machine's /dev/shm; None when the command has one of its own."""
+    """The bytes allowed in the machine's /dev/shm; None when the command has its own."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """What was seen of one command."""
+    """The observations about one command."""
 
     kept: BoundedOutput
     overrun: Overrun | None
     seconds: float
     asked: frozenset[str] = frozenset()
-    """What the command asked for and the backend cannot give: "tcp", "unix"."""
+    """The requests that the backend had to refuse: "tcp", "unix"."""
 
 
 def watch(output: int, above: int, stop: Callable[[], None], patience: Patience) -> Watched:
-    """Read the descriptor `output` to its end; call `stop` once when the processes below pid `above` break a limit.
+    """Read the descriptor `output` to its end.
 
-    The end of the output is the end of everything: both backends hold it open until the last process is gone.
+    `stop` is called once when the processes below pid `above` exceed a limit. The end of the output
+    means that all processes have ended: both backends hold it open until the last process has
+    ended.
     """
     began, kept, limits = monotonic(), BoundedOutput(patience.limits.output_bytes), patience.limits
     next_look, ended, overrun = began + _LOOK_SECONDS / 2, False, None
@@ -77,7 +80,7 @@ def watch(output: int, above: int, stop: Callable[[], None], patience: Patience)
 
 
 def _take(waiting: selectors.DefaultSelector, kept: BoundedOutput, seconds: float) -> bool:
-    """Keep what comes within some seconds; True at the end of the output."""
+    """Keep the output of the next `seconds`; True at the end of the output."""
     for key, _ in waiting.select(max(0.0, seconds)):
         piece = os.read(key.fd, _PIECE)
         kept.add(piece)
@@ -109,29 +112,36 @@ def _overrun(above: int, limits: ResourceLimits) -> Overrun | None:
     below = descendants(above)
     if len(below) > limits.processes:
         return Overrun.PROCESSES
-    # Pages that several processes share count once for each; the exact sum costs more and is taken only when it matters.
+    # Pages that several processes share count once for each; the exact sum costs more and is
+    # computed only when it matters.
     resident = {pid: _kilobytes(pid, "status", ("RssAnon:", "RssShmem:")) for pid in below}
     if sum(resident.values()) * 1024 <= limits.memory_bytes:
         return None
-    # A process can refuse the exact view of itself; then it is charged with all it shares.
+    # A process can refuse the exact view of itself; then all it shares counts.
     exact = sum(_kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) or resident[pid] for pid in below)
     return Overrun.MEMORY if exact * 1024 > limits.memory_bytes else None
 
 
 def shared_memory_used() -> int:
-    """Return how many bytes the machine's /dev/shm holds, whoever put them there; unlinked files count while they are open."""
+    """Return the number of bytes in the machine's /dev/shm, from all processes.
+
+    Unlinked files count while they are open.
+    """
     found = os.statvfs(SHARED_MEMORY)
     return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
 def shared_memory_room(limit: int) -> int:
-    """Return how many bytes may lie in the machine's /dev/shm: never more than half of it."""
+    """Return how many bytes may be in the machine's /dev/shm: never more than half of it."""
     found = os.statvfs(SHARED_MEMORY)
     return min(limit, found.f_blocks * found.f_frsize // 2)
 
 
 def _kilobytes(pid: int, name: str, fields: tuple[str, ...]) -> int:
-    """Sum of some fields of a file of /proc. Source: proc_pid_status(5), Documentation/ABI/testing/procfs-smaps_rollup."""
+    """Return the sum of some fields of a file in /proc.
+
+    Source: proc_pid_status(5), Documentation/ABI/testing/procfs-smaps_rollup.
+    """
     try:
         lines = Path(f"/proc/{pid}/{name}").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
