@@ -1,4 +1,4 @@
-"""GitHub as the bot needs it: a port in our own words, PyGithub behind it, and an issue by its URL."""
+"""Access to GitHub: a port with its own types, its PyGithub implementation, and issues by URL."""
 
 from forge_bot.github_api.issue import IssueRef, comment_on, fetch_issue, parse_issue_url
 from forge_bot.github_api.port import GitHub

@@ -1,4 +1,4 @@
-"""What failed at the head of a pull request."""
+"""Read the failed checks at the head of a pull request."""
 
 from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.github_api.json_models_code import ChecksWire, CombinedWire, PullWire
@@ -12,7 +12,7 @@ _MOST_LOGS = 5
 
 
 def failed_checks(place: RepositoryRequests, number: int) -> tuple[FailedCheck, ...]:
-    """See GitHub.failed_checks: check runs and statuses of the head commit."""
+    """Implement GitHub.failed_checks with the check runs and statuses of the head commit."""
     errand = ApiRequest(f"the checks of {place.name}#{number} could not be read", "pull request")
     sha = place.ask(errand, "GET", f"/pulls/{number}").read(PullWire).head.sha
     query = {"filter": "latest", "status": "completed", **PAGE}

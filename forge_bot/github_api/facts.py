@@ -1,4 +1,4 @@
-"""What a checkup wants to know of a repository."""
+"""Read the facts about a repository that doctor checks."""
 
 from typing import TypeVar
 from urllib.parse import quote
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def facts(place: RepositoryRequests, workflow: str) -> RepositoryFacts:
-    """See GitHub.facts. What the token may not see is left out and named."""
+    """Implement GitHub.facts. Facts that the token may not see are left out and named."""
     errand = ApiRequest(f"{place.name} could not be looked at", "repository")
     about = place.ask(errand, "GET", "").read(RepositoryWire)
     branch = quote(about.default_branch)

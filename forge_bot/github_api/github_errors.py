@@ -1,4 +1,4 @@
-"""GitHub's refusals as our errors: each says what could not be done, why, and what can be done about it."""
+"""Turn GitHub's refusals into errors that name the failed step, the reason and the remedy."""
 
 import json
 import re
@@ -25,12 +25,12 @@ from forge_bot.github_api.json_models import JsonModel
 
 Headers = Mapping[str, str]
 _LIMITED = frozenset({403, 429})
-# GitHub asks for a minute where it names no time (REST, best practices: secondary rate limits).
+# GitHub asks for a minute if it names no time (REST, best practices: secondary rate limits).
 _UNNAMED = 60
 
 
 class _Wrong(JsonModel):
-    """One field of a 422; some operations send bare sentences."""
+    """One field of a 422 response; some operations send only sentences."""
 
     field: str | None = None
     code: str = ""
@@ -46,7 +46,10 @@ class _Said(JsonModel):
 
 
 def said(text: str) -> tuple[str, tuple[str, ...]]:
-    """GitHub's sentence and what it says about single fields; empty where the body is not GitHub's."""
+    """Return GitHub's message and its details about single fields.
+
+    Both are empty if the body is not GitHub's.
+    """
     try:
         body = _Said.model_validate(json.loads(text))
     except (ValueError, ValidationError):
@@ -56,7 +59,10 @@ def said(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def limit(what: str, status: int, headers: Headers, text: str) -> RateLimited | None:
-    """The error for a limit that is used up, with the seconds until it ends; None for any other answer."""
+    """Return the error for an exhausted limit, with the seconds until it ends.
+
+    Return None for any other response.
+    """
     message = said(text)[0].lower()
     if status not in _LIMITED or not (_empty(headers) or "retry-after" in headers or "rate limit" in message or "abuse" in message):
         return None
@@ -79,7 +85,10 @@ def _empty(headers: Headers) -> bool:
 
 
 def _seconds_until(until: datetime, headers: Headers) -> int | None:
-    """By GitHub's own clock, which stands in the same answer: this machine's may be wrong."""
+    """Return the seconds by GitHub's own clock, which the same response holds.
+
+    The clock of this machine may be wrong.
+    """
     try:
         now = parsedate_to_datetime(headers["date"])
     except (KeyError, ValueError):
@@ -88,7 +97,7 @@ def _seconds_until(until: datetime, headers: Headers) -> int | None:
 
 
 def refusal(what: str, thing: str, status: int, headers: Headers, text: str) -> GitHubError:
-    """The error for an answer that is none. `what` could not be done with `thing`."""
+    """Return the error for a refused request: `what` could not be done with `thing`."""
     message, wrong = said(text)
     quoted = f" (GitHub says: {message})" if message else ""
     match status:
@@ -118,7 +127,8 @@ def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
     if "not permitted to create or approve pull requests" in message:
         hint = "Settings → Actions → General → Allow GitHub Actions to create and approve pull requests."
         return PermissionMissing(f"{what}: this repository does not let GitHub Actions open pull requests.", hint=hint)
-    # The header stands in every answer; it is the reason only where GitHub says that the token cannot get at the thing.
+    # Every response has this header. It is the reason only if GitHub says that the token cannot
+    # access the resource.
     named = headers.get("x-accepted-github-permissions", "") if message.startswith("Resource not accessible") else ""
     needed = named.replace("=", ": ").replace("; ", " or ").replace(",", " and ")
     needs = f"; it needs the permission {needed}" if needed else ""

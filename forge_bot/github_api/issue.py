@@ -1,4 +1,4 @@
-"""An issue behind its URL: read once, in our own words, with no surprise waits."""
+"""Read one issue by its URL, once and without long waits."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _URL = re.compile(
 
 
 class IssueRef(Frozen):
-    """Where an issue is."""
+    """The place of an issue."""
 
     host: str
     owner: str
@@ -25,9 +25,10 @@ class IssueRef(Frozen):
 
 
 def parse_issue_url(text: str, hosts: Sequence[str] = ("github.com",)) -> IssueRef | None:
-    """The issue that the whole text is the URL of; None for anything else, pull requests and surrounding words included.
+    """Return the issue whose URL is the whole text, else None.
 
-    Only `hosts` count (with a port where one belongs to them): the caller's token goes to the host that is found here.
+    Pull requests and surrounding words give None. Only `hosts` count (with a port where one belongs
+    to them): the caller's token is sent to the host found here.
     """
     match = _URL.fullmatch(text.strip())
     if match is None or match["host"].lower() not in {host.lower() for host in hosts}:
@@ -36,7 +37,10 @@ def parse_issue_url(text: str, hosts: Sequence[str] = ("github.com",)) -> IssueR
 
 
 def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) -> Issue:
-    """Read an issue. `api_url` replaces the host's own API address. Raises IssueUnavailable with the precise reason."""
+    """Read an issue. `api_url` replaces the host's own API address.
+
+    Raises IssueUnavailable with the precise reason.
+    """
     from forge_bot.github_api.pygithub import PyGitHub
 
     where = f"{ref.owner}/{ref.repository}"
@@ -53,7 +57,7 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
 
 
 def comment_on(ref: IssueRef, text: str, token: str, api_url: str | None = None) -> str:
-    """Write a comment to an issue, and return its address. Raises GitHubError."""
+    """Write a comment on an issue and return its URL. Raises GitHubError."""
     from forge_bot.github_api.pygithub import PyGitHub
 
     with PyGitHub(f"{ref.owner}/{ref.repository}", token, api_url or _api_of(ref), patience=0) as github:

@@ -1,4 +1,7 @@
-"""GitHub's JSON, as far as we read it, and the way into our own words. Unknown fields are passed over: GitHub adds some at any time."""
+"""GitHub's JSON and its conversion to our types.
+
+Only the fields that we read are declared. Unknown fields are ignored: GitHub adds some at any time.
+"""
 
 from datetime import datetime
 
@@ -10,7 +13,7 @@ from forge_bot.github_api.types import GHOST, Comment, Issue, IssueEvent, Permis
 
 
 class JsonModel(BaseModel):
-    """Part of an answer. Strict: a number in the place of a text is not GitHub's."""
+    """Part of a response. It is strict: a number in place of a text does not come from GitHub."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -32,19 +35,19 @@ _KINDS = {
 
 
 def person(user: UserWire | None) -> Person:
-    """Return the account as the gate reads it, or the ghost that GitHub shows for one that is gone."""
+    """Return the account as the gate reads it, or the ghost that GitHub shows for a deleted one."""
     account = read_account(Node(user.model_dump())) if user is not None else None
     return GHOST if account is None else Person(login=account.login, kind=_KINDS[account.kind])
 
 
 class AppWire(JsonModel):
-    """A GitHub App: the one that made a check, or that something was sent through."""
+    """A GitHub App: the author of a check, or the app that sent something."""
 
     slug: str = ""
 
 
 def app_name(app: AppWire | None) -> str:
-    """Return the name of the app that something was sent through; empty for a person's own hand."""
+    """Return the name of the app that sent something; empty if a person sent it."""
     return "" if app is None else app.slug or "an app"
 
 
@@ -70,7 +73,7 @@ class IssueWire(JsonModel):
     pull_request: dict[str, object] | None = None
 
     def issue(self) -> Issue:
-        """In our words."""
+        """Convert to an Issue."""
         names = (label if isinstance(label, str) else label.name for label in self.labels)
         return Issue(
             number=self.number,
@@ -99,7 +102,7 @@ class CommentWire(JsonModel):
     performed_via_github_app: AppWire | None = None
 
     def comment(self) -> Comment:
-        """In our words."""
+        """Convert to a Comment."""
         return Comment(
             id=self.id,
             author=person(self.user),
@@ -121,7 +124,7 @@ class EventWire(JsonModel):
     performed_via_github_app: AppWire | None = None
 
     def event_of_issue(self) -> IssueEvent:
-        """In our words."""
+        """Convert to an IssueEvent."""
         return IssueEvent(
             kind=self.event,
             actor=person(self.actor),
@@ -139,13 +142,13 @@ class ReactionWire(JsonModel):
 
 
 class RoleWire(JsonModel):
-    """An answer about somebody's permission."""
+    """A response about an account's permission."""
 
     permission: Permission = Field(strict=False)
     role_name: str
 
     def role(self) -> RepositoryRole:
-        """In our words."""
+        """Convert to a RepositoryRole."""
         return RepositoryRole(role_name=self.role_name, permission=self.permission)
 
 
@@ -160,26 +163,26 @@ class RepositoryWire(JsonModel):
 
 
 class CreatedWire(JsonModel):
-    """Something that was made."""
+    """A created object."""
 
     id: int
 
 
 class GraphErrorWire(JsonModel):
-    """An error of GraphQL; they come with status 200."""
+    """A GraphQL error; these come with status 200."""
 
     message: str
     type: str = ""
 
 
 class GraphWire(JsonModel):
-    """An answer of GraphQL."""
+    """A GraphQL response."""
 
     errors: list[GraphErrorWire] = []
 
 
 class EditedWire(JsonModel):
-    """When the body of an issue was last edited."""
+    """The time of the last edit of an issue's body."""
 
     last_edited_at: datetime | None = Field(default=None, alias="lastEditedAt", strict=False)
 
@@ -191,12 +194,12 @@ class EditedRepositoryWire(JsonModel):
 
 
 class EditedDataWire(JsonModel):
-    """The data of that answer."""
+    """The data of that response."""
 
     repository: EditedRepositoryWire
 
 
 class EditedAnswerWire(JsonModel):
-    """The answer of GraphQL to when the body of an issue was last edited."""
+    """The GraphQL response about the last edit of an issue's body."""
 
     data: EditedDataWire

@@ -1,4 +1,4 @@
-"""GitHub's JSON about code: pull requests, checks, branches, files, and what Actions may do."""
+"""GitHub's JSON about code: pull requests, checks, branches, files, permissions of Actions."""
 
 import base64
 import binascii
@@ -32,11 +32,11 @@ class PullWire(JsonModel):
 
     @property
     def own(self) -> bool:
-        """Whether its branch is one of the repository itself."""
+        """Return whether its branch belongs to the repository itself."""
         return self.head.repo is not None and self.base.repo is not None and self.head.repo.full_name == self.base.repo.full_name
 
     def pull_request(self) -> PullRequest:
-        """In our words."""
+        """Convert to a PullRequest."""
         return PullRequest(
             number=self.number,
             node_id=self.node_id,
@@ -53,7 +53,7 @@ class PullWire(JsonModel):
 
 
 class OutputWire(JsonModel):
-    """What a check says about itself."""
+    """The report of a check."""
 
     title: str | None = None
     summary: str | None = None
@@ -71,11 +71,11 @@ class CheckWire(JsonModel):
 
     @property
     def job(self) -> bool:
-        """Whether it is a job of Actions: those have a log, under the same id."""
+        """Return whether it is a job of Actions. Jobs have a log with the same id."""
         return self.app is not None and self.app.slug == "github-actions"
 
     def failed(self, log: str) -> FailedCheck:
-        """In our words."""
+        """Convert to a FailedCheck."""
         summary = "\n".join(words for words in (self.output.title, self.output.summary) if words)
         return FailedCheck(name=self.name, conclusion=self.conclusion or "", url=self.html_url or "", summary=summary, log=log)
 
@@ -95,7 +95,7 @@ class StatusWire(JsonModel):
     target_url: str | None = None
 
     def failed(self) -> FailedCheck:
-        """In our words."""
+        """Convert to a FailedCheck."""
         return FailedCheck(name=self.context, conclusion=self.state, url=self.target_url or "", summary=self.description or "")
 
 
@@ -106,7 +106,7 @@ class CombinedWire(JsonModel):
 
 
 class RuleWire(JsonModel):
-    """A rule that holds for a branch."""
+    """A rule that applies to a branch."""
 
     type: str
 
@@ -118,7 +118,7 @@ class BranchWire(JsonModel):
 
 
 class ActionsWire(JsonModel):
-    """What the token of Actions may."""
+    """The permissions of the token of Actions."""
 
     default_workflow_permissions: str
     can_approve_pull_request_reviews: bool
@@ -143,7 +143,7 @@ class FileWire(JsonModel):
     content: str
 
     def text(self) -> str:
-        """What stands in it."""
+        """The content of the file as text."""
         try:
             return base64.b64decode(self.content).decode(errors="replace") if self.encoding == "base64" else self.content
         except binascii.Error:

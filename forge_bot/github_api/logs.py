@@ -1,4 +1,4 @@
-"""The log of a job: fetched from where GitHub keeps it, without the token, and only its end."""
+"""Fetch the end of a job's log from where GitHub keeps it, without the token."""
 
 import re
 from collections import deque
@@ -12,18 +12,21 @@ _MOST = 50_000_000
 _CHUNK = 65_536
 _KEPT = 16_384
 _LINES = 60
-# Every line of a log begins with its moment, and colours are ANSI's.
+# Every line of a log begins with a timestamp; colours are ANSI sequences.
 _STAMP = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def end_of_log(address: str, lines: int = _LINES) -> str:
-    """The last lines of the log at an address that GitHub gave; empty when it cannot be had, since it is only a help."""
+    """Return the last lines of the log at a URL that GitHub gave.
+
+    Return an empty text if the log cannot be read, since it is optional.
+    """
     parts = urlsplit(address)
     if parts.scheme != "https" and parts.hostname not in {"127.0.0.1", "localhost", "::1"}:
         return ""
     try:
-        # The scheme was looked at above, and no token goes along.
+        # The scheme was checked above, and no token is sent.
         with urlopen(address, timeout=_TIMEOUT) as answer:  # noqa: S310
             data = _end(answer)
     except (OSError, URLError, ValueError):
@@ -33,7 +36,10 @@ def end_of_log(address: str, lines: int = _LINES) -> str:
 
 
 def _end(answer: HTTPResponse) -> bytes:
-    """The last bytes; of a log beyond all measure the last ones that were read."""
+    """Return the last bytes.
+
+    Of a log beyond the size limit, return the last bytes that were read.
+    """
     chunks: deque[bytes] = deque(maxlen=2)
     total = 0
     while total < _MOST and (chunk := answer.read(_CHUNK)):

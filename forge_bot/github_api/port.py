@@ -1,4 +1,4 @@
-"""What the bot needs of GitHub, for one repository: the seam that hosts are given and tests stand behind."""
+"""The port to one GitHub repository: the interface that hosts use and tests implement."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -18,84 +18,103 @@ from forge_bot.github_api.types import (
 
 
 class GitHub(Protocol):
-    """One repository on GitHub. Every method may raise a GitHubError; nothing is half done when one does, unless it says so."""
+    """One repository on GitHub.
+
+    Every method may raise a GitHubError. A method that raises has changed nothing, unless its
+    docstring says otherwise.
+    """
 
     def issue(self, number: int) -> Issue:
-        """An issue or pull request by number. Raises NotOnGitHub, MovedElsewhere."""
+        """Return an issue or pull request by number. Raises NotOnGitHub, MovedElsewhere."""
         ...
 
     def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
-        """The comments whose id is greater, in the order of their ids: none is lost and none comes twice."""
+        """Return the comments with a greater id, in the order of their ids.
+
+        None is missing and none occurs twice.
+        """
         ...
 
     def events(self, number: int) -> tuple[IssueEvent, ...]:
-        """Return what happened to an issue, the oldest first: labels that were added and removed, other titles."""
+        """Return the events of an issue, oldest first.
+
+        They include added and removed labels and changed titles.
+        """
         ...
 
     def body_edited_at(self, number: int) -> datetime | None:
-        """Return when the body of an issue was last edited; None for a body that stands as it was written."""
+        """Return the time of the last edit of an issue's body; None for a body without edits."""
         ...
 
     def reactions_to_comment(self, comment_id: int) -> tuple[tuple[str, str], ...]:
-        """Return who reacted to a comment and how, as login and the name of the reaction."""
+        """Return the reactions to a comment as pairs of login and reaction name."""
         ...
 
     def role(self, login: str) -> RepositoryRole:
-        """What somebody may do here. An account that does not exist may do nothing."""
+        """Return an account's permission here. An account that does not exist has none."""
         ...
 
     def comment(self, number: int, body: str) -> Comment:
-        """Say something; the new comment, with GitHub's own time. Raises TextTooLong before anything is sent, ConversationLocked."""
+        """Post a comment and return it with GitHub's own time.
+
+        Raises TextTooLong before anything is sent, ConversationLocked.
+        """
         ...
 
     def edit_comment(self, comment_id: int, body: str) -> None:
-        """Another text for a comment of one's own. Raises TextTooLong, NotOnGitHub."""
+        """Replace the text of one's own comment. Raises TextTooLong, NotOnGitHub."""
         ...
 
     def react(self, number: int, reaction: Reaction) -> None:
-        """React to an issue; a second time changes nothing."""
+        """React to an issue. A second call changes nothing."""
         ...
 
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
-        """React to a comment; a second time changes nothing."""
+        """React to a comment. A second call changes nothing."""
         ...
 
     def label(self, number: int, names: Sequence[str]) -> None:
-        """Put labels on an issue; GitHub makes those that do not exist."""
+        """Add labels to an issue. GitHub creates those that do not exist."""
         ...
 
     def unlabel(self, number: int, name: str) -> bool:
-        """Take a label off an issue; False when it was not on it."""
+        """Remove a label from an issue. Return False if the issue did not have it."""
         ...
 
     def create_label(self, name: str, color: str, description: str) -> bool:
-        """Make a label, `color` as six hex digits; False when there is one of that name."""
+        """Create a label, `color` as six hex digits. Return False if the name exists."""
         ...
 
     def pull_request_for(self, branch: str) -> PullRequest | None:
-        """The open pull request of a branch, or the newest closed one; those of forks do not count."""
+        """Return the open pull request of a branch, or the newest closed one.
+
+        Those of forks are ignored.
+        """
         ...
 
     def open_pull_request(self, new: NewPullRequest) -> PullRequest:
-        """Open a pull request; the one that is open already for the same branches when there is one. Raises GitHubRefused."""
+        """Open a pull request, or return the one already open for the same branches.
+
+        Raises GitHubRefused.
+        """
         ...
 
     def update_pull_request(self, number: int, *, title: str | None = None, body: str | None = None) -> PullRequest:
-        """Another title or text."""
+        """Replace the title or the body."""
         ...
 
     def mark_ready(self, pull: PullRequest) -> None:
-        """No draft any more."""
+        """Mark a draft as ready for review."""
         ...
 
     def failed_checks(self, number: int) -> tuple[FailedCheck, ...]:
-        """What failed at the head of a pull request, with the ends of the logs."""
+        """Return the failed checks at the head of a pull request, with the ends of their logs."""
         ...
 
     def facts(self, workflow: str) -> RepositoryFacts:
-        """What a checkup wants to know; `workflow` is the path of the workflow file."""
+        """Return the facts that doctor checks. `workflow` is the path of the workflow file."""
         ...
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> None:
-        """Start a workflow, named by its file name, at a branch."""
+        """Start a workflow, named by its file name, on a branch."""
         ...

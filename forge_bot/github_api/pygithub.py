@@ -1,4 +1,4 @@
-"""One repository on GitHub, asked through PyGithub."""
+"""One repository on GitHub, accessed through PyGithub."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -49,10 +49,11 @@ _READY = "mutation($input: MarkPullRequestReadyForReviewInput!) { markPullReques
 
 
 class PyGitHub:
-    """`GitHub` for the repository `name` (owner/name). Use it in a `with`; not in two threads at once.
+    """`GitHub` for the repository `name` (owner/name). Use it in a `with`, in one thread at a time.
 
-    `wait` is called with seconds where GitHub asks for a pause; what would take longer than `patience` raises RateLimited instead.
-    A renamed repository is followed on the same host, and `name` is the new one from then on.
+    `wait` is called with seconds when GitHub asks for a pause. A pause longer than `patience`
+    raises RateLimited instead. A renamed repository is followed on the same host; from then on
+    `name` is the new name.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class PyGitHub:
 
     @property
     def name(self) -> str:
-        """owner/name, as far as it is known now."""
+        """Return owner/name as currently known."""
         return self._place.name
 
     def __enter__(self) -> Self:
@@ -79,7 +80,7 @@ class PyGitHub:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._place.caller.close()
 
     # -- conversations ----------------------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ class PyGitHub:
     def pull_request_for(self, branch: str) -> PullRequest | None:
         errand = ApiRequest(f"the pull request of {branch} in {self.name} could not be looked for", "repository")
         query = {"head": f"{self.name.partition('/')[0]}:{branch}", "state": "all", **PAGE}
-        # The redirect of a renamed repository drops the query, so the answer is looked through again.
+        # The redirect of a renamed repository drops the query, so the results are filtered again.
         found = [
             each.pull_request()
             for page in self._place.pages(errand, "/pulls", query)
@@ -204,7 +205,10 @@ class PyGitHub:
         self._graphql(errand, _READY, {"input": {"pullRequestId": pull.node_id}})
 
     def _graphql(self, errand: ApiRequest, query: str, variables: Mapping[str, object]) -> ApiResponse:
-        """Ask GraphQL, whose errors come with status 200. Raises NotOnGitHub, PermissionMissing, GitHubRefused."""
+        """Send a GraphQL query, whose errors come with status 200.
+
+        Raises NotOnGitHub, PermissionMissing, GitHubRefused.
+        """
         answer = self._place.caller.ask(errand, "POST", "/graphql", body={"query": query, "variables": dict(variables)})
         for error in answer.read(GraphWire).errors:
             match error.type:

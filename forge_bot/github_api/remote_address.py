@@ -1,4 +1,4 @@
-"""A repository on GitHub, out of the address of a git remote."""
+"""Find the GitHub repository for the address of a git remote."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _REMOTE = re.compile(
 
 
 class RepositoryAddress(Frozen):
-    """A repository: its page, the API that knows it, and its name there."""
+    """A repository: its page, its API and its name there."""
 
     name: str
     page: str
@@ -21,9 +21,10 @@ class RepositoryAddress(Frozen):
 
 
 def place_of(remote: str | None, environ: Mapping[str, str]) -> RepositoryAddress | None:
-    """Where a remote's address leads on GitHub; None if it leads elsewhere.
+    """Return the GitHub repository of a remote's address; None for another host.
 
-    Besides github.com the servers count that GITHUB_SERVER_URL (with GITHUB_API_URL) and GH_HOST name: a token is sent nowhere else.
+    Besides github.com, the hosts are those that GITHUB_SERVER_URL (with GITHUB_API_URL) and GH_HOST
+    name: a token is sent nowhere else.
     """
     match = _REMOTE.fullmatch(remote or "")
     if match is None:

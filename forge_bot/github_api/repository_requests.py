@@ -1,4 +1,4 @@
-"""One repository as the place of requests: under its present name, in whole lists, and nowhere else."""
+"""Send requests within one repository, under its current name and with complete lists."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,13 +11,16 @@ PAGE = {"per_page": "100"}
 
 
 class RepositoryRequests:
-    """A repository by its name, owner/name, which is the new one when it turns out to have been renamed."""
+    """A repository by its name, owner/name. The name is updated if the repository was renamed."""
 
     def __init__(self, name: str, caller: RequestRunner) -> None:
         self.name, self.caller = name, caller
 
     def ask(self, errand: ApiRequest, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> ApiResponse:
-        """A request in the repository; one that writes is sent once more when the repository has another name now."""
+        """Send a request in the repository.
+
+        A write is repeated once if the repository has another name now.
+        """
         try:
             return self.caller.ask(errand, verb, f"/repos/{self.name}{path}", query=query, body=body)
         except MovedElsewhere:
@@ -31,18 +34,20 @@ class RepositoryRequests:
         return self.caller.ask(errand, "GET", f"/repos/{self.name}").read(RepositoryWire).full_name
 
     def pages(self, errand: ApiRequest, path: str, query: Mapping[str, str] = PAGE) -> Iterator[ApiResponse]:
-        """A list, page by page."""
+        """Yield the pages of a list."""
         page = self.ask(errand, "GET", path, query=query)
         yield page
         while page.following:
-            # The address is GitHub's own; PyGithub takes its path alone, so that the token stays at its host.
+            # The URL is GitHub's own. PyGithub receives only its path, so that the token stays at
+            # its host.
             page = self.caller.ask(errand, "GET", page.following)
             yield page
 
     def check(self, errand: ApiRequest, repository: str, page: str) -> None:
-        """Raise MovedElsewhere for what was read but belongs to another `repository`; `page` is where a person finds it.
+        """Raise MovedElsewhere for a result that belongs to another `repository`.
 
-        A read is redirected without a word, for a renamed repository as for an issue that went to another one.
+        `page` is the place where a person finds it. GitHub redirects a read silently, both for a
+        renamed repository and for an issue that was transferred to another one.
         """
         there = "/".join(repository.split("/")[-2:])
         if not repository or there.lower() == self.name.lower():

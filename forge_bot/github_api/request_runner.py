@@ -1,7 +1,9 @@
-"""Asking GitHub through PyGithub: one request at a time, no wait that was not allowed, every failure one of our errors.
+"""Send requests to GitHub through PyGithub, one at a time.
 
-PyGithub brings the connection, the token and the redirect of reads. Its own objects are not used: they take a redirected write (307) for
-an answer, ask again for what they think is missing, and sleep by themselves.
+It waits only as long as allowed, and every failure is one of our errors. PyGithub provides the
+connection, the token and the redirect of reads. Its own objects are not used: they treat a
+redirected write (307) as a result, send extra requests for fields they consider missing, and sleep
+by themselves.
 """
 
 import json
@@ -26,7 +28,7 @@ Verb = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 T = TypeVar("T")
 _TIMEOUT = 20
 _TRIES = 3
-# Named, so that a newer version of the API does not change answers under us (REST, API versions).
+# The API version is fixed, so that a newer one does not change responses (REST, API versions).
 _VERSION = "2022-11-28"
 _HEADERS = {"Accept": "application/vnd.github+json"}
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -34,7 +36,10 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 @dataclass(frozen=True)
 class ApiRequest:
-    """What is being done, in the words of an error: `#4 could not be read`, and the kind of thing it is done with."""
+    """A request in the words of an error:
+
+    the failed step (`#4 could not be read`) and its object.
+    """
 
     what: str
     thing: str = "page"
@@ -42,7 +47,7 @@ class ApiRequest:
 
 @dataclass(frozen=True)
 class ApiResponse:
-    """An answer that is none of GitHub's refusals. `following` is the address of the next page."""
+    """A response that is no refusal. `following` is the URL of the next page."""
 
     errand: ApiRequest
     status: int
@@ -51,12 +56,12 @@ class ApiResponse:
 
     @property
     def following(self) -> str:
-        """The address of the next page of a list, empty on the last one (REST, pagination)."""
+        """Return the URL of the next page of a list, empty on the last one (REST, pagination)."""
         match = re.search(r'<([^>]+)>\s*;\s*rel="next"', self.headers.get("link", ""))
         return match[1] if match else ""
 
     def read(self, kind: type[T]) -> T:
-        """The answer as one of our wire models. Raises StrangeAnswer."""
+        """Return the response as one of our JSON models. Raises StrangeAnswer."""
         try:
             return TypeAdapter(kind).validate_python(self.data)
         except ValidationError:
@@ -75,19 +80,20 @@ class RequestRunner:
 
     @cached_property
     def _client(self) -> "Github":
-        """Made by the first question, since its library takes long to load."""
+        """The client, created at the first request because its library loads slowly."""
         return _client(self._address, self._token, self._timeout)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         if "_client" in vars(self):
             self._client.close()
 
     def ask(self, errand: ApiRequest, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> ApiResponse:
-        """One request, asked again while that is allowed and harmless. Raises a GitHubError.
+        """Send one request, repeated while that is allowed and harmless. Raises a GitHubError.
 
-        A limit that ends within the patience is waited for: GitHub carried nothing out. A failure of the server or the connection is
-        tried again for reads alone, since a write may have been done.
+        A limit that ends within the patience is waited for: GitHub carried nothing out. After a
+        failure of the server or the connection only reads are repeated, since a write may have been
+        carried out.
         """
         left, tries = self._patience, 1
         while True:
@@ -115,7 +121,8 @@ class RequestRunner:
         # requests' errors are OSErrors; some of them (a broken header) are ValueErrors as well.
         except OSError as error:
             raise _no_answer(errand, verb, type(error).__name__) from None
-        # PyGithub lets these out over an answer that is not shaped like HTTP, and over a move to another host.
+        # PyGithub raises these for a response that is not valid HTTP, and for a move to another
+        # host.
         except (RuntimeError, AssertionError, TypeError, ValueError, AttributeError):
             raise StrangeAnswer(f"{errand.what}: the answer is not GitHub's.") from None
         if limited := limit(errand.what, status, headers, text):
@@ -126,7 +133,7 @@ class RequestRunner:
 
 
 def load_library() -> None:
-    """Load the library that speaks to GitHub: for a thread beside something that waits, such as a clone."""
+    """Load the GitHub library, in a thread beside another wait such as a clone."""
     import_module("github")
 
 
@@ -143,7 +150,10 @@ def _data(errand: ApiRequest, text: str) -> Any:
 
 
 def checked_token(token: str | None) -> str | None:
-    """The token without the line end it may have been read with. Raises TokenRefused for what can be none; it is not shown."""
+    """Return the token without a trailing line end.
+
+    Raises TokenRefused for a text that cannot be a token; the error does not show it.
+    """
     token = (token or "").strip()
     if token and not (token.isascii() and token.isprintable() and " " not in token):
         raise TokenRefused("GITHUB_TOKEN holds signs that no token has; it was not sent.", hint="Set it anew.")
@@ -151,13 +161,13 @@ def checked_token(token: str | None) -> str | None:
 
 
 def checked_address(address: str) -> str:
-    """An address that a token may be sent to: https, or this machine. Raises BadAddress."""
+    """Return an address that may receive a token: https, or this machine. Raises BadAddress."""
     try:
         parts = urlsplit(address)
         known = parts.hostname and (parts.port is None or parts.port > 0)
     except ValueError:
         known, parts = None, urlsplit("")
-    # A token must not travel in the clear; loopback does not travel.
+    # A token must not be sent unencrypted; loopback stays on this machine.
     if known and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)):
         return address
     raise BadAddress(f"{address!r} is no https address of an API.")

@@ -1,4 +1,4 @@
-"""GitHub in our own words: people, issues, comments, pull requests, checks, and what is known of a repository."""
+"""Types for GitHub: people, issues, comments, pull requests, checks, facts of a repository."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -9,7 +9,7 @@ from forge_bot.values import Frozen
 
 
 class PersonKind(StrEnum):
-    """What acts under a login. A ghost is an account that is gone."""
+    """The kind of an account. A ghost is a deleted account."""
 
     USER = "user"
     BOT = "bot"
@@ -29,7 +29,10 @@ GHOST = Person(login="ghost", kind=PersonKind.GHOST)
 
 
 class Permission(StrEnum):
-    """The four base permissions that GitHub tells for everybody; triage counts as read and maintain as write."""
+    """The four base permissions that GitHub reports for everybody.
+
+    Triage counts as read and maintain as write.
+    """
 
     NONE = "none"
     READ = "read"
@@ -38,14 +41,14 @@ class Permission(StrEnum):
 
 
 class RepositoryRole(Frozen):
-    """What somebody may do in the repository."""
+    """The permission of an account in the repository."""
 
     role_name: str = Field(description="none, read, triage, write, maintain, admin, or the name of an organisation's own role")
     permission: Permission = Field(description="the base permission: the floor that an organisation's own role stands on")
 
 
 class Issue(Frozen):
-    """An issue, or a pull request seen as one. Title and body are strangers' words."""
+    """An issue, or a pull request seen as one. Title and body are untrusted."""
 
     number: int
     title: str
@@ -60,7 +63,7 @@ class Issue(Frozen):
 
 
 class Comment(Frozen):
-    """A comment on an issue or pull request. The body is a stranger's."""
+    """A comment on an issue or pull request. The body is untrusted."""
 
     id: int
     author: Person
@@ -72,12 +75,12 @@ class Comment(Frozen):
 
     @property
     def edited(self) -> bool:
-        """Whether the text is not, or may not be, the one that was first sent."""
+        """Return whether the text was edited, or may have been."""
         return self.updated_at != self.created_at
 
 
 class IssueEvent(Frozen):
-    """Something that happened to an issue: `kind` is GitHub's word, such as labeled, unlabeled, renamed."""
+    """An event of an issue. `kind` is GitHub's word, such as labeled, unlabeled, renamed."""
 
     kind: str
     actor: Person
@@ -100,7 +103,7 @@ class Reaction(StrEnum):
 
 
 class PullState(StrEnum):
-    """Where a pull request stands."""
+    """The state of a pull request."""
 
     OPEN = "open"
     CLOSED = "closed"
@@ -134,7 +137,7 @@ class NewPullRequest(Frozen):
 
 
 class FailedCheck(Frozen):
-    """A check that did not succeed. Summary and log are what strangers' code printed."""
+    """A check that did not succeed. Summary and log are untrusted output."""
 
     name: str
     conclusion: str
@@ -144,7 +147,10 @@ class FailedCheck(Frozen):
 
 
 class RepositoryFacts(Frozen):
-    """What a checkup wants to know. None stands for what this token may not see; `hidden` says what that was."""
+    """The facts that doctor checks.
+
+    None means that this token may not see it; `hidden` names it.
+    """
 
     full_name: str
     default_branch: str

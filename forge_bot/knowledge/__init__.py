@@ -1,4 +1,4 @@
-"""What is known before the work starts: the repository's own commands and habits, and what earlier runs teach."""
+"""Knowledge before the work starts: the repository's commands, conventions, and past runs."""
 
 from forge_bot.knowledge.history import History, Pattern, Recall, Similar
 from forge_bot.knowledge.languages import Language

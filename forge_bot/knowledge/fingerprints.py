@@ -1,8 +1,8 @@
-"""What a remark says, as sets of words: how two remarks that say the same thing are told from two about different things.
+"""Compare remarks by sets of words to find those that mean the same.
 
-Words that differ by a typing error are the same word: one letter too many or too few, two letters exchanged, in a long word one
-wrong letter (Damerau, 1964). Languages that are written without blanks are compared by the signs themselves: endings and particles
-may differ, what names things may not.
+Words that differ by a typing error are the same word: one letter too many or too few, two letters
+exchanged, in a long word one wrong letter (Damerau, 1964). Languages without blanks between words
+are compared by their characters: endings and particles may differ, words that name things may not.
 """
 
 import re
@@ -15,13 +15,14 @@ from typing import NamedTuple
 from forge_bot.knowledge.words import words
 
 ALIKE = 0.75
-"""How much of the longer remark the shorter one has to say, when neither says anything else."""
+"""The share of the longer remark that the shorter one must repeat if neither adds anything."""
 ALIKE_IN_A_FILE = 0.5
-"""How many of all their words two remarks on the same file have to share."""
+"""The share of all words that two remarks on the same file must have in common."""
 
 _PATH = re.compile(r"(?<![\w/.-])(?:[\w.@-]+/)*[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w(/.-]|\.\w)")
 _CODE = re.compile(r"\b(?:\w+(?:\.\w+)*\(\)|\w+(?:\.\w+)+|\w*[a-z0-9][A-Z]\w*|\w+_\w+|\d+)|`[^`]+`")
-# "missing", "lacks", "is not", "never": one absence is said in many ways, and it is the point of a remark.
+# "missing", "lacks", "is not", "never": an absence has many wordings, and it is the point of a
+# remark.
 _ABSENCE = re.compile(r"\b(?:missing|misses|lack(?:s|ing)?|without|no|not|never|none|absent|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _ABSENT = "absent"
 _LETTERS = re.compile(r"\b[mwcMWC][a-zA-Z]{4,7}\b")
@@ -48,7 +49,7 @@ _NEVER = 1_000
 
 
 class Fingerprint(NamedTuple):
-    """The words of a remark without their endings; those of them that name what it is about; the files it names."""
+    """The words of a remark without endings, those that name its subject, and its files."""
 
     words: frozenset[str]
     names: frozenset[str]
@@ -56,11 +57,12 @@ class Fingerprint(NamedTuple):
     unspaced: str = ""
 
     def says_the_same(self, other: "Fingerprint") -> bool:
-        """Whether both say the same thing about the same thing.
+        """Return whether both remarks say the same about the same thing.
 
-        A word that only one of them has, on either side, may be what makes the difference ("… in the loader", "… in the parser"):
-        then only a common file shows that they mean the same place. Where one says all that the other says and little more, the
-        surplus must not name anything, nor turn the sense around. Typing errors and endings make no difference.
+        A word that only one of them has, on either side, may make the difference ("… in the
+        loader", "… in the parser"): then only a common file shows that they mean the same place. If
+        one contains the other and little more, the additional words must not name anything or
+        reverse the meaning. Typing errors and endings make no difference.
         """
         if self.files or other.files:
             return self._shares_a_file(other) and _shared(self.words, other.words) >= ALIKE_IN_A_FILE
@@ -72,7 +74,7 @@ class Fingerprint(NamedTuple):
         return small.words < large.words and large.names.isdisjoint(large.words - small.words)
 
     def _is_mistyped(self, other: "Fingerprint") -> bool:
-        """Return whether the two differ in typing errors alone, of which none is in a name."""
+        """Return whether the two differ only in typing errors, none of them in a name."""
         mine, theirs = sorted(self.words - other.words), sorted(other.words - self.words)
         if not 0 < len(mine) == len(theirs) <= min(_MOST_MISTYPED, len(self.words & other.words)):
             return False
@@ -81,7 +83,10 @@ class Fingerprint(NamedTuple):
         return named.isdisjoint((*mine, *theirs)) and any(all(map(is_typing_error, *pair)) for pair in pairs)
 
     def _ends_otherwise(self, other: "Fingerprint") -> bool:
-        """Return whether the two are of one language without blanks and differ in endings and particles alone."""
+        """Return whether the two differ only in endings and particles.
+
+        Both must be in one language that has no blanks between words.
+        """
         if not self.unspaced or not other.unspaced or _denies(self) is not _denies(other):
             return False
         latin = (frozenset(word for word in each.words if word.isascii()) for each in (self, other))
@@ -95,7 +100,7 @@ class Fingerprint(NamedTuple):
 
 
 def fingerprint(text: str) -> Fingerprint:
-    """The fingerprint of a remark of one line."""
+    """Return the fingerprint of a remark of one line."""
     files = frozenset(files_in(text))
     rest = _LETTERS.sub(_absence_mistyped, _ABSENCE.sub(f" {_ABSENT} ", _PATH.sub(" ", text)))
     code = [found.strip("`() ").casefold() for found in _CODE.findall(rest)]
@@ -106,7 +111,10 @@ def fingerprint(text: str) -> Fingerprint:
 
 
 def is_typing_error(one: str, other: str) -> bool:
-    """Return whether two words are the same but for one typing error. First letters are rarely wrong, and short words rarely alike."""
+    """Return whether two words differ by only one typing error.
+
+    First letters are rarely wrong, and short words are rarely similar by accident.
+    """
     short, long = (one, other) if len(one) <= len(other) else (other, one)
     if len(long) < _SHORTEST_TYPED or len(long) - len(short) > 1 or short[0] != long[0] or not (short + long).isascii():
         return False
@@ -125,7 +133,10 @@ def _absence_mistyped(found: re.Match[str]) -> str:
 
 
 def _signs(text: str) -> str:
-    """Return the text without blanks, punctuation and long-vowel marks, in one spelling of what is spelled in several."""
+    """Return the text without blanks, punctuation and long-vowel marks.
+
+    Words with several spellings get one spelling.
+    """
     signs = _NO_SIGN.sub("", unicodedata.normalize("NFKC", text).casefold())
     for one, other in _SPELLINGS:
         signs = signs.replace(one, other)
@@ -137,7 +148,10 @@ def _denies(print_: Fingerprint) -> bool:
 
 
 def _distance(one: str, other: str, most: int) -> int:
-    """Return the edit distance (Levenshtein, 1965), in which kana of endings count 1, other kana 2, and other signs rule it out."""
+    """Return the edit distance (Levenshtein, 1965).
+
+    Kana of endings count 1, other kana 2, and other signs make the words different.
+    """
     if abs(len(one) - len(other)) > most:
         return _NEVER
     above = list(accumulate((_cost(sign) for sign in other), initial=0))
@@ -161,22 +175,22 @@ def _is_ending(sign: str) -> bool:
 
 
 def files_in(text: str) -> Iterator[str]:
-    """Names of files with an ending, with their folders as far as these are written."""
+    """Yield the names of files with an ending, with their folders as far as these are written."""
     for found in _PATH.finditer(text):
         yield found[0].removeprefix("./")
 
 
 def same_file(one: str, other: str) -> bool:
-    """Whether two paths can mean the same file: one may leave out the first folders."""
+    """Return whether two paths can mean the same file: one may omit the first folders."""
     return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
 
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """The word without the endings that tell a verb's or noun's forms apart."""
+    """Return the word without the endings of verb and noun forms."""
     return _ENDING.sub("", word)
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
-    """Share of all the words of two sets that is in both; 1 when there are none."""
+    """Return the share of all words of two sets that is in both; 1 when there are none."""
     return len(one & other) / len(one | other) if one | other else 1.0

@@ -1,4 +1,4 @@
-"""Where earlier runs got stuck: the points under `## Improvement Report` of their summaries."""
+"""Read the points where past runs got stuck: `## Improvement Report` in their summaries."""
 
 import re
 from collections.abc import Iterator
@@ -15,9 +15,10 @@ _NOTHING = re.compile(
 
 
 def read_friction(summary: str) -> tuple[str, ...]:
-    """The bullets of a summary's improvement report, each on one line with what is indented below it.
+    """Return the bullets of a summary's improvement report, one line each.
 
-    What only says that there is nothing to say is left out, and so is text that is no bullet.
+    The line includes the text indented below the bullet. Bullets that report nothing and text
+    outside bullets are left out.
     """
     points: list[str] = []
     for block in _section(summary):
@@ -32,7 +33,7 @@ def read_friction(summary: str) -> tuple[str, ...]:
 
 
 def _section(summary: str) -> Iterator[Block]:
-    """The blocks below the heading, up to the next one of its level or above."""
+    """Yield the blocks below the heading, up to the next one of its level or above."""
     level = 0
     for block in read_blocks(summary):
         if block.kind is BlockKind.HEADING and (not level or block.level <= level):

@@ -60,14 +60,17 @@ class Recall(Frozen):
     friction: tuple[str, ...] = ()
 
 
-# A request says what it is about at its beginning; what follows are logs and stack traces.
+# A request states its subject at its beginning; logs and stack traces follow.
 _CHARACTERS_READ = 2_000
 _SUMMARY_SHOWN = 200
 _FEWEST_SHARED = 2
 
 
 class History:
-    """Past runs. The answers depend on the runs alone, not on the order in which they were given."""
+    """Past runs.
+
+    The results depend on the runs alone, not on the order in which they were given.
+    """
 
     def __init__(self, runs: Sequence[PastRun]) -> None:
         by_name = sorted({run.name: run for run in runs}.values(), key=lambda run: run.name)
@@ -75,9 +78,10 @@ class History:
         self._words: dict[str, frozenset[str]] = {}
 
     def similar(self, text: str, limit: int = 3, exclude: str = "") -> tuple[Similar, ...]:
-        """The runs most like a text, best first, then newest, then by name; none without a word in common.
+        """Return the runs most similar to a text, best first, then newest, then by name.
 
-        `exclude` is the name of a run to leave out: the one that asks.
+        A run without a common word is left out. `exclude` is the name of a run to leave out,
+        usually the one that asks.
         """
         return self._similar(_asked(text), limit, exclude)
 
@@ -87,11 +91,14 @@ class History:
         return tuple(found[:limit])
 
     def patterns(self, text: str, files: Sequence[str], limit: int = 8) -> tuple[Pattern, ...]:
-        """What people and reviewers said that concerns a text or files, people first, then the most frequent and newest."""
+        """Return remarks of people and reviewers on a text or files.
+
+        People come first, then the most frequent and newest.
+        """
         return tuple(pattern(theme) for theme in self._findings.about(_asked(text), files, limit))
 
     def friction(self, text: str, limit: int = 5) -> tuple[str, ...]:
-        """Where runs got stuck that concerns a text, the most frequent and newest first."""
+        """Return where runs got stuck on a text or files, the most frequent and newest first."""
         return tuple(theme.text for theme in self._friction.about(_asked(text), (), limit))
 
     def recall(
@@ -102,7 +109,10 @@ class History:
         *,
         parts: Collection[str] = ("similar", "patterns", "friction"),
     ) -> Recall:
-        """Return what past runs teach about one task. `files` are those the task is about, as far as they are known."""
+        """Return the knowledge of past runs for one task.
+
+        `files` are its files, as far as known.
+        """
         return Recall(
             similar=self._alike([*_asked(text), *words(" ".join(files))], exclude) if "similar" in parts else (),
             patterns=self.patterns(text, files) if "patterns" in parts else (),
@@ -110,14 +120,17 @@ class History:
         )
 
     def _alike(self, asked: Sequence[str], exclude: str) -> tuple[Similar, ...]:
-        """Return the runs most like a question without those that share but one word with it, as runs about anything do."""
+        """Return the runs most similar to a query.
+
+        Runs that share only one word with it are left out, since runs on any subject do.
+        """
         wanted = set(asked)
         fewest = min(_FEWEST_SHARED, len(wanted))
         found = self._similar(asked, exclude=exclude)
         return tuple(each for each in found if len(wanted & self._words_in(each.name)) >= fewest)
 
     def _words_in(self, name: str) -> frozenset[str]:
-        """Return the words of a run, split once: the same runs are found by one agent after the other."""
+        """Return the words of a run, split only once: several agents find the same runs."""
         if name not in self._words:
             self._words[name] = frozenset(_words_of(self._by_name[name]))
         return self._words[name]
@@ -142,12 +155,15 @@ class History:
 
 @lru_cache(maxsize=8)
 def _asked(text: str) -> tuple[str, ...]:
-    """The words of a question: the same one is put to runs, findings and friction, and by one agent after the other."""
+    """Return the words of a query.
+
+    The same query goes to runs, findings and friction, and comes from several agents.
+    """
     return tuple(words(text[:_CHARACTERS_READ]))
 
 
 def _words_of(run: PastRun) -> list[str]:
-    """A run's words; those of its title count twice."""
+    """Return the words of a run; those of its title count twice."""
     return words(" ".join((run.title, run.title, run.request[:_CHARACTERS_READ], run.summary, *run.files)))
 
 

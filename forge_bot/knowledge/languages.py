@@ -1,4 +1,4 @@
-"""Which languages a repository is written in, by its files."""
+"""Detect the languages of a repository from its files."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -55,13 +55,16 @@ class Language(Frozen):
 
 
 def language_of(path: str) -> str:
-    """Name of the language a file is written in; empty when its ending tells none."""
+    """Return the language of a file; empty when its ending does not determine one."""
     name = basename(path).lower()
     return "" if name.endswith(_GENERATED) else _LANGUAGES.get(splitext(name)[1], "")
 
 
 def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
-    """The most used languages, largest share first; the shares of all add up to 100, those below one percent are left out."""
+    """Return the most used languages, largest share first.
+
+    The shares of all add up to 100; those below one percent are left out.
+    """
     counts = Counter(name for path in files if (name := language_of(path)))
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
     shares = _shares([counts[name] for name in ranked])
@@ -69,7 +72,7 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
 
 
 def _shares(counts: list[int]) -> list[int]:
-    """Whole percentages by largest remainder, so that they add up."""
+    """Return whole percentages by largest remainder, so that they add up."""
     total = sum(counts)
     shares = [count * 100 // total for count in counts]
     owed = 100 - sum(shares)

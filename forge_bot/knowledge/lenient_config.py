@@ -1,4 +1,4 @@
-"""Configuration that others wrote, taken as far as its shape allows: what is not as expected counts as absent."""
+"""Read configuration leniently: values with an unexpected type count as absent."""
 
 import configparser
 import json
@@ -8,7 +8,7 @@ from typing import cast
 
 
 def toml(text: str) -> Mapping[str, object]:
-    """The table a TOML text describes; empty when it is none."""
+    """Return the table in a TOML text; empty when it is none."""
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -16,7 +16,7 @@ def toml(text: str) -> Mapping[str, object]:
 
 
 def json_object(text: str) -> Mapping[str, object]:
-    """The object a JSON text describes; empty when it is none."""
+    """Return the object in a JSON text; empty when it is none."""
     try:
         return table(json.loads(text))
     except (ValueError, RecursionError):
@@ -24,7 +24,7 @@ def json_object(text: str) -> Mapping[str, object]:
 
 
 def ini(text: str) -> Mapping[str, Mapping[str, str]]:
-    """The sections of an INI text; empty when it is none."""
+    """Return the sections of an INI text; empty when it is none."""
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         parser.read_string(text)
@@ -34,22 +34,22 @@ def ini(text: str) -> Mapping[str, Mapping[str, str]]:
 
 
 def table(value: object, *path: str) -> Mapping[str, object]:
-    """The table at the end of a path of keys; empty when something on the way is none."""
+    """Return the table at the end of a path of keys; empty when something on the way is none."""
     for key in path:
         value = table(value).get(key)
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
 
 
 def items(value: object) -> tuple[object, ...]:
-    """The elements of a list; none when it is no list."""
+    """Return the elements of a list; none when it is no list."""
     return tuple(cast("list[object]", value)) if isinstance(value, list) else ()
 
 
 def strings(value: object) -> tuple[str, ...]:
-    """The strings in a list; a lone string counts as a list of one."""
+    """Return the strings in a list; a single string counts as a list of one."""
     return (value,) if isinstance(value, str) else tuple(each for each in items(value) if isinstance(each, str))
 
 
 def string(value: object) -> str:
-    """The value when it is a string, else the empty one."""
+    """Return the value when it is a string, else an empty string."""
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""A run that is over, or stopped, as far as its workspace still tells: nothing in it is taken for granted."""
+"""Read a finished or stopped run from its workspace. Any part of it may be missing or broken."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,7 +58,10 @@ def _fits(review: str, name: str) -> bool:
 
 
 class PastRun(Frozen):
-    """What one run was about, what became of it and what its reviewers said. All texts but `request` are single lines."""
+    """The request, the outcome and the reviews of one run.
+
+    All texts but `request` are single lines.
+    """
 
     name: str
     title: str
@@ -73,28 +76,28 @@ class PastRun(Frozen):
     usage: Usage
     pipeline: str = ""
     phases: tuple[tuple[str, Usage], ...] = ()
-    """What each phase used, one entry an answer, as the log tells it."""
+    """The usage of each phase, one entry for each answer, from the log."""
 
     rejections: tuple[tuple[str, str], ...] = ()
-    """What people said when they sent work back: the gate or phase, and their notes on one line."""
+    """The gate or phase that people rejected, with their notes on one line."""
 
 
 class Reported(Frozen):
-    """What the reports of a run tell about its reviews, in all rounds."""
+    """The facts about a run's reviews in its reports, in all rounds."""
 
     findings: tuple[tuple[str, Finding], ...] = ()
     rejections: tuple[tuple[str, str], ...] = ()
 
 
 def read_reported(text: str) -> Reported:
-    """Return the findings of all reviews of a run, by phase, and the notes of people who sent work back.
+    """Return the findings of all reviews of a run, by phase, and the notes of people's rejections.
 
-    `text` is its reports.jsonl; lines that are no reports are passed over.
+    `text` is its reports.jsonl; lines that are no reports are ignored.
     """
     findings: list[tuple[str, Finding]] = []
     rejections: list[tuple[str, str]] = []
     for line in text.splitlines():
-        # Most lines are of other kinds; to look for a word takes less time than to parse them.
+        # Most lines are of other kinds; searching for a word takes less time than parsing them.
         if not any(kind in line for kind in _TELLING):
             continue
         report = json_object(line)
@@ -109,7 +112,8 @@ def read_reported(text: str) -> Reported:
 def read_past_run(name: str, read: Callable[[str], str | None], documents: DocumentNames | None = None) -> PastRun | None:
     """The run in a workspace folder of that name; `read` gives the text of a file in it, `documents` says which tell something.
 
-    None when neither its state nor its request is there; whatever else is missing or broken is left empty.
+    Return None when neither its state nor its request exists; anything else that is missing or
+    broken is left empty.
     """
     request, written = read(REQUEST), read(STATE)
     if request is None and written is None:
@@ -144,7 +148,10 @@ def read_past_run(name: str, read: Callable[[str], str | None], documents: Docum
 
 
 def _request(text: str) -> tuple[str, str]:
-    """Title and text, without the front matter; an unfinished front matter leaves nothing."""
+    """Return title and text, without the front matter.
+
+    An unfinished front matter leaves nothing.
+    """
     text = text.replace("\r\n", "\n")
     if text.startswith("---\n"):
         text = text[4:].partition("\n---\n")[2]
@@ -159,7 +166,10 @@ def _tasks(state: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
 
 
 def _date(state: Mapping[str, object], name: str) -> str:
-    """The day the run began, as YYYY-MM-DD; from its name when the state does not say it."""
+    """Return the day the run began, as YYYY-MM-DD.
+
+    It comes from the run's name when the state does not hold it.
+    """
     for text in (string(state.get("startedAt")), string(table(state, "timestamps").get("created")), name):
         if found := _DATED.match(text):
             return "-".join(found.groups())
@@ -167,7 +177,7 @@ def _date(state: Mapping[str, object], name: str) -> str:
 
 
 def _first_paragraph(summary: str) -> str:
-    """The first text under `## Summary`, or of the whole document when it has no such heading."""
+    """Return the first text under `## Summary`, or of the document when it has no such heading."""
     blocks = read_blocks(summary)
     start = next((place for place, each in enumerate(blocks) if each.kind is BlockKind.HEADING and each.text.strip() == "Summary"), -1)
     return next((each.text for each in blocks[start + 1 :] if each.kind is BlockKind.TEXT and not each.empty), "")
@@ -188,12 +198,15 @@ def _findings(state: Mapping[str, object], read: Callable[[str], str | None], do
 
 
 def _tells(record: object) -> bool:
-    """Whether a record says what was found, be it nothing."""
+    """Return whether a record lists findings, even an empty list."""
     return isinstance(table(record).get("findings"), list) or bool(_recorded(record))
 
 
 def _recorded(record: object) -> tuple[Finding, ...]:
-    """The findings in a record, or the record itself where it is one; those without a known severity are left out."""
+    """Return the findings in a record, or the record itself if it is one.
+
+    Findings without a known severity are left out.
+    """
     listed = items(table(record).get("findings")) or (record,)
     found = ((string(table(each).get("severity")).upper(), string(table(each).get("description"))) for each in listed)
     return tuple(_finding(Severity(severity), text) for severity, text in found if severity in set(Severity) and text.strip())
@@ -204,7 +217,10 @@ def _finding(severity: Severity, description: str) -> Finding:
 
 
 def _usage(written: Mapping[str, object]) -> Usage:
-    """What the run cost; a number that is none counts as zero, and an unreadable price as unknown."""
+    """Return the cost of the run.
+
+    An invalid number counts as zero, and an unreadable price as unknown.
+    """
     counts = {name: value for name in _COUNTS if isinstance(value := written.get(to_camel(name)), int) and value > 0}
     return Usage.model_validate({**counts, "cost": _cost(written.get("cost", 0)), "model": one_line(string(written.get("model")))})
 

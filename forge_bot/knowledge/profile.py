@@ -1,4 +1,4 @@
-"""What kind of repository this is: languages, its own commands with reasons, conventions, layout."""
+"""The profile of a repository: languages, commands with reasons, conventions, layout."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ _LAYOUT_LINES = 12
 
 
 class Profile(Frozen):
-    """A repository as the prompts and the verification need to know it."""
+    """The facts about a repository for the prompts and the verification."""
 
     languages: tuple[Language, ...]
     commands: ProjectCommands
@@ -69,9 +69,10 @@ def read_profile(
     read: Callable[[str], str | None],
     overrides: Mapping[str, Sequence[Sequence[str]]] | None = None,
 ) -> Profile:
-    """What can be read off a listing of tracked files and their text, the same for the same input.
+    """Return the profile from a list of tracked files and their text.
 
-    `overrides` is `commands:` of `.forge/config.yml`: each kind it names replaces what was found for that kind.
+    The same input gives the same profile. `overrides` is `commands:` of `.forge/config.yml`: each
+    kind it names replaces the detected commands of that kind.
     """
     listing = Listing(files, read)
     found = _find(listing)
@@ -87,7 +88,10 @@ def read_profile(
 
 
 def _find(listing: Listing) -> DetectedCommands:
-    """Each language's own toolchain first; Make only for what they leave open, since it takes its tools from wherever it runs."""
+    """Return the commands of each language's own toolchain, and of Make only for missing kinds.
+
+    Make takes its tools from wherever it runs.
+    """
     native = together(
         [python.find(listing), node.find(listing), go.find(listing), rust.find(listing), jvm.find(listing), ruby.find(listing)]
     )
@@ -102,7 +106,11 @@ def _gaps(listing: Listing, commands: ProjectCommands) -> Iterator[str]:
 
 
 def _layout(listing: Listing) -> Iterator[str]:
-    """The top folders with the number of their files and the language most of them are in, then the files at the root."""
+    """Yield the layout lines.
+
+    First come the top folders with the number of their files and their main language, then the
+    files at the root.
+    """
     inside = [path for path in listing.files if "/" in path]
     counts = Counter(path.split("/", 1)[0] for path in inside)
     largest = sorted(counts, key=lambda folder: (-counts[folder], folder))

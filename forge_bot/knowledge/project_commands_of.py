@@ -1,4 +1,4 @@
-"""A project's own commands: argument lists with the reason they were chosen, and what a repository's settings say instead."""
+"""A project's commands: argument lists with reasons, and the overrides from the settings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,18 +6,24 @@ from forge_bot.settings.config import CONFIG
 from forge_bot.values import CommandName, Frozen
 
 ENV = "{env}"
-"""Stands for a folder outside the worktree, made for one run, in which setup puts tools and libraries."""
+"""Stands for a folder outside the worktree, made for one run.
+
+Setup puts tools and libraries there.
+"""
 
 
 class Command(Frozen):
-    """A program and its arguments, run from the repository's root without a shell, and why it is this one."""
+    """A program and its arguments, with the reason for it.
+
+    It runs from the repository's root without a shell.
+    """
 
     argv: tuple[str, ...]
     reason: str
 
 
 class ProjectCommands(Frozen):
-    """What a project runs, by kind; the commands of one kind run in this order."""
+    """The commands of a project by kind. The commands of one kind run in this order."""
 
     setup: tuple[Command, ...] = ()
     build: tuple[Command, ...] = ()
@@ -25,7 +31,7 @@ class ProjectCommands(Frozen):
     lint: tuple[Command, ...] = ()
 
     def of(self, name: CommandName) -> tuple[Command, ...]:
-        """The commands of one kind."""
+        """Return the commands of one kind."""
         match name:
             case CommandName.SETUP:
                 return self.setup
@@ -38,19 +44,19 @@ class ProjectCommands(Frozen):
 
 
 class DetectedCommands(Frozen):
-    """What one toolchain contributes, and what a person should know about it."""
+    """The commands that one toolchain contributes, and notes for a person."""
 
     commands: ProjectCommands = ProjectCommands()
     notes: tuple[str, ...] = ()
 
 
 def command(reason: str, *argv: str) -> Command:
-    """A command in the order one reads it: why, then what."""
+    """Return a command. The arguments are in reading order: the reason, then the words."""
     return Command(argv=argv, reason=reason)
 
 
 def together(found: Iterable[DetectedCommands]) -> DetectedCommands:
-    """All contributions as one, in their order, each command once."""
+    """Combine all contributions in their order, each command once."""
     parts = tuple(found)
     merged = {name: _once(each for part in parts for each in part.commands.of(name)) for name in CommandName}
     notes = dict.fromkeys(note for part in parts for note in part.notes)
@@ -58,7 +64,10 @@ def together(found: Iterable[DetectedCommands]) -> DetectedCommands:
 
 
 def overridden(commands: ProjectCommands, overrides: Mapping[str, Sequence[Sequence[str]]]) -> ProjectCommands:
-    """The commands with whole kinds replaced; an empty list means none on purpose. Raises ValueError for an unknown kind."""
+    """Return the commands with whole kinds replaced. An empty list means none on purpose.
+
+    Raises ValueError for an unknown kind.
+    """
     said = f"{CONFIG} says so"
     chosen = {CommandName(kind): tuple(command(said, *argv) for argv in lines) for kind, lines in overrides.items()}
     return commands.model_copy(update={str(name): lines for name, lines in chosen.items()})

@@ -1,4 +1,4 @@
-"""What was said more than once, by many runs: remarks merged, counted and ranked."""
+"""Merge, count and rank remarks that many runs repeat."""
 
 import math
 from collections import Counter
@@ -21,7 +21,10 @@ _BADNESS = {severity: place for place, severity in enumerate(Severity)}
 
 
 class Remark(NamedTuple):
-    """One thing that was said: in which run, counted from the newest; by whom; how bad; the words, on one line; whether by a person."""
+    """One remark: its run, counted from the newest, its author, severity and words.
+
+    The words are on one line. `person` is true for a person's remark.
+    """
 
     run: int
     by: str
@@ -31,7 +34,10 @@ class Remark(NamedTuple):
 
 
 class Theme(NamedTuple):
-    """Remarks that say the same thing: newest wording, worst severity, number of runs, the newest run, by whom, about what."""
+    """Remarks with the same meaning: newest wording, worst severity, number of runs.
+
+    A theme also holds the newest run, the authors and the fingerprint.
+    """
 
     text: str
     severity: Severity
@@ -43,7 +49,7 @@ class Theme(NamedTuple):
 
 
 class Themes:
-    """All that was said: by people first, then most often and most recently said first."""
+    """All remarks: those of people first, then the most frequent and most recent first."""
 
     def __init__(self, remarks: Iterable[Remark]) -> None:
         ordered = sorted(remarks, key=lambda remark: remark.run)
@@ -60,11 +66,12 @@ class Themes:
                 self._by_file.setdefault(name, []).append(rank)
 
     def about(self, asked: Sequence[str], files: Sequence[str], limit: int) -> list[Theme]:
-        """Return what concerns a task, then a little of what comes up in so many runs that it concerns every task.
+        """Return the themes about a task, then a few that are so frequent that they always apply.
 
-        What people said comes first, then what weighs most: how often it came up, times 3 on a file of the task, times 2 in its
-        words. A theme shares the words when it has two of them, or all of its own. With equal weight the more frequent, then the
-        newer one comes first. Where nothing is asked about, everything counts.
+        People's remarks come first, then those of the greatest weight: the frequency, times 3 on a
+        file of the task, times 2 with its words. A theme shares the words when it has two of them,
+        or all of its own. With equal weight the more frequent, then the newer one comes first. An
+        empty query matches everything.
         """
         if not asked and not files:
             return self._ranked[:limit]
@@ -95,9 +102,10 @@ class _Said(NamedTuple):
 
 
 def _merged(remarks: Sequence[Remark]) -> list[list[_Said]]:
-    """Remarks, given newest first, in groups that say the same as the group's first member.
+    """Group remarks, given newest first, that say the same as the group's first member.
 
-    No remark is compared with all others: only with groups that stand under one of its own keys, the newest where there are many.
+    A remark is not compared with all others: only with groups under one of its own keys, the newest
+    if there are many.
     """
     heard = (_Said(remark, fingerprint(remark.text)) for remark in remarks)
     everything = [said for said in heard if said.print.words or said.print.files]
@@ -121,11 +129,13 @@ def _merged(remarks: Sequence[Remark]) -> list[list[_Said]]:
 
 
 def _keys(print_: Fingerprint, common: Counter[str]) -> list[tuple[str, str]]:
-    """Where to look for what says the same: two sets that share a part of their words share one of the rarest few of each.
+    """Return keys for finding remarks that say the same.
 
-    With `n` words of which at least the part `t` is shared, these few are `n - ceil(t * n) + 1` (the prefix filter of similarity
-    joins: Chaudhuri, Ganti, Kaushik, 2006), and one more, since a word with a typing error is rarer than any other. Remarks on files
-    stand under the file's name as well.
+    Two sets that share a part of their words share one of the rarest few words of each. With `n`
+    words of which at least the part `t` is shared, these few are `n - ceil(t * n) + 1` (the prefix
+    filter of similarity joins: Chaudhuri, Ganti, Kaushik, 2006). One more is added, since a word
+    with a typing error is rarer than any other. Remarks on files also have the file's name as a
+    key.
     """
     rarest = sorted(print_.words, key=lambda word: (common[word], word)) or [""]
     part = ALIKE_IN_A_FILE if print_.files or print_.unspaced else ALIKE
@@ -150,5 +160,5 @@ def _theme(group: Sequence[_Said]) -> Theme:
 
 
 def _badness(severity: Severity) -> int:
-    """0 for the worst."""
+    """Return the rank of a severity, 0 for the worst."""
     return _BADNESS[severity]

@@ -1,4 +1,7 @@
-"""Documents ranked by the words they share with a question: BM25+ over those that an inverted index says can match at all."""
+"""Rank documents with BM25+ by the words they share with a query.
+
+An inverted index limits the ranking to documents that can match.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,21 +12,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_WORDS = 24
-"""How many words of a question are looked for: those that tell most."""
+"""The number of words of a query that are used: the most informative ones."""
 _DIGITS = 6
 
 
 class Ranking:
     """An index over documents that are given as lists of words.
 
-    Of documents with equal scores the one that was given first comes first, so the order given is the order preferred.
+    Of documents with equal scores the one given first comes first, so the given order is the
+    preferred order.
 
-    No document is passed over, however common its words are: what a word adds to the score of each of its holders is worked out
-    when the word is first asked for, and from then on a question only adds up, in one pass, what its words are worth.
+    No document is skipped, however common its words are. The value that a word adds to the score of
+    each of its documents is computed when the word is first used; from then on a query only adds up
+    the values of its words in one pass.
     """
 
     def __init__(self, documents: Sequence[Sequence[str]]) -> None:
-        # The library divides by the number of documents and by their mean length, so neither may be zero.
+        # The library divides by the number of documents and by their mean length, so neither may be
+        # zero.
         self._places = [place for place, words in enumerate(documents) if words]
         self._scorer = _scorer([documents[place] for place in self._places]) if self._places else None
         self._holders: dict[str, list[int]] = {}
@@ -36,7 +42,10 @@ class Ranking:
                     self._holders[word] = [at]
 
     def best(self, question: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """Places of the documents that share a word with the question, with their scores, best first; at most `limit`."""
+        """Return the positions and scores of the documents that share a word with the query.
+
+        The best come first, at most `limit`.
+        """
         if self._scorer is None or limit < 1:
             return []
         import numpy as np
@@ -45,7 +54,8 @@ class Ranking:
         for word in self.telling(question):
             worth = self._worth.get(word) or self._weigh(self._scorer, word)
             totals[worth.holders] += worth.scores
-        # Rounded, so that equal documents are equal whatever order their words were added in.
+        # Scores are rounded, so that equal documents stay equal whatever order their words were
+        # added in.
         totals = totals.round(_DIGITS)
         found = np.flatnonzero(totals)
         if len(found) > limit:
@@ -55,16 +65,20 @@ class Ranking:
         return [(self._places[at], float(totals[at])) for at in ranked.tolist()]
 
     def telling(self, question: Sequence[str]) -> list[str]:
-        """The words of a question that tell most, most telling first: those that it repeats and that few documents have."""
+        """Return the most informative words of a query, best first.
+
+        They are those that it repeats and that few documents have.
+        """
         counts = Counter(word for word in question if word in self._holders)
         idf = self._scorer.idf if self._scorer else {}
         return sorted(counts, key=lambda word: (-counts[word] * idf[word], word))[:MOST_WORDS]
 
     def _weigh(self, scorer: "_Scorer", word: str) -> "_Worth":
-        """What a word adds to the scores of its holders.
+        """Return what a word adds to the scores of its documents.
 
-        Asked for the other documents as well, the library would give them the lower bound of the word (its idf times delta). The
-        bound is for documents that have the word (Lv and Zhai, Lower-Bounding Term Frequency Normalization, 2011).
+        For other documents, the library would return the lower bound of the word (its idf times
+        delta). The bound is for documents that have the word (Lv and Zhai, Lower-Bounding Term
+        Frequency Normalization, 2011).
         """
         import numpy as np
 
@@ -75,14 +89,14 @@ class Ranking:
 
 
 class _Worth(NamedTuple):
-    """The holders of a word, and what it adds to the score of each."""
+    """The documents with a word, and what it adds to the score of each."""
 
     holders: "NDArray[intp]"
     scores: "NDArray[float64]"
 
 
 class _Scorer(Protocol):
-    """As much of rank_bm25's BM25Plus as is used here."""
+    """The part of rank_bm25's BM25Plus that is used here."""
 
     idf: dict[str, float]
     doc_freqs: list[dict[str, int]]
@@ -96,6 +110,6 @@ def _scorer(documents: Sequence[Sequence[str]]) -> _Scorer:
     from rank_bm25 import BM25Plus
 
     scorer = cast("_Scorer", BM25Plus(documents))
-    # Made into an array once: the library would do it again for every word.
+    # The array is made once; the library would make it again for every word.
     scorer.doc_len = cast("Sequence[int]", np.array(scorer.doc_len))
     return scorer

@@ -1,4 +1,4 @@
-"""Text as words to search by, and as single lines that are safe to show."""
+"""Split text into search words, and turn it into single lines that are safe to show."""
 
 import re
 import unicodedata
@@ -7,7 +7,8 @@ from functools import lru_cache
 LINE_LIMIT = 300
 
 _RUN = re.compile(r"[^\W_]+")
-# Han, kana, Hangul and their extensions: scripts whose words are not (reliably) separated by blanks.
+# Han, kana, Hangul and their extensions: scripts whose words are not (reliably) separated by
+# blanks.
 _CJK = re.compile(r"([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SHORTEST_PLURAL = 4
@@ -19,7 +20,7 @@ _ODD_PLURALS = {
     "series": "series",
     "statuses": "status",
 }
-# Printable as Unicode has it, yet they show nothing and can carry a hidden text.
+# Printable characters by Unicode's rules that are invisible and can carry a hidden text.
 _VARIATION_SELECTOR = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 _FUNCTION_WORDS = """
@@ -32,7 +33,7 @@ _FUNCTION_WORDS = """
     via was wasn we were weren what when where whether which while who whom why will with within without won would wouldn yet
     you your
 """
-# Nearly every request says one of these; none says what the request is about.
+# Nearly every request has one of these words; none states its subject.
 _REQUEST_WORDS = """
     add added adding change changed changes changing fix fixed fixes fixing implement implemented make makes making update
     updated updates issue issues task tasks want wants
@@ -41,7 +42,11 @@ STOP_WORDS = frozenset((_FUNCTION_WORDS + _REQUEST_WORDS).split())
 
 
 def words(text: str) -> list[str]:
-    """Words to search by, in their order: identifiers and paths split, plurals folded, CJK as bigrams, stop words left out."""
+    """Return the search words in their order.
+
+    Identifiers and paths are split, plurals reduced, CJK text becomes bigrams, and stop words are
+    left out.
+    """
     found: list[str] = []
     for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
         found += _latin(run) if run.isascii() else _mixed(run)
@@ -49,7 +54,7 @@ def words(text: str) -> list[str]:
 
 
 def one_line(text: str, limit: int = LINE_LIMIT) -> str:
-    """The text on one line of at most `limit` characters, without characters that cannot be seen."""
+    """Return the text on one line of at most `limit` characters, without invisible characters."""
     line = " ".join(_VARIATION_SELECTOR.sub("", text).split())
     if not line.isprintable():
         line = " ".join("".join(sign for sign in line if not unicodedata.category(sign).startswith("C")).split())
@@ -72,7 +77,10 @@ def _latin(run: str) -> tuple[str, ...]:
 
 
 def singular(word: str) -> str:
-    """A plural made singular by its ending alone (after Harman's S-stemmer, 1991); other words as they are."""
+    """Return the singular of a plural by its ending alone (after Harman's S-stemmer, 1991).
+
+    Other words stay as they are.
+    """
     if word in _ODD_PLURALS:
         return _ODD_PLURALS[word]
     if len(word) < _SHORTEST_PLURAL or not word.endswith("s") or word.endswith(("ss", "us", "is")):

@@ -1,1 +1,1 @@
-"""What each toolchain makes of a repository: one module each, asked for commands and answering with reasons."""
+"""Detect commands, one module for each toolchain. Each command has a reason."""

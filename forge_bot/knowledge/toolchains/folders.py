@@ -1,4 +1,4 @@
-"""Projects at the root, or else in the folders of a repository that holds several."""
+"""Find projects at the root, or else in the folders of a repository that holds several."""
 
 from collections.abc import Callable, Collection
 
@@ -9,7 +9,10 @@ _MOST = 8
 
 
 def find_in(listing: Listing, manifests: Collection[str], read: Callable[[Listing, str], DetectedCommands], kind: str) -> DetectedCommands:
-    """What the project at the root says, and, when it says nothing about tests, what those in folders say."""
+    """Return the commands of the project at the root.
+
+    If it has no tests, return those of the projects in folders.
+    """
     root = read(listing, "") if listing.first("", tuple(manifests)) else DetectedCommands()
     if root.commands.test:
         return root

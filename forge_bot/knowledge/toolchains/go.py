@@ -1,4 +1,4 @@
-"""Go: modules and workspaces, and golangci-lint where the repository configures it."""
+"""Go: modules and workspaces, and golangci-lint if the repository configures it."""
 
 import re
 
@@ -12,7 +12,7 @@ _LINT_CONFIGS = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci
 
 
 def find(listing: Listing) -> DetectedCommands:
-    """The commands of the workspace or module at the root, or else of the modules in folders."""
+    """Return the commands of the workspace or module at the root, or else of modules in folders."""
     return find_in(listing, ("go.work", "go.mod"), _read, "Go")
 
 
@@ -36,7 +36,10 @@ def _read(listing: Listing, folder: str) -> DetectedCommands:
 
 
 def _modules(listing: Listing, manifest: str) -> tuple[str, ...]:
-    """Folders of the modules, relative to the manifest's own; a go.mod is its only one."""
+    """Return the folders of the modules, relative to the manifest's own.
+
+    A go.mod is its only module.
+    """
     if not manifest.endswith("go.work"):
         return (".",)
     found = (name for match in _USES.finditer(listing.text(manifest)) for name in (match["many"] or match["one"]).split())

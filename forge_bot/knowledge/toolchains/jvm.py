@@ -1,4 +1,4 @@
-"""Java and Kotlin: Maven and Gradle, by their wrappers where the repository has them."""
+"""Java and Kotlin: Maven and Gradle, through their wrappers if the repository has them."""
 
 from forge_bot.knowledge.file_list import Listing
 from forge_bot.knowledge.project_commands_of import DetectedCommands, ProjectCommands, command
@@ -7,7 +7,7 @@ _GRADLE_FILES = ("settings.gradle.kts", "settings.gradle", "build.gradle.kts", "
 
 
 def find(listing: Listing) -> DetectedCommands:
-    """The commands of the Maven or Gradle build at the root."""
+    """Return the commands of the Maven or Gradle build at the root."""
     if listing.has("pom.xml"):
         maven = ("sh", "mvnw") if listing.has("mvnw") else ("mvn",)
         quiet = (*maven, "-B", "-ntp")

@@ -1,4 +1,4 @@
-"""Make: the targets a Makefile really has, for what no other toolchain of the repository says."""
+"""Make: the targets that a Makefile really has, for commands that no other toolchain provides."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -25,14 +25,17 @@ _DEEPEST_INCLUDE = 5
 
 
 class Rule(NamedTuple):
-    """What a target needs first, and what is then done for it."""
+    """The prerequisites and the recipe of a target."""
 
     needs: tuple[str, ...]
     recipe: str
 
 
 def find(listing: Listing, others: ProjectCommands) -> DetectedCommands:
-    """Commands for the kinds that the other toolchains leave open; in folders only when there is nothing else at all."""
+    """Return commands for the kinds that the other toolchains leave open.
+
+    Folders are searched only when there is nothing else.
+    """
     root = _read(listing, "", others)
     if any(part.of(name) for part in (others, root.commands) for name in CommandName):
         return root
@@ -41,9 +44,10 @@ def find(listing: Listing, others: ProjectCommands) -> DetectedCommands:
 
 
 def rules(listing: Listing, path: str) -> Mapping[str, Rule]:
-    """The explicit rules with something to do, by target, in a Makefile and the files it includes.
+    """Return the explicit rules with a recipe, by target, in a Makefile and its included files.
 
-    Left out are what only looks like a rule: assignments, `.PHONY` and other special targets, patterns, names made of variables.
+    Lines that only look like a rule are left out: assignments, `.PHONY` and other special targets,
+    patterns, names made of variables.
     """
     found: dict[str, Rule] = {}
     for names, needs, recipe in _rules(listing, path, 0):
@@ -72,7 +76,7 @@ def _read(listing: Listing, folder: str, others: ProjectCommands) -> DetectedCom
 
 
 def _work(known: Mapping[str, Rule], target: str) -> str:
-    """The recipes of a target and of everything it needs."""
+    """Return the recipes of a target and of everything it needs."""
     reached = [target]
     for name in reached:
         reached += [need for need in known.get(name, Rule((), "")).needs if need in known and need not in reached]
@@ -80,7 +84,7 @@ def _work(known: Mapping[str, Rule], target: str) -> str:
 
 
 def _rules(listing: Listing, path: str, depth: int) -> Iterator[tuple[str, str, str]]:
-    """Targets, prerequisites and recipe of each rule, by GNU make's reading of lines."""
+    """Yield targets, prerequisites and recipe of each rule, reading lines as GNU make does."""
     open_rule: tuple[str, str] | None = None
     recipe: list[str] = []
     for line in _lines(listing.text(path)):
@@ -111,7 +115,7 @@ def _included(listing: Listing, path: str, names: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Logical lines: continuations joined, `define` blocks left out."""
+    """Yield logical lines: continuations joined, `define` blocks left out."""
     inside = 0
     for line in text.replace("\\\r\n", " ").replace("\\\n", " ").splitlines():
         if _DEFINE.match(line):

@@ -1,4 +1,4 @@
-"""JavaScript and TypeScript: the scripts of package.json, run by the package manager that the repository is kept with."""
+"""JavaScript and TypeScript: the scripts of package.json, run by the package manager in use."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ _ESLINT_CONFIGS = tuple(f"eslint.config.{ending}" for ending in ("js", "mjs", "c
 
 
 class _Package(Frozen):
-    """A folder with a package.json: what it says, and the packages of its workspace."""
+    """A folder with a package.json: its content, and the packages of its workspace."""
 
     folder: str
     manifest: str
@@ -36,7 +36,10 @@ class _Package(Frozen):
 
 
 def find(listing: Listing) -> DetectedCommands:
-    """The commands of the package at the root, or of those in folders when the root's has no tests."""
+    """Return the commands of the package at the root.
+
+    If it has no tests, return those of the packages in folders.
+    """
     return find_in(listing, (_MANIFEST,), _read, "JavaScript")
 
 
@@ -69,13 +72,16 @@ def _package(listing: Listing, folder: str) -> _Package:
 
 
 def _scripts(content: Mapping[str, object]) -> dict[str, str]:
-    """The scripts that do something: what `npm init` writes in place of a test does not."""
+    """Return the scripts that do something. The placeholder test of `npm init` does not."""
     named = {name: string(line) for name, line in table(content.get("scripts")).items()}
     return {name: line for name, line in named.items() if line.strip() and "no test specified" not in line}
 
 
 def _members(listing: Listing, folder: str, content: Mapping[str, object]) -> Iterator[str]:
-    """Manifests of the packages in a workspace (npm, Yarn, Bun in package.json; pnpm in a file of its own)."""
+    """Yield the manifests of the packages in a workspace.
+
+    npm, Yarn and Bun list them in package.json, pnpm in its own file.
+    """
     workspaces = content.get("workspaces")
     patterns = strings(workspaces) or strings(table(workspaces).get("packages"))
     pnpm = listing.text(join(folder, "pnpm-workspace.yaml"))
@@ -87,7 +93,7 @@ def _members(listing: Listing, folder: str, content: Mapping[str, object]) -> It
 
 
 def _script(package: _Package, name: str) -> Iterator[Command]:
-    """A script of the package, or of the packages in its workspace where the package itself has none."""
+    """Yield a script of the package, or those of its workspace's packages if it has none."""
     if name in package.scripts:
         yield command(f"{package.manifest} has a {name} script", *package.manager.script(name))
     elif any(name in scripts for scripts in package.members):
@@ -105,7 +111,7 @@ def _tests(listing: Listing, package: _Package) -> Iterator[Command]:
 
 
 def _lint(package: _Package, notes: list[str]) -> Iterator[Command]:
-    """The lint script, unless it would change files or misses the configuration of the linter it calls."""
+    """Yield the lint script, unless it would change files or lacks its linter's configuration."""
     for each in _script(package, "lint"):
         line = package.scripts.get("lint", "")
         if _CHANGES_FILES.search(line):

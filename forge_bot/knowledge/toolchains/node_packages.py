@@ -1,4 +1,4 @@
-"""The package manager a JavaScript project is kept with, and how it is told to install and to run."""
+"""The package manager of a JavaScript project, with its install and run commands."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ _LOCKS = (
 
 
 class Manager(Frozen):
-    """A package manager in a folder: its name, what says so, and the lock file, if there is one."""
+    """A package manager in a folder: its name, the evidence for it, and the lock file, if any."""
 
     name: str
     folder: str
@@ -26,7 +26,10 @@ class Manager(Frozen):
     berry: bool = False
 
     def install(self) -> tuple[str, ...]:
-        """Installs what the lock file pins, or else what package.json asks for, and writes no lock file of its own."""
+        """Return the command that installs the locked versions, or else those of package.json.
+
+        It writes no lock file.
+        """
         match self.name, bool(self.lock):
             case "pnpm", True:
                 return self._run("install", "--frozen-lockfile")
@@ -46,11 +49,11 @@ class Manager(Frozen):
                 return self._run("install", "--no-audit", "--no-fund", "--no-package-lock")
 
     def script(self, name: str) -> tuple[str, ...]:
-        """Runs a script of package.json."""
+        """Return the command that runs a script of package.json."""
         return self._run("test") if name == "test" and self.name != "bun" else self._run("run", name)
 
     def everywhere(self, name: str) -> tuple[str, ...]:
-        """Runs a script in each package of the workspace that has it."""
+        """Return the command that runs a script in each package of the workspace that has it."""
         match self.name:
             case "pnpm":
                 return self._run("-r", "--if-present", "run", name)
@@ -67,7 +70,7 @@ class Manager(Frozen):
 
 
 def read_manager(listing: Listing, folder: str, package: Mapping[str, object]) -> Manager:
-    """The manager that package.json names, else the one whose lock file is there, else npm."""
+    """Return the manager that package.json names, else the one with a lock file, else npm."""
     named, _, version = string(package.get("packageManager")).partition("@")
     known = {manager for _, manager in _LOCKS}
     locks = [(join(folder, file), manager) for file, manager in _LOCKS if listing.has(join(folder, file))]

@@ -1,4 +1,4 @@
-"""Python: an environment by venv and pip, tests by pytest, unittest or Django, linters that the repository configures."""
+"""Python: venv and pip; pytest, unittest or Django; the linters that the repository configures."""
 
 from collections.abc import Iterator
 from posixpath import basename
@@ -25,7 +25,7 @@ _MOST_PROJECTS = 8
 
 
 class _Project(Frozen):
-    """One Python project in the repository: what it needs, how it is tested, which linters it configures."""
+    """One Python project in the repository: its needs, its tests, its configured linters."""
 
     folder: str
     needs: Needs
@@ -34,12 +34,15 @@ class _Project(Frozen):
 
     @property
     def declares(self) -> bool:
-        """Whether the folder holds a project, and not only a tool's settings for the projects below it."""
+        """Return whether the folder holds a project.
+
+        A folder may hold only a tool's settings for the projects below it.
+        """
         return self.needs.installable or bool(self.needs.dependencies or self.needs.sources)
 
 
 def find(listing: Listing) -> DetectedCommands:
-    """The commands of the Python project at the root, or of those in folders when the root holds none."""
+    """Return the commands of the Python project at the root, or else of those in folders."""
     if not listing.has("pyproject.toml") and not any(path.endswith(".py") for path in listing.own()):
         return DetectedCommands()
     root = _read(listing, "")
@@ -69,7 +72,10 @@ def _read(listing: Listing, folder: str) -> _Project:
 
 
 def _order(listing: Listing, project: _Project) -> Order:
-    """What to install. Tests by unittest need nothing when the project has no dependencies and lies where Python finds it."""
+    """Return what to install.
+
+    Unittest needs nothing when the project has no dependencies and Python finds it in place.
+    """
     linters = [each.argv[2] for each in project.linters]
     match project.tests.runner:
         case Runner.PYTEST:
@@ -106,7 +112,10 @@ def _tests(listing: Listing, project: _Project) -> Iterator[Command]:
 
 
 def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:
-    """A prefix that lets Python find modules which are not installed and do not lie where the command runs."""
+    """Return a prefix that lets Python find modules which are not installed.
+
+    It is needed if they are not in the folder where the command runs.
+    """
     if project.needs.installable:
         return ()
     source = join(project.folder, "src")
@@ -117,7 +126,10 @@ def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:
 
 
 def _linters(listing: Listing, folder: str) -> Iterator[Command]:
-    """Ruff where it is configured, else flake8 where that is: who moved to the one often left the other's settings behind."""
+    """Yield Ruff if it is configured, else flake8 if that is.
+
+    Projects that moved to Ruff often left flake8's settings behind.
+    """
     target = folder or "."
     manifest = join(folder, "pyproject.toml")
     ruff = listing.first(folder, ("ruff.toml", ".ruff.toml"))

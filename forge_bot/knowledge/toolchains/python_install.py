@@ -1,4 +1,4 @@
-"""What to hand to pip so that a Python project's tests and linters can run."""
+"""The pip arguments that a Python project's tests and linters need."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,10 @@ _PIP = (PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check")
 
 
 class Order(Frozen):
-    """What one project asks of pip: folders to install as editable, requirements, requirements files; and all that in words."""
+    """What one project installs with pip: editable folders, requirements, requirements files.
+
+    It also holds a description in words.
+    """
 
     editable: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
@@ -23,14 +26,15 @@ class Order(Frozen):
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to install."""
+        """Return whether there is nothing to install."""
         return not (self.editable or self.requirements or self.files)
 
 
 def order(listing: Listing, needs: Needs, tools: Sequence[str], *, with_tests: bool) -> Order:
-    """What to install for a project, so that the tools can be run and, if asked, its tests.
+    """Return what to install for a project, for its tools and, if requested, its tests.
 
-    The project itself is installed as editable, so that later edits count without another installation.
+    The project itself is installed as editable, so that later edits take effect without another
+    installation.
     """
     chosen = _chosen(needs, tools) if with_tests else ()
     extras = [source for source in chosen if source.kind == "extra"]
@@ -48,9 +52,10 @@ def order(listing: Listing, needs: Needs, tools: Sequence[str], *, with_tests: b
 
 
 def pip_commands(listing: Listing, orders: Sequence[Order]) -> tuple[Command, ...]:
-    """A fresh environment and what goes into it; no command at all when nothing is to be installed.
+    """Return the commands for a new environment and its packages; none if there are no packages.
 
-    Pip wants a hash for everything as soon as one requirement has one, so files with hashes are installed by themselves.
+    Pip requires a hash for everything as soon as one requirement has one, so files with hashes are
+    installed separately.
     """
     wanted = [each for each in orders if not each.empty]
     if not wanted:
@@ -71,7 +76,11 @@ def pip_commands(listing: Listing, orders: Sequence[Order]) -> tuple[Command, ..
 
 
 def _chosen(needs: Needs, tools: Sequence[str]) -> tuple[DependencySource, ...]:
-    """The sources for tests; those for development when there are none for tests, or only they name the tool that runs them."""
+    """Return the sources for tests.
+
+    Those for development are used when there are none for tests, or if only they name the tool that
+    runs the tests.
+    """
     tests = _preferred([source for source in needs.sources if source.for_tests])
     development = _preferred([source for source in needs.sources if source.for_development])
     if not tests:
@@ -81,13 +90,16 @@ def _chosen(needs: Needs, tools: Sequence[str]) -> tuple[DependencySource, ...]:
 
 
 def _preferred(sources: Sequence[DependencySource]) -> tuple[DependencySource, ...]:
-    """Extras and groups over requirements files: a project that has both keeps the files for something else, mostly pins."""
+    """Return extras and groups if there are any, else requirements files.
+
+    A project that has both keeps the files for something else, mostly pins.
+    """
     named = tuple(source for source in sources if source.kind != "file")
     return named or tuple(sources)
 
 
 def _base_files(needs: Needs) -> list[str]:
-    """Requirements files for running the project, where they are the place that says it."""
+    """Return the requirements files for running the project, if they declare its dependencies."""
     if needs.dependencies:
         return []
     return [source.name for source in needs.sources if source.for_running]

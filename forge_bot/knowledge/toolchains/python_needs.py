@@ -1,4 +1,4 @@
-"""What a Python project declares that it needs, in any of the places where projects declare it."""
+"""Read the declared dependencies of a Python project, in all places where projects declare them."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ _COMPILED = re.compile(r"\b(?:ext[-_]modules|maturin|mesonpy|scikit_build_core|s
 
 
 class DependencySource(Frozen):
-    """Requirements that stand together under a name: an extra, a dependency group, a requirements file."""
+    """Requirements under one name: an extra, a dependency group, a requirements file."""
 
     kind: Literal["extra", "group", "file"]
     name: str
@@ -30,26 +30,26 @@ class DependencySource(Frozen):
 
     @property
     def for_tests(self) -> bool:
-        """Whether the name says that tests need these."""
+        """Return whether the name says that tests need these."""
         return canonical(self.about) in _TEST_NAMES
 
     @property
     def for_development(self) -> bool:
-        """Whether the name says that developers need these."""
+        """Return whether the name says that developers need these."""
         return canonical(self.about) in _DEV_NAMES
 
     @property
     def for_running(self) -> bool:
-        """Whether these are what the project needs in order to run at all."""
+        """Return whether the project needs these in order to run at all."""
         return self.kind == "file" and self.about in {"", "base"}
 
     def names(self, project: str) -> bool:
-        """Whether a requirement on that project stands here."""
+        """Return whether it holds a requirement on that project."""
         return any(name_of(each) == project for each in self.requirements)
 
 
 class Needs(Frozen):
-    """How a project is installed, what it depends on, and the named sources of further requirements."""
+    """The way a project is installed, its dependencies, and named sources of more requirements."""
 
     folder: str
     installable: bool
@@ -59,12 +59,12 @@ class Needs(Frozen):
     beside: tuple[str, ...]
 
     def declared(self, project: str) -> str:
-        """A requirement on a project as it is declared anywhere, else the bare name."""
+        """Return a requirement on a project as it is declared anywhere, else the bare name."""
         everything = (*self.dependencies, *(each for source in self.sources for each in source.requirements))
         return next((each for each in everything if name_of(each) == project), project)
 
     def named_in(self, project: str) -> str:
-        """Where a requirement on a project is declared; empty when nowhere."""
+        """Return where a requirement on a project is declared; empty when nowhere."""
         found = next((source for source in self.sources if source.names(project)), None)
         if found is None:
             return "the project's dependencies" if any(name_of(each) == project for each in self.dependencies) else ""
@@ -72,7 +72,7 @@ class Needs(Frozen):
 
 
 def read_needs(listing: Listing, folder: str) -> Needs:
-    """What the Python project in a folder declares; nothing of it is executed."""
+    """Return the declarations of the Python project in a folder. Nothing of it is executed."""
     project = toml(listing.text(join(folder, "pyproject.toml")))
     legacy = ini(listing.text(join(folder, "setup.cfg")))
     script = setup_script.arguments(listing.text(join(folder, "setup.py")))
@@ -98,10 +98,11 @@ def read_needs(listing: Listing, folder: str) -> Needs:
 
 
 def _installable(listing: Listing, folder: str, project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]]) -> bool:
-    """Whether pip can install the folder.
+    """Return whether pip can install the folder.
 
-    A project table without a build system is what uv calls a virtual project: an application to be run where it lies. Setuptools,
-    which pip would fall back to, installs it only if it finds exactly one package, and for that the src layout is the sure sign.
+    A project table without a build system is what uv calls a virtual project: an application to be
+    run in place. Setuptools, which pip would use instead, installs it only if it finds exactly one
+    package; the src layout is the reliable sign for that.
     """
     if table(project, "tool", "uv").get("package") is False or table(project, "tool", "poetry").get("package-mode") is False:
         return False
@@ -122,7 +123,10 @@ def _extras(project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str
 
 
 def _groups(project: Mapping[str, object]) -> Iterator[DependencySource]:
-    """Groups that pip cannot install by name: standard ones, and those of uv, Poetry, PDM and Hatch."""
+    """Yield the groups that pip cannot install by name.
+
+    They are standard groups, and those of uv, Poetry, PDM and Hatch.
+    """
     standard = table(project, "dependency-groups")
     yield from _sources("group", {name: tuple(dependency_group(standard, name)) for name in standard})
     tool = table(project, "tool")
@@ -147,7 +151,7 @@ def _sources(kind: Literal["extra", "group"], named: Mapping[str, tuple[str, ...
 
 
 def _files(listing: Listing, folder: str) -> Iterator[DependencySource]:
-    """Requirements files: `requirements-test.txt` and its spellings, and what lies in `requirements/`."""
+    """Yield requirements files: `requirements-test.txt`, its spellings, and `requirements/`."""
     inside = join(folder, "requirements")
     for path in listing.below(folder):
         name = basename(path)
@@ -161,13 +165,19 @@ def _files(listing: Listing, folder: str) -> Iterator[DependencySource]:
 
 
 def _hooks(listing: Listing) -> Iterator[DependencySource]:
-    """The versions of linters that pre-commit pins: where a project names its linter nowhere else, it is the one it means."""
+    """Yield the versions of linters that pre-commit pins.
+
+    If a project names its linter nowhere else, it means this one.
+    """
     pins = tuple(f"{found['tool']}=={found['version']}" for found in _HOOK.finditer(listing.text(_HOOKS)))
     yield from (DependencySource(kind="file", name=_HOOKS, about="hooks", requirements=pins) for _ in pins[:1])
 
 
 def _tox(listing: Listing, folder: str) -> Iterator[DependencySource]:
-    """The plain dependencies of tox's main environment; those with a condition or a substitution are left to tox."""
+    """Yield the plain dependencies of tox's main environment.
+
+    Those with a condition or a substitution are left to tox.
+    """
     environment = ini(listing.text(join(folder, "tox.ini"))).get("testenv", {})
     lines = (line.strip() for line in environment.get("deps", "").splitlines())
     plain = tuple(line for line in lines if name_of(line) and ":" not in line and "{" not in line)
@@ -175,7 +185,10 @@ def _tox(listing: Listing, folder: str) -> Iterator[DependencySource]:
 
 
 def _beside(listing: Listing, folder: str, project: Mapping[str, object]) -> Iterator[str]:
-    """Folders of this repository that the project depends on and no index knows: workspace members and path sources (uv)."""
+    """Yield folders of this repository that the project depends on and no index provides.
+
+    They are workspace members and path sources (uv).
+    """
     uv = table(project, "tool", "uv")
     for pattern in strings(table(uv, "workspace").get("members")):
         for member in listing.projects(("pyproject.toml",)) if not folder else ():

@@ -1,4 +1,4 @@
-"""Python requirements in the forms projects write them in, as the strings pip takes (PEP 508)."""
+"""Convert Python requirements from all common forms to the strings pip takes (PEP 508)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,18 +14,18 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
 def canonical(name: str) -> str:
-    """A project or group name in the one form in which it can be compared (PEP 503)."""
+    """Return a project or group name in the form that can be compared (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def name_of(requirement: str) -> str:
-    """The project a requirement is about, comparable; empty for options and addresses."""
+    """Return the comparable project name of a requirement; empty for options and addresses."""
     found = _NAME.match(requirement)
     return canonical(found[1]) if found and not requirement.lstrip().startswith(("http:", "https:", "git+")) else ""
 
 
 def file_lines(listing: Listing, path: str, _seen: frozenset[str] = frozenset()) -> Iterator[str]:
-    """The requirements of a requirements file and of the files it includes."""
+    """Yield the requirements of a requirements file and of the files it includes."""
     for raw in listing.text(path).replace("\\\n", " ").splitlines():
         line = re.split(r"(?:^|\s)#", raw, maxsplit=1)[0].strip()
         if included := _INCLUDE.match(line):
@@ -37,13 +37,13 @@ def file_lines(listing: Listing, path: str, _seen: frozenset[str] = frozenset())
 
 
 def includes(listing: Listing, path: str, other: str) -> bool:
-    """Whether one requirements file includes another one."""
+    """Return whether one requirements file includes another one."""
     found = (_INCLUDE.match(line.strip()) for line in listing.text(path).splitlines())
     return any(normpath(join(dirname(path), each[1])) == other for each in found if each)
 
 
 def dependency_group(groups: Mapping[str, object], name: str, _within: frozenset[str] = frozenset()) -> Iterator[str]:
-    """The requirements of a dependency group, the groups it includes among them (PEP 735)."""
+    """Yield the requirements of a dependency group and of the groups it includes (PEP 735)."""
     by_name = {canonical(key): value for key, value in groups.items()}
     for entry in items(by_name.get(canonical(name))):
         included = canonical(string(table(entry).get("include-group")))
@@ -54,9 +54,10 @@ def dependency_group(groups: Mapping[str, object], name: str, _within: frozenset
 
 
 def from_tables(entries: Mapping[str, object]) -> Iterator[str]:
-    """Requirements written as a table of names and constraints, as Poetry and Pipenv do.
+    """Yield requirements from a table of names and constraints, as Poetry and Pipenv write them.
 
-    Git and address requirements become direct references; those on local folders are left out, as no index has them.
+    Git and address requirements become direct references; those on local folders are left out, as
+    no index has them.
     """
     for name, value in entries.items():
         if canonical(name) == "python":
@@ -74,7 +75,10 @@ def from_tables(entries: Mapping[str, object]) -> Iterator[str]:
 
 
 def _pep440(constraint: str) -> str:
-    """A version constraint in pip's words: `^1.2` allows what keeps the leftmost number that is not zero, `~1.2` any 1.2.x."""
+    """Translate a version constraint to PEP 440.
+
+    `^1.2` keeps the leftmost number that is not zero; `~1.2` allows any 1.2.x.
+    """
     if "||" in constraint:
         return ""
     return ",".join(part for part in _parts(constraint) if part)
@@ -94,7 +98,7 @@ def _parts(constraint: str) -> Iterable[str]:
 
 
 def _next(version: str, *, caret: bool) -> str:
-    """The first version that a caret or tilde constraint leaves out."""
+    """Return the first version that a caret or tilde constraint excludes."""
     numbers = [int(part) for part in version.split(".")]
     last = len(numbers) - 1
     at = next((index for index, number in enumerate(numbers) if number), last) if caret else min(1, last)

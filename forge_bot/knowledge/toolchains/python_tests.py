@@ -1,4 +1,4 @@
-"""How a Python project runs its tests: what says so, and where they start."""
+"""Detect how a Python project runs its tests: the evidence for it, and where they start."""
 
 import re
 import shlex
@@ -21,7 +21,7 @@ _READ_AT_MOST = 60
 
 
 class Runner(StrEnum):
-    """What runs the tests."""
+    """The program that runs the tests."""
 
     PYTEST = "pytest"
     UNITTEST = "unittest"
@@ -30,7 +30,7 @@ class Runner(StrEnum):
 
 
 class Tests(Frozen):
-    """The runner, why it is that one, and the test files."""
+    """The runner, the reason for it, and the test files."""
 
     runner: Runner
     reason: str = ""
@@ -39,7 +39,7 @@ class Tests(Frozen):
 
 
 class UnittestStart(NamedTuple):
-    """Where unittest's discovery starts, the folder its imports are relative to, and the names it looks for."""
+    """The start folder of unittest's discovery, the folder of its imports, and its file pattern."""
 
     folder: str
     top: str
@@ -47,7 +47,10 @@ class UnittestStart(NamedTuple):
 
 
 def read_tests(listing: Listing, folder: str, needs: Needs) -> Tests:
-    """The runner of the project in a folder. Pytest runs unittest's classes too, so any sign of it decides."""
+    """Return the runner of the project in a folder.
+
+    Pytest runs unittest's classes too, so any sign of pytest decides.
+    """
     files = tuple(path for path in listing.own(folder) if _is_test(basename(path)))
     configured, quiet = _configured(listing, folder)
     declared = needs.named_in("pytest")
@@ -64,10 +67,11 @@ def read_tests(listing: Listing, folder: str, needs: Needs) -> Tests:
 
 
 def unittest_starts(listing: Listing, files: Sequence[str]) -> tuple[UnittestStart, ...]:
-    """The fewest discoveries that reach all test files.
+    """Return the fewest discoveries that reach all test files.
 
-    Discovery goes down into packages only (https://docs.python.org/3/library/unittest.html#test-discovery), so each file
-    is reached from the topmost package around it, or from its own folder when that is no package.
+    Discovery descends into packages only
+    (https://docs.python.org/3/library/unittest.html#test-discovery), so each file is reached from
+    the topmost package around it, or from its own folder when that is no package.
     """
     starts = {_start(listing, path) for path in files}
     kept = {each for each in starts if not any(_reaches(other, each) for other in starts - {each})}
@@ -83,7 +87,10 @@ def _start(listing: Listing, path: str) -> UnittestStart:
 
 
 def _reaches(start: UnittestStart, other: UnittestStart) -> bool:
-    """Whether the first discovery finds the second's files as well: it starts in the folder that holds the other's package."""
+    """Return whether the first discovery also finds the second's files.
+
+    It does if it starts in the folder that holds the other's package.
+    """
     return start.pattern == other.pattern and start.folder == start.top == other.top
 
 
@@ -96,14 +103,20 @@ def _first(texts: dict[str, str], sign: re.Pattern[str]) -> str:
 
 
 def _configured(listing: Listing, folder: str) -> tuple[str, bool]:
-    """What configures pytest, and whether it asks for quiet output already; two empty answers when nothing does."""
+    """Return what configures pytest, and whether it requests quiet output already.
+
+    Both are empty when nothing does.
+    """
     for reason, options in _configurations(listing, folder):
         return reason, any(re.fullmatch(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet", option) for option in options)
     return "", False
 
 
 def _configurations(listing: Listing, folder: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """In the order in which pytest looks for them (https://docs.pytest.org/en/stable/reference/customize.html)."""
+    """Yield configurations in the order in which pytest looks for them.
+
+    Source: https://docs.pytest.org/en/stable/reference/customize.html
+    """
     for name in _PYTEST_FILES:
         if listing.has(path := join(folder, name)):
             text = listing.text(path)

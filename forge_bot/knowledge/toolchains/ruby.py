@@ -1,4 +1,4 @@
-"""Ruby: Bundler, with RSpec or a Rake task for the tests and RuboCop where the repository configures it."""
+"""Ruby: Bundler, RSpec or a Rake task for the tests, and RuboCop if it is configured."""
 
 import re
 
@@ -9,7 +9,7 @@ _TEST_TASK = re.compile(r"Rake::TestTask|Minitest::TestTask|^\s*task\s+:?[\"']?t
 
 
 def find(listing: Listing) -> DetectedCommands:
-    """The commands of the Ruby project at the root, which has a Gemfile."""
+    """Return the commands of the Ruby project at the root, which has a Gemfile."""
     if not listing.has("Gemfile"):
         return DetectedCommands()
     test = _tests(listing)

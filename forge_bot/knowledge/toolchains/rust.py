@@ -1,4 +1,4 @@
-"""Rust: crates and workspaces, and clippy or rustfmt where the repository configures them."""
+"""Rust: crates and workspaces, and clippy or rustfmt if the repository configures them."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ _NEEDS = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
 def find(listing: Listing) -> DetectedCommands:
-    """The commands of the crate or workspace at the root, or else of the crates in folders."""
+    """Return the commands of the crate or workspace at the root, or else of crates in folders."""
     return find_in(listing, ("Cargo.toml",), _read, "Rust")
 
 

@@ -1,4 +1,4 @@
-"""The literal arguments of a setup.py, read from its syntax: the script is never run."""
+"""Read the literal arguments of a setup.py from its syntax. The script is never run."""
 
 import ast
 import warnings
@@ -8,7 +8,10 @@ _Literals = Mapping[str, tuple[str, ...]]
 
 
 def arguments(text: str) -> Mapping[str, _Literals]:
-    """`install_requires` under the empty name and `extras_require` by its names, as far as they are written out in the script."""
+    """Return `install_requires` under the empty name and `extras_require` by its names.
+
+    Only values that are literals in the script are returned.
+    """
     try:
         with warnings.catch_warnings(action="ignore"):
             tree = ast.parse(text)
