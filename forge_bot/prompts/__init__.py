@@ -1,1 +1,1 @@
-"""What a model is given to read: strangers' text made safe, and the prompts around it."""
+"""Build prompts: untrusted text made safe, and the templates around it."""

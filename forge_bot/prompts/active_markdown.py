@@ -1,4 +1,4 @@
-"""What in a Markdown text would act on GitHub: read with a parser, as the second look at what `escape` made."""
+"""Find Markdown that would act on GitHub. It is the parser's check of what `escape` produces."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def _parser() -> MarkdownIt:
 
 
 def live(markdown: str) -> tuple[str, ...]:
-    """Everything in a document that would act outside its code; empty is what is wanted."""
+    """Return everything in a document that would act outside its code; the aim is none."""
     env: dict[str, Any] = {}
     tokens = _parser().parse(markdown + _AFTER, env)
     found = [f"definition: {label}" for label in env.get("references", {})]
@@ -35,12 +35,12 @@ def live(markdown: str) -> tuple[str, ...]:
 
 
 def live_line(markdown: str) -> tuple[str, ...]:
-    """Everything in a line of words that would act."""
+    """Return everything in a line of words that would act."""
     return tuple(each for token in _parser().parseInline(markdown) for each in _in_block(token))
 
 
 def open_fence(markdown: str) -> str:
-    """The mark that closes the code block a document leaves open; empty when it leaves none."""
+    """Return the mark that closes the open code block of a document; empty if none is open."""
     tokens = _parser().parse(markdown + _AFTER)
     last = tokens[-1] if tokens else None
     return last.markup if last is not None and last.type == "fence" and "</details>" in last.content else ""

@@ -1,4 +1,7 @@
-"""Addresses of issues, pull requests, discussions and commits: GitHub notes on their pages whoever names them."""
+"""Addresses of issues, pull requests, discussions and commits.
+
+GitHub adds a note to these pages when another page links to them.
+"""
 
 import html
 import re
@@ -10,11 +13,14 @@ _THREAD = re.compile(
 _KIND = re.compile(r"/(issues|pull|discussions|commits?)/", re.IGNORECASE)
 _GITHUB = {"github.com", "www.github.com"}
 _INERT_HOST = "redirect.github.com"
-"""GitHub's own host for links that shall leave no note on the page they lead to."""
+"""GitHub's own host for links that leave no note on their target page."""
 
 
 def points_at_thread(address: str) -> bool:
-    """Whether GitHub, this one or one of a company, could take the address for such a page, however it is written."""
+    """Return whether GitHub, public or self-hosted, could take the address for such a page.
+
+    All spellings of an address are considered.
+    """
     meant = re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", html.unescape(address))
     found = _THREAD.match(unquote(meant))
     return found is not None and (found["host"].lower() in _GITHUB or (_THREAD.match(meant) is not None and not _is_inert(found["host"])))
@@ -25,7 +31,7 @@ def _is_inert(host: str) -> bool:
 
 
 def inert_address(address: str) -> str:
-    """An address that leads to the same page and leaves no note there."""
+    """Return an address that leads to the same page and leaves no note there."""
     opening = "<" if address.startswith("<") else ""
     meant = re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", html.unescape(address.removeprefix("<")))
     scheme, found, rest = meant.partition("://")
@@ -35,7 +41,8 @@ def inert_address(address: str) -> str:
     host, _, path = rest.partition("/")
     if unquote(host).lower() in _GITHUB:
         return f"{opening}{scheme}://{_INERT_HOST}/{_encoded(path)}"
-    # Another server may be a GitHub too. A browser reads %69 as i; who looks for the address of an issue does not find one.
+    # Another server may be a GitHub too. A browser decodes %69 as i; a search for issue addresses
+    # does not find it.
     plain = _encoded(unquote(path))
     return f"{opening}{scheme}://{host}/" + _KIND.sub(lambda kind: f"/%{ord(kind[1][0]):02X}{kind[1][1:]}/", plain, count=1)
 

@@ -1,4 +1,4 @@
-"""Material → prompt: layer 1 as the system part, everything that varies from run to run as the user part."""
+"""Assemble the prompt. Layer 1 is the system part; everything that varies is the user part."""
 
 import re
 from collections import Counter
@@ -20,7 +20,7 @@ _DELIMITER = re.compile(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
 
 
 class MaintainerWords(NamedTuple):
-    """What maintainers said, ready to be printed."""
+    """The maintainers' remarks, ready to be printed."""
 
     notes: tuple[str, ...]
     decided: tuple[str, ...]
@@ -28,7 +28,7 @@ class MaintainerWords(NamedTuple):
 
 
 class StaticContext(Frozen):
-    """All that an agent's template may know. Nothing in it changes from round to round or from run to run."""
+    """The facts for an agent's template. None of them changes between rounds or runs."""
 
     agent: str
     phase: str
@@ -40,7 +40,7 @@ class StaticContext(Frozen):
 
 
 class PromptMessages(Frozen):
-    """All that the templates of the user part may know."""
+    """The facts for the templates of the user part."""
 
     agent: str
     phase: str
@@ -70,17 +70,18 @@ class PromptMessages(Frozen):
 
 
 def assemble(material: Material, environment: Environment, *, token_budget: int = 60_000) -> Prompt:
-    """The prompt for this material.
+    """Return the prompt for this material.
 
-    Over the budget, layer 4, the layout and the middles of inputs give way, in the order of `fitting`; `dropped` says what.
-    Raises BadTemplate when a template cannot be rendered.
+    Above the budget, layer 4, the layout and the middles of inputs are reduced, in the order of
+    `fit_prompt`; `dropped` lists the reductions. Raises BadTemplate when a template cannot be
+    rendered.
     """
     tally: Counter[RemovalKind] = Counter()
     whole = _contents(material, tally)
     said = MaintainerWords(
         notes=tuple(_quoted(_cleaned(note, tally)) for note in material.notes),
         decided=tuple(_quoted(_cleaned(note, tally)) for note in material.decided),
-        # Typed by the one who asks: `Vec<String>` in it is no tag that somebody hides behind.
+        # The requester typed this text: `Vec<String>` in it is not a tag that hides something.
         question=_quoted(material.question),
     )
     system = _tidy(environment.render_once(f"{material.agent}.md.j2", _layer_one(material)))
@@ -122,7 +123,11 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
 
 
 def _in_order(material: Material) -> list[InputFile]:
-    """The inputs, what changes least first: artifacts as given, the last version of the output, then what shows the code."""
+    """Return the inputs, least changing first.
+
+    They are the artifacts as given, the last version of the output, then the inputs that show the
+    code.
+    """
     ranks = {"artifact": 0, "file": 2, "diff": 3, "output": 4}
     return sorted(material.inputs, key=lambda each: 1 if each.name == material.output_file else ranks[each.kind])
 
@@ -183,7 +188,7 @@ def _cleaned(text: str, tally: Counter[RemovalKind]) -> str:
 
 
 def _open(text: str) -> str:
-    """One line that stands outside of any fence: it can neither open one nor close one."""
+    """Return one line outside of any fence: it can neither open one nor close one."""
     return _DELIMITER.sub("&lt;", one_line(text))
 
 
@@ -192,12 +197,15 @@ def _lines(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _bullets(lines: tuple[str, ...], label: str) -> str:
-    """One bullet a line, in a fence: what earlier runs left behind can quote strangers."""
+    """Return one bullet for each line, in a fence: text of past runs can quote untrusted text."""
     return fence("\n".join(f"- {one_line(line)}" for line in lines), label) if lines else ""
 
 
 def _facts(repository: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Layer 3: what fits on a line first, then what needs a fence. Empty facts are none."""
+    """Return the facts of layer 3: one-line facts first, then those that need a fence.
+
+    Empty facts are left out.
+    """
     short = [line for line in repository if len(line.text.split("\n")) == 1 and line.text.strip()]
     long = [line for line in repository if line not in short and line.text.strip()]
     return (
@@ -207,12 +215,13 @@ def _facts(repository: tuple[Line, ...]) -> tuple[Line, ...]:
 
 
 def _quoted(note: str) -> str:
-    """A note as a block quote. Each of its lines is marked, so it cannot end the quote."""
+    """Return a note as a block quote. Each line is marked, so the note cannot end the quote."""
     return "\n".join(f"> {_DELIMITER.sub('&lt;', line)}".rstrip() for line in note.strip().splitlines())
 
 
 def _tidy(text: str) -> str:
-    # Names of files need not be UTF-8; Python keeps their bytes as halves of surrogate pairs, which no request can carry.
+    # File names need not be UTF-8. Python keeps their bytes as surrogate halves, which no request
+    # can carry.
     return _HALF.sub("\ufffd", text).strip("\n") + "\n"
 
 

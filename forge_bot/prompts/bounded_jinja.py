@@ -1,8 +1,9 @@
-"""A Jinja sandbox in which a template can neither reach Python nor run away.
+"""A Jinja sandbox in which a template can neither access Python nor run without end.
 
-Jinja's own sandbox keeps templates off attributes that lead out of it, and bounds one `range`. It does not bound loops in
-loops, recursive macros, texts that double themselves, or `"x" * 10**9`. Here each of these ends in a SecurityError. What is
-left out (most filters, most methods of str) is left out because it can make a long text out of a short one.
+Jinja's own sandbox blocks attributes that lead out of it, and bounds one `range`. It does not bound
+nested loops, recursive macros, texts that double themselves, or `"x" * 10**9`. Here each of these
+raises a SecurityError. Most filters and most methods of str are left out because they can make a
+long text out of a short one.
 """
 
 import json
@@ -20,10 +21,10 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MAX_CHARACTERS = 4_000_000
-"""Most characters a template may make: a prompt for the largest context windows, four times over."""
+"""The maximum characters of a rendered template: four times the largest context windows."""
 
 MAX_STEPS = 100_000
-"""Most passes through loops, and calls, in one rendering."""
+"""The maximum loop passes and calls in one rendering."""
 
 MAX_RANGE = 1_000
 
@@ -42,7 +43,7 @@ _STEPS: ContextVar[Iterator[int]] = ContextVar("steps")
 
 @contextmanager
 def counted_steps() -> Generator[None]:
-    """One rendering, with a count of steps of its own, whichever thread or task it runs in."""
+    """Count the steps of one rendering, separately for each thread and task."""
     token = _STEPS.set(count())
     try:
         yield
@@ -72,7 +73,7 @@ class _CountingGenerator(CodeGenerator):
 
 
 def joined(parts: Iterable[str]) -> str:
-    """The parts as one text; SecurityError when it would pass MAX_CHARACTERS."""
+    """Join the parts to one text. Raises SecurityError above MAX_CHARACTERS."""
     kept: list[str] = []
     total = 0
     for part in parts:
@@ -106,7 +107,7 @@ def _range(*bounds: int) -> range:
 
 
 class BoundedEnvironment(ImmutableSandboxedEnvironment):
-    """Jinja's immutable sandbox, strict about undefined names, with every way to grow or to loop bounded."""
+    """Jinja's immutable sandbox, strict about undefined names, with growth and loops bounded."""
 
     code_generator_class = _CountingGenerator
     concat = staticmethod(joined)
@@ -119,7 +120,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         self.globals = {"range": _range, "dict": dict, "namespace": self.globals["namespace"]}
 
     def counted(self, values: Iterable[object]) -> Iterator[object]:
-        """The values, one step each."""
+        """Yield the values and count one step for each."""
         for value in values:
             _step()
             yield value
@@ -129,10 +130,13 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return super().is_safe_attribute(obj, attr, value) and (not plain or not callable(value) or attr in _SAFE_METHODS)
 
     def wrap_str_format(self, value: Any) -> None:
-        """No special way for `str.format`: like any method that can grow a text, it is not safe."""
+        """Refuse `str.format`: like any method that can grow a text, it is not safe."""
 
     def join_path(self, template: str, parent: str) -> str:
-        """The name as it is; asked for each include and import, so they are counted here."""
+        """Return the name unchanged.
+
+        Jinja calls this for each include and import, so they are counted.
+        """
         _step()
         return super().join_path(template, parent)
 

@@ -1,6 +1,7 @@
-"""Classes of characters that decide whether an unseen one has work to do: emoji, joining scripts, unseen letters.
+"""Character classes that decide whether an invisible character is needed.
 
-Facts are from the Unicode Character Database 16 (emoji-data, DerivedCoreProperties, Scripts); ranges are inclusive, in hex.
+They are emoji, joining scripts and invisible letters. Facts are from the Unicode Character Database
+16 (emoji-data, DerivedCoreProperties, Scripts); ranges are inclusive, in hex.
 """
 
 import unicodedata
@@ -13,7 +14,8 @@ KEYCAP = "\u20e3"
 TEXT_STYLE, EMOJI_STYLE = "\ufe0e", "\ufe0f"
 BLACK_FLAG = "\U0001f3f4"
 
-# The flags that Unicode recommends to be built of tags: England, Scotland, Wales. Other tag sequences are carriers of bytes.
+# The flags that Unicode recommends to be built of tags: England, Scotland, Wales. Other tag
+# sequences can carry any bytes.
 FLAG_TAGS = tuple("".join(chr(0xE0000 + ord(c)) for c in name) + "\U000e007f" for name in ("gbeng", "gbsct", "gbwls"))
 
 _EMOJI = (
@@ -24,7 +26,8 @@ _EMOJI = (
     "271D 2721 2728 2733-2734 2744 2747 274C 274E 2753-2755 2757 2763-2764 2795-2797 27A1 27B0 27BF 2934-2935 2B05-2B07 "
     "2B1B-2B1C 2B50 2B55 3030 303D 3297 3299 1F000-1FAFF"
 )
-# Scripts whose letters change shape at U+200C and U+200D: Arabic and its kin, the Indic family, Mongolian.
+# Scripts whose letters change shape at U+200C and U+200D: Arabic and related scripts, the Indic
+# family, Mongolian.
 _JOINING = (
     "600-8FF 900-DFF E80-FFF 1000-109F 1700-17DD 1800-18AF 1900-1CFF A800-A82F A840-A8FF A930-A9DF A9E0-A9FF AA60-AA7F AAE0-AAF6 "
     "ABC0-ABFF FB50-FDFF FE70-FEFC 10A00-10A5F 10AC0-10AFF 10D00-10D3F 11000-11FFF 1E900-1E95F"
@@ -32,12 +35,13 @@ _JOINING = (
 _MONGOLIAN = "1820-18AA"
 _HIEROGLYPHS = "13000-1342F 13460-143FA"
 _BRAILLE = "2801-28FF"
-# Unseen although Unicode does not call them format characters: fillers, grapheme joiners, inherent vowels, variation selectors,
-# the blank braille cell, the null notehead, and code points that are reserved to stay unseen.
+# Invisible although Unicode does not call them format characters: fillers, grapheme joiners,
+# inherent vowels, variation selectors, the blank braille cell, the null notehead, and code points
+# that are reserved to stay invisible.
 _UNSEEN = "34F 115F-1160 17B4-17B5 180B-180F 2028-2029 2065 2800 3164 FE00-FE0F FFA0 FFF0-FFF8 1D159 E0000-E0FFF"
-# Format characters that are drawn: signs written before or around numbers in Arabic, Syriac and Kaithi.
+# Visible format characters: signs before or around numbers in Arabic, Syriac and Kaithi.
 _DRAWN = "600-605 6DD 70F 890-891 8E2 110BD 110CD"
-# What lies here is no character at all and never will be.
+# These code points are no characters and never will be.
 _NO_CHARACTERS = "FDD0-FDEF " + " ".join(f"{plane:X}FFFE-{plane:X}FFFF" for plane in range(17))
 
 
@@ -67,7 +71,10 @@ _JOINING_SET, _UNSEEN_SET, _DRAWN_SET, _NO_CHARACTER_SET = (_Ranges(r) for r in 
 
 @cache
 def is_suspect(char: str) -> bool:
-    """True when the character is not drawn, or is drawn as a box; it may still be needed where it stands."""
+    """Return whether the character is not drawn, or is drawn as a box.
+
+    It may still be needed where it is.
+    """
     if " " <= char <= "~" or char in "\n\t":
         return False
     category = unicodedata.category(char)
@@ -77,10 +84,13 @@ def is_suspect(char: str) -> bool:
 
 
 def joins(char: str) -> bool:
-    """True for a letter or mark of a script that U+200C and U+200D shape."""
+    """Return whether U+200C and U+200D change the shape of the letter or mark."""
     return char in _JOINING_SET and unicodedata.category(char)[0] in "LM"
 
 
 def is_virama(char: str) -> bool:
-    """True for the sign that kills a vowel (canonical combining class 9), after which a joiner chooses the form that is seen."""
+    """Return whether the sign removes a vowel (canonical combining class 9).
+
+    A joiner after it chooses the visible form.
+    """
     return unicodedata.combining(char) == _VIRAMA

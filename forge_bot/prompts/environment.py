@@ -1,4 +1,7 @@
-"""Where templates are looked up and how they fail: a repository's own before those that ship, and BadTemplate with the line."""
+"""Find and render templates. A repository's own templates precede the shipped ones.
+
+BadTemplate names the line of an error.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -13,21 +16,21 @@ from forge_bot.values import Frozen
 
 SUFFIX = ".md.j2"
 SHIPPED = "shipped/"
-"""Prefix by which an override names the template it replaces: `{% extends "shipped/architect.md.j2" %}`."""
+"""The prefix of a shipped template in its override: `{% extends "shipped/architect.md.j2" %}`."""
 
 _FAILURES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError)
-"""What a template can raise while it is rendered; Jinja lets Python's own errors through."""
+"""The errors of rendering a template; Jinja lets Python's own errors through."""
 
 
 _KEPT = 32
-"""Texts that are kept: more than there are agents in a pipeline."""
+"""The number of cached texts: more than the agents of a pipeline."""
 
 
 class Environment:
     """The templates of prompts, rendered with plain data in a sandbox.
 
-    `overrides` maps names (`architect.md.j2`, `_again.md.j2`, or the template of an agent that only a pipeline of the
-    repository has) to the texts found under `.forge/prompts/`.
+    `overrides` maps names (`architect.md.j2`, `_again.md.j2`, or the template of an agent that only
+    a pipeline of the repository has) to the texts found under `.forge/prompts/`.
     """
 
     def __init__(self, overrides: Mapping[str, str] | None = None) -> None:
@@ -38,15 +41,17 @@ class Environment:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The templates that ship, partials among them, sorted."""
+        """Return the names of the shipped templates, including partials, sorted."""
         return tuple(sorted(path.name for path in self._folder.glob(f"*{SUFFIX}")))
 
     def has(self, name: str) -> bool:
-        """Whether `render` would find the template."""
+        """Return whether `render` would find the template."""
         return name in self._overrides or self._shipped(name) is not None
 
     def render(self, name: str, facts: Frozen) -> str:
-        """The template's text for these facts, which go in as JSON data: no object of ours ever meets a template.
+        """Return the template's text for these facts.
+
+        They are passed as JSON data, never as objects.
 
         BadTemplate names the template and the line when it cannot be read or rendered.
         """
@@ -58,7 +63,7 @@ class Environment:
                 raise BadTemplate(_sentence(name, error)) from error
 
     def render_once(self, name: str, facts: Frozen) -> str:
-        """The same as `render`, for facts that come again and again: a text that was made is kept."""
+        """Render as `render` does, and cache the text for facts that recur."""
         key = (name, facts)
         if key not in self._made:
             text = self.render(name, facts)
@@ -68,10 +73,10 @@ class Environment:
         return self._made[key]
 
     def check(self, agents: Collection[str]) -> None:
-        """Say at the start, before any money is spent, what would fail later.
+        """Find template errors at the start, before any money is spent.
 
-        BadTemplate if an agent has no template, if an override belongs to no agent and is no partial (nothing would ever render
-        it), or if the syntax of an override is wrong.
+        Raises BadTemplate if an agent has no template, if an override belongs to no agent and is no
+        partial (nothing would ever render it), or if the syntax of an override is wrong.
         """
         known = {agent + SUFFIX for agent in agents}
         for name in sorted(known):
@@ -86,7 +91,7 @@ class Environment:
                 raise BadTemplate(_sentence(name, error)) from error
 
     def _find(self, name: str) -> tuple[str, str, None] | None:
-        # The file name comes back in tracebacks, which is how an error learns its template and line.
+        # Tracebacks contain the file name. An error gets its template and line from there.
         if name in self._overrides:
             return self._overrides[name], f".forge/prompts/{name}", None
         path = self._shipped(name.removeprefix(SHIPPED))

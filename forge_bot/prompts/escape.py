@@ -1,11 +1,13 @@
-"""Words of models and strangers as Markdown that shows the same and does nothing on GitHub.
+"""Turn untrusted words into Markdown that looks the same and has no effect on GitHub.
 
-It calls nobody, refers to no issue, closes none, loads no picture, draws no formula, defines no link and no footnote for the rest
-of the comment, opens no HTML element and begins no line with a command. Most of it is one blank of no width, `&#8203;`, between a sign
-and the word it would act on. Code is left as it is, since GitHub does none of this in code.
+It mentions nobody, refers to no issue, closes none, loads no picture, draws no formula, defines no
+link and no footnote for the rest of the comment, opens no HTML element and begins no line with a
+command. Most of this is done by one zero-width blank, `&#8203;`, between a sign and the word it
+would act on. Code is left as it is, since GitHub ignores all of this in code.
 
-Where code ends is read by a parser, not guessed; and what comes out is read once more (`live`). If anything in it still acts, the
-whole is shown as code: the words stay, and their looks go.
+A parser determines where code ends, and the result is checked once more (`active_markdown.live`).
+If anything in it still acts, the whole text is shown as code: the words stay without their
+formatting.
 """
 
 import re
@@ -18,7 +20,7 @@ from forge_bot.prompts.invisible import invisible_spans
 from forge_bot.prompts.untrusted import Cleaned, clean, clean_plain
 
 BLANK = "&#8203;"
-"""A blank of no width: it is not seen, and it parts what would act together."""
+"""A zero-width blank: it is invisible and separates characters that would act together."""
 
 _TAG = re.compile(r"(?P<esc>\\*)<(?!(?<=[\w.,;:)*`]<)br\s*/?>|https?://[^\s<>]+>)(?=[A-Za-z/!?])", re.IGNORECASE)
 _ACTIVE = re.compile(
@@ -46,19 +48,22 @@ _IN_TITLES = re.compile(
     r"#+(?=\d)|\bGH-(?=\d)|https?://(?:www\.)?|(?<![A-Za-z0-9])@+(?=[A-Za-z0-9])|\*{2,}(?=no_ci\b)",
     re.IGNORECASE,
 )
-"""What acts in a title or in a commit's subject on GitHub and its CI, and is taken away there."""
+"""Text that acts in a title or a commit subject on GitHub and its CI. It is removed there."""
 _SKIPPED = re.compile(
     r"\[([^\[\]]*(?:skip|\bno[\s_-]?(?:ci|build|actions?|deploy|release)\b)[^\[\]]*)\]",
     re.IGNORECASE,
 )
-"""`[skip ci]`, `[ci skip]`, `[no ci]`, `[skip netlify]` and their kind, which tell a CI to leave a commit out."""
+"""`[skip ci]`, `[ci skip]`, `[no ci]`, `[skip netlify]` and similar:
+
+they tell a CI to skip a commit.
+"""
 _SKIP_TRAILER = re.compile(r"\b(skip-checks)\s*:\s*", re.IGNORECASE)
 _LONGEST_READ = 1_000
-"""Characters of a title that are read: no title of GitHub's is longer than 256."""
+"""The characters of a title that are read. GitHub's titles have at most 256."""
 _HARMLESS = re.compile(r"(?!.*\bGH-\d)[A-Za-z0-9 .,;:()'\"“”’–-]*", re.IGNORECASE)
-"""Words without any sign that means something in Markdown; most cells and reasons are."""
+"""Words without any sign that means something in Markdown; most cells and reasons are like this."""
 _BEGINS = re.compile(r"[-+*](?:\s|$)|[#>|=]|:?--|:-|~{3}|`{3}|\d+[.)]|/\w|(?:[*_-]\s*){3,}$")
-"""What could begin a block, or a command, at the beginning of a line."""
+"""Text that could begin a block or a command at the beginning of a line."""
 _HARMLESS_ENTITIES = re.compile(
     r"&(?:amp|lt|gt|quot|apos|nbsp|[mn]dash|hellip|[rl]arr|times|middot|bull|le|ge|ne|check|#(?:34|38|39|60|62|160|8203));"
 )
@@ -67,9 +72,10 @@ _ELLIPSIS = "…"
 
 
 def document(markdown: str) -> Cleaned:
-    """A whole document, fit to stand among words of ours; `removals` says what nobody would have seen of it.
+    """Return a whole document that is safe between our own texts.
 
-    Blocks it leaves open are closed, so that whatever follows after an empty line is not swallowed.
+    `removals` lists what nobody would have seen of it. Blocks it leaves open are closed, so that
+    text after an empty line is not swallowed.
     """
     cleaned = clean(markdown)
     quiet = _closed(_disarmed(_without_tags(cleaned.text)))
@@ -79,7 +85,10 @@ def document(markdown: str) -> Cleaned:
 
 
 def line(markdown: str, longest: int = 600) -> str:
-    """Words on one line, their code and emphasis kept; cut after so many characters. They begin no block, wherever they stand."""
+    """Return words on one line, with their code and emphasis, cut to `longest` characters.
+
+    They begin no block, in any position.
+    """
     words = cut(" ".join((markdown if _HARMLESS.fullmatch(markdown) else clean(markdown).text).split()), longest)
     if _HARMLESS.fullmatch(words):
         return _not_first(words)
@@ -88,12 +97,15 @@ def line(markdown: str, longest: int = 600) -> str:
 
 
 def cell(markdown: str, longest: int = 300) -> str:
-    """Words in a cell of a table."""
+    """Return words for a cell of a table."""
     return line(markdown, longest).replace("\\|", "|").replace("|", "\\|")
 
 
 def plain(text: str, longest: int = 200) -> str:
-    """A title or name: each sign of it is shown, none means anything, but what stands in backticks is code."""
+    """Return a title or name.
+
+    Each sign is shown and none has a meaning, except code in backticks.
+    """
     words = cut(" ".join(clean_plain(text).text.split()), longest)
     parts = re.split(r"(?<!`)(`[^`]+`)(?!`)", words)
     shown = "".join(code(part[1:-1]) if place % 2 else _literal(part) for place, part in enumerate(parts))
@@ -101,7 +113,7 @@ def plain(text: str, longest: int = 200) -> str:
 
 
 def code(text: str, longest: int = 200) -> str:
-    """A code span that shows the text, whatever it holds."""
+    """Return a code span that shows the text, whatever it holds."""
     shown = " ".join(cut(clean_plain(text).text, longest).split())
     ticks = "`" * (_longest_ticks(shown) + 1)
     blank = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
@@ -109,19 +121,22 @@ def code(text: str, longest: int = 200) -> str:
 
 
 def code_cell(text: str, longest: int = 200) -> str:
-    """A code span in a cell of a table."""
+    """Return a code span for a cell of a table."""
     return code(text, longest).replace("|", "\\|")
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A block of code that shows the text, whatever fences it holds, without the characters that nobody sees."""
+    """Return a code block that shows the text without invisible characters.
+
+    The text may hold any fences.
+    """
     shown = clean_plain(text).text
     ticks = "`" * max(3, _longest_ticks(shown) + 1)
     return f"{ticks}{language}\n{shown.rstrip()}\n{ticks}"
 
 
 def revealed(text: str) -> str:
-    """Return the text with every character that is not seen written as its code, such as `⟨U+200B⟩`."""
+    """Return the text with each invisible character as its code, such as `⟨U+200B⟩`."""
     parts: list[str] = []
     reached = 0
     for start, end, _ in sorted(invisible_spans(text)):
@@ -131,24 +146,28 @@ def revealed(text: str) -> str:
 
 
 def as_written(text: str, language: str = "markdown") -> str:
-    """Return a document as a block of code in which all of it is seen: comments, addresses and characters without a look."""
+    """Return a document as a code block in which all of it is visible.
+
+    That includes comments, addresses and invisible characters.
+    """
     return fenced(revealed(text.replace("\r\n", "\n")), language)
 
 
 def heading(text: str, longest: int = 200) -> str:
-    """Return a title for a pull request or the subject of a commit: one line of plain text that makes no program act.
+    """Return a title for a pull request or the subject of a commit, without any effect.
 
-    It refers to no issue and closes none, mentions nobody, and has no sign by which a CI skips its checks.
+    It is one line of plain text. It refers to no issue and closes none, mentions nobody, and has no
+    sign by which a CI skips its checks.
     """
     words = " ".join(clean_plain(text[:_LONGEST_READ]).text.split())
-    # What is taken away can bring together what acts, as in `#@7`, so it is done until nothing changes.
+    # A removal can join characters that act, as in `#@7`, so it is repeated until nothing changes.
     while (quiet := _SKIPPED.sub(r"(\1)", _SKIP_TRAILER.sub(r"\1 ", _IN_TITLES.sub("", words)))) != words:
         words = quiet
     return cut(" ".join(words.split()), longest)
 
 
 def cut(text: str, longest: int) -> str:
-    """The text, or its beginning and an ellipsis."""
+    """Return the text, or its beginning and an ellipsis."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + _ELLIPSIS
 
 
@@ -166,12 +185,15 @@ def _literal(text: str) -> str:
 
 
 def parted(text: str) -> str:
-    """Plain words with a blank of no width wherever signs would act together."""
+    """Insert a zero-width blank in plain words wherever signs would act together."""
     return _TOGETHER.sub(rf"\1{BLANK}", text)
 
 
 def _without_tags(text: str) -> str:
-    """The text with its tags shown. Without a tag other things become code or cease to be, so it is read again until it stays."""
+    """Return the text with its tags shown as text.
+
+    Without a tag other text becomes code or ceases to be code, so it is read again until it stays.
+    """
     for _ in range(_MOST_READINGS if "<" in text else 0):
         shown = _outside_code(text, lambda words: _TAG.sub(_tag, words))
         if shown == text:
@@ -199,7 +221,10 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def _harmless(found: re.Match[str]) -> str:
-    """What stands for one active thing; a sign that is escaped by a backslash is words already."""
+    """Return the replacement for one active element.
+
+    A sign that is escaped by a backslash is already plain text.
+    """
     slashes, sign = found["esc"], found[0][len(found["esc"]) :]
     escaped = len(slashes) % 2 == 1
     return slashes + _instead(found, sign, escaped=escaped)
@@ -228,7 +253,10 @@ def _instead(found: re.Match[str], sign: str, *, escaped: bool) -> str:
 
 
 def _address(found: re.Match[str], url: str) -> str:
-    """A bare address. One that would act becomes a link that shows it and leads to the same place."""
+    """Return the replacement for a bare address.
+
+    One that would act becomes a link that shows it and leads to the same place.
+    """
     if not _acts(url):
         return url
     url, after = url.rstrip(".,;:!?*_~"), url[len(url.rstrip(".,;:!?*_~")) :]
@@ -243,6 +271,6 @@ def _acts(url: str) -> bool:
 
 
 def _closed(text: str) -> str:
-    """The text with a code block that it leaves open closed."""
+    """Return the text with an open code block closed."""
     mark = open_fence(text)
     return f"{text.rstrip()}\n{mark}" if mark else text.strip("\n")

@@ -1,4 +1,4 @@
-"""The fence around strangers' text in a prompt: two delimiters, and no way to write one of them inside."""
+"""Fence untrusted text in a prompt: two delimiters that cannot be written inside it."""
 
 import re
 import unicodedata
@@ -12,15 +12,17 @@ from forge_bot.prompts.removals import cut
 
 _NAME = "untrusted-text"
 _LONGEST_LABEL = 200
-# Signs that read like the ones the delimiters are made of: brackets, slashes, and Cyrillic, Greek and Armenian letters.
+# Characters that look like those of the delimiters: brackets, slashes, and Cyrillic, Greek and
+# Armenian letters.
 _LOOK_ALIKES = str.maketrans("‹〈⟨❮˂∕⁄⧸еѕхԁтгпυτνսո−", "<<<<<///esxdtrnutvun-")
 
 
 def fence(text: str, label: str) -> str:
-    """`text` between `<untrusted-text source="label">` and `</untrusted-text>`.
+    """Return `text` between `<untrusted-text source="label">` and `</untrusted-text>`.
 
-    Where the text itself holds one of these, also in capitals, with spaces or in look-alike letters, its `<` is written as
-    `&lt;`; nothing else of it changes. The label becomes one line of at most 200 characters, all of them seen, and is escaped.
+    If the text itself holds one of these, also in capitals, with spaces or in look-alike letters,
+    its `<` is written as `&lt;`; nothing else changes. The label becomes one escaped line of at
+    most 200 visible characters.
     """
     pieces: list[str] = []
     reached = 0
@@ -32,8 +34,8 @@ def fence(text: str, label: str) -> str:
 
 
 def _delimiters(text: str) -> Iterator[int]:
-    """Places of the `<` of everything that reads like one of the delimiters."""
-    # Nearly every text holds none, and to see that takes a hundredth of the time that it takes to say where one is.
+    """Yield the places of the `<` of everything that reads like one of the delimiters."""
+    # Nearly every text holds none, and this check takes a hundredth of the time of the search.
     if _NAME not in "".join(part.translate(_FOLDS) for part in _NOT_ASCII.split(text)):
         return
     folded: list[str] = []
@@ -53,7 +55,10 @@ def _delimiters(text: str) -> Iterator[int]:
 
 @cache
 def _folded(char: str) -> str:
-    """What a reader takes the character for: lower case, without style, "" for blanks and what is not seen."""
+    """Return the character as a reader sees it: lower case, without style, "" for blanks.
+
+    Invisible characters give "" too.
+    """
     if char.isspace() or is_suspect(char):
         return ""
     if unicodedata.category(char) == "Pd":
@@ -70,7 +75,7 @@ class _Folds(dict[int, str | None]):
 
 
 _FOLDS = _Folds()
-# A text that is all ASCII is translated at once, any other one character by character: so the parts are taken apart.
+# An ASCII text is translated at once, any other one character by character, so the parts are split.
 _NOT_ASCII = re.compile(r"([^\x00-\x7f]+)")
 
 

@@ -1,4 +1,7 @@
-"""What is left out when a prompt is too long, and in which order: friction, similar runs, patterns, layout, then middles."""
+"""Shorten a prompt that is too long.
+
+The order is friction, similar runs, patterns, layout, then the middles of inputs.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Literal
@@ -10,25 +13,25 @@ from forge_bot.values import Frozen
 Kind = Literal["artifact", "diff", "file", "output"]
 
 _RECALL = {"friction": "AI Friction Points", "similar": "Similar Past Pipelines", "patterns": "Past Review Patterns"}
-"""Layer 4 by field and heading, in the order in which it is given up."""
+"""The fields and headings of layer 4, in the order in which they are dropped."""
 
 _LAYOUT = "layout"
 _FIRST_CUT: tuple[Kind, ...] = ("diff", "output", "file")
 _LAST_CUT: tuple[Kind, ...] = ("artifact",)
 
 _HEAD: dict[Kind, float] = {"artifact": 0.7, "file": 0.6, "diff": 0.6, "output": 0.25}
-"""How much of what is kept comes from the beginning. Commands say at their end what went wrong."""
+"""The share of the kept text that comes from the beginning. Commands report errors at their end."""
 
 _MARKER = 200
-"""Characters set aside for the line that says what is missing."""
+"""The characters reserved for the line that says what is missing."""
 
 
 _NEARBY = 300
-"""How far a cut moves to fall between two lines."""
+"""The distance by which a cut moves to fall between two lines."""
 
 
 class ShownInput(Frozen):
-    """An input as the model will see it: whole, or without its middle once `keep` is set."""
+    """An input as the model sees it: whole, or without its middle once `keep` is set."""
 
     name: str
     kind: Kind
@@ -37,7 +40,7 @@ class ShownInput(Frozen):
 
     @property
     def text(self) -> str:
-        """The text in its fence, with a line in the place of what is missing."""
+        """The fenced text, with a line in place of what is missing."""
         if self.keep is None:
             return fence(self.whole, self.name)
         head, gone, tail = _parts(self.whole, self.keep, _HEAD[self.kind])
@@ -46,12 +49,12 @@ class ShownInput(Frozen):
 
     @property
     def missing(self) -> int:
-        """Characters of the input that are not shown."""
+        """The number of characters of the input that are not shown."""
         return 0 if self.keep is None else len(_parts(self.whole, self.keep, _HEAD[self.kind])[1])
 
 
 class Contents(Frozen):
-    """The parts of a prompt that may have to give way."""
+    """The parts of a prompt that may be shortened."""
 
     shown: tuple[ShownInput, ...]
     repository: tuple[Line, ...]
@@ -61,10 +64,10 @@ class Contents(Frozen):
 
 
 def fitted(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Contents:
-    """As much of the contents as fits into `room` characters.
+    """Return as much of the contents as fits into `room` characters.
 
-    `frame` is the length of everything but the texts of the inputs. Where even the shortest version does not fit, that
-    version comes back: layer 1, the task and what a person said are never cut.
+    `frame` is the length of everything but the texts of the inputs. If even the shortest version
+    does not fit, that version is returned: layer 1, the task and a person's words are never cut.
     """
     texts = sum(len(each.text) for each in contents.shown)
 
@@ -87,7 +90,7 @@ def fitted(contents: Contents, room: int, frame: Callable[[Contents], int]) -> C
 
 
 def left_out(before: Contents, after: Contents) -> Iterator[str]:
-    """What `after` lacks of `before`, a sentence each."""
+    """Yield what `after` lacks of `before`, a sentence each."""
     for name, heading in _RECALL.items():
         had, has = len(getattr(before, name)), len(getattr(after, name))
         if has < had:
@@ -100,7 +103,10 @@ def left_out(before: Contents, after: Contents) -> Iterator[str]:
 
 
 def _shortened(shown: tuple[ShownInput, ...], kinds: tuple[Kind, ...], excess: int) -> tuple[ShownInput, ...]:
-    """The inputs with the largest of these kinds cut down to one common length, so that `excess` characters go."""
+    """Return the inputs, the largest of these kinds cut to one common length.
+
+    The cut removes `excess` characters.
+    """
     sizes = [len(each.whole) for each in shown if each.kind in kinds]
     level = _level(sizes, excess)
     return tuple(
@@ -110,7 +116,10 @@ def _shortened(shown: tuple[ShownInput, ...], kinds: tuple[Kind, ...], excess: i
 
 
 def _level(sizes: list[int], excess: int) -> int:
-    """The length to which the largest have to come down for the sum to shrink by `excess`; 0 if that is not enough."""
+    """Return the length to which the largest must shrink for the sum to shrink by `excess`.
+
+    Return 0 if that is not enough.
+    """
     ordered = sorted(sizes, reverse=True)
     for count in range(1, len(ordered) + 1):
         level = (sum(ordered[:count]) - excess) // count
@@ -120,7 +129,10 @@ def _level(sizes: list[int], excess: int) -> int:
 
 
 def _parts(whole: str, keep: int, head_share: float) -> tuple[str, str, str]:
-    """Beginning, what is left out, and end; cut between lines where one ends nearby."""
+    """Return the beginning, the omitted part and the end.
+
+    The cuts fall between lines where a line ends nearby.
+    """
     first = int(keep * head_share)
     last = len(whole) - (keep - first)
     first = whole.rfind("\n", max(0, first - _NEARBY), first) + 1 or first

@@ -1,7 +1,8 @@
-r"""Parts of a TeX formula that MathJax does not draw, or draws in white on a white page.
+r"""Find parts of a TeX formula that MathJax does not draw, or draws in white on white.
 
-GitHub draws `$…$`, `$$…$$`, `` $`…`$ `` and code blocks of the language `math`. Found are comments, the arguments of commands
-that draw nothing (`\phantom`, `\label`, definitions), and what stands in a colour that nobody can tell from white.
+GitHub draws `$…$`, `$$…$$`, `` $`…`$ `` and code blocks of the language `math`. The parts are
+comments, the arguments of commands that draw nothing (`\phantom`, `\label`, definitions), and text
+in a colour that looks like white.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 
-# How many of the arguments of a command are not drawn; the command itself goes with them.
+# The number of arguments of a command that are not drawn; the command itself is removed too.
 _UNDRAWN = {
     "phantom": 1, "hphantom": 1, "vphantom": 1, "label": 1, "require": 1, "cssId": 1, "class": 1,
     "newcommand": 2, "renewcommand": 2, "providecommand": 2, "def": 1, "definecolor": 3, "newenvironment": 3,
@@ -26,11 +27,11 @@ _HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})")
 _NUMBER = re.compile(r"\d*\.?\d+")
 _CLOSINGS = {"$$": re.compile(r"\$\$"), "`$": re.compile(r"`\$"), "$": re.compile(r"(?<![\\ \t\n])\$")}
 _NEARLY_WHITE = 0.88
-"""The share of full light from which on a colour counts as white, for its red, green and blue alike."""
+"""The share of full light above which a colour counts as white, for red, green and blue alike."""
 
 
 class Formula(NamedTuple):
-    """A formula in a text: the offsets of what stands between its delimiters, and where it ends."""
+    """A formula in a text: the offsets of the content between its delimiters, and its end."""
 
     start: int
     end: int
@@ -38,16 +39,20 @@ class Formula(NamedTuple):
 
 
 class Formulas:
-    """The formulas of one text. Each closing delimiter is looked for once, so that time grows with the length of the text."""
+    """The formulas of one text.
+
+    Each closing delimiter is searched once, so the time grows with the length of the text.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._found: dict[str, tuple[int, int]] = {}
 
     def at(self, place: int) -> Formula | None:
-        """Return the formula whose first `$` stands at a place, or None when the sign is only a sign.
+        """Return the formula whose first `$` is at a place, or None when the sign is only a sign.
 
-        As on GitHub, nothing but a delimiter touches a word: `$5 and $6` and `$HOME/$USER` are no formulas.
+        As on GitHub, no word touches the outside of a delimiter: `$5 and $6` and `$HOME/$USER` are
+        no formulas.
         """
         text = self._text
         if text[place - 1 : place].isalnum() or text.endswith(("\\", "$"), 0, place):
@@ -72,7 +77,7 @@ class Formulas:
 
 
 def hidden_in_formula(text: str, start: int, end: int) -> list[RemovedSpan]:
-    """Return the spans of a formula, given by its offsets in the text, that nobody sees."""
+    """Return the invisible spans of a formula that is given by its offsets in the text."""
     return [RemovedSpan(first, stop, RemovalKind.FORMULA) for first, stop in _Reader(text, start, end).spans() if stop > first]
 
 
@@ -98,7 +103,10 @@ class _Reader:
                 self._at += 1
 
     def _is_unseen(self, name: str) -> bool:
-        """Return whether the command at hand and what belongs to it is not seen; if so, go on behind it."""
+        """Return whether the current command and its arguments are invisible.
+
+        If so, move past it.
+        """
         if name in _UNDRAWN:
             for _ in range(_UNDRAWN[name]):
                 self._skip_argument()
@@ -125,13 +133,13 @@ class _Reader:
         self._argument("{", "}")
 
     def _past_parameters(self, at: int) -> int:
-        """Skip `#1#2` behind the name that a definition gives."""
+        """Skip `#1#2` after the name in a definition."""
         while at < self._end and self._text[at] in "#123456789 ":
             at += 1
         return at
 
     def _argument(self, opening: str, closing: str) -> str:
-        """Read the argument between these signs that stands next, if one does."""
+        """Read the argument between these signs if it comes next."""
         at = self._past_space()
         if not self._text.startswith(opening, at, self._end):
             return ""
@@ -140,7 +148,10 @@ class _Reader:
         return self._text[at + 1 : stop]
 
     def _group_end(self, at: int, opening: str, closing: str) -> int:
-        """Return the place of the sign that closes the group which is open at `at`; the end of the formula without one."""
+        """Return the place of the sign that closes the group open at `at`.
+
+        Return the end of the formula if there is none.
+        """
         depth = 0
         while at < self._end:
             sign = self._text[at]
@@ -174,6 +185,6 @@ def _all_light(shares: Iterator[float]) -> bool:
 
 
 def drawing_comments(text: str, start: int, end: int) -> Iterator[RemovedSpan]:
-    """Yield the comments of a Mermaid diagram that stands between these offsets: lines that begin with `%%`."""
+    """Yield the comments of a Mermaid diagram between these offsets: lines that begin with `%%`."""
     for found in re.compile(r"^[ \t]*(%%.*)$", re.MULTILINE).finditer(text, start, end):
         yield RemovedSpan(found.start(1), found.end(1), RemovalKind.DIAGRAM_COMMENT)

@@ -1,8 +1,9 @@
-"""What a page's HTML does not show: comments, attributes, tags of no known element, and the content of elements that stay unseen.
+"""Find what a page's HTML hides.
 
-An element counts as unseen when a browser does not draw it: by its name (`<template>`, `<script>`, what stands in for a video) or
-because its author asked for it (`hidden`, `display: none`). GitHub takes such wishes away and shows the content; other readers of
-the same text do not, so it goes.
+This covers comments, attributes, tags of unknown elements, and the content of invisible elements.
+An element is invisible when a browser does not draw it: by its name (`<template>`, `<script>`, the
+fallback of a video) or because its author asked for it (`hidden`, `display: none`). GitHub removes
+such attributes and shows the content; other readers of the same text do not, so it is removed.
 """
 
 from collections import Counter
@@ -37,10 +38,10 @@ class _Frame:
 
 
 def hidden_in(page: Page) -> list[RemovedSpan]:
-    """Spans of the source that the page's HTML hides.
+    """Return the spans of the source that the page's HTML hides.
 
-    GitHub takes `<script>`, `<style>` and their like for words and reads on (GFM specification, 6.11); browsers skip to the end
-    tag. What either of them does not show goes.
+    GitHub takes `<script>`, `<style>` and similar tags for words and reads on (GFM specification,
+    6.11); browsers skip to the end tag. Text that either of them does not show is removed.
     """
     as_browser = _Reader(page, github=False)
     spans = as_browser.spans()
@@ -144,7 +145,11 @@ class _Reader:
             self._hide(element.content, tag.start, RemovalKind.HIDDEN_ELEMENT)
 
     def _hide_unclosed(self, element: _Element, at: int) -> None:
-        """Without an end tag only an explicit wish hides, and only to the end of its block: prose names `<template>` too."""
+        """Hide an element without an end tag.
+
+        Only an explicit request hides it, and only to the end of its block: prose names
+        `<template>` too.
+        """
         if element.asked_hidden:
             self._hide(element.start, max(element.content, min(at, element.block_end)), RemovalKind.HIDDEN_ELEMENT)
 
@@ -155,7 +160,10 @@ class _Reader:
 
 
 def _may_stay(attribute: Attribute) -> bool:
-    """True when the attribute has an effect that is seen and a value that can hold no words, or is an address."""
+    """Return whether the attribute has a visible effect and a harmless value.
+
+    The value can hold no words, or is an address.
+    """
     name, value = attribute.name, attribute.value.lower()
     if name in words.ADDRESSES:
         return 0 < len(value) <= LONGEST_VALUE and len(value.split()) == 1 and not value.strip().startswith(("data:", "javascript:"))

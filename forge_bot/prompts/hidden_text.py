@@ -1,9 +1,10 @@
-"""A text read once: what is hidden in it and what is code, and the text without the hidden parts.
+"""Find the hidden parts and the code of a text, and remove the hidden parts.
 
-To leave out a comment can turn the lines after it into something else: `<!-- x --><br>` is HTML up to the end of the line, `<br>` up
-to the next blank line, with the code block that follows. Code is shown letter by letter and is not to be read as anything else.
-And what stands on both sides of a comment can become a comment of its own: `<<!-- x -->!-- seen -->` shows `<!-- seen -->`.
-So where something that is seen would be lost, the empty shells of the comments stay.
+Removing a comment can change the lines after it: `<!-- x --><br>` is HTML up to the end of the
+line, `<br>` up to the next blank line, with the code block that follows. Code is shown letter by
+letter and must not be read as anything else. The text on both sides of a comment can become a new
+comment: `<<!-- x -->!-- seen -->` shows `<!-- seen -->`. So if visible text would be lost, the
+empty comments stay.
 """
 
 from collections.abc import Iterable
@@ -19,7 +20,7 @@ _CLOSINGS = ("-->", "--!>")
 
 
 class HiddenTextScan(NamedTuple):
-    """A text with the spans to leave out and its code."""
+    """A text with its code and the spans to leave out."""
 
     text: str
     hidden: tuple[RemovedSpan, ...]
@@ -27,7 +28,11 @@ class HiddenTextScan(NamedTuple):
 
 
 def read(text: str) -> HiddenTextScan:
-    """Read a text as GitHub does. While it has unseen characters, only these are found: Markdown is not what it looks like."""
+    """Read a text as GitHub does.
+
+    If it has invisible characters, only these are found: with them, the Markdown is not what it
+    looks like.
+    """
     if spans := invisible_spans(text):
         return HiddenTextScan(text, tuple(spans), ())
     layout = lay_out(read_blocks(text))
@@ -39,7 +44,10 @@ def read(text: str) -> HiddenTextScan:
 
 
 def shorten(reading: HiddenTextScan) -> tuple[HiddenTextScan, dict[RemovalKind, int]]:
-    """The text without its hidden parts, read again, and what was left out. Without any, or nothing but shells: the same text."""
+    """Return the text without its hidden parts, read again, and what was left out.
+
+    A text without hidden parts, or with only empty comments, is returned unchanged.
+    """
     shorter, tally = cut(reading.text, reading.hidden)
     after = read(shorter)
     joined = _joins_comment(reading, after)
@@ -51,7 +59,7 @@ def shorten(reading: HiddenTextScan) -> tuple[HiddenTextScan, dict[RemovalKind, 
 
 
 def _joins_comment(before: HiddenTextScan, after: HiddenTextScan) -> bool:
-    """Return whether the cuts of comments brought the two halves of a `<!--` together that were seen apart."""
+    """Return whether the cuts joined two visible halves to a new `<!--`."""
     cuts: set[int] = set()
     gone = reached = 0
     for start, end, kind in sorted(before.hidden):
@@ -65,7 +73,7 @@ def _joins_comment(before: HiddenTextScan, after: HiddenTextScan) -> bool:
 
 
 def _keeps_code(before: HiddenTextScan, after: HiddenTextScan) -> bool:
-    """True when all code that is not itself hidden is still code."""
+    """Return whether all code that is not itself hidden is still code."""
     if not before.code or (after.hidden and not after.code and invisible_spans(after.text)):
         return True
     found = iter(code.content for code in after.code)
@@ -73,7 +81,7 @@ def _keeps_code(before: HiddenTextScan, after: HiddenTextScan) -> bool:
 
 
 def _shown(code: Iterable[Code], hidden: Iterable[RemovedSpan]) -> list[str]:
-    """Contents of the code that no hidden span touches."""
+    """Return the contents of the code that no hidden span touches."""
     waiting = sorted(hidden, reverse=True)
     reached = 0
     shown: list[str] = []
@@ -86,7 +94,7 @@ def _shown(code: Iterable[Code], hidden: Iterable[RemovedSpan]) -> list[str]:
 
 
 def _without_shell(text: str, span: RemovedSpan) -> RemovedSpan:
-    """The inside of a comment; other spans as they are."""
+    """Return the inside of a comment; other spans are returned unchanged."""
     closing = next((closing for closing in _CLOSINGS if text.endswith(closing, span.start, span.end)), None)
     if span.kind != RemovalKind.HTML_COMMENT or closing is None or not text.startswith(_OPENING, span.start):
         return span

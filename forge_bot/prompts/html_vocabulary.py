@@ -1,11 +1,12 @@
-"""Words of HTML that decide what is drawn: elements, attributes, values, styles."""
+"""HTML names that decide what is drawn: elements, attributes, values, styles."""
 
 
 def _words(written: str) -> frozenset[str]:
     return frozenset(written.split())
 
 
-# Elements of the HTML standard, with those it calls obsolete. Tags of other names are not shown, and a name can be a message.
+# Elements of the HTML standard, including obsolete ones. Tags with other names are not shown, and a
+# name can be a message.
 ELEMENTS = _words(
     "a abbr acronym address applet area article aside audio b base basefont bdi bdo big blink blockquote body br button canvas "
     "caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset figcaption "
@@ -18,7 +19,7 @@ ELEMENTS = _words(
 UNSEEN = _words("audio canvas datalist meter noscript object progress rp template video")
 UNSEEN_TEXT = _words("iframe noembed noframes script style title")
 
-# Attributes whose effect is seen, with values that can hold no words.
+# Attributes with a visible effect and values that can hold no words.
 SIZES = _words("width height colspan rowspan start border cellpadding cellspacing value")
 SIDES = _words("left right center justify top middle bottom baseline")
 DIRECTIONS = _words("ltr rtl auto")

@@ -1,9 +1,9 @@
-"""Inline Markdown of one block, read for what is hidden in it and for the HTML between its words.
+"""Read the inline Markdown of one block for hidden parts and for the HTML between its words.
 
-Code spans, autolinks, escapes, entities and tags are read by markdown-it's own rules. Links and images are found with the stack
-of brackets of the CommonMark specification (appendix, "An algorithm for parsing nested emphasis and links"). The library looks
-ahead by recursion instead, with a limit on nesting that hides a link from it and not from GitHub. Emphasis hides nothing and is
-not read.
+Code spans, autolinks, escapes, entities and tags are read by markdown-it's own rules. Links and
+images are found with the bracket stack of the CommonMark specification (appendix, "An algorithm for
+parsing nested emphasis and links"). The library looks ahead by recursion instead, with a nesting
+limit that hides a link from it and not from GitHub. Emphasis hides nothing and is not read.
 """
 
 import sys
@@ -32,7 +32,7 @@ _DECLARATIONS = (
 
 @dataclass
 class Inlines:
-    """What one block's text holds. All offsets count within that text."""
+    """The contents of one block's text. All offsets count within that text."""
 
     hidden: list[RemovedSpan] = field(default_factory=list[RemovedSpan])
     code: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
@@ -44,7 +44,10 @@ class Inlines:
 
 
 def read_inlines(source: str, labels: Collection[str], footnotes: Collection[str]) -> Inlines:
-    """Read the text of one block. `labels` and `footnotes` are those that are defined anywhere, in normalised form."""
+    """Read the text of one block.
+
+    `labels` and `footnotes` are all defined ones, in normalised form.
+    """
     return _Scan(source, labels, footnotes).run()
 
 
@@ -86,7 +89,10 @@ class _Scan:
         return self._read
 
     def _dollar(self, start: int) -> bool:
-        """Note what a formula hides. Its text is read as Markdown all the same: GitHub may not take it for a formula."""
+        """Note what a formula hides.
+
+        Its text is still read as Markdown: GitHub may not take it for a formula.
+        """
         if start >= self._formula_end and (found := self._formulas.at(start)):
             unseen = hidden_in_formula(self._source, found.start, found.end)
             # Two dollars without anything between them would be the beginning of another formula.
@@ -117,7 +123,10 @@ class _Scan:
         return True
 
     def _comment_end(self, start: int) -> int:
-        """End of a comment as browsers see it, which also ends with `--!>`; 0 when it is never closed and so is shown as text."""
+        """Return the end of a comment as browsers see it, which also ends with `--!>`.
+
+        Return 0 if it is never closed and so is shown as text.
+        """
         source, last = self._source, self._state.html_terminator_last
         if not source.startswith("<!--", start) or max(last("-->"), last("--!>")) < start + 2:
             return 0
@@ -179,7 +188,7 @@ class _Scan:
             read.hidden.append(RemovedSpan(opener.at, target.end, RemovalKind.EMPTY_LINK))
 
     def _inline_target(self, at: int) -> Target | None:
-        """`(address "title")` at this place."""
+        """Read `(address "title")` at this place."""
         source, end = self._source, len(self._source)
         if not source.startswith("(", at):
             return None
@@ -194,7 +203,7 @@ class _Scan:
         return Target(after + 1, hidden) if source.startswith(")", after) else None
 
     def _reference(self, opener: Bracket, at: int) -> Target | None:
-        """`[label]`, `[]` or nothing at this place, when the label is a defined one."""
+        """Read `[label]`, `[]` or nothing at this place, if the label is defined."""
         end, label = at + 1, ""
         if (close := label_end(self._source, at + 1)) > 0:
             end, label = close + 1, self._source[at + 2 : close]
@@ -223,7 +232,11 @@ class _Scan:
 
 
 def _meant(token: Token) -> str:
-    """What an entity stands for. markdown-it shows U+FFFD for a control; GitHub puts the control itself on the page."""
+    """Return the character of an entity.
+
+    markdown-it shows U+FFFD for a control character; GitHub puts the control character itself on
+    the page.
+    """
     number = token.markup.strip("&#;").lower() if token.markup.startswith("&#") else ""
     code = int(number.removeprefix("x"), 16 if number.startswith("x") else 10) if number else 0
     is_character = 0 < code <= sys.maxunicode and unicodedata.category(chr(code)) != "Cs"

@@ -1,18 +1,22 @@
-"""Characters nobody sees, found where they have no work to do.
+"""Find invisible characters that have no effect where they are.
 
-Removed: controls except newline and tab, format characters (zero-width, bidirectional, soft hyphen, tags, musical …), variation
-selectors, fillers, private use, lone surrogates, code points that are no characters. Only the character goes: of a terminal's
-colour sequence the escape is removed and `[31m`, which GitHub shows, stays.
+Removed: controls except newline and tab, format characters (zero-width, bidirectional, soft hyphen,
+tags, musical …), variation selectors, fillers, private use, lone surrogates, code points that are
+no characters. Only the character is removed: of a terminal's colour sequence the escape is removed
+and `[31m`, which GitHub shows, stays.
 
-Kept, because what is seen depends on them:
-- U+200C and U+200D between letters of a joining script (Persian, Hindi …), or after a virama; U+200D between emoji;
-- one U+FE0F or U+FE0E after an emoji, and after a digit, # or * only when the keycap sign follows;
+Kept, because the visible text depends on them:
+- U+200C and U+200D between letters of a joining script (Persian, Hindi …), or after a virama;
+  U+200D between emoji;
+- one U+FE0F or U+FE0E after an emoji, and after a digit, # or * only when the keycap sign
+  follows;
 - the tags of the flags of England, Scotland and Wales;
-- Mongolian variation selectors and vowel separators after Mongolian letters, hieroglyph joiners after hieroglyphs, and the blank
-  braille cell in a line with other braille.
+- Mongolian variation selectors and vowel separators after Mongolian letters, hieroglyph joiners
+  after hieroglyphs, and the blank braille cell in a line with other braille.
 
-Variation selectors of CJK ideographs (U+E0100 to U+E01EF) go although some names use them: 240 per letter carry any text unseen,
-and the letter itself stays. Direction marks go; letters of right-to-left scripts stay and keep their order.
+Variation selectors of CJK ideographs (U+E0100 to U+E01EF) are removed although some names use them:
+240 per letter carry any invisible text, and the letter itself stays. Direction marks are removed;
+letters of right-to-left scripts stay and keep their order.
 """
 
 import unicodedata
@@ -24,19 +28,22 @@ _KINDS = {"Cc": RemovalKind.CONTROL_CHARACTER, "Co": RemovalKind.PRIVATE_USE_CHA
 
 
 def invisible_spans(text: str) -> list[RemovedSpan]:
-    """Every unseen character that does nothing where it stands, one span each; time grows with the length of the text."""
+    """Return one span for each invisible character without an effect, in linear time."""
     return [] if text.isascii() and text.isprintable() else _Reader(text).spans()
 
 
 def hides(content: str, before: str, after: str) -> bool:
-    """True when all of `content` would be removed between these neighbours. For characters that are written as entities."""
+    """Return whether all of `content` would be removed between these neighbours.
+
+    It is for characters that are written as entities.
+    """
     here = range(len(before), len(before) + len(content))
     gone = {span.start for span in invisible_spans(before + content + after)}
     return bool(content) and gone.issuperset(here)
 
 
 class _Reader:
-    """One walk over the suspects of a text, with what was decided about the ones before."""
+    """One pass over the suspects of a text, with the decisions about earlier ones."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -57,7 +64,7 @@ class _Reader:
         return found
 
     def _is_needed(self, before: int, index: int) -> bool:
-        """True when the character at `index`, with the one at `before` in front of it, changes what is seen."""
+        """Return whether the character at `index`, after the one at `before`, has an effect."""
         char = self._text[index]
         left = self._text[before] if before >= 0 else "\n"
         right = self._text[index + 1] if index + 1 < len(self._text) else "\n"
@@ -88,7 +95,10 @@ class _Reader:
         return index < self._flag_end
 
     def _stands_with_dots(self, index: int) -> bool:
-        """True in a line that has a braille cell with dots: there the blank one is a space, or part of a picture."""
+        """Return whether a braille cell with dots is in the line.
+
+        There the blank cell is a space, or part of a picture.
+        """
         if index > self._line_end:
             start = self._text.rfind("\n", 0, index) + 1
             end = self._text.find("\n", index)

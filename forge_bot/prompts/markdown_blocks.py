@@ -1,8 +1,8 @@
-"""Blocks of Markdown with the place of each line's content in the source, which markdown-it does not keep.
+"""Blocks of Markdown with the place of each line's content, which markdown-it does not keep.
 
-The block parser is markdown-it's, told to write down for each line where its content begins behind quote marks and list markers.
-Added are footnotes as GitHub has them, and an end of nesting. Every address is taken for valid: what decides whether a
-definition is hidden is its form.
+The parser is markdown-it's; it also records for each line where its content begins after quote
+marks and list markers. It has footnotes as on GitHub and a limit on nesting. Every address counts
+as valid: a definition is hidden because of its form.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ from markdown_it.parser_block import RuleFuncBlockType
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-# Quotes count one level, list items two. Nobody writes deeper; the time a parser needs grows with lines times levels.
+# Quotes count one level, list items two. Nobody writes deeper; parsing time grows with lines times
+# levels.
 DEEPEST = 24
 
 _LEAVES = ("table", "code", "fence", "hr", "reference", "html_block", "heading", "lheading", "paragraph")
@@ -26,7 +27,10 @@ _CAN_INTERRUPT = ("paragraph", "reference", "blockquote", "list")
 
 @dataclass(frozen=True)
 class Definition:
-    """A link reference definition: the label that finds it, its lines (end excluded), whether it is the first of its label."""
+    """A link reference definition:
+
+    its label, its lines (end excluded), and whether it is the first.
+    """
 
     label: str
     first_line: int
@@ -36,7 +40,10 @@ class Definition:
 
 @dataclass(frozen=True)
 class Blocks:
-    """A text read block by block. `starts` and `ends` bound each line's content, behind its quote marks and list markers."""
+    """A text read block by block.
+
+    `starts` and `ends` bound each line's content, after its quote marks and list markers.
+    """
 
     text: str
     tokens: tuple[Token, ...]
@@ -64,7 +71,7 @@ class Reader(MarkdownIt):
 
 @cache
 def reader() -> Reader:
-    """The one parser; parsing changes nothing in it."""
+    """Return the one parser. Parsing does not change it."""
     parser = Reader("commonmark", {"maxNesting": DEEPEST + 10}).enable("table")
     ruler = parser.block.ruler
     for rule in ruler.__rules__:
@@ -78,15 +85,16 @@ def reader() -> Reader:
 
 
 def _ask_once_what_interrupts(parser: MarkdownIt) -> None:
-    """Put a look at the first character before the rules that may interrupt a block.
+    """Check the first character before the rules that may interrupt a block.
 
-    markdown-it asks each of them about each line at each level of quotes, which is most of its time on hostile text.
+    markdown-it applies each of them to each line at each level of quotes, which is most of its time
+    on hostile text.
     """
     ruler = parser.block.ruler
     for chain in _CAN_INTERRUPT:
         rules = [rule for rule in ruler.__rules__ if chain in rule.alt]
         for rule in rules:
-            rule.alt = [other for other in rule.alt if other != chain]  # a new list: the old one is the library's own
+            rule.alt = [other for other in rule.alt if other != chain]  # a new list: the library owns the old one
         ruler.push(f"interrupts_{chain}", _interrupting([rule.fn for rule in rules]), {"alt": [chain]})
 
 
@@ -98,14 +106,17 @@ def _interrupting(rules: list[RuleFuncBlockType]) -> RuleFuncBlockType:
 
 
 def _may_begin(state: StateBlock, line: int) -> bool:
-    """True unless the line begins like words, and the next one not like the ruler under a table's header."""
+    """Return whether the line may begin a block.
+
+    It may not if it begins like words, and the next one not like the delimiter row of a table.
+    """
     first = state.bMarks[line] + state.tShift[line]
     below = state.bMarks[line + 1] + state.tShift[line + 1]
     return state.src[first : first + 1] in _BEGINNINGS or state.src[below : below + 1] in _RULER_BEGINNINGS
 
 
 def read_blocks(text: str) -> Blocks:
-    """The blocks of a text whose line ends are all newlines."""
+    """Return the blocks of a text whose line ends are all newlines."""
     ends: list[int] = []
     at = text.find("\n")
     while at >= 0:
@@ -119,7 +130,7 @@ def read_blocks(text: str) -> Blocks:
 
 
 def footnote_key(label: str) -> str:
-    """What two spellings of the same footnote label have in common."""
+    """Return the key that all spellings of a footnote label share."""
     return normalizeReference(label)
 
 
@@ -146,7 +157,7 @@ def _note_lines(state: StateBlock, first: int, end: int) -> None:
 
 
 def _too_deep(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """Lines below the deepest level: kept together and read no further, so that they can be removed whole."""
+    """Keep lines below the deepest level together unread, so that they can be removed whole."""
     if silent or state.level < DEEPEST:
         return False
     line = start_line + 1
@@ -160,7 +171,10 @@ def _too_deep(state: StateBlock, start_line: int, end_line: int, silent: bool) -
 
 
 def _footnote(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """`[^label]: text`, with what is indented by four below it (cmark-gfm; not in the GFM specification)."""
+    """Read `[^label]: text` with the text indented by four below it.
+
+    Source: cmark-gfm; not in the GFM specification.
+    """
     start = state.bMarks[start_line] + state.tShift[start_line]
     if state.is_code_block(start_line) or not state.src.startswith("[^", start):
         return False
@@ -179,7 +193,7 @@ def _footnote(state: StateBlock, start_line: int, end_line: int, silent: bool) -
 
 
 def _read_footnote(state: StateBlock, line: int, end_line: int, at: int) -> None:
-    """Read the content from `at` on as blocks of their own, as markdown-it does inside a list item."""
+    """Read the content from `at` on as nested blocks, as markdown-it does inside a list item."""
     kept = (state.bMarks[line], state.tShift[line], state.sCount[line], state.parentType)
     while at < state.eMarks[line] and state.src[at] in " \t":
         at += 1

@@ -1,4 +1,4 @@
-"""Links and images in the making: an open bracket, what may follow its closing one, and which unseen labels may stay."""
+"""Parts of links and images: open brackets, targets, and invisible labels that may stay."""
 
 import html
 import re
@@ -9,7 +9,7 @@ from forge_bot.prompts.characters import is_suspect
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 
 LONGEST_LABEL = 999  # CommonMark: a link label has at most 999 characters between its brackets
-LONGEST_HIDDEN_WORD = 30  # a label or language that is not shown stays when it is one word up to this length
+LONGEST_HIDDEN_WORD = 30  # an invisible label stays when it is one word up to this length
 MOST_HIDDEN_PARTS = 3  # and made of no more words than these, joined by hyphens or the like
 
 _PARTS = re.compile(r"[^\W_]+")
@@ -26,12 +26,12 @@ class Bracket:
 
     @property
     def inside(self) -> int:
-        """Where the text between the brackets begins."""
+        """Return where the text between the brackets begins."""
         return self.at + (2 if self.image else 1)
 
 
 class Target(NamedTuple):
-    """What makes a link of a pair of brackets: where it ends, what is hidden in it, and the label it was found by."""
+    """The target of a link: its end, its hidden parts, and the label that names it."""
 
     end: int
     hidden: tuple[RemovedSpan, ...] = ()
@@ -40,18 +40,24 @@ class Target(NamedTuple):
 
 
 def is_plain_word(label: str) -> bool:
-    """True for one short word: a label or language like this stays although it is not shown."""
+    """Return whether it is one short word:
+
+    such a label or language stays although it is invisible.
+    """
     return len(label) <= LONGEST_HIDDEN_WORD and label.split() == [label] and len(_PARTS.findall(label)) <= MOST_HIDDEN_PARTS
 
 
 def is_blank(shown: str) -> bool:
-    """Return whether the text of a link shows nothing: blanks, unseen characters and tags alone, also written as entities."""
+    """Return whether the text of a link shows nothing.
+
+    Blanks, invisible characters and tags show nothing, also when written as entities.
+    """
     words = html.unescape(_TAGS.sub("", shown) if "<img" not in shown.lower() else shown)
     return all(char.isspace() or is_suspect(char) for char in words)
 
 
 def label_end(source: str, at: int) -> int:
-    """Place of the `]` that ends the label beginning with the `[` at `at`, or -1."""
+    """Return the place of the `]` that ends the label beginning with the `[` at `at`, or -1."""
     if not source.startswith("[", at):
         return -1
     place = at + 1
@@ -63,14 +69,20 @@ def label_end(source: str, at: int) -> int:
 
 
 def alt(opener: Bracket, at: int, target: Target) -> list[RemovedSpan]:
-    """The description of an image that closes at `at`. Where the description is also the label, the image goes with it."""
+    """Return the description of an image that closes at `at`.
+
+    If the description is also the label, the image is removed with it.
+    """
     if target.by_text:
         return [RemovedSpan(opener.at, target.end, RemovalKind.IMAGE_ALT)]
     return [RemovedSpan(opener.inside, at, RemovalKind.IMAGE_ALT)] if at > opener.inside else []
 
 
 def spaced_address(source: str, start: int, end: int) -> tuple[RemovedSpan, ...]:
-    """The inside of `<an address with spaces>` between two offsets: no address needs them, words do."""
+    """Return the inside of `<an address with spaces>` between two offsets.
+
+    No address needs spaces, but words do.
+    """
     inside = source[start + 1 : end - 1]
     if source.startswith("<", start) and any(char.isspace() for char in inside):
         return (RemovedSpan(start + 1, end - 1, RemovalKind.LINK_TARGET),)

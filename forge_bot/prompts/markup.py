@@ -1,4 +1,4 @@
-"""A text's blocks laid out as a page, and what Markdown itself hides on the way."""
+"""Lay out a text's blocks as a page, and find what Markdown itself hides."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -16,12 +16,13 @@ from forge_bot.prompts.page import FRAMES, Page
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 from forge_bot.prompts.table_rows import NO_CELL, Cell, read_row
 
-# What ends an HTML block that is no element. Browsers end it at the first ">"; its author meant the whole of it to be unseen.
+# The end of an HTML block that is no element. Browsers end it at the first ">"; its author wanted
+# to hide all of it.
 _SECTIONS = (("<?", "?>", RemovalKind.PROCESSING_INSTRUCTION), ("<![CDATA[", "]]>", RemovalKind.CDATA))
 
 
 class Code(NamedTuple):
-    """A code block or code span: the stretch of the source it stands in, and its content."""
+    """A code block or code span: its span of the source, and its content."""
 
     start: int
     end: int
@@ -29,7 +30,7 @@ class Code(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The page of a text, the spans that are hidden whatever the page's HTML says, and the code."""
+    """The page of a text, its code, and the spans that are hidden regardless of the page's HTML."""
 
     page: Page
     hidden: list[RemovedSpan]
@@ -74,7 +75,10 @@ class _Maker:
                 self._add_tag(token)
 
     def hidden(self) -> list[RemovedSpan]:
-        """All spans found, when every block is laid out and all uses of labels are known."""
+        """Return all hidden spans.
+
+        All blocks must be laid out before, so that all uses of labels are known.
+        """
         definitions = chain.from_iterable(self._definition_spans(definition) for definition in self._blocks.definitions)
         return [*self._hidden, *definitions, *self._footnote_spans()]
 
@@ -157,7 +161,7 @@ class _Maker:
             self._hide(start + kept, start + len(info), RemovalKind.FENCE_INFO)
 
     def _add_drawing(self, token: Token, language: str) -> None:
-        """Hide what GitHub leaves undrawn of a formula or diagram in a code block."""
+        """Hide what GitHub does not draw of a formula or diagram in a code block."""
         if language not in {"math", "mermaid"}:
             return
         text, places = self._lines(token)
@@ -169,13 +173,16 @@ class _Maker:
             self._hide(places[first], places[stop - 1] + 1, kind)
 
     def _hide_surplus(self) -> None:
-        """Cells beyond the header's columns are not shown."""
+        """Hide cells beyond the header's columns, which are not shown."""
         if any(cell.text.strip() for cell in self._row):
             self._hide(self._row[0].start, self._row[-1].end, RemovalKind.TABLE_CELL)
         self._row.clear()
 
     def _definition_spans(self, definition: Definition) -> list[RemovedSpan]:
-        """All of a definition that no link uses; of the others the title, and an address that is made of words."""
+        """Return a definition that no link uses.
+
+        Of other definitions return the title, and an address that is made of words.
+        """
         text, places = self._joined(definition.first_line, definition.end_line)
         if not definition.counts or definition.label not in self._used_labels:
             return [RemovedSpan(places[0], places[-1] + 1, RemovalKind.LINK_REFERENCE_DEFINITION)]
@@ -198,7 +205,7 @@ class _Maker:
         return line < len(self._blocks.starts) and self._blocks.text.startswith(('"', "'", "("), self._blocks.starts[line])
 
     def _footnote_spans(self) -> list[RemovedSpan]:
-        """Footnotes that nothing refers to, and second ones of the same label, are not shown."""
+        """Return footnotes without a reference and repeated ones, which are not shown."""
         spans: list[RemovedSpan] = []
         seen: set[str] = set()
         for token in self._blocks.tokens:
@@ -218,7 +225,7 @@ class _Maker:
         return self._joined(first, end)
 
     def _joined(self, first: int, end: int) -> tuple[str, list[int]]:
-        """The content of these lines, joined by newlines, and the place of each character."""
+        """Return the content of these lines, joined by newlines, with each character's place."""
         places: list[int] = []
         for line in range(first, end):
             places.extend(range(self._blocks.starts[line], self._blocks.ends[line] + 1))

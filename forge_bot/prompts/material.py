@@ -1,4 +1,4 @@
-"""What a prompt is made of, and the prompt: plain values, filled by whoever runs an agent."""
+"""The inputs of a prompt, and the prompt. Both are plain values."""
 
 from typing import Literal
 
@@ -7,11 +7,15 @@ from pydantic import Field
 from forge_bot.values import Finding, Frozen, TaskSpec
 
 Delivery = Literal["answer", "files"]
-"""`answer`: our own loop shows the inputs and takes a structured answer. `files`: a client's agent reads and writes itself."""
+"""The way the agent answers.
+
+`answer`: our own loop shows the inputs and takes a structured answer. `files`: a client's agent
+reads and writes files itself.
+"""
 
 
 class InputFile(Frozen):
-    """Something the agent has to read."""
+    """A text that the agent has to read."""
 
     name: str = Field(description="artifact name, path from the root of the repository, or what the output is of")
     text: str
@@ -20,7 +24,7 @@ class InputFile(Frozen):
 
 
 class Capability(Frozen):
-    """Something the model may ask for with `Explore`."""
+    """A capability that the model may request with `Explore`."""
 
     name: str
     description: str
@@ -66,7 +70,10 @@ class Material(Frozen):
 
 
 class Prompt(Frozen):
-    """What is sent. `system` is equal for all rounds and runs with the same agent and settings; `user` is the rest."""
+    """A complete prompt.
+
+    `system` is equal for all rounds and runs with the same agent and settings; `user` is the rest.
+    """
 
     system: str
     user: str

@@ -1,22 +1,27 @@
-"""The page a browser would be given for a text, each character of it with its place in the source.
+"""The HTML page that a browser would get for a text, with the source place of each character.
 
-HTML does not end where Markdown thinks it does: a comment or a quoted attribute that an HTML block leaves open swallows the
-paragraphs after it. So the blocks are put together into one page, as a renderer would, and the page is read as HTML. Raw HTML
-stands in it as written. Of words only that matters which can end something in HTML, so most are stood for by one letter.
+HTML does not end where Markdown ends it: a comment or a quoted attribute that an HTML block leaves
+open swallows the paragraphs after it. So the blocks are joined to one page, as a renderer does, and
+the page is read as HTML. The page holds raw HTML as written. Of words it holds only the characters
+that can end something in HTML; one letter represents most words.
 """
 
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# What Markdown makes that ends the HTML elements opened inside it, and how the page writes it: short, to be read fast.
+# Markdown constructs that end the HTML elements opened inside them, with their short form on the
+# page.
 FRAMES = {"blockquote": "blockquote", "li": "li", **dict.fromkeys(("p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"), "p")}
 _INERT = str.maketrans('<>"&', "xxxx")  # a renderer writes these as entities in words
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """A run of the page. `places` has one source offset for each character; what it stands for ends at `stop`."""
+    """A run of the page.
+
+    `places` has one source offset for each character; the source text ends at `stop`.
+    """
 
     places: Sequence[int]
     stop: int
@@ -26,7 +31,10 @@ class _Piece:
 
 @dataclass
 class Page:
-    """Grows from left to right: `render`, `words` and `raw` add to it, `end_block` closes a block."""
+    """A page built from left to right.
+
+    `render`, `words` and `raw` add to it, `end_block` closes a block.
+    """
 
     _text: list[str] = field(default_factory=list[str])
     _pieces: list[_Piece] = field(default_factory=list[_Piece])
@@ -41,32 +49,32 @@ class Page:
         return "".join(self._text)
 
     def render(self, html: str) -> None:
-        """HTML that Markdown makes and the source does not hold."""
+        """Add HTML that Markdown makes and the source does not hold."""
         self._add(html, [self._reached] * len(html), self._reached, raw=False, width=0)
 
     def words(self, source: str, places: Sequence[int]) -> None:
-        """Words, which are shown as they stand, with their places."""
+        """Add words, which are shown unchanged, with their places."""
         if source:
-            # An apostrophe is the one sign in words that can end an attribute.
+            # An apostrophe is the only character in words that can end an attribute.
             text, width = (source.translate(_INERT), 1) if "'" in source else ("x", 0)
             self._add(text, places[: len(text)], places[-1] + 1, raw=False, width=width)
 
     def raw(self, source: str, places: Sequence[int]) -> None:
-        """HTML from the source, with the places of its characters."""
+        """Add HTML from the source, with the places of its characters."""
         if source:
             self.has_html = True
             self._add(source, places, places[-1] + 1, raw=True, width=1)
 
     def end_block(self) -> None:
-        """Nothing added from here on belongs to the same block as what came before."""
+        """End the block. Later additions belong to another block."""
         self._blocks.append(self._size)
 
     def is_raw(self, at: int) -> bool:
-        """True when the character there was written in the source as HTML."""
+        """Return whether the character there was written in the source as HTML."""
         return self._piece(at)[1].raw
 
     def source_of(self, start: int, end: int) -> tuple[int, int]:
-        """The stretch of the source that a stretch of the page, which must not be empty, was made from."""
+        """Return the source span of a span of the page, which must not be empty."""
         first, piece = self._piece(start)
         begin = piece.places[start - first]
         first, piece = self._piece(end - 1)
@@ -74,7 +82,7 @@ class Page:
         return begin, max(begin, piece.stop if index == len(piece.places) - 1 else piece.places[index] + piece.width)
 
     def block_end(self, at: int) -> int:
-        """Where on the page the block ends that holds this place."""
+        """Return where on the page the block ends that holds this place."""
         index = bisect_right(self._blocks, at)
         return self._blocks[index] if index < len(self._blocks) else self._size
 

@@ -1,4 +1,4 @@
-"""What can be removed from strangers' text, in spans of the source and in words for people."""
+"""The kinds of text that can be removed, as spans of the source and in words for people."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class RemovalKind(StrEnum):
-    """Ways to hide text in Markdown, each named by what was found. The order is the order of the sentence."""
+    """Ways to hide text in Markdown, each named by what was found, in the order of the sentence."""
 
     HTML_COMMENT = "html_comment"
     HIDDEN_ELEMENT = "hidden_element"
@@ -68,7 +68,7 @@ _IN_WORDS: Mapping[RemovalKind, tuple[str, str]] = {
 
 
 class Removal(BaseModel):
-    """How many of one kind were removed: spans, or characters for the kinds that count characters."""
+    """The number of removals of one kind: spans, or characters for some kinds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -77,7 +77,7 @@ class Removal(BaseModel):
 
 
 class RemovedSpan(NamedTuple):
-    """A stretch of the source that is to go: offsets in characters, end excluded."""
+    """A span of the source to remove: offsets in characters, end excluded."""
 
     start: int
     end: int
@@ -85,24 +85,27 @@ class RemovedSpan(NamedTuple):
 
 
 def removals_of(tally: Mapping[RemovalKind, int]) -> tuple[Removal, ...]:
-    """The tally as values, in the order of the kinds."""
+    """Return the tally as values, in the order of the kinds."""
     return tuple(Removal(kind=kind, count=tally[kind]) for kind in RemovalKind if tally.get(kind))
 
 
 def sentence(removals: Iterable[Removal]) -> str:
-    """One sentence for people that says what was removed, or "" when nothing was."""
+    """Return one sentence for people that lists the removals, or "" without any."""
     listed = counted(removals)
     return f"Removed before the model read it: {listed}." if listed else ""
 
 
 def counted(removals: Iterable[Removal]) -> str:
-    """Return how many of what, as a list in words; "" when there is nothing."""
+    """Return the numbers and kinds as a list in words; "" without any."""
     parts = [f"{removal.count:,} {_IN_WORDS[removal.kind][removal.count != 1]}" for removal in removals]
     return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)
 
 
 def cut(text: str, spans: Iterable[RemovedSpan]) -> tuple[str, Counter[RemovalKind]]:
-    """The text without the spans, and what was cut. Of spans within spans only the outermost is counted."""
+    """Return the text without the spans, and what was cut.
+
+    Of nested spans only the outermost is counted.
+    """
     kept: list[str] = []
     tally: Counter[RemovalKind] = Counter()
     reached = 0

@@ -1,4 +1,7 @@
-"""Cells of one table row with the place of each character, split as markdown-it splits them (GFM specification, 4.10)."""
+"""Split a table row into cells with the place of each character, as markdown-it does.
+
+Source: GFM specification, 4.10.
+"""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -7,7 +10,10 @@ from markdown_it.common.utils import mdTrim
 
 
 class Cell(NamedTuple):
-    """The text between two pipes and the offset of each character. An escaped pipe in the source is one pipe in the text."""
+    """The text between two pipes and the offset of each character.
+
+    An escaped pipe in the source is one pipe in the text.
+    """
 
     text: str
     places: list[int]
@@ -19,7 +25,7 @@ NO_CELL = Cell("", [], 0, 0)
 
 
 def read_row(source: str, start: int, end: int) -> list[Cell]:
-    """The cells of the row that stands between two offsets of the source."""
+    """Return the cells of the row between two offsets of the source."""
     row = mdTrim(source[start:end])
     start = source.find(row, start)
     pipes = [index for index, char in enumerate(row) if char == "|" and row[index - 1 : index] != "\\"]

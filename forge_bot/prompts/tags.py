@@ -1,7 +1,8 @@
-"""HTML of a page read by html5lib's tokenizer, step by step, with the place of everything it finds.
+"""Read the HTML of a page with html5lib's tokenizer and record the place of everything it finds.
 
-The tokenizer collects names, values and comments character by character into strings, which takes quadratic time on hostile
-input, and turns numbers of any length into integers, which fails. Here only places count, so strings are kept short.
+The tokenizer collects names, values and comments character by character into strings, which takes
+quadratic time on hostile input, and turns numbers of any length into integers, which fails. Here
+only places matter, so strings are kept short.
 """
 
 from collections import deque
@@ -49,7 +50,7 @@ class HtmlComment(NamedTuple):
 
 
 class Entity(NamedTuple):
-    """A character reference and what it stands for."""
+    """A character reference and its character."""
 
     start: int
     end: int
@@ -57,7 +58,7 @@ class Entity(NamedTuple):
 
 
 class Unfinished(NamedTuple):
-    """A tag that the page ends in the middle of; browsers show nothing of it."""
+    """A tag that the end of the page cuts off; browsers show nothing of it."""
 
     start: int
     end: int
@@ -76,7 +77,7 @@ class _Stream(HTMLUnicodeInputStream):
 class _Tokenizer(HTMLTokenizer):
     # The library chose these names.
     def consumeNumberEntity(self, isHex: bool | None) -> str:  # noqa: N802, N803
-        """As the library's, for numbers of any length."""
+        """Read a number entity as the library does, for numbers of any length."""
         written = self.stream.charsUntil(hexDigits if isHex else digits, opposite=True).lstrip("0") or "0"
         code = int(written, 16 if isHex else 10) if len(written) <= len(str(_LAST_CODE)) else _LAST_CODE + 1
         after = self.stream.char()
@@ -88,7 +89,7 @@ class _Tokenizer(HTMLTokenizer):
 
     # The library chose these names.
     def processEntityInAttribute(self, allowedChar: str | None) -> None:  # noqa: N802, N803
-        """Values stay as written."""
+        """Leave entities in attribute values as written."""
         del allowedChar
         self.open_token["data"][-1][1] += "&"
 
@@ -99,7 +100,7 @@ class _Tokenizer(HTMLTokenizer):
 
 
 class Tags:
-    """What is found on a page, in its order; words are left out."""
+    """The elements of a page in their order; words are left out."""
 
     def __init__(self, page: str) -> None:
         self._page = page
@@ -129,7 +130,10 @@ class Tags:
                 yield from self._found(in_entity=state == tokenizer.entityDataState)
 
     def read_as_text(self) -> None:
-        """Take what follows for text up to the end tag of the start tag that was found last, as browsers do in `<style>`."""
+        """Take the following text as plain text up to the end tag of the last start tag.
+
+        Browsers do so in `<style>`.
+        """
         self._tokenizer.state = self._tokenizer.rawtextState
 
     def _place(self) -> int:
@@ -151,7 +155,10 @@ class Tags:
             yield Unfinished(self._started, place)
 
     def _note_attributes(self) -> None:
-        """Take down where an attribute begins, and leave the tokenizer only that one: it compares each name with all before."""
+        """Record where an attribute begins, and leave only that one to the tokenizer.
+
+        The tokenizer compares each name with all before.
+        """
         token = self._tokenizer.open_token
         if token is not self._open:
             self._open, self._attributes = token, []

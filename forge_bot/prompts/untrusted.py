@@ -1,12 +1,15 @@
-"""Strangers' text made fit for a model: what nobody sees is removed, what is seen is not touched, and what was removed is said.
+"""Clean untrusted text for a model. Invisible parts are removed and reported.
 
-The measure is what GitHub shows of a comment, and in doubt what a browser shows of its HTML. Spans are found in the source by
-reading it as Markdown and as HTML and are cut out; nothing is ever put in or rewritten, except that line ends become newlines.
-A cut can bring new markup together, so the text is read again until nothing is found: cleaning a cleaned text changes nothing.
+The visible text does not change. The measure is what GitHub shows of a comment, and in doubt what a
+browser shows of its HTML. Spans are found in the source by reading it as Markdown and as HTML and
+are cut out; nothing is inserted or rewritten, except that line ends become newlines. A cut can
+create new markup, so the text is read again until nothing is found: cleaning a cleaned text changes
+nothing.
 
-Not removed, though unseen: addresses of links and images; link labels, footnote labels and languages of code blocks of one
-short word; properties in a map or model that a code block draws. Not removed, because a person sees them who looks: what stands
-far to the right in code, and what a `<details>` holds.
+Not removed, though invisible: addresses of links and images; link labels, footnote labels and
+languages of code blocks of one short word; properties in a map or model that a code block draws.
+Not removed, because a person who looks sees them: text far to the right in code, and the content of
+a `<details>`.
 """
 
 from collections import Counter
@@ -21,16 +24,17 @@ from forge_bot.prompts.removals import Removal, RemovalKind, counted, cut, remov
 
 __all__ = ["LONGEST_TEXT", "Cleaned", "Removal", "RemovalKind", "clean", "clean_plain", "fence", "sentence", "what_is_hidden"]
 
-# GitHub takes 65,536 characters for an issue or a comment.
+# GitHub accepts 65,536 characters for an issue or a comment.
 LONGEST_TEXT = 200_000
-# How much text may be read for one cleaning, all rounds together: a bound on time. Markup that needs more rounds was made to.
+# The maximum text read for one cleaning, all rounds together: a bound on time. Only crafted markup
+# needs more rounds.
 _MOST_READ = 600_000
 _MOST_ROUNDS = 50
 _MOST_LINES = 5
 
 
 class Cleaned(BaseModel):
-    """A text without its hidden parts, and what they were. `removals` is empty when nothing was removed."""
+    """A text without its hidden parts, and these parts. `removals` is empty if there were none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,9 +43,12 @@ class Cleaned(BaseModel):
 
 
 def clean(markdown: str) -> Cleaned:
-    """`markdown` without what GitHub would not show of it. For bodies and comments; never raises.
+    """Return `markdown` without what GitHub would not show of it.
 
-    Characters beyond LONGEST_TEXT are removed, and all of a text whose markup was nested to be unreadable; both are said.
+    For bodies and comments; never raises.
+
+    Characters beyond LONGEST_TEXT are removed, and all of a text whose markup was nested to be
+    unreadable; both are reported.
     """
     text, tally = _without_unseen(_newlines(markdown))
     if len(text) > LONGEST_TEXT:
@@ -63,15 +70,18 @@ def clean(markdown: str) -> Cleaned:
 
 
 def clean_plain(text: str) -> Cleaned:
-    """`text` without unseen characters. For what is shown as it stands: titles, file names, labels, branches. Never raises."""
+    """Return `text` without invisible characters. Never raises.
+
+    It is for text that is shown unchanged: titles, file names, labels, branches.
+    """
     seen, tally = _without_unseen(_newlines(text))
     return Cleaned(text=seen, removals=removals_of(tally))
 
 
-# A document is looked at when it is written, when it is asked about and when it is shown.
+# A document is checked when it is written, when it is asked about and when it is shown.
 @lru_cache(maxsize=64)
 def what_is_hidden(markdown: str) -> str:
-    """Return what a document holds that its reader does not see, with the lines, in words; "" when all of it is seen.
+    """Return what a document hides from its reader, with the lines, in words; "" if nothing.
 
     A byte order mark at the beginning, which editors write, hides nothing.
     """
