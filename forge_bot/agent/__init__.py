@@ -1,5 +1,7 @@
-"""A model at work: asked turn by turn, never holding a tool; what it wishes to see is looked up for it.
+"""A model at work. It answers turn by turn and never holds a tool.
 
-`work.work` performs one assignment; `exploration` is the conversation as a value; `models` are what can be asked, `context` what
-can be shown; `edits` turns a finished change into files; `journal` and `ledger` see to it that nothing is paid or done twice.
+Its requests are fulfilled for it.  `loop.work` performs one assignment. `conversation` is the
+conversation as a value. `models` are the available models, `providers` the available context.
+`edits` turns a finished change into files. `journal` and `ledger` prevent paying or doing anything
+twice.
 """

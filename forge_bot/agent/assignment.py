@@ -1,4 +1,4 @@
-"""One piece of work for a model, and how it ended."""
+"""One assignment for a model, and how it ended."""
 
 from enum import StrEnum
 
@@ -11,7 +11,10 @@ from forge_bot.values import Frozen, PhaseId, TaskId, Tier, Usage
 
 
 class Assignment(Frozen):
-    """What a model is to write. `system` and `user` are sent as they stand, nothing is added to `system`."""
+    """The task for a model.
+
+    `system` and `user` are sent unchanged; nothing is added to `system`.
+    """
 
     action_id: str
     agent: str
@@ -28,16 +31,19 @@ class Assignment(Frozen):
 
     @property
     def prefix(self) -> str:
-        """What all keys of this work in the journal begin with."""
+        """Return the prefix of all keys of this work in the journal."""
         return f"{self.action_id}/{self.task}#" if self.task else f"{self.action_id}#"
 
     def round_text(self, step: str) -> str:
-        """The round of a replay key: `[task/]round.turn`, with `~try` behind it from the second try on."""
+        """Return the round of a replay key:
+
+        `[task/]round.turn`, with `~try` from the second try on.
+        """
         return f"{self.task}/{self.round}.{step}" if self.task else f"{self.round}.{step}"
 
 
 class StopReason(StrEnum):
-    """Why the work ended. Only `answered` brings an answer."""
+    """The reason why the work ended. Only `answered` has an answer."""
 
     ANSWERED = "answered"
     ROUND_LIMIT = "round_limit"
@@ -53,7 +59,7 @@ class StopReason(StrEnum):
 
 
 class Finished(Frozen):
-    """How the work ended, and what it cost, calls found in the journal included."""
+    """The end of the work, and its cost including the calls found in the journal."""
 
     stop: StopReason
     answer: Document | Change | None = None

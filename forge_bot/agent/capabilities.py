@@ -1,4 +1,4 @@
-"""What was asked for and what was found: one value each, the same for every capability."""
+"""The request for a capability and its result, the same types for every capability."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from forge_bot.values import Frozen
 
 
 class ResultStatus(StrEnum):
-    """How looking something up went."""
+    """The status of a result."""
 
     OK = "ok"
     TOOL_ERROR = "tool_error"
@@ -21,7 +21,7 @@ class ResultStatus(StrEnum):
 
 
 class Effect(StrEnum):
-    """What fulfilling a request does beside finding an answer."""
+    """What fulfilling a request does besides finding a result."""
 
     READS = "reads"
     """Nothing: within one conversation the same request is fulfilled once."""
@@ -30,10 +30,10 @@ class Effect(StrEnum):
 
 
 class CapabilityRequest(Frozen):
-    """One request of the model, with the key its result is known by.
+    """One request of the model, with the key of its result.
 
-    `params` is canonical JSON, so two ways of writing the same request are equal; it is what the model wrote if that is no
-    JSON object.
+    `params` is canonical JSON, so two spellings of the same request are equal. It is the model's
+    own text if that is no JSON object.
     """
 
     key: str
@@ -42,7 +42,7 @@ class CapabilityRequest(Frozen):
 
 
 class CapabilityResult(Frozen):
-    """What one request brought. `note` is for its heading: line ranges, and what was left out."""
+    """The result of one request. `note` is for its heading: line ranges, and what was left out."""
 
     key: str
     capability: str
@@ -54,10 +54,10 @@ class CapabilityResult(Frozen):
 
 
 def canonical(params_json: str) -> str | None:
-    """The parameters in one spelling, without those that are null; None if the text is no JSON object."""
+    """Return the parameters in one spelling, without nulls; None if the text is no JSON object."""
     try:
         value: object = json.loads(params_json or "{}", strict=False)
-        # JSON can spell halves of characters, which are no text.
+        # JSON can contain lone surrogates, which are no valid text.
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
@@ -68,11 +68,14 @@ def canonical(params_json: str) -> str | None:
 
 
 def effect_key(turn: int, index: int, capability: str, params: str) -> str:
-    """`<turn>.<index>-<hash>`: the same request at the same place has the same key in every process."""
+    """Return `<turn>.<index>-<hash>`.
+
+    The same request at the same place has the same key in every process.
+    """
     said = hashlib.sha256(f"{capability}\n{params}".encode("utf-8", "replace")).hexdigest()[:10]
     return f"{turn}.{index}-{said}"
 
 
 def place(key: str) -> int:
-    """Where in its turn a request stood, from 1."""
+    """Return the position of a request in its turn, from 1."""
     return int(key.partition("-")[0].partition(".")[2])

@@ -1,4 +1,4 @@
-"""What an Explore comes to: which requests are looked up, and which are answered without looking."""
+"""Sort the requests of an Explore: those to look up, and those answered without looking."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from forge_bot.values import Frozen
 
 
 class SortedRequests(Frozen):
-    """One turn's requests, sorted; the keys keep the order in which they were asked."""
+    """One turn's requests, sorted. The keys keep the order of the requests."""
 
     wanted: tuple[CapabilityRequest, ...]
     known: tuple[CapabilityResult, ...]
@@ -24,8 +24,10 @@ def sort_requests(
     limit: int,
     running: Sequence[str] = (),
 ) -> SortedRequests:
-    """The requests of one turn, context before actions. Which list a request stood in, and the type it claims, do not
-    matter: the catalogue knows what a name is. Only requests that read are answered once; those `running` names run again.
+    """Sort the requests of one turn, context before actions.
+
+    The list that contains a request and its claimed type do not matter: the catalogue knows the
+    names. Only requests that read are answered once; those named in `running` run again.
     """
     pairs = [(item.provider, item.params_json) for item in asked.requests]
     pairs += [(item.capability, item.params_json) for item in asked.actions]

@@ -1,12 +1,14 @@
-"""The conversation with a model as a value: told what happened, asked what comes next. No I/O, no clock, nothing random.
+"""The conversation with a model as a value. No I/O, no clock, no randomness.
 
-    begin ──► AskModel ──► replied ─┬─► Fetch ──► fetched ──► AskModel …
-                                    ├─► Judge ──► judged ─┬─► Stop(answered)
-                                    │                     └─► AskModel, with the complaints
-                                    ├─► AskModel, with what was wrong
-                                    └─► Stop
+It receives events and returns the next effect.
 
-Messages are only ever appended, so a provider's cache finds each question's beginning again.
+begin ──► AskModel ──► replied ─┬─► Fetch ──► fetched ──► AskModel …
+                                ├─► Judge ──► judged ─┬─► Stop(answered)
+                                │                     └─► AskModel, with the complaints
+                                ├─► AskModel, with what was wrong
+                                └─► Stop
+
+Messages are only appended, so a provider's cache finds the beginning of each question again.
 """
 
 from pydantic import Field
@@ -21,12 +23,16 @@ from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelR
 from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, Usage
 
-# Turns in a row that bring nothing new: after the first the model is told, after the second it is asked one last time.
+# Turns in a row without new information: after the first the model is warned, after the second it
+# is asked one last time.
 _IDLE_TURNS = 2
 
 
 class AskModel(Frozen):
-    """Put these messages to the model. `step` is `<turn>`, from the second try of a turn on `<turn>~<try>`."""
+    """Send these messages to the model.
+
+    `step` is `<turn>`, from the second try of a turn on `<turn>~<try>`.
+    """
 
     step: str
     turn: int
@@ -34,19 +40,19 @@ class AskModel(Frozen):
 
 
 class Fetch(Frozen):
-    """Look these up, side by side; report with `fetched`."""
+    """Look these requests up, in parallel; report with `fetched`."""
 
     wanted: tuple[CapabilityRequest, ...]
 
 
 class Judge(Frozen):
-    """See whether this finished work can be taken; report with `judged`."""
+    """Check whether this finished work can be accepted; report with `judged`."""
 
     answer: Work
 
 
 class Stop(Frozen):
-    """Nothing more to do."""
+    """End the conversation."""
 
     reason: StopReason
     answer: Work | None = None
@@ -66,7 +72,7 @@ Effect = AskModel | Fetch | Judge | Stop
 
 
 class Conversation(Frozen):
-    """Where one conversation stands."""
+    """The state of one conversation."""
 
     kind: AnswerKind
     providers: tuple[str, ...]
@@ -89,7 +95,7 @@ class Conversation(Frozen):
 
 
 def begin(assignment: Assignment) -> Conversation:
-    """The conversation before its first question."""
+    """Return the conversation before its first question."""
     limits = assignment.limits
     empty = Conversation(
         kind=assignment.kind,
@@ -102,7 +108,7 @@ def begin(assignment: Assignment) -> Conversation:
 
 
 def next_effect(x: Conversation, elapsed: float = 0.0) -> Effect:
-    """What is to be done now. `elapsed` is seconds since the work began in this process."""
+    """Return the next effect. `elapsed` is seconds since the work began in this process."""
     if x.stop is not None:
         return x.stop
     if x.candidate is not None:
@@ -118,7 +124,7 @@ def next_effect(x: Conversation, elapsed: float = 0.0) -> Effect:
 
 
 def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
-    """The conversation after the model was asked."""
+    """Return the conversation after a reply or failure of the model."""
     if isinstance(reply, Failure):
         return _stopped(x, reply.reason, reply.message, reply.trouble)
     # Providers refuse an empty message, and an unread one need not be carried along whole.
@@ -138,14 +144,17 @@ def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
 
 
 def fetched(x: Conversation, observations: tuple[CapabilityResult, ...]) -> Conversation:
-    """The conversation after a Fetch. What is missing counts as failed; what is too long is cut."""
+    """Return the conversation after a Fetch.
+
+    A missing result counts as failed; a result that is too long is cut.
+    """
     found = {item.key: item for item in observations}
     looked = tuple(_kept(found.get(item.key) or _missing(item), x.limits) for item in x.wanted)
     return _turn_over(x, looked)
 
 
 def judged(x: Conversation, complaints: tuple[str, ...]) -> Conversation:
-    """The conversation after a Judge: without complaints the work is done."""
+    """Return the conversation after a Judge. Without complaints the work is done."""
     answer = x.candidate
     x = x.model_copy(update={"candidate": None})
     if not complaints:
@@ -169,7 +178,7 @@ _WHY_LAST = {
 
 
 def _turn_over(x: Conversation, looked: tuple[CapabilityResult, ...]) -> Conversation:
-    """The next question, with everything this turn brought."""
+    """Return the next question, with all results of this turn."""
     shown = sorted((*looked, *x.known), key=lambda item: place(item.key))
     new = any(item.status is not ResultStatus.SKIPPED_DUPLICATE for item in shown)
     idle = 0 if new else x.idle + 1
@@ -197,7 +206,10 @@ def _sent_back(x: Conversation, reason: StopReason, complaints: tuple[str, ...])
 
 
 def _ask(x: Conversation, told: str, *, last: StopReason | None) -> Conversation:
-    """`x` with one more message to the model. A question after which there would be no tokens for another is the last."""
+    """Return `x` with one more message to the model.
+
+    A question that leaves no tokens for another is the last.
+    """
     spent = x.usage.input_tokens
     cost = prompt_tokens((*x.messages, ChatMessage(role=MessageRole.USER, text=told)))
     if last is None and spent + 2 * cost > x.limits.total_input_tokens:
@@ -225,7 +237,7 @@ def _missing(item: CapabilityRequest) -> CapabilityResult:
 
 
 def _kept(item: CapabilityResult, limits: WorkLimits) -> CapabilityResult:
-    """The observation within the largest size any result may have, whatever the provider did."""
+    """Return the result, cut to the maximum size, whatever the provider returned."""
     most = max(limits.result_chars, limits.file_chars)
     if len(item.content) <= most:
         return item

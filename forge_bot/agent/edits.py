@@ -1,4 +1,7 @@
-"""A model's edits, worked out in memory: what every file would be afterwards, or what is wrong, in words for the model."""
+"""Plan a model's edits in memory:
+
+each file as it would be, or the problems in words for the model.
+"""
 
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -22,23 +25,27 @@ _SUBMODULE = "160000"
 
 
 class Planned(Frozen):
-    """The files as they are to be, None for those that go; empty if there is any problem, since half a change helps nobody."""
+    """The planned files, None for deleted ones; empty if there is any problem.
+
+    A partial change helps nobody.
+    """
 
     files: tuple[tuple[str, bytes | None], ...] = ()
     problems: tuple[str, ...] = ()
 
 
 class Folder:
-    """Reads files of a work tree for `plan_edits`, and refuses what an edit must not touch."""
+    """Reads files of a work tree for `plan_edits`; refuses those that an edit must not touch."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of a file, None if there is none; of one that is too large to be edited only as many as show that.
+        """Return the bytes of a file, None if there is none.
 
-        Raises PathEscapes for links, folders, what belongs to another repository, and names that another file has but for
-        upper and lower case.
+        Of a file that is too large to edit, only enough bytes to show that are returned. Raises
+        PathEscapes for links, folders, files of another repository, and names that differ from
+        another file's only in upper and lower case.
         """
         place = self._root / plain(path)
         if place.is_symlink() or inside(self._root, path) != self._root.resolve() / plain(path):
@@ -54,7 +61,10 @@ class Folder:
         return None
 
     def _refuse_foreign(self, path: str) -> None:
-        """What lies in a submodule or a nested repository could never be committed here."""
+        """Refuse files in a submodule or a nested repository:
+
+        they could never be committed here.
+        """
         parts = path.split("/")[:-1]
         for count in range(1, len(parts) + 1):
             name = "/".join(parts[:count])
@@ -81,10 +91,10 @@ class Folder:
 
 
 def plan_edits(read: Read, edits: Sequence[Edit]) -> Planned:
-    """Apply the edits in order, each to what the ones before it left.
+    """Apply the edits in order, each to the result of the previous ones.
 
-    `read` gives the bytes of a file now, None if there is none, and may raise PathEscapes. An edit that has been applied
-    already changes nothing. Files that end up as they were are not in the plan.
+    `read` returns the bytes of a file now, None if there is none, and may raise PathEscapes. An
+    edit that is already applied changes nothing. Files without a change are not in the plan.
     """
     tree = _Tree(read)
     problems: list[str] = []
@@ -98,11 +108,11 @@ def plan_edits(read: Read, edits: Sequence[Edit]) -> Planned:
 
 
 class _Problem(Exception):
-    """Why one edit cannot be applied."""
+    """The reason why one edit cannot be applied."""
 
 
 class _Tree:
-    """The files an edit list touches: as they were, and as they are by now."""
+    """The files an edit list touches: before the edits, and now."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -151,7 +161,7 @@ class _Tree:
 
 
 def _editable(path: str) -> str:
-    """The path of a file that could exist on every system."""
+    """Return the path of a file that could exist on every system."""
     name = plain(path)
     if not name or path.endswith("/"):
         raise _Problem("this names no file.")
@@ -205,8 +215,11 @@ def _replaced(file: TextFile, edit: Edit) -> TextFile:
 
 
 def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
-    """Whether this edit has been made before: `new` stands in the text once, `old` nowhere but inside it, and no other place
-    resembles `old` more than `new` does. The last part tells a repeated edit from one that misquotes the file.
+    """Return whether this edit was made before.
+
+    Then `new` occurs in the text once, `old` occurs only inside it, and no other place resembles
+    `old` more than `new` does. The last part tells a repeated edit from one that misquotes the
+    file.
     """
     places = find_passage.occurrences(text, new)
     if len(places) != 1:

@@ -1,4 +1,4 @@
-"""Finding a passage in a text: every place where it stands, or the place most like it."""
+"""Find a passage in a text: every exact occurrence, or the most similar place."""
 
 import re
 from collections import Counter
@@ -8,7 +8,8 @@ from heapq import nlargest
 from forge_bot.values import Frozen
 
 _WORD = re.compile(r"\w+|[^\w\s]")
-# Comparing letter by letter is slow, so only the windows that share most words are compared, and not beyond this length.
+# Comparing characters is slow, so only the windows that share most words are compared, up to this
+# length.
 _WINDOWS = 5
 _COMPARED = 3_000
 _LEAST_ALIKE = 0.4
@@ -16,7 +17,7 @@ _SHOWN_LINES = 40
 
 
 class Region(Frozen):
-    """Some lines of a text and how alike they are to what was looked for, from 0 to 1."""
+    """Some lines of a text and their similarity to the passage, from 0 to 1."""
 
     first: int
     last: int
@@ -26,7 +27,10 @@ class Region(Frozen):
 
 
 def occurrences(text: str, passage: str) -> tuple[int, ...]:
-    """Every position where the passage stands, overlapping ones too: they are just as ambiguous."""
+    """Return every position of the passage.
+
+    Overlapping ones are included, since they are just as ambiguous.
+    """
     found: list[int] = []
     at = text.find(passage) if passage else -1
     while at >= 0:
@@ -36,17 +40,17 @@ def occurrences(text: str, passage: str) -> tuple[int, ...]:
 
 
 def line_of(text: str, position: int) -> int:
-    """The number of the line at a position, from 1."""
+    """Return the number of the line at a position, from 1."""
     return text.count("\n", 0, position) + 1
 
 
 def alike(one: str, other: str) -> float:
-    """How much of two texts is the same, from 0 to 1; blanks around them do not count."""
+    """Return the similarity of two texts from 0 to 1, without surrounding blanks."""
     return SequenceMatcher(None, one.strip()[:_COMPARED], other.strip()[:_COMPARED], autojunk=False).ratio()
 
 
 def closest(text: str, passage: str) -> Region | None:
-    """The lines most like the passage, as many as it has; None if nothing resembles it."""
+    """Return the lines most like the passage, as many as it has; None if nothing resembles it."""
     lines = text.split("\n")
     size = max(1, min(len(passage.strip("\n").split("\n")), len(lines)))
     best = max((_region(lines, first, size, passage) for first in _promising(lines, size, passage)), key=lambda r: r.alike, default=None)
@@ -54,7 +58,7 @@ def closest(text: str, passage: str) -> Region | None:
 
 
 def shown(region: Region) -> str:
-    """The lines of a region, as many as help."""
+    """Return the lines of a region, up to a useful number."""
     lines = region.text.split("\n")
     return "\n".join(lines if len(lines) <= _SHOWN_LINES else [*lines[:_SHOWN_LINES], "[…]"])
 
@@ -66,7 +70,7 @@ def _region(lines: list[str], first: int, size: int, passage: str) -> Region:
 
 
 def _promising(lines: list[str], size: int, passage: str) -> list[int]:
-    """First lines of the windows that share most words with the passage."""
+    """Return the first lines of the windows that share most words with the passage."""
     goal = Counter(_WORD.findall(passage))
     shared = [Counter(word for word in _WORD.findall(line) if word in goal) for line in lines]
     window = sum(shared[:size], Counter[str]())

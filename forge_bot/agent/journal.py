@@ -1,8 +1,9 @@
-"""Every call to a model and everything looked up for it, on disk before it is used; so nothing is paid or done twice.
+"""A journal of every model call and every lookup, written to disk before the result is used.
 
-A line is one JSON object, written in one piece and synced. `started` stands before a call goes out, `finished` or `failed`
-after it; `begun` stands before a request that runs commands, `observed` after whatever was looked up. The file lies
-outside git: it holds whole prompts and answers.
+So nothing is paid or done twice. A line is one JSON object, written in one piece and synced.
+`started` precedes a call, `finished` or `failed` follows it; `begun` precedes a request that runs
+commands, `observed` follows every lookup. The file lies outside git: it holds whole prompts and
+answers.
 """
 
 import json
@@ -23,7 +24,7 @@ from forge_bot.values import Frozen, Usage
 
 
 class Started(Frozen):
-    """A question goes out. `messages` are those that no earlier line of this conversation has."""
+    """A question is sent. `messages` are those that no earlier line of this conversation has."""
 
     entry: Literal["started"] = "started"
     key: str
@@ -45,7 +46,7 @@ class Ended(Frozen):
 
 
 class Failed(Frozen):
-    """The call came to nothing. `paid` if the provider may have worked for it all the same."""
+    """The call failed. `paid` if the provider may have worked for it nevertheless."""
 
     entry: Literal["failed"] = "failed"
     key: str
@@ -55,7 +56,7 @@ class Failed(Frozen):
 
 
 class Observed(Frozen):
-    """Something was looked up. `key` is that of the conversation and the request together."""
+    """A lookup ended. `key` combines those of the conversation and the request."""
 
     entry: Literal["observed"] = "observed"
     key: str
@@ -63,7 +64,10 @@ class Observed(Frozen):
 
 
 class Begun(Frozen):
-    """A request that runs commands is about to be fulfilled. Without an `observed` after it, its process died meanwhile."""
+    """A request that runs commands is about to start.
+
+    Without a following `observed`, its process died meanwhile.
+    """
 
     entry: Literal["begun"] = "begun"
     key: str
@@ -77,9 +81,9 @@ _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Entry)
 
 
 class Journal:
-    """One file, one writer. `environ` is where the secrets to be struck out are found.
+    """One file with one writer. The secrets to redact come from `environ`.
 
-    `damaged` counts lines that could not be read; what they said is asked again.
+    `damaged` counts unreadable lines; their questions are asked again.
     """
 
     def __init__(self, path: Path, environ: Mapping[str, str]) -> None:
@@ -93,46 +97,50 @@ class Journal:
         self._read()
 
     def answered(self, key: str, prompt: str) -> ModelReply | None:
-        """The reply to exactly this question, if it came before."""
+        """Return the reply to exactly this question, if it is in the journal."""
         end = self._ends.get((key, prompt))
         return end and ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
     def observed(self, key: str) -> CapabilityResult | None:
-        """What was found under this key before."""
+        """Return the result under this key, if it is in the journal."""
         return self._observations.get(key)
 
     def take_lost(self, prefix: str) -> Decimal:
-        """What earlier processes reserved for calls of this conversation and never settled. Given out once.
+        """Return the reservations of earlier processes that were never settled, once.
 
-        Those calls may have been answered and charged after their process died, so their worst case counts as spent.
+        Those calls of this conversation may have been answered and charged after their process
+        died, so their worst case counts as spent.
         """
         lost = [key for key in self._open if key[0].startswith(prefix)]
         return sum((amount for key in lost for amount in self._open.pop(key)), Decimal(0))
 
     def started(self, key: str, prompt: str, model: str, reserved: Decimal, messages: Sequence[ChatMessage]) -> None:
-        """A question is about to go out. Raises DiskFull if there might be no room for its answer, which would be paid in vain."""
+        """Record that a question is about to be sent.
+
+        Raises DiskFull if there might be no room for its answer, which would be paid in vain.
+        """
         if without_room(self.path):
             raise full((self.path.parent,), "The model was not asked, since its answer could not be kept.")
         shown = tuple(ChatMessage(role=item.role, text=self.strike(item.text)) for item in messages)
         self._append(Started(key=key, prompt=prompt, model=model, reserved=reserved, messages=shown))
 
     def finished(self, key: str, prompt: str, reply: ModelReply) -> ModelReply:
-        """Keep a reply; the one that is returned is what a later process would read, and is to be used instead."""
+        """Record a reply. Use the returned one: it is what a later process would read."""
         end = Ended(key=key, prompt=prompt, text=self.strike(reply.text), finish=reply.finish, usage=reply.usage)
         self._append(end)
         self._ends[key, prompt] = end
         return ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
     def failed(self, key: str, prompt: str, why: str, *, paid: bool) -> None:
-        """A call brought no reply."""
+        """Record that a call had no reply."""
         self._append(Failed(key=key, prompt=prompt, why=self.strike(why), paid=paid))
 
     def begun(self, key: str, wanted: CapabilityRequest) -> None:
-        """Note that a request is about to be fulfilled that does more than read."""
+        """Record that a request is about to start that does more than read."""
         self._append(Begun(key=key, capability=wanted.capability, params=self.strike(wanted.params)))
 
     def looked(self, key: str, observation: CapabilityResult) -> CapabilityResult:
-        """Keep what was found; as with `finished`, the returned value is to be used."""
+        """Record a result. As with `finished`, use the returned value."""
         kept = observation.model_copy(update={"content": self.strike(observation.content), "note": self.strike(observation.note)})
         self._append(Observed(key=key, observation=kept))
         self._observations[key] = kept
@@ -150,7 +158,7 @@ class Journal:
                         remaining = remaining[os.write(descriptor, remaining) :]
                     os.fsync(descriptor)
                 except OSError:
-                    # Disk full: half a line would take the next one with it.
+                    # Disk full: half a line would damage the next one.
                     os.ftruncate(descriptor, end)
                     raise
             finally:
@@ -162,7 +170,7 @@ class Journal:
             return
         whole, _, torn = self.path.read_bytes().rpartition(b"\n")
         if torn:
-            # A process died in the middle of this line, so what it was about did not happen as far as anyone knows.
+            # A process died while writing this line, so its event is treated as not happened.
             os.truncate(self.path, len(whole) + 1 if whole else 0)
         for line in whole.split(b"\n") if whole else ():
             try:
@@ -181,7 +189,7 @@ class Journal:
                 if not entry.paid:
                     self._close(entry.key, entry.prompt)
             case Begun():
-                # Its commands leave nothing behind, so they are run again.
+                # Its commands leave no results behind, so they run again.
                 pass
             case Observed():
                 self._observations[entry.key] = entry.observation

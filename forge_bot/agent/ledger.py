@@ -1,4 +1,4 @@
-"""The money of a run while calls are under way: one ledger for all tasks that work side by side."""
+"""The money of a run while calls are under way: one ledger for all parallel tasks."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -13,16 +13,17 @@ PriceOf = Callable[[str, int, int], Decimal | None]
 
 
 class Reserved(Frozen):
-    """The worst case set aside for one call. Nothing is set aside for a model without a known price."""
+    """The worst case reserved for one call. A model without a known price reserves nothing."""
 
     amount: Decimal
     price_known: bool
 
 
 class Ledger:
-    """Reserves before each call, settles after it. Belongs to one event loop.
+    """Reserves before each call, settles after it. It belongs to one event loop.
 
-    `price` gives the worst case of a call in US dollars by model name, input tokens and output tokens, or None.
+    `price` returns the worst case of a call in US dollars by model name, input tokens and output
+    tokens, or None.
     """
 
     def __init__(self, budget: Budget, price: PriceOf = worst_case) -> None:
@@ -33,13 +34,14 @@ class Ledger:
 
     @property
     def unknown_prices(self) -> tuple[str, ...]:
-        """Models that were asked although nobody knows what they cost: a cap cannot hold them back."""
+        """The models that were asked without a known price: a cap does not limit them."""
         return tuple(self._unpriced)
 
     async def reserve(self, key: str, model: str, messages: Sequence[ChatMessage], output_tokens: int) -> Reserved | None:
-        """The worst case of one call, set aside; None if the cap forbids it.
+        """Reserve the worst case of one call. Return None if the cap forbids it.
 
-        While other calls hold reservations that they will hardly need, this one waits for them instead of giving up.
+        While other calls hold reservations that they will hardly need, it waits for them instead of
+        giving up.
         """
         amount = self._price(model, prompt_tokens(messages), output_tokens)
         if amount is None:
@@ -53,7 +55,10 @@ class Ledger:
         return Reserved(amount=amount, price_known=True)
 
     def settle(self, key: str, cost: Decimal | None) -> None:
-        """What the call really cost replaces its reservation; a call that was not reserved here only adds its cost."""
+        """Replace the reservation by the real cost.
+
+        A call without a reservation here only adds its cost.
+        """
         self.budget = self.budget.settle(key, cost or Decimal(0))
         done, self._settled = self._settled, asyncio.Event()
         done.set()

@@ -1,4 +1,4 @@
-"""How long one piece of work may go on, and how much of it may be read and written."""
+"""The limits of one assignment: its duration, and how much it may read and write."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from forge_bot.values import Frozen
 
 
 class WorkLimits(Frozen):
-    """Bounds of one assignment; each of them ends it with a reason of its own."""
+    """The limits of one assignment. Each ends it with its own reason."""
 
     turns: int = Field(default=8, ge=1, description="answers that may ask for something, the last excepted")
     requests_per_turn: int = Field(default=8, ge=1, description="things looked up for one answer")

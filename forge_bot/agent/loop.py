@@ -1,4 +1,4 @@
-"""A model at work: the conversation of exploration.py, performed against a real model, journal and repository."""
+"""Run the conversation of conversation.py with a real model, journal and repository."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -19,17 +19,17 @@ from forge_bot.agent.progress_events import AnswerRejected, ModelAnswered, Model
 from forge_bot.errors import ContextTooLong, ForgeError, ModelUnavailable, QuestionRejected
 from forge_bot.store import is_full
 
-# Things looked up at once: more would only fight for the same disk.
+# The number of parallel lookups: more would only compete for the same disk.
 _SIDE_BY_SIDE = 4
 
 Check = Callable[[Work], Sequence[str]]
 
 
 class ContextPort(Protocol):
-    """Looks things up. `fetch` is called in threads, several at a time."""
+    """Looks up requests. `fetch` is called in threads, several at a time."""
 
     def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
-        """What was found; every failure is a status, not an exception."""
+        """Return the result. Every failure is a status, not an exception."""
         ...
 
 
@@ -44,11 +44,11 @@ async def work(
     notice: Callable[[Notice], None],
     now: Callable[[], float],
 ) -> Finished:
-    """Ask, look up, ask again, until there is an answer that `check` has nothing against, or a limit is reached.
+    """Ask, look up and ask again until `check` accepts an answer or a limit is reached.
 
-    What the journal holds is neither asked nor looked up again. `check` gives complaints in words the model can act on.
-    `now` is a clock in seconds. Set-up errors (no key, unknown model) and an exhausted record are raised; everything else
-    that can happen to a model is a stop reason.
+    Entries of the journal are neither asked nor looked up again. `check` returns complaints that
+    the model can act on. `now` is a clock in seconds. Set-up errors (no key, unknown model) and an
+    exhausted record are raised; every other failure of a model is a stop reason.
     """
     desk = _Desk(assignment, model, context, journal, ledger, notice, now)
     lost = desk.charge_lost()
@@ -83,7 +83,7 @@ def _finished(x: Conversation, stop: Stop, lost: Decimal) -> Finished:
 
 @dataclass
 class _Desk:
-    """Everything one piece of work needs of the world."""
+    """The model, journal, ledger and clock that one assignment uses."""
 
     assignment: Assignment
     model: Model
@@ -103,7 +103,7 @@ class _Desk:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the work began here."""
+        """The seconds since the work began here."""
         return self.now() - self._began
 
     def charge_lost(self) -> Decimal:
@@ -113,13 +113,13 @@ class _Desk:
         return lost
 
     def told(self, before: Conversation, after: Conversation) -> Conversation:
-        """Let the face know when an answer goes back."""
+        """Notify the face when an answer is rejected."""
         if after.complaints and after.complaints is not before.complaints:
             self.notice(AnswerRejected(text=after.complaints[0]))
         return after
 
     async def ask(self, effect: AskModel) -> ModelReply | Failure:
-        """The reply, out of the journal if it is there."""
+        """Return the reply, from the journal if it is there."""
         call = self._call(effect)
         key, prompt = self.assignment.prefix + effect.step, prompt_digest(call)
         new, self._noted = effect.messages[self._noted :], len(effect.messages)
@@ -133,7 +133,7 @@ class _Desk:
         return reply
 
     async def look(self, wanted: tuple[CapabilityRequest, ...]) -> tuple[CapabilityResult, ...]:
-        """What was asked for, in order; looked up side by side."""
+        """Look up the requests in parallel; return the results in order."""
         return tuple(await asyncio.gather(*(self._looked(item) for item in wanted)))
 
     def _call(self, effect: AskModel) -> ModelCall:
@@ -191,7 +191,8 @@ class _Desk:
         if known := self.journal.observed(key):
             return known
         if item.capability in self.assignment.running:
-            # One after the other, so that the time of one does not run while another one works.
+            # Commands run one after the other, so that waiting does not count against another's
+            # time limit.
             async with self._commands:
                 self.notice(RequestStarted(capability=item.capability, params=printable(item.params, 100)))
                 self.journal.begun(key, item)
@@ -203,7 +204,10 @@ class _Desk:
         return self.journal.looked(key, found)
 
     async def _fulfilled(self, item: CapabilityRequest, seconds: float) -> CapabilityResult:
-        """Return what was found, or that it took too long; what still goes on in its thread then is not waited for."""
+        """Return the result, or a timeout.
+
+        A thread that still runs after the timeout is not awaited.
+        """
         clock = asyncio.timeout(seconds)
         try:
             async with clock:
@@ -217,10 +221,12 @@ class _Desk:
     def _fetch(self, item: CapabilityRequest) -> CapabilityResult:
         try:
             return self.context.fetch(item, self.assignment.limits)
-        # A capability may be anyone's code, and one that breaks must stop neither the others nor the work.
+        # A capability may be third-party code; an error in it must stop neither the others nor the
+        # work.
         except Exception as error:
             if is_full(error):
-                # This says nothing about what was asked for; kept as its answer it would still be told when there is room again.
+                # This is no result of the request. If it were kept as one, it would be repeated
+                # when there is room again.
                 raise
             said = f"{type(error).__name__}: {error}"
             return CapabilityResult(

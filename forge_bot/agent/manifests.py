@@ -1,7 +1,7 @@
-"""Manifests of packages: whether a change touches their dependency, build-system or script part.
+"""Check whether a change touches the dependency, build-system or script part of a manifest.
 
-Every key is protected but those named here, so a key that nobody knows is protected too. A manifest that cannot be read, or
-that names one key twice, is protected as a whole.
+Every key is protected except those listed here, so an unknown key is protected too. A manifest that
+cannot be read, or that contains a key twice, is protected as a whole.
 """
 
 import ast
@@ -74,7 +74,7 @@ _CHECKERS = [
     "pyrefly",
     "numpydoc_validation",
 ]
-"""Tables below `tool` in pyproject.toml that only configure formatters, linters and test runners."""
+"""Tables below `tool` in pyproject.toml that only configure formatters, linters, test runners."""
 
 _PYPROJECT = (
     *(f"project.{key}" for key in _ABOUT),
@@ -136,7 +136,7 @@ _PUBSPEC = (*_ABOUT, "issue_tracker", "topics", "screenshots")
 
 
 class Unreadable(ValueError):
-    """A manifest that cannot be read, or not in one way only."""
+    """A manifest that cannot be read, or has more than one reading."""
 
 
 _UNREADABLE = (
@@ -158,7 +158,10 @@ def is_manifest(path: str) -> bool:
 
 
 def protected_part_changed(path: str, before: bytes | None, after: bytes | None) -> bool:
-    """Return whether the path names a manifest and its protected part differs; None stands for no file."""
+    """Return whether the path names a manifest and its protected part differs.
+
+    None stands for no file.
+    """
     read = _reader(path)
     if read is None or before == after:
         return False
@@ -182,7 +185,10 @@ def _part(read: Callable[[str], object], raw: bytes | None) -> object:
 
 
 def _without(data: Mapping[str, object], passing: Sequence[str]) -> dict[str, object]:
-    """Return a table without the keys that may change; `passing` are dotted, and may end in wildcards."""
+    """Return a table without the keys that may change.
+
+    `passing` are dotted keys and may end in wildcards.
+    """
     kept: dict[str, object] = {}
     for key, value in data.items():
         if any(fnmatchcase(key, each) for each in passing):
@@ -204,7 +210,7 @@ def _table(value: object) -> Mapping[str, object]:
     return cast("Mapping[str, object]", value)
 
 
-# -- readers: from a text to its protected part; an empty text stands for no file -----------------------------------
+# -- readers: from a text to its protected part; an empty text stands for no file -----------------
 
 
 def _toml(passing: Sequence[str]) -> Callable[[str], object]:
@@ -250,7 +256,7 @@ def _python(text: str) -> object:
 
 
 class _Setup(ast.NodeTransformer):
-    """Takes literal values that only describe a package out of calls of `setup`."""
+    """Collects literal values that only describe a package from calls of `setup`."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -312,4 +318,4 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "environment.yml": _yaml(()),
     "environment.yaml": _yaml(()),
 }
-"""The manifests that are judged by their parts, by file names without regard to case."""
+"""The manifests that are judged by their parts, by file name, ignoring case."""

@@ -1,4 +1,7 @@
-"""What a model answers: a wish to look around, or the finished work. Parsed here, once, from any form models write it in."""
+"""Parse a model's answer: requests to look around, or the finished work.
+
+Models write answers in several forms; only this module knows them.
+"""
 
 import json
 import re
@@ -12,7 +15,7 @@ JsonObject = dict[str, Any]
 
 
 class AnswerKind(StrEnum):
-    """Which finished work a phase wants."""
+    """The kind of finished work that a phase wants."""
 
     DOCUMENT = "document"
     CHANGE = "change"
@@ -103,19 +106,21 @@ class _ChangeTurn(ProviderAnswer):
 
 
 class Malformed(Exception):
-    """The text is not an answer; the message tells the model what to do instead."""
+    """The text is not an answer. The message tells the model what to do instead."""
 
 
 def answer_schema(kind: AnswerKind) -> JsonObject:
-    """JSON schema of one answer, in the form providers can enforce."""
+    """Return the JSON schema of one answer, in the form that providers can enforce."""
     turn = _ChangeTurn if kind is AnswerKind.CHANGE else _DocumentTurn
     return turn.model_json_schema()
 
 
 def parse_answer(text: str, kind: AnswerKind) -> Answer:
-    """The answer in `text`: `{"result": {"kind": …, "data": …}}` or the bare object, alone, fenced, or amid prose.
+    """Parse the answer in `text`.
 
-    Documents come without control characters, edits as they are. Raises Malformed with a sentence for the model.
+    The forms are `{"result": {"kind": …, "data": …}}` or the bare object, alone, fenced, or between
+    prose. Documents are returned without control characters, edits unchanged. Raises Malformed with
+    a sentence for the model.
     """
     name, body = _named(_only_object(text))
     final = Change if kind is AnswerKind.CHANGE else Document
@@ -132,7 +137,8 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
 _FENCED = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*)\n[ \t]*```\Z", re.DOTALL)
 _MARKS = frozenset({"result", "requests", "actions", "artifact_markdown", "kind"})
 _BRACES_TRIED = 200
-# What a terminal would obey says nothing in a document: whole escape sequences (ECMA-48 CSI and OSC), and other control characters.
+# Terminal control has no meaning in a document: whole escape sequences (ECMA-48 CSI and OSC), and
+# other control characters.
 _UNPRINTED = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"
 )
@@ -156,12 +162,13 @@ def _only_object(text: str) -> JsonObject:
     raise Malformed(f"The answer contains {said}. Answer with exactly one JSON object and nothing around it.")
 
 
-# Not strict about line breaks inside strings: small models write them raw, and nothing else can be meant.
+# Line breaks inside strings are allowed: small models write them raw, and no other meaning is
+# possible.
 _DECODER = json.JSONDecoder(strict=False)
 
 
 def _objects_amid(text: str) -> Iterator[JsonObject]:
-    """Answers that stand in prose. Objects without any field of an answer are examples, not answers."""
+    """Yield answers between prose. Objects without any field of an answer are examples."""
     start = text.find("{")
     for _ in range(_BRACES_TRIED):
         if start < 0:
@@ -177,7 +184,10 @@ def _objects_amid(text: str) -> Iterator[JsonObject]:
 
 
 def _storable(data: JsonObject) -> JsonObject:
-    """The data, if every string of it can be written to a file: JSON can spell halves of characters that UTF-8 cannot."""
+    """Return the data if every string can be written to a file.
+
+    JSON can contain lone surrogates, which UTF-8 cannot encode.
+    """
     try:
         json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -200,7 +210,10 @@ def _named(data: JsonObject) -> tuple[str, JsonObject]:
 
 
 def _forgiven(body: JsonObject) -> JsonObject:
-    """The body with what can be meant in one way only: absent lists are empty, parameters given as an object are written out."""
+    """Repair what has only one possible meaning.
+
+    Missing lists become empty, parameters given as an object become JSON text.
+    """
     if isinstance(text := body.get("artifact_markdown"), str):
         body = {**body, "artifact_markdown": _UNPRINTED.sub("", text)}
     if "artifact_markdown" in body:

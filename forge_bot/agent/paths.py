@@ -1,16 +1,22 @@
-"""Paths a model names, held inside the work tree: nothing above it, nothing of git's own, no link that leads out."""
+"""Keep the paths that a model names inside the work tree.
+
+A path must not lead above it, into git's own folder, or out through a link.
+"""
 
 import re
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from forge_bot.errors import PathEscapes
 
-# Names under which file systems of other machines reach git's own folder too.
+# Names by which file systems of other machines also reach git's own folder.
 _GITS_OWN = frozenset({".git", "git~1"})
 
 
 def inside(root: Path, path: str) -> Path:
-    """The real place of `path` below `root`, links followed. Raises PathEscapes if it leads anywhere else."""
+    """Return the real place of `path` below `root`, links followed.
+
+    Raises PathEscapes if it leads anywhere else.
+    """
     wanted = plain(path)
     place = root.resolve()
     try:
@@ -25,7 +31,10 @@ def inside(root: Path, path: str) -> Path:
 
 
 def plain(path: str) -> str:
-    """`path` without detours, from the root; empty for the root itself. Looks at the words only. Raises PathEscapes."""
+    """Return `path` without detours, from the root; empty for the root itself.
+
+    Only the text is checked. Raises PathEscapes.
+    """
     if any(not char.isprintable() for char in path):
         raise PathEscapes(f"{path!r} has characters that no path should have.")
     pure = PurePosixPath(path)
@@ -40,14 +49,15 @@ def plain(path: str) -> str:
 
 
 def gits_own(parts: tuple[str, ...]) -> bool:
-    """Whether any part is git's folder, as any file system would read it."""
+    """Return whether any part is git's folder on any file system."""
     return any(part.casefold().rstrip(". ") in _GITS_OWN for part in parts)
 
 
 def alternatives(glob: str) -> tuple[str, ...]:
-    """A glob with braces as the globs it stands for: `*.{py,toml}` is `*.py` and `*.toml`. Git and fnmatch know no braces.
+    """Expand a glob with braces: `*.{py,toml}` becomes `*.py` and `*.toml`.
 
-    Braces multiply: of many alternatives the first are given, and a glob with very many braces is taken as it stands.
+    Git and fnmatch do not support braces. Braces multiply: of many alternatives the first are
+    returned, and a glob with very many braces is returned unchanged.
     """
     found = [glob]
     if glob.count("{") <= _MOST_BRACES:
@@ -57,7 +67,7 @@ def alternatives(glob: str) -> tuple[str, ...]:
 
 
 def _opened(glob: str) -> tuple[str, ...]:
-    """The glob with the first of its innermost braces replaced by each of their parts."""
+    """Return the glob with the first of its innermost braces replaced by each of its parts."""
     if (found := _CHOICE.search(glob)) is None:
         return (glob,)
     return tuple(f"{glob[: found.start()]}{part}{glob[found.end() :]}" for part in found[1].split(","))

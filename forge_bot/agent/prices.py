@@ -1,4 +1,4 @@
-"""What calls cost, from the price list that comes with pydantic-ai. Looked up offline."""
+"""The cost of calls by the price list that comes with pydantic-ai. It is read offline."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -8,15 +8,16 @@ from forge_bot.values import Usage
 if TYPE_CHECKING:
     from genai_prices import Usage as Priced
 
-# Doors to one provider that the price list knows under one name.
+# Names of one provider that the price list has under one name.
 _LISTED_AS = {"openai-chat": "openai", "openai-responses": "openai", "azure-responses": "azure", "google-cloud": "google"}
 _FREE = ("scripted:", "replay:")
 
 
 def worst_case(model: str, input_tokens: int, output_tokens: int) -> Decimal | None:
-    """US dollars that a call of `provider:model` with this many tokens can cost at most, or None if nobody knows. Records cost nothing.
+    """Return the maximum US dollars of a call of `provider:model`, or None without a known price.
 
-    Every input token is priced as one that is also written into the provider's cache, which is the dearest way to send it.
+    Records cost nothing. Every input token is priced as one that is also written to the provider's
+    cache, which is the most expensive way to send it.
     """
     if model.startswith(_FREE):
         return Decimal(0)
@@ -26,7 +27,10 @@ def worst_case(model: str, input_tokens: int, output_tokens: int) -> Decimal | N
 
 
 def usual_price(model: str, usage: Usage) -> Decimal | None:
-    """US dollars that `provider:model` takes for calls like these, or None if nobody knows. Records cost nothing."""
+    """Return the US dollars for such calls to `provider:model`, or None without a known price.
+
+    Records cost nothing.
+    """
     if model.startswith(_FREE):
         return Decimal(0)
     from genai_prices import Usage as Priced

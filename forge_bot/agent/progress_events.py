@@ -1,4 +1,4 @@
-"""What a face may show while a model works."""
+"""The events that a face may show while a model works."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ from forge_bot.values import Frozen, Usage
 
 
 class ModelAsked(Frozen):
-    """A question goes out. `reserved` is None when nobody knows the price of this model."""
+    """A question is sent. `reserved` is None when the price of this model is unknown."""
 
     turn: int
     model: str
@@ -22,14 +22,14 @@ class ModelAnswered(Frozen):
 
 
 class RequestStarted(Frozen):
-    """Something is looked up for the model."""
+    """A lookup for the model starts."""
 
     capability: str
     params: str
 
 
 class AnswerRejected(Frozen):
-    """An answer goes back to the model."""
+    """An answer is rejected and returned to the model."""
 
     text: str
 

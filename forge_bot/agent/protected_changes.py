@@ -1,4 +1,7 @@
-"""Changes that only a person may let through: to protected paths, and to the part of a manifest that installs, builds or runs."""
+"""Find changes that only a person may approve.
+
+They are changes to protected paths, and to the part of a manifest that installs, builds or runs.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -6,7 +9,7 @@ from forge_bot.agent.manifests import is_manifest, protected_part_changed
 from forge_bot.settings.protected_paths import reason_for
 
 Versions = Callable[[str], tuple[bytes | None, bytes | None]]
-"""Gives the bytes of a file before and after a change; None where there is no file."""
+"""Returns the bytes of a file before and after a change; None where there is no file."""
 
 MANIFEST = "its dependency, build-system or script part changes"
 

@@ -1,4 +1,4 @@
-"""Secrets of this process, struck out of text before it is sent or kept."""
+"""Redact the secrets of this process in text before it is sent or kept."""
 
 import base64
 import json
@@ -12,10 +12,10 @@ _SECRET_NAME = re.compile(
 )
 # Names that only say where a secret lies.
 _PLACE_NAME = re.compile(r"_(?:FILE|PATH|DIR|SOCK|URL|HOST|NAME|ID)$|^(?:OLD)?PWD$", re.IGNORECASE)
-# Shorter values would strike out ordinary words.
+# Shorter values would redact ordinary words.
 _SHORTEST = 8
 _SHORTEST_LINE = 16
-# RFC 3986, 2.2 and 2.3: signs that some programs leave as they are.
+# RFC 3986, 2.2 and 2.3: characters that some programs do not encode.
 _ESCAPE = re.compile("%[0-9A-F]{2}")
 _UNRESERVED = "!*'();:@&=+$,/?#[]"
 
@@ -23,7 +23,7 @@ Strike = Callable[[str], str]
 
 
 def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables whose names look like a key's or token's, by name."""
+    """Return the variables whose names look like a key's or token's, by name."""
     return {
         name: value
         for name, value in environ.items()
@@ -32,10 +32,11 @@ def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def forms(value: str) -> tuple[str, ...]:
-    """Return the texts under which a secret may stand somewhere; this is the only list of them.
+    """Return the texts in which a secret may appear; this is the only list of them.
 
-    Plain, reversed, in hexadecimal, in both alphabets of base 64 at each of the three alignments, with percent signs as in
-    addresses, and with the escapes of JSON. Of a value of several lines each long line counts too. Nothing for short values.
+    They are the secret itself, reversed, in hexadecimal, in both alphabets of base 64 at each of
+    the three alignments, percent-encoded as in addresses, and with JSON escapes. Of a value with
+    several lines each long line counts too. A short value has none.
     """
     found: list[str] = []
     for text in (value, *_lines(value)):
@@ -53,7 +54,10 @@ def _lines(value: str) -> list[str]:
 
 
 def _base64(raw: bytes) -> list[str]:
-    """Return what base 64 makes of the bytes wherever they begin, without the signs that depend on their neighbours."""
+    """Return the base 64 forms of the bytes at each alignment.
+
+    Characters that depend on the neighbouring bytes are left out.
+    """
     encoded = [base64.b64encode(b" " * shift + raw).decode().rstrip("=")[(shift and 4) : -2] for shift in range(3)]
     return [*encoded, *(text.replace("+", "-").replace("/", "_") for text in encoded)]
 
@@ -63,14 +67,14 @@ def _percent(raw: bytes) -> str:
 
 
 def striking(environ: Mapping[str, str]) -> Strike:
-    """Return a function that replaces every secret of the environment, in each of its forms, with `[NAME]`."""
+    """Return a function that replaces every secret of the environment by `[NAME]`, in all forms."""
     return striking_out(secrets_of(environ))
 
 
 def striking_out(secrets: Mapping[str, str]) -> Strike:
     """Return the same function for secrets that are given by name."""
     found = {form: name for name, value in secrets.items() for form in forms(value)}
-    # The longest first: one secret may begin with another.
+    # The longest comes first: one secret may begin with another.
     ordered = sorted(found, key=len, reverse=True)
 
     def strike(text: str) -> str:

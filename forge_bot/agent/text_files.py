@@ -1,4 +1,4 @@
-"""Text of a file, changed in one place and kept byte for byte everywhere else."""
+"""Change a text file in one place and keep every other byte."""
 
 import re
 from bisect import bisect_left
@@ -15,14 +15,17 @@ class NotText(Exception):
 
 
 class TextFile(Frozen):
-    """A text with its own line ends. `flat` is the same text with every CRLF as LF, which is how models see and quote it."""
+    """A text with its own line ends.
+
+    `flat` is the same text with every CRLF as LF, which is how models see and quote it.
+    """
 
     text: str
     bom: bool = False
 
     @classmethod
     def read(cls, data: bytes) -> "TextFile":
-        """The text in `data`. Raises NotText for binary files and other encodings."""
+        """Return the text in `data`. Raises NotText for binary files and other encodings."""
         bom = data.startswith(_BOM)
         body = data[len(_BOM) :] if bom else data
         if b"\0" in body:
@@ -34,7 +37,7 @@ class TextFile(Frozen):
 
     @property
     def data(self) -> bytes:
-        """The bytes of the file."""
+        """Return the bytes of the file."""
         return (_BOM if self.bom else b"") + self.text.encode("utf-8")
 
     @cached_property
@@ -44,12 +47,14 @@ class TextFile(Frozen):
 
     @cached_property
     def _dropped(self) -> list[int]:
-        """Where in `flat` a line end was CRLF."""
+        """Return the places in `flat` where a line end was CRLF."""
         return [match.start() - count for count, match in enumerate(re.finditer("\r\n", self.text))]
 
     def replaced(self, start: int, end: int, new: str) -> "TextFile":
-        """The file with `new` in place of `flat[start:end]`. Its first lines end as the replaced ones did, further ones like the
-        last of those, or like most of the file.
+        """Return the file with `new` in place of `flat[start:end]`.
+
+        The first lines of `new` end as the replaced ones did, further ones like the last of those,
+        or like most of the file.
         """
         first, last = (at + bisect_left(self._dropped, at) for at in (start, end))
         there = _LINE_END.findall(self.text[first:last]) or [self._line_end(self.text) or "\n"]
@@ -59,14 +64,14 @@ class TextFile(Frozen):
         return TextFile(text=self.text[:first] + kept + self.text[last:], bom=self.bom)
 
     def rewritten(self, new: str) -> "TextFile":
-        """A wholly new text in the line ends and with the byte order mark of this file."""
+        """Return a new text with the line ends and the byte order mark of this file."""
         ends = self._line_end(self.text)
         kept = flat(new).replace("\n", ends) if ends else new
         return TextFile(text=kept.removeprefix("\ufeff"), bom=self.bom)
 
     @staticmethod
     def _line_end(text: str) -> str:
-        """The line end most used in `text`; empty if it has none."""
+        """Return the most frequent line end in `text`; empty if it has none."""
         crlf = text.count("\r\n")
         if "\n" not in text:
             return ""
@@ -74,5 +79,5 @@ class TextFile(Frozen):
 
 
 def flat(text: str) -> str:
-    """The text with every CRLF as LF."""
+    """Return the text with every CRLF as LF."""
     return text.replace("\r\n", "\n")

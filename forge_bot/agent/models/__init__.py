@@ -1,1 +1,4 @@
-"""Models: the seam (base), those that answer from a file (scripted, recorded), and those behind a provider (provider)."""
+"""Models:
+
+the interface (base), answers from files (scripted, recorded), and providers (provider).
+"""

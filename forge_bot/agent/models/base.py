@@ -1,4 +1,4 @@
-"""The seam to a model: messages in, one reply out. Nothing here knows a provider."""
+"""The interface of a model: messages in, one reply out. It is independent of providers."""
 
 import hashlib
 import json
@@ -10,16 +10,16 @@ from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.errors import ModelUnavailable
 from forge_bot.values import Frozen, Tier, Usage
 
-# English prose and code run at about four characters a token; three and a half bytes is a cautious average,
-# and counting bytes keeps it cautious for scripts that need more than a byte a letter.
+# English prose and code have about four characters a token; three and a half bytes is a cautious
+# average. Counting bytes keeps it cautious for scripts that need more than a byte a letter.
 BYTES_PER_TOKEN = 3.5
-# What a provider adds around each message, and for the schema of the answer.
+# The tokens that a provider adds for each message, and for the schema of the answer.
 TOKENS_PER_MESSAGE = 8
 TOKENS_OF_SCHEMA = 1_000
 
 
 class MessageRole(StrEnum):
-    """Who says a message."""
+    """The author of a message."""
 
     SYSTEM = "system"
     USER = "user"
@@ -34,7 +34,7 @@ class ChatMessage(Frozen):
 
 
 class Finish(StrEnum):
-    """Why the model stopped writing."""
+    """The reason why the model stopped writing."""
 
     STOP = "stop"
     LENGTH = "length"
@@ -42,7 +42,10 @@ class Finish(StrEnum):
 
 
 class ReplayKey(NamedTuple):
-    """What a question is found by in a record: stable over runs of the same pipeline, free of anything random."""
+    """The key of a question in a record:
+
+    stable over runs of the same pipeline, without random parts.
+    """
 
     agent: str
     phase: str
@@ -64,7 +67,7 @@ class ModelCall(Frozen):
 
 
 class ModelReply(Frozen):
-    """What the model wrote, unread."""
+    """The model's text, not yet parsed."""
 
     text: str
     usage: Usage = Usage()
@@ -72,31 +75,33 @@ class ModelReply(Frozen):
 
 
 class PerhapsPaid(ModelUnavailable):
-    """The question was sent and no answer came back: the provider may have worked, and may charge for it."""
+    """The question was sent and no answer came back: the provider may charge for it."""
 
 
 class Model(Protocol):
-    """Answers one question at a time; holds no conversation and no tool."""
+    """Answers one question at a time. It holds no conversation and no tool."""
 
     @property
     def name(self) -> str:
-        """`provider:model`, or `scripted:FILE`, `replay:FILE`; prices are found by it."""
+        """`provider:model`, or `scripted:FILE`, `replay:FILE`. Prices are looked up by it."""
         ...
 
     async def ask(self, call: ModelCall) -> ModelReply:
-        """The reply. Raises ModelUnavailable after the provider's own retries, ContextTooLong, QuestionRejected,
+        """Return the reply.
+
+        Raises ModelUnavailable after the provider's own retries, ContextTooLong, QuestionRejected,
         KeyRefused, UnknownModel, and from a record RecordExhausted.
         """
         ...
 
 
 def prompt_tokens(messages: Sequence[ChatMessage]) -> int:
-    """The most tokens these messages are likely to cost, with the schema that goes along."""
+    """Return the maximum likely tokens of these messages, including the schema."""
     size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
     return int(size / BYTES_PER_TOKEN) + 1 + len(messages) * TOKENS_PER_MESSAGE + TOKENS_OF_SCHEMA
 
 
 def prompt_digest(call: ModelCall) -> str:
-    """sha256 over everything the model would be shown: two calls with one digest are the same question."""
+    """Return a sha256 of everything the model would see: equal digests mean the same question."""
     shown = [call.kind.value, *([message.role.value, message.text] for message in call.messages)]
     return hashlib.sha256(json.dumps(shown, ensure_ascii=True).encode()).hexdigest()

@@ -1,6 +1,7 @@
-"""Exchanges with a model as a file: what a recorder writes and a replayer reads, and what a person writes as a script.
+"""Exchanges with a model as a file, for recorders, replayers and hand-written scripts.
 
-A record is JSON lines (`.jsonl`), a script may also be YAML: a list of the same mappings. docs/models.md describes them.
+A record is JSON lines (`.jsonl`), a script may also be YAML: a list of the same mappings.
+docs/models.md describes them.
 """
 
 import json
@@ -19,7 +20,10 @@ ANY = "*"
 
 
 class Exchange(Frozen):
-    """One answer, and the question it belongs to. A part of the key that is `*` or left out fits every question."""
+    """One answer, and its question.
+
+    A part of the key that is `*` or left out matches every question.
+    """
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 
@@ -35,16 +39,16 @@ class Exchange(Frozen):
 
     @property
     def key(self) -> ReplayKey:
-        """What question this answers."""
+        """The key of the question that this answers."""
         return ReplayKey(self.agent, self.phase, self.round, self.kind)
 
     @property
     def text(self) -> str:
-        """The reply as a model would have written it."""
+        """Return the reply as a model would have written it."""
         return self.answer if isinstance(self.answer, str) else json.dumps(self.answer, ensure_ascii=False)
 
     def fits(self, key: ReplayKey) -> int | None:
-        """How many parts of the key are named and equal, or None if one is named and differs."""
+        """Return how many parts of the key are named and equal, or None if a named one differs."""
         pairs = list(zip(self.key, key, strict=True))
         if any(said not in {ANY, asked} for said, asked in pairs):
             return None
@@ -58,7 +62,7 @@ class Exchanges(tuple[Exchange, ...]):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """All exchanges in `path`. Raises BadRecord with the place of the first thing that is wrong."""
+        """Return all exchanges in `path`. Raises BadRecord with the place of the first error."""
         try:
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
@@ -70,12 +74,15 @@ class Exchanges(tuple[Exchange, ...]):
             raise _first_fault(found, path) from None
 
     def best(self, key: ReplayKey) -> Exchange | None:
-        """The exchange that names the most parts of the key; among equals the last, so a record can be corrected by adding."""
+        """Return the exchange that names the most parts of the key.
+
+        Among equals the last one wins, so a record can be corrected by adding to it.
+        """
         fitting = [(fit, place) for place, item in enumerate(self) if (fit := item.fits(key)) is not None]
         return self[max(fitting)[1]] if fitting else None
 
     def listed(self, most: int = 12) -> tuple[str, ...]:
-        """The keys, for people."""
+        """Return the keys, for people."""
         keys = [str(item.key) for item in self]
         return tuple(keys[:most]) if len(keys) <= most else (*keys[:most], f"… {len(keys) - most} more")
 
@@ -90,7 +97,7 @@ def _lines(text: str, path: Path) -> Mapping[str, object]:
             found[f"line {number}"] = json.loads(line)
         except ValueError as error:
             if number == len(lines):
-                break  # a recorder that died in the middle of its last line
+                break  # a recorder died while writing the last line
             raise BadRecord(f"{path}, line {number} is not JSON: {error}.") from error
     return found
 

@@ -1,4 +1,4 @@
-"""From the name of a model to the model: `provider:model`, `scripted:FILE` or `replay:FILE`."""
+"""Open a model by its name: `provider:model`, `scripted:FILE` or `replay:FILE`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from forge_bot.values import Tier
 
 
 def open_model(spec: str, settings: ProviderSettings | None = None, *, record: Path | None = None) -> Model:
-    """The model of that name, ready to be asked; with `record`, everything it says is appended to that file.
+    """Return the model with that name. With `record`, its exchanges are appended to that file.
 
     Raises UnknownModel, NoModelKey or BadRecord, before anything is sent.
     """
@@ -27,7 +27,7 @@ def open_model(spec: str, settings: ProviderSettings | None = None, *, record: P
 
 
 def open_tiers(specs: Mapping[Tier, str], settings: ProviderSettings | None = None, *, record: Path | None = None) -> dict[Tier, Model]:
-    """A model for every tier that is named. Tiers with the same name share one model."""
+    """Return a model for every named tier. Tiers with the same name share one model."""
     opened: dict[str, Model] = {}
     for spec in specs.values():
         if spec not in opened:

@@ -1,6 +1,7 @@
-"""Any model behind a provider's API, through pydantic-ai: with provider_errors, the only module that knows that library.
+"""Any model behind a provider's API, through pydantic-ai.
 
-One question is one request. Retries are this module's and nobody else's, so they never multiply.
+Only this module and provider_errors use that library. One question is one request. Only this module
+retries, so retries never multiply.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 OutputForm = Literal["auto", "native", "prompted"]
 
-# Servers that stand in for a provider constrain what the model writes without showing it the schema.
+# Compatible servers constrain what the model writes without showing it the schema.
 _SCHEMA_TOLD = "Answer with one JSON object that fits this JSON schema, and nothing around it:\n\n{schema}"
 _BASE_URLS = {
     "openai": "OPENAI_BASE_URL",
@@ -40,7 +41,7 @@ _BASE_URLS = {
 
 
 class ProviderSettings(Frozen):
-    """How a provider is spoken to."""
+    """The settings for requests to a provider."""
 
     base_url: str = Field(default="", description="another address than the provider's own, or than its environment variable's")
     seconds: float = Field(default=600.0, gt=0, description="time for one attempt; large models think for minutes")
@@ -56,7 +57,10 @@ _USUAL_ADDRESSES = {"OLLAMA_BASE_URL": "http://127.0.0.1:11434/v1, if Ollama run
 
 
 def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
-    """The model `provider:model`. Raises UnknownModel with a suggestion, or NoModelKey naming the variable to set."""
+    """Return the model `provider:model`.
+
+    Raises UnknownModel with a suggestion, or NoModelKey with the variable to set.
+    """
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
     from pydantic_ai.providers import infer_provider, infer_provider_class
@@ -67,7 +71,7 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
         its_class: Any = infer_provider_class(name)
         return its_class(base_url=settings.base_url)
 
-    # Counts that cannot be true are estimated here; a warning on stderr would only puzzle.
+    # Impossible counts are estimated here; a warning on stderr would only confuse.
     warnings.filterwarnings("ignore", message="Failed to extract usage")
     if not all(spec.partition(":")[::2]):
         raise UnknownModel(f"{spec!r} does not name a provider and a model.")
@@ -103,7 +107,7 @@ class ProviderModel:
         self._settings = settings
 
     async def ask(self, call: ModelCall) -> ModelReply:
-        """The reply, or an error in our words after as many attempts as are configured."""
+        """Return the reply, or raise one of our errors after the configured attempts."""
         from pydantic_ai.exceptions import AgentRunError, UserError
 
         attempt = 1
@@ -121,7 +125,8 @@ class ProviderModel:
         from pydantic_ai.direct import model_request
 
         try:
-            # Entered for each question: the connection belongs to the event loop that runs now.
+            # The client is entered for each question: the connection belongs to the running event
+            # loop.
             async with self._model as model:
                 return await model_request(
                     model,
@@ -130,7 +135,7 @@ class ProviderModel:
                     model_request_parameters=self._parameters(call),
                 )
         except (TypeError, AttributeError, LookupError, ValueError) as error:
-            # The library trusts a provider's body to have its documented fields and falls over one that has not.
+            # The library expects the documented fields in a provider's body and fails without them.
             raise PerhapsPaid(f"The answer of {self.name} is not what its API promises.", details=said(error)) from error
 
     def _request_settings(self, call: ModelCall) -> "ModelSettings":
@@ -138,9 +143,11 @@ class ProviderModel:
             "max_tokens": call.output_tokens,
             "cache": True,
             "timeout": self._settings.seconds,
-            # The time above is for silence only: a server that sends a byte now and then never exceeds it. This is for all of it.
+            # The timeout above covers silence only: a server that sends a byte now and then never
+            # exceeds it. This one covers the whole attempt.
             "request_timeout": self._settings.seconds,
-            # Repeated here, where the whole attempt has its time and each one is counted, and not in the SDK as well.
+            # Retries happen here, where the whole attempt has its timeout and each one is counted,
+            # and not in the SDK as well.
             "max_retries": 0,
         }
         known = {name: value for name, value in wanted.items() if name not in self._model.unsupported_settings}
@@ -154,7 +161,7 @@ class ProviderModel:
         form, schema = self._settings.output, answer_schema(call.kind)
         enforced = form == "native" or (form == "auto" and self._model.profile.get("supports_json_schema_output", False))
         told = not enforced or (form == "auto" and self._elsewhere())
-        # One text, not two: there are servers that take a single system message only.
+        # One text, not two: some servers accept only a single system message.
         system = [item.text for item in call.messages if item.role is MessageRole.SYSTEM]
         system += [_SCHEMA_TOLD.format(schema=json.dumps(schema))] if told else []
         return ModelRequestParameters(
@@ -166,13 +173,13 @@ class ProviderModel:
         )
 
     def _elsewhere(self) -> bool:
-        """Whether another server than the provider's own answers."""
+        """Return whether another server than the provider's own answers."""
         variable = _BASE_URLS.get(self.name.partition(":")[0], "")
         return bool(self._settings.base_url or os.environ.get(variable))
 
 
 def _history(messages: tuple[ChatMessage, ...]) -> "list[ModelMessage]":
-    """What was said after the system's words, in the library's classes."""
+    """Return the messages after the system message, in the library's classes."""
     from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
 
     return [
@@ -183,7 +190,7 @@ def _history(messages: tuple[ChatMessage, ...]) -> "list[ModelMessage]":
 
 
 _MOST_CHARACTERS = 2_000_000
-"""No answer that was asked for is longer; what a broken server sends beyond it is not carried along."""
+"""The maximum length of an answer. Anything that a broken server sends beyond it is dropped."""
 
 _FINISH = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
 

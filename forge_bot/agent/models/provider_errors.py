@@ -1,4 +1,7 @@
-"""What can go wrong with a provider, as one of our errors. Each provider's own errors are sorted by pydantic-ai."""
+"""Turn failures of a provider into our errors.
+
+pydantic-ai classifies each provider's own errors.
+"""
 
 import os
 from errno import errorcode
@@ -28,7 +31,7 @@ _FEW = 2
 
 
 def in_our_words(name: str, error: Exception, seconds: float, attempts: int) -> ForgeError:
-    """The error for what happened to a question to `name`, which had `attempts` attempts of `seconds` each."""
+    """Return the error for a failed question to `name`, after `attempts` of `seconds` each."""
     from pydantic_ai import exceptions as theirs
 
     times = "one attempt" if attempts == 1 else f"{attempts} attempts"
@@ -63,7 +66,7 @@ def in_our_words(name: str, error: Exception, seconds: float, attempts: int) -> 
 
 
 def alike(spec: str) -> str:
-    """A sentence with the models whose names come near, or nothing."""
+    """Return a sentence with similar model names, or an empty text."""
     from difflib import get_close_matches
 
     from pydantic_ai.models import known_model_names
@@ -74,7 +77,7 @@ def alike(spec: str) -> str:
 
 
 def said(error: Exception) -> tuple[str, ...]:
-    """The error's own words, as details."""
+    """Return the error's own messages, as details."""
     return (str(error)[:2_000],)
 
 
@@ -86,7 +89,10 @@ def _key_refused(name: str, error: Exception) -> KeyRefused:
 
 
 def _not_reached(name: str, error: Exception, seconds: float, times: str) -> ModelUnavailable:
-    """No answer came. It may have been paid for unless no connection was ever made."""
+    """Return the error for a missing answer.
+
+    The answer may be charged unless no connection was ever made.
+    """
     from pydantic_ai import exceptions as theirs
 
     phase = error.phase if isinstance(error, theirs.ModelConnectionError) else None
@@ -114,7 +120,7 @@ def _limited(name: str, error: Exception, wait: float | None, times: str) -> Mod
 
 
 def _span(seconds: float) -> str:
-    """A wait in its largest unit that says enough, rounded up."""
+    """Return a wait in its largest precise enough unit, rounded up."""
     if not isfinite(seconds):
         return "ever"
     unit, name = next((each for each in ((_DAY, "days"), (_HOUR, "hours")) if seconds > _FEW * each[0]), (_MINUTE, "minutes"))
@@ -122,7 +128,7 @@ def _span(seconds: float) -> str:
 
 
 def _cause(error: BaseException) -> str:
-    """The innermost reason that says something."""
+    """Return the innermost informative reason."""
     found, seen = str(error), {id(error)}
     while (inner := error.__cause__ or error.__context__) is not None and id(inner) not in seen:
         seen.add(id(inner))
@@ -137,7 +143,7 @@ def _words(error: BaseException) -> str:
 
 
 def _sentence(error: Exception) -> str:
-    """The provider's own message, where its error has one, else the library's."""
+    """Return the provider's own message if its error has one, else the library's."""
     return _message(error) or " ".join(str(error).split())[:_SENTENCE]
 
 

@@ -1,4 +1,4 @@
-"""Record what a model says, and let the record answer later."""
+"""Record a model's answers, and replay them later."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from forge_bot.errors import ModelUnavailable, RecordExhausted
 
 
 class Recorder:
-    """The model behind it, with every exchange appended to a file. What the file held before stays."""
+    """A model whose exchanges are appended to a file. Earlier content of the file stays."""
 
     def __init__(self, model: Model, path: Path) -> None:
         self.name = model.name
@@ -20,7 +20,7 @@ class Recorder:
         path.parent.mkdir(parents=True, exist_ok=True)
 
     async def ask(self, call: ModelCall) -> ModelReply:
-        """The model's own reply; failures are not recorded, since they are nobody's answer."""
+        """Return the model's own reply. Failures are not recorded, since they are no answers."""
         reply = await self._model.ask(call)
         exchange = Exchange(
             agent=call.key.agent,
@@ -32,7 +32,7 @@ class Recorder:
             finish=reply.finish,
             usage=reply.usage,
         )
-        # One write of one line: recorders of parallel tasks share the file.
+        # Each line is one write: recorders of parallel tasks share the file.
         line = json.dumps(exchange.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False) + "\n"
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
@@ -43,10 +43,10 @@ class Recorder:
 
 
 class Replayer:
-    """Answers from a record, by the whole key of the question. Costs nothing.
+    """Answers from a record, by the whole key of the question. It costs nothing.
 
-    A question whose text is no longer the recorded one is answered all the same, and listed in `drifted`: the answer may
-    not fit any more.
+    A question whose text differs from the recorded one is answered nevertheless, and listed in
+    `drifted`: the answer may no longer fit.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,11 +57,11 @@ class Replayer:
 
     @property
     def drifted(self) -> tuple[ReplayKey, ...]:
-        """Questions so far that were asked in other words than when the record was made."""
+        """The questions so far whose text differs from the record."""
         return tuple(self._drifted)
 
     async def ask(self, call: ModelCall) -> ModelReply:
-        """The recorded reply. Raises RecordExhausted, naming the key and what the record has."""
+        """Return the recorded reply. Raises RecordExhausted with the key and the recorded keys."""
         found = self._answers.get(call.key)
         if found is None:
             said = f"{self.name} has no answer for {call.key}."

@@ -1,7 +1,13 @@
-"""Whether a question that failed is put again, and after which wait. Nothing else repeats a question."""
+"""Decide whether a failed question is repeated, and after which wait.
+
+No other code repeats a question.
+"""
 
 _LONGEST_WAIT = 120.0
-"""Seconds that are waited because a provider asks for it; after a longer wait a person is better asked to come back."""
+"""The maximum seconds that we wait at a provider's request.
+
+Above it a person should retry later.
+"""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 _TOO_EARLY = frozenset({408, 409, 429})
@@ -9,9 +15,10 @@ _SERVERS_FAULT = 500
 
 
 def pause(error: Exception, attempt: int) -> float | None:
-    """Seconds to wait before the next attempt after `attempt` failed ones; None if another would not help.
+    """Return the seconds before the next attempt after `attempt` failures; None if none would help.
 
-    What the provider says of itself goes first: its `retry-after`, and the header `x-should-retry` of OpenAI and Anthropic.
+    The provider's own statement takes precedence: its `retry-after`, and the header
+    `x-should-retry` of OpenAI and Anthropic.
     """
     from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
 
@@ -26,12 +33,15 @@ def pause(error: Exception, attempt: int) -> float | None:
 
 
 def too_long(wait: float | None) -> bool:
-    """Whether a provider asks for a longer wait than anybody should sit through."""
+    """Return whether a provider asks for a longer wait than a person accepts."""
     return wait is not None and wait > _LONGEST_WAIT
 
 
 def _passing(error: Exception) -> bool:
-    """Whether this can be over in a moment: a lost connection, a server's own fault, too many questions."""
+    """Return whether the failure may be temporary.
+
+    That is a lost connection, a server error, or too many requests.
+    """
     from pydantic_ai import exceptions as theirs
 
     if isinstance(error, theirs.ModelQuotaExceededError):

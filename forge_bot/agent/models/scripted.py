@@ -1,4 +1,4 @@
-"""A model that answers from a script: for demonstrations, dry runs and tests. Costs nothing and knows nothing."""
+"""A model that answers from a script: for demonstrations, dry runs and tests. It costs nothing."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -9,9 +9,10 @@ from forge_bot.errors import ModelUnavailable, RecordExhausted
 
 
 class Scripted:
-    """Answers each question with the exchange that fits its key best; the same question gets the same answer for ever.
+    """Answers each question with the exchange that fits its key best.
 
-    Nothing is used up, so a run that was interrupted goes on with the same script.
+    The same question always gets the same answer. Answers are not used up, so a run that was
+    interrupted continues with the same script.
     """
 
     def __init__(self, path: Path) -> None:
@@ -19,7 +20,7 @@ class Scripted:
         self._exchanges = Exchanges.read(path)
 
     async def ask(self, call: ModelCall) -> ModelReply:
-        """The scripted reply. Raises RecordExhausted if none fits."""
+        """Return the scripted reply. Raises RecordExhausted if none fits."""
         found = self._exchanges.best(call.key)
         if found is None:
             said = f"{self.name} has no answer for {call.key}."

@@ -1,4 +1,4 @@
-"""What a reply cost: the provider's own counts where they can be true, our estimate where they cannot."""
+"""The usage of a reply: the provider's own counts if they are plausible, else our estimate."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
 
 _MOST_TOKENS = 100_000_000
-"""No model reads or writes as much in one call."""
+"""The maximum tokens of one call; no model reads or writes as many."""
 
 
 def counted(name: str, call: ModelCall, text: str, response: "ModelResponse") -> Usage:
-    """The usage of one reply. Counts that are missing, negative or beyond belief are replaced by an estimate on the dear side,
-    so that a budget holds whatever a server says of itself.
+    """Return the usage of one reply.
+
+    Missing, negative or implausible counts are replaced by a high estimate, so that a budget holds
+    whatever a server reports.
     """
     said = response.usage
     asked = (said.input_tokens, said.output_tokens)

@@ -1,1 +1,4 @@
-"""What a model may ask to be shown: the repository, its past, its tests. Read only, and never out of the work tree."""
+"""The context that a model may request: the repository, its past, its tests.
+
+It is read-only and never leaves the work tree.
+"""

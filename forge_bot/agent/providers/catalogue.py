@@ -1,4 +1,4 @@
-"""What can be asked for: one entry a capability, rendered from the model of its parameters."""
+"""The catalogue of capabilities: one entry each, rendered from its parameter model."""
 
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ from forge_bot.values import Frozen
 
 
 class Parameter(Frozen):
-    """One parameter, as the model is shown it."""
+    """One parameter, as the model sees it."""
 
     name: str
     kind: str
@@ -18,7 +18,7 @@ class Parameter(Frozen):
 
 
 class CapabilitySpec(Frozen):
-    """One thing that can be asked for. Providers today; tools and skills have the same form."""
+    """One capability. Providers today; tools and skills have the same form."""
 
     name: str
     description: str
@@ -27,14 +27,17 @@ class CapabilitySpec(Frozen):
 
     @property
     def line(self) -> str:
-        """The entry in the menu."""
+        """Return the entry in the menu."""
         given = ", ".join(item.name if item.required else f"{item.name}?" for item in self.parameters)
         told = "".join(f"\n  - {item.name} ({item.kind}): {item.description}" for item in self.parameters)
         return f"- {self.name}({given}): {self.description}{told}"
 
 
 def spec(name: str, params: type[BaseModel], effect: Effect = Effect.READS) -> CapabilitySpec:
-    """The entry for a capability whose parameters are `params`; its docstring is the description."""
+    """Return the entry for a capability with the parameters `params`.
+
+    The docstring of `params` is the description.
+    """
     schema: dict[str, Any] = params.model_json_schema()
     required = set(cast("list[str]", schema.get("required", [])))
     fields = cast("dict[str, dict[str, Any]]", schema.get("properties", {}))
@@ -50,7 +53,7 @@ def spec(name: str, params: type[BaseModel], effect: Effect = Effect.READS) -> C
 
 
 def _kind(shape: dict[str, Any]) -> str:
-    """The type in words; null is not said, since leaving out means the same."""
+    """Return the type in words. Null is omitted, since leaving the parameter out means the same."""
     kinds = [_kind(part) for part in cast("list[dict[str, Any]]", shape.get("anyOf", [])) if part.get("type") != "null"]
     if kinds:
         return " or ".join(kinds)

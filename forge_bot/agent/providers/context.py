@@ -1,4 +1,4 @@
-"""One work tree as a model may see it: the catalogue of what can be asked, and the answers."""
+"""The context providers for one work tree: the catalogue, and the results."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -27,7 +27,10 @@ P = TypeVar("P", bound=Frozen)
 
 @dataclass(frozen=True)
 class _Capability:
-    """Reads parameters and answers; `run` gets them already valid, with the characters the answer may have."""
+    """Reads parameters and returns a result.
+
+    `run` receives valid parameters and the maximum characters of the result.
+    """
 
     spec: CapabilitySpec
     answer: Callable[[str, WorkLimits], ProviderResult]
@@ -36,9 +39,10 @@ class _Capability:
 class ProviderContext:
     """Looks things up in `root`, the top of a work tree. Safe to use from several threads.
 
-    `base` is the commit this work began at, what git_diff compares with. What lives on other floors comes in as functions:
-    `past_runs` takes words, `run_tests` and `lint_check` take names of files or tests (all if empty), and each gives the text
-    to be shown. Without its function a capability is not in the catalogue.
+    `base` is the commit where this work began; git_diff compares with it. Lookups that higher
+    layers implement are passed as functions: `past_runs` takes words, `run_tests` and `lint_check`
+    take names of files or tests (all if empty), and each returns the text to show. Without its
+    function a capability is not in the catalogue.
     """
 
     def __init__(
@@ -76,12 +80,18 @@ class ProviderContext:
             return on_paths(run, wanted.paths, limits.result_chars)
 
     def catalogue(self, names: Sequence[str] | None = None) -> tuple[CapabilitySpec, ...]:
-        """The entries for `names`, all if None, sorted by name. Names that do not exist here are left out."""
+        """Return the entries for `names`, all if None, sorted by name.
+
+        Unknown names are left out.
+        """
         chosen = sorted(self._capabilities.keys() & set(self._capabilities if names is None else names))
         return tuple(self._capabilities[name].spec for name in chosen)
 
     def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
-        """What one request brings. An unknown name, parameters that do not fit, a path that leads out: all are statuses."""
+        """Return the result of one request.
+
+        An unknown name, invalid parameters and a path that leads out are statuses.
+        """
         capability = self._capabilities.get(wanted.capability)
         if capability is None:
             offered = ", ".join(sorted(self._capabilities))

@@ -1,4 +1,4 @@
-"""What has changed since a commit, in the files as they are now."""
+"""The changes since a commit, in the files as they are now."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ class GitDiff(Frozen):
 
 
 def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> ProviderResult:
-    """A unified diff. `start` is the base when none is named."""
+    """Return a unified diff. `start` is the base when none is named."""
     path = plain(wanted.path or "")
     scope = [f":(literal){path}"] if path else [":(top)", f":(top,exclude){RECORDS}"]
     commit = _commit(root, wanted.base or start)
@@ -34,7 +34,7 @@ def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> ProviderRes
 
 
 def _commit(root: Path, base: str) -> str:
-    """The full name of a commit: from here on nothing the model wrote stands in the command line."""
+    """Return the full id of a commit, so that no text of the model is in the command line."""
     if any(not char.isprintable() for char in base):
         raise Declined(ResultStatus.INVALID_PARAMS, "A commit's name has no control characters.")
     said = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")

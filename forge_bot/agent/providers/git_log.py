@@ -1,4 +1,4 @@
-"""The last commits, of everything or of one path."""
+"""The last commits, of the whole repository or of one path."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ class GitLog(Frozen):
 
 
 def git_log(root: Path, wanted: GitLog, limit: int) -> ProviderResult:
-    """One line a commit."""
+    """Return one line for each commit."""
     scope = [f":(literal){path}"] if (path := plain(wanted.path or "")) else []
     shown = "--format=%h %ad %an: %s"
     said = git(root, "log", f"--max-count={wanted.count or _COMMITS}", "--date=short", shown, "--", *scope)

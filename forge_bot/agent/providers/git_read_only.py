@@ -1,4 +1,4 @@
-"""git, for reading: nothing of the repository's configuration is run, nothing is fetched, and it ends in time."""
+"""Run git read-only: it runs no configured program, fetches nothing, and has a timeout."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ SECONDS = 10.0
 # More than any result may show; reading stops there and git is ended.
 MOST_BYTES = 4_000_000
 RECORDS = ".specs"
-"""Folder with the records of runs."""
+"""The folder with the records of runs."""
 
 _KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
 # Each of these would let a setting start a program, a network connection or a write.
@@ -40,7 +40,7 @@ _ENVIRONMENT = {
 
 
 class GitOutput(Frozen):
-    """What git printed, and whether there was more."""
+    """The output of git, and whether there was more."""
 
     code: int
     text: str
@@ -49,7 +49,10 @@ class GitOutput(Frozen):
 
 
 def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SECONDS) -> GitOutput:
-    """Run git on `root`. Raises Declined with status timeout after `seconds`; exit codes are the caller's to read."""
+    """Run git on `root`. The caller checks the exit code.
+
+    Raises Declined with status timeout after `seconds`.
+    """
     options = [part for setting in _QUIET for part in ("-c", setting)]
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _ENVIRONMENT
     with (
@@ -74,7 +77,10 @@ def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SE
 
 
 def _within(process: subprocess.Popen[bytes], most: int, seconds: float) -> tuple[bytes, bool]:
-    """The first bytes of the output, one more than `most` if there are more; and whether time ran out."""
+    """Return the first bytes of the output, and whether time ran out.
+
+    One extra byte is returned if there is more.
+    """
     late: list[bool] = []
 
     def end() -> None:
@@ -96,7 +102,7 @@ def _within(process: subprocess.Popen[bytes], most: int, seconds: float) -> tupl
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End git and what it started."""
+    """End git and its child processes."""
     if process.poll() is not None:
         return
     with suppress(ProcessLookupError):

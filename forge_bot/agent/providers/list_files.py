@@ -1,4 +1,4 @@
-"""Names of the repository's files: tracked ones and new ones, without what git ignores."""
+"""The names of the repository's files: tracked and new ones, without those that git ignores."""
 
 from collections import Counter
 from fnmatch import fnmatchcase
@@ -23,7 +23,7 @@ class ListFiles(Frozen):
 
 
 def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
-    """All paths, sorted; or a summary by folder that fits into `limit` characters."""
+    """Return all paths, sorted, or a summary by folder that fits into `limit` characters."""
     folder = plain(wanted.path or "")
     scope = ["--", f":(literal){folder}"] if folder else []
     said = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *scope)
@@ -52,7 +52,7 @@ def _fits(name: str, glob: str | None) -> bool:
 
 
 def _matches(name: tuple[str, ...], glob: tuple[str, ...]) -> bool:
-    """Whether path parts fit a glob's parts; `**` stands for any number of folders."""
+    """Return whether path parts match a glob's parts; `**` stands for any number of folders."""
     reachable = {0}
     for part in glob:
         if part == "**":

@@ -1,4 +1,4 @@
-"""Files that lie in a work tree but are somebody's own: they have the names of secrets, and git does not track them."""
+"""Private files in a work tree: they have the names of secrets, and git does not track them."""
 
 import re
 from pathlib import Path
@@ -12,6 +12,6 @@ _SECRET_NAME = re.compile(
 
 
 def is_private(root: Path, path: str) -> bool:
-    """Whether nobody who reads the repository would find this file in it, and its name says that it holds secrets."""
+    """Return whether git does not know the file and its name says that it holds secrets."""
     named = _SECRET_NAME.fullmatch(path.rpartition("/")[2])
     return bool(named and git(root, "ls-files", "--error-unmatch", "--", f":(literal){path}").code)

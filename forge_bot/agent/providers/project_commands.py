@@ -1,4 +1,4 @@
-"""Capabilities that the host performs: the project's tests and linters, and what earlier runs left behind."""
+"""Capabilities that the host performs: the project's tests and linters, and past runs."""
 
 import re
 from collections.abc import Callable
@@ -36,12 +36,15 @@ class LintCheck(Frozen):
 
 
 def past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> ProviderResult:
-    """What the host knows of earlier runs."""
+    """Return what the host knows of past runs."""
     return head(ask(wanted.query) or "No earlier run resembles this.", limit)
 
 
 def on_paths(run: OnPaths, paths: tuple[str, ...] | None, limit: int) -> ProviderResult:
-    """What a command of the project prints. Only names of files and tests reach it, never an option."""
+    """Return the output of a project command.
+
+    Only names of files and tests are passed to it, never an option.
+    """
     for path in paths or ():
         if not _SELECTOR.fullmatch(path):
             raise Declined(ResultStatus.INVALID_PARAMS, f"{path} is not the name of a file or a test.")

@@ -1,11 +1,11 @@
-"""What a capability brings back, and the ways it can decline."""
+"""The result of a capability, and the error for a declined request."""
 
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.values import Frozen
 
 
 class ProviderResult(Frozen):
-    """Text for the model. `note` says in its heading what the text is a part of."""
+    """Text for the model. `note` says in its heading which part of the whole it is."""
 
     content: str
     note: str = ""
@@ -13,7 +13,7 @@ class ProviderResult(Frozen):
 
 
 class Declined(Exception):
-    """Nothing can be shown; the sentence tells the model why."""
+    """Nothing can be shown. The sentence tells the model why."""
 
     def __init__(self, status: ResultStatus, why: str) -> None:
         super().__init__(why)
@@ -22,7 +22,7 @@ class Declined(Exception):
 
 
 def head(text: str, limit: int, note: str = "") -> ProviderResult:
-    """The beginning of a text, in whole lines where a line fits, and how much is left out."""
+    """Return the beginning of a text, in whole lines if a line fits, and how much is left out."""
     if len(text) <= limit:
         return ProviderResult(content=text, note=note)
     cut = text.rfind("\n", 0, limit) + 1 or limit
@@ -32,7 +32,10 @@ def head(text: str, limit: int, note: str = "") -> ProviderResult:
 
 
 def ends(text: str, limit: int) -> ProviderResult:
-    """The beginning and, three times as long, the end of a text: what a command says last matters most."""
+    """Return the beginning and, three times as long, the end of a text.
+
+    The last lines of a command's output matter most.
+    """
     if len(text) <= limit:
         return ProviderResult(content=text)
     first = limit // 4

@@ -1,4 +1,4 @@
-"""A file of the repository, or some lines of it, exactly as they stand, so that edits can quote them."""
+"""Read a file of the repository, or some lines of it, unchanged, so that edits can quote them."""
 
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -24,7 +24,7 @@ class ReadFile(Frozen):
 
 
 def read_file(root: Path, wanted: ReadFile, limit: int) -> ProviderResult:
-    """The lines from `start` to `end`, as many as fit into `limit` characters."""
+    """Return the lines from `start` to `end`, as many as fit into `limit` characters."""
     text, remarks = _text(_readable(root, wanted.path), wanted.path)
     lines = text.split("\n")
     unfinished = bool(lines[-1])
@@ -47,7 +47,7 @@ def read_file(root: Path, wanted: ReadFile, limit: int) -> ProviderResult:
 
 
 def _fitting(lines: list[str], limit: int) -> tuple[list[str], str]:
-    """As many lines as fit, and how to see the rest; nothing if that is all."""
+    """Return the lines that fit, and how to see the rest; empty if that is all."""
     room = limit
     for count, line in enumerate(lines):
         room -= len(line) + 1

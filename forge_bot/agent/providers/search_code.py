@@ -1,4 +1,7 @@
-"""Lines of the repository that match an expression. git searches, so ignored files stay out and time is bounded."""
+"""Find lines of the repository that match an expression.
+
+git searches, so ignored files are left out and the time is bounded.
+"""
 
 import os
 from pathlib import Path
@@ -27,7 +30,7 @@ class SearchCode(Frozen):
 
 
 def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
-    """At most `max` matching lines, by path and line."""
+    """Return at most `max` matching lines, by path and line."""
     if any(char in wanted.pattern for char in "\0\n\r"):
         raise Declined(ResultStatus.INVALID_PARAMS, "The expression is matched against single lines and cannot hold a line break.")
     said, note = _grep(root, wanted)
@@ -67,7 +70,10 @@ def _with(root: Path, flavour: str, wanted: SearchCode) -> GitOutput:
 
 
 def _without_records(path: str | None) -> list[str]:
-    """Documents of this run quote the code they are about: unless they are asked for, they would crowd out the code."""
+    """Exclude the documents of this run unless the path names them.
+
+    They quote the code they are about and would crowd it out.
+    """
     return [] if path and plain(path).split("/")[0] == RECORDS else [f":(top,exclude){RECORDS}"]
 
 
@@ -81,9 +87,12 @@ def _trouble(said: GitOutput, wanted: SearchCode) -> Declined:
 
 
 def _pathspec(root: Path, path: str) -> str:
-    """What exists is meant literally, brackets and all; the rest is a glob, and one without a folder means that name anywhere."""
+    """Return an existing path as a literal, brackets included, and any other as a glob.
+
+    A glob without a folder matches that name anywhere.
+    """
     glob = plain(path) or "."
-    # os.path and not pathlib: that one raises over a name that is too long to exist.
+    # os.path and not pathlib: pathlib raises for a name that is too long to exist.
     if os.path.exists(root / glob):  # noqa: PTH110
         return f":(literal){glob}"
     anywhere = "/" not in glob and any(char in glob for char in "*?[")
