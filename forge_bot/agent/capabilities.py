@@ -21,7 +21,7 @@ class ResultStatus(StrEnum):
 
 
 class Effect(StrEnum):
-    """What fulfilling a request does besides finding a result."""
+    """The effect of a request besides its result."""
 
     READS = "reads"
     """Nothing: within one conversation the same request is fulfilled once."""

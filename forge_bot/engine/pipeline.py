@@ -23,7 +23,7 @@ PullRequestPart = Literal["summary", "approach", "requirements"]
 
 
 class RoundLimits(Frozen):
-    """How often each step is tried before a person decides."""
+    """The number of attempts before a person decides."""
 
     artifact_attempts: int = Field(default=2, ge=1, description="answers without the required headings, or without a readable verdict")
     failure_attempts: int = Field(default=2, ge=1, description="agents that ended without an answer")

@@ -1,4 +1,4 @@
-"""What package clients need to reach their registries from a box with network.
+"""Configuration that package clients in a box with network need to reach their registries.
 
 These are variables, files, folders and certificates. All of them are filtered by `secrets`: an
 install may use a mirror, but never a person's account.

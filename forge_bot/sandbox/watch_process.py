@@ -35,7 +35,7 @@ class Overrun(StrEnum):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a command may run: until a limit, or until another thread sets `called_off`."""
+    """The limits of a command. It may also be ended by another thread that sets `called_off`."""
 
     limits: ResourceLimits
     called_off: Event | None = None

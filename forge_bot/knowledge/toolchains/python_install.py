@@ -14,7 +14,7 @@ _PIP = (PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check")
 
 
 class Order(Frozen):
-    """What one project installs with pip: editable folders, requirements, requirements files.
+    """The packages that one project installs with pip: folders, requirements, requirements files.
 
     It also holds a description in words.
     """
