@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measuring import WALL, Figure, Row, measured, summed_up, timed
-from forge_bot.engine.pipeline import Speaking
+from forge_bot.engine.pipeline import AnsweringPhase
 from forge_bot.git import Repository
 from forge_bot.knowledge import DocumentNames
 from forge_bot.prompts.assemble import assemble
@@ -52,7 +52,7 @@ def _alone(run: Finished) -> Figure:
     def again() -> None:
         for material, task in made:
             phase = run.briefing.run.pipeline.phase(PhaseId(material.phase))
-            parts = phase.recalls if isinstance(phase, Speaking) else ()
+            parts = phase.recalls if isinstance(phase, AnsweringPhase) else ()
             history.recall(text if task is None else f"{task}\n{text}", exclude=run.briefing.run.name, parts=parts)
             assemble(material, environment)
 

@@ -58,7 +58,7 @@ class StopReason(StrEnum):
     CONTEXT_WINDOW = "context_window"
 
 
-class Finished(Frozen):
+class WorkResult(Frozen):
     """The end of the work, and its cost including the calls found in the journal."""
 
     stop: StopReason

@@ -129,14 +129,14 @@ def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
         return _stopped(x, reply.reason, reply.message, reply.trouble)
     # Providers refuse an empty message, and an unread one need not be carried along whole.
     said = reply.text.strip() or "(no answer)"
-    if reply.finish is Finish.REFUSAL:
+    if reply.finish is FinishReason.REFUSAL:
         x = _heard(x, said, reply.usage)
         return _stopped(x, StopReason.MODEL_REFUSED, f"The model declined: {model_feedback.printable(said, 300)}")
     try:
         answer = parse_answer(reply.text, x.kind)
     except Malformed as error:
         x = _heard(x, said if len(said) <= x.limits.result_chars else said[: x.limits.result_chars] + "…", reply.usage)
-        if reply.finish is Finish.LENGTH:
+        if reply.finish is FinishReason.LENGTH:
             return _sent_back(x, StopReason.MODEL_TRUNCATED, (model_feedback.cut_off(x.kind, x.limits.output_tokens),))
         return _sent_back(x, StopReason.MODEL_MALFORMED, (str(error),))
     x = _heard(x, said, reply.usage)
@@ -215,7 +215,7 @@ def _ask(x: Conversation, told: str, *, last: StopReason | None) -> Conversation
     if last is None and spent + 2 * cost > x.limits.total_input_tokens:
         last = StopReason.TOKEN_BUDGET
     left = x.limits.total_input_tokens - spent
-    line = model_feedback.where_we_are(x.turn, x.limits.turns, left, x.kind, last=last is not None)
+    line = model_feedback.progress_line(x.turn, x.limits.turns, left, x.kind, last=last is not None)
     message = ChatMessage(role=MessageRole.USER, text=f"{told}\n\n{line}".strip())
     return x.model_copy(update={"messages": (*x.messages, message), "last": last})
 

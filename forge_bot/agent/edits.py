@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from forge_bot.agent import find_passage, new_file_names
 from forge_bot.agent.model_answers import Edit
 from forge_bot.agent.model_feedback import fenced, printable
-from forge_bot.agent.paths import inside, plain
+from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.git_read_only import git
 from forge_bot.agent.text_files import NotText, TextFile, flat
 from forge_bot.errors import PathEscapes
@@ -24,7 +24,7 @@ _PATH_SHOWN = 200
 _SUBMODULE = "160000"
 
 
-class Planned(Frozen):
+class EditPlan(Frozen):
     """The planned files, None for deleted ones; empty if there is any problem.
 
     A partial change helps nobody.
@@ -47,17 +47,17 @@ class Folder:
         PathEscapes for links, folders, files of another repository, and names that differ from
         another file's only in upper and lower case.
         """
-        place = self._root / plain(path)
-        if place.is_symlink() or inside(self._root, path) != self._root.resolve() / plain(path):
+        place = self._root / normalise(path)
+        if place.is_symlink() or inside(self._root, path) != self._root.resolve() / normalise(path):
             raise PathEscapes(f"{path} is, or lies behind, a symbolic link.")
         if place.is_dir():
             raise PathEscapes(f"{path} is a folder.")
-        self._refuse_foreign(plain(path))
+        self._refuse_foreign(normalise(path))
         if place.is_file():
             return _beginning(place, path)
         if place.exists():
             raise PathEscapes(f"{path} is not an ordinary file.")
-        self._refuse_double(plain(path))
+        self._refuse_double(normalise(path))
         return None
 
     def _refuse_foreign(self, path: str) -> None:
@@ -90,7 +90,7 @@ class Folder:
             here /= part
 
 
-def plan_edits(read: Read, edits: Sequence[Edit]) -> Planned:
+def plan_edits(read: Read, edits: Sequence[Edit]) -> EditPlan:
     """Apply the edits in order, each to the result of the previous ones.
 
     `read` returns the bytes of a file now, None if there is none, and may raise PathEscapes. An
@@ -104,7 +104,7 @@ def plan_edits(read: Read, edits: Sequence[Edit]) -> Planned:
         except (_Problem, PathEscapes) as problem:
             problems.append(f"Edit {number}, {edit.operation} {printable(edit.path, _PATH_SHOWN)}: {problem}")
     problems += tree.collisions()
-    return Planned(problems=tuple(problems)) if problems else Planned(files=tree.changed())
+    return EditPlan(problems=tuple(problems)) if problems else EditPlan(files=tree.changed())
 
 
 class _Problem(Exception):
@@ -127,7 +127,7 @@ class _Tree:
         _refuse_contents(there, edit)
         match edit.operation:
             case "write":
-                if there is None and (fault := new_file_names.fault(path)):
+                if there is None and (fault := new_file_names.name_problem(path)):
                     raise _Problem(fault)
                 self._now[path] = _written(there, edit.new)
             case "delete":
@@ -162,7 +162,7 @@ class _Tree:
 
 def _editable(path: str) -> str:
     """Return the path of a file that could exist on every system."""
-    name = plain(path)
+    name = normalise(path)
     if not name or path.endswith("/"):
         raise _Problem("this names no file.")
     if "\\" in name:
@@ -211,7 +211,7 @@ def _replaced(file: TextFile, edit: Edit) -> TextFile:
         return file
     if len(found) == 1:
         return file.replaced(found[0], found[0] + len(old), new)
-    raise _Problem(_ambiguous(file.flat, found) if found else _absent(file.flat, old))
+    raise _Problem(_ambiguous(file.flat, found) if found else _not_found(file.flat, old))
 
 
 def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
@@ -231,7 +231,7 @@ def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
         return True
     nearest = find_passage.closest(text, old)
     there = nearest is None or (nearest.start < end and nearest.start + len(nearest.text) > start)
-    return there or (nearest is not None and nearest.alike <= find_passage.alike(old, new))
+    return there or (nearest is not None and nearest.alike <= find_passage.similarity(old, new))
 
 
 def _ambiguous(text: str, found: tuple[int, ...]) -> str:
@@ -240,12 +240,12 @@ def _ambiguous(text: str, found: tuple[int, ...]) -> str:
     return f"`old` occurs {len(found)} times, at lines {', '.join(lines)}{more}. Quote more of the lines around the one you mean."
 
 
-def _absent(text: str, old: str) -> str:
+def _not_found(text: str, old: str) -> str:
     nearest = find_passage.closest(text, old)
     if nearest is None:
         return "`old` does not occur in the file, and nothing in it resembles it. Read the file again."
     place = f"Lines {nearest.first}-{nearest.last} come nearest ({nearest.alike:.0%} alike)"
-    return f"`old` does not occur in the file. {place}; quote them exactly as they stand:\n{fenced(find_passage.shown(nearest))}"
+    return f"`old` does not occur in the file. {place}; quote them exactly as they stand:\n{fenced(find_passage.shown_lines(nearest))}"
 
 
 def _one_case(name: str) -> str:

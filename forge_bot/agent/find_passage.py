@@ -44,7 +44,7 @@ def line_of(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1
 
 
-def alike(one: str, other: str) -> float:
+def similarity(one: str, other: str) -> float:
     """Return the similarity of two texts from 0 to 1, without surrounding blanks."""
     return SequenceMatcher(None, one.strip()[:_COMPARED], other.strip()[:_COMPARED], autojunk=False).ratio()
 
@@ -57,7 +57,7 @@ def closest(text: str, passage: str) -> Region | None:
     return best if best and best.alike >= _LEAST_ALIKE else None
 
 
-def shown(region: Region) -> str:
+def shown_lines(region: Region) -> str:
     """Return the lines of a region, up to a useful number."""
     lines = region.text.split("\n")
     return "\n".join(lines if len(lines) <= _SHOWN_LINES else [*lines[:_SHOWN_LINES], "[…]"])
@@ -66,7 +66,7 @@ def shown(region: Region) -> str:
 def _region(lines: list[str], first: int, size: int, passage: str) -> Region:
     window = "\n".join(lines[first : first + size])
     start = sum(len(line) + 1 for line in lines[:first])
-    return Region(first=first + 1, last=first + size, text=window, alike=alike(passage, window), start=start)
+    return Region(first=first + 1, last=first + size, text=window, alike=similarity(passage, window), start=start)
 
 
 def _promising(lines: list[str], size: int, passage: str) -> list[int]:

@@ -17,8 +17,8 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
-from forge_bot.agent.models.base import ChatMessage, Finish, ModelReply
-from forge_bot.agent.redaction import striking
+from forge_bot.agent.models.base import ChatMessage, FinishReason, ModelReply
+from forge_bot.agent.redaction import redactor
 from forge_bot.store import full, without_room
 from forge_bot.values import Frozen, Usage
 
@@ -41,7 +41,7 @@ class Ended(Frozen):
     key: str
     prompt: str
     text: str
-    finish: Finish
+    finish: FinishReason
     usage: Usage
 
 
@@ -88,7 +88,7 @@ class Journal:
 
     def __init__(self, path: Path, environ: Mapping[str, str]) -> None:
         self.path = path
-        self.strike = striking(environ)
+        self.strike = redactor(environ)
         self.damaged = 0
         self._ends: dict[tuple[str, str], Ended] = {}
         self._observations: dict[str, CapabilityResult] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Protocol
 
-from forge_bot.agent.assignment import Assignment, Finished, StopReason
+from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.conversation import AskModel, Conversation, Failure, Fetch, Judge, Stop, begin, fetched, judged, next_effect, replied
 from forge_bot.agent.journal import Journal
@@ -14,7 +14,7 @@ from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import Work
 from forge_bot.agent.model_feedback import printable
-from forge_bot.agent.models.base import ChatMessage, Model, ModelCall, ModelReply, PerhapsPaid, ReplayKey, prompt_digest
+from forge_bot.agent.models.base import ChatMessage, Model, ModelCall, ModelReply, PossiblyCharged, ReplayKey, prompt_digest
 from forge_bot.agent.progress_events import AnswerRejected, ModelAnswered, ModelAsked, Notice, RequestStarted
 from forge_bot.errors import ContextTooLong, ForgeError, ModelUnavailable, QuestionRejected
 from forge_bot.store import is_full
@@ -43,33 +43,33 @@ async def work(
     check: Check,
     notice: Callable[[Notice], None],
     now: Callable[[], float],
-) -> Finished:
+) -> WorkResult:
     """Ask, look up and ask again until `check` accepts an answer or a limit is reached.
 
     Entries of the journal are neither asked nor looked up again. `check` returns complaints that
     the model can act on. `now` is a clock in seconds. Set-up errors (no key, unknown model) and an
     exhausted record are raised; every other failure of a model is a stop reason.
     """
-    desk = _Desk(assignment, model, context, journal, ledger, notice, now)
-    lost = desk.charge_lost()
+    run = _AssignmentRun(assignment, model, context, journal, ledger, notice, now)
+    lost = run.charge_unsettled()
     x = begin(assignment)
     while True:
-        effect = next_effect(x, desk.elapsed)
+        effect = next_effect(x, run.elapsed)
         match effect:
             case AskModel():
-                x = desk.told(x, replied(x, await desk.ask(effect)))
+                x = run.notify_rejection(x, replied(x, await run.ask(effect)))
             case Fetch():
-                x = fetched(x, await desk.look(effect.wanted))
+                x = fetched(x, await run.look_up(effect.wanted))
             case Judge():
                 complaints = tuple(await asyncio.to_thread(check, effect.answer))
-                x = desk.told(x, judged(x, complaints))
+                x = run.notify_rejection(x, judged(x, complaints))
             case Stop():
-                return _finished(x, effect, lost + desk.unanswered)
+                return _finished(x, effect, lost + run.unanswered)
 
 
-def _finished(x: Conversation, stop: Stop, lost: Decimal) -> Finished:
+def _finished(x: Conversation, stop: Stop, lost: Decimal) -> WorkResult:
     usage = x.usage if not lost or x.usage.cost is None else x.usage.model_copy(update={"cost": x.usage.cost + lost})
-    return Finished(
+    return WorkResult(
         stop=stop.reason,
         answer=stop.answer,
         rejected=None if stop.answer else x.rejected,
@@ -82,7 +82,7 @@ def _finished(x: Conversation, stop: Stop, lost: Decimal) -> Finished:
 
 
 @dataclass
-class _Desk:
+class _AssignmentRun:
     """The model, journal, ledger and clock that one assignment uses."""
 
     assignment: Assignment
@@ -106,13 +106,13 @@ class _Desk:
         """The seconds since the work began here."""
         return self.now() - self._began
 
-    def charge_lost(self) -> Decimal:
+    def charge_unsettled(self) -> Decimal:
         """Count what a process that died may have spent."""
         lost = self.journal.take_lost(self.assignment.prefix)
         self.ledger.settle(f"{self.assignment.prefix}lost", lost)
         return lost
 
-    def told(self, before: Conversation, after: Conversation) -> Conversation:
+    def notify_rejection(self, before: Conversation, after: Conversation) -> Conversation:
         """Notify the face when an answer is rejected."""
         if after.complaints and after.complaints is not before.complaints:
             self.notice(AnswerRejected(text=after.complaints[0]))
@@ -132,7 +132,7 @@ class _Desk:
             self.notice(ModelAnswered(usage=reply.usage, cost=reply.usage.cost))
         return reply
 
-    async def look(self, wanted: tuple[CapabilityRequest, ...]) -> tuple[CapabilityResult, ...]:
+    async def look_up(self, wanted: tuple[CapabilityRequest, ...]) -> tuple[CapabilityResult, ...]:
         """Look up the requests in parallel; return the results in order."""
         return tuple(await asyncio.gather(*(self._looked(item) for item in wanted)))
 
@@ -164,7 +164,7 @@ class _Desk:
             cost = reply.usage.cost
             return self.journal.finished(key, prompt, reply)
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
-            paid = isinstance(error, PerhapsPaid)
+            paid = isinstance(error, PossiblyCharged)
             cost = reserved.amount if paid else Decimal(0)
             self.unanswered += cost
             self.journal.failed(key, prompt, error.message, paid=paid)

@@ -128,7 +128,7 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
     if name not in wanted:
         raise Malformed(f"An answer here is either Explore or {final.__name__}, but this is {name}.")
     try:
-        return wanted[name].model_validate(_forgiven(body))
+        return wanted[name].model_validate(_repaired(body))
     except ValidationError as error:
         found = [f"{'.'.join(str(part) for part in item['loc']) or name}: {item['msg']}" for item in error.errors()[:5]]
         raise Malformed(f"This {name} does not fit its schema: {'; '.join(found)}.") from error
@@ -209,7 +209,7 @@ def _named(data: JsonObject) -> tuple[str, JsonObject]:
     raise Malformed(f"The JSON object has the fields {sorted(data)}, which are those of no answer.")
 
 
-def _forgiven(body: JsonObject) -> JsonObject:
+def _repaired(body: JsonObject) -> JsonObject:
     """Repair what has only one possible meaning.
 
     Missing lists become empty, parameters given as an object become JSON text.

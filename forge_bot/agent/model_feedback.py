@@ -12,7 +12,7 @@ _COMPLAINT_CHARS = 6_000
 _BACKTICKS = re.compile(r"`{3,}")
 
 
-def where_we_are(turn: int, turns: int, tokens_left: int, kind: AnswerKind, *, last: bool) -> str:
+def progress_line(turn: int, turns: int, tokens_left: int, kind: AnswerKind, *, last: bool) -> str:
     """Return the last line of every message to the model.
 
     It is last so that the earlier messages never change.

@@ -17,7 +17,7 @@ _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|
 _SIGNS = frozenset('<>:"|?*')
 
 
-def fault(path: str) -> str:
+def name_problem(path: str) -> str:
     """Return why no new file should have this path, in words for the model; empty if one may."""
     for part in path.split("/"):
         if _DEVICE.fullmatch(part):

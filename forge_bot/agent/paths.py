@@ -17,7 +17,7 @@ def inside(root: Path, path: str) -> Path:
 
     Raises PathEscapes if it leads anywhere else.
     """
-    wanted = plain(path)
+    wanted = normalise(path)
     place = root.resolve()
     try:
         real = (place / wanted).resolve()
@@ -25,12 +25,12 @@ def inside(root: Path, path: str) -> Path:
         raise PathEscapes(f"{path} is a link that leads nowhere.") from None
     if not real.is_relative_to(place):
         raise PathEscapes(f"{path} leads out of the repository.")
-    if gits_own(real.relative_to(place).parts):
+    if is_git_folder(real.relative_to(place).parts):
         raise PathEscapes(f"{path} is git's own.")
     return real
 
 
-def plain(path: str) -> str:
+def normalise(path: str) -> str:
     """Return `path` without detours, from the root; empty for the root itself.
 
     Only the text is checked. Raises PathEscapes.
@@ -43,17 +43,17 @@ def plain(path: str) -> str:
         raise PathEscapes(f"{path} is not a path from the root of the repository, such as src/app.py.")
     if ".." in pure.parts or ".." in windows.parts:
         raise PathEscapes(f"{path} leads out of the repository.")
-    if gits_own(pure.parts) or gits_own(windows.parts):
+    if is_git_folder(pure.parts) or is_git_folder(windows.parts):
         raise PathEscapes(f"{path} is git's own.")
     return "" if str(pure) == "." else str(pure)
 
 
-def gits_own(parts: tuple[str, ...]) -> bool:
+def is_git_folder(parts: tuple[str, ...]) -> bool:
     """Return whether any part is git's folder on any file system."""
     return any(part.casefold().rstrip(". ") in _GITS_OWN for part in parts)
 
 
-def alternatives(glob: str) -> tuple[str, ...]:
+def expand_braces(glob: str) -> tuple[str, ...]:
     """Expand a glob with braces: `*.{py,toml}` becomes `*.py` and `*.toml`.
 
     Git and fnmatch do not support braces. Braces multiply: of many alternatives the first are

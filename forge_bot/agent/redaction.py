@@ -19,7 +19,7 @@ _SHORTEST_LINE = 16
 _ESCAPE = re.compile("%[0-9A-F]{2}")
 _UNRESERVED = "!*'();:@&=+$,/?#[]"
 
-Strike = Callable[[str], str]
+Redactor = Callable[[str], str]
 
 
 def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
@@ -31,7 +31,7 @@ def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def forms(value: str) -> tuple[str, ...]:
+def encoded_forms(value: str) -> tuple[str, ...]:
     """Return the texts in which a secret may appear; this is the only list of them.
 
     They are the secret itself, reversed, in hexadecimal, in both alphabets of base 64 at each of
@@ -66,14 +66,14 @@ def _percent(raw: bytes) -> str:
     return "".join(f"%{byte:02X}" for byte in raw)
 
 
-def striking(environ: Mapping[str, str]) -> Strike:
+def redactor(environ: Mapping[str, str]) -> Redactor:
     """Return a function that replaces every secret of the environment by `[NAME]`, in all forms."""
-    return striking_out(secrets_of(environ))
+    return redactor_of(secrets_of(environ))
 
 
-def striking_out(secrets: Mapping[str, str]) -> Strike:
+def redactor_of(secrets: Mapping[str, str]) -> Redactor:
     """Return the same function for secrets that are given by name."""
-    found = {form: name for name, value in secrets.items() for form in forms(value)}
+    found = {form: name for name, value in secrets.items() for form in encoded_forms(value)}
     # The longest comes first: one secret may begin with another.
     ordered = sorted(found, key=len, reverse=True)
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from forge_bot.engine.next_action import held_name
+from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Reason, State
 from forge_bot.runs.checks.request_checks import WORKFLOWS
@@ -16,7 +16,7 @@ def approved(state: State) -> Iterator[str]:
     """The names of the patches that were approved, in the order of the decisions."""
     for decision in state.decisions:
         if decision.reason is Reason.PROTECTED_PATHS and decision.answer == Answer.APPROVE:
-            yield held_name(decision.task or TaskId(""))
+            yield held_patch_name(decision.task or TaskId(""))
 
 
 def paths_in(patch: bytes) -> set[str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from forge_bot.agent.redaction import Strike
+from forge_bot.agent.redaction import Redactor
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import CommentReply, command_replies, failure_replies
 from forge_bot.engine.external_events import CHECK_ROUNDS, CHECKS
@@ -25,7 +25,7 @@ _FAILED = frozenset({"failure", "error"})
 """Conclusions that a change can turn. The others (cancelled, timed out, stale, never started) tell of the runner."""
 
 
-def examine_failed_checks(run: Run, github: GitHub, desk: CommentWriter, strike: Strike) -> CommentReply:
+def examine_failed_checks(run: Run, github: GitHub, desk: CommentWriter, strike: Redactor) -> CommentReply:
     """Look at the checks of the run's pull request, and hand out a fix round where one can help; what to say about it.
 
     The same commit leads to one round, however often it is asked about. Raises ReportRejected where the run cannot take one now.

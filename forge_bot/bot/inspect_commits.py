@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 
 from forge_bot.agent.protected_changes import protected_changes
-from forge_bot.agent.redaction import forms, striking_out
+from forge_bot.agent.redaction import encoded_forms, redactor_of
 from forge_bot.bot.untrusted_records import approved_patches, check_reports, pipeline_of, state_at
 from forge_bot.engine.state import State
 from forge_bot.errors import CommitsRefused
@@ -43,8 +43,8 @@ class CommitInspector:
         self.record = f"{SPECS}/{run}/"
         self.run = run
         self.workflows = workflows
-        self._needles = {needle: name for name, value in secrets.items() for needle in forms(value)}
-        self._strike = striking_out(secrets)
+        self._needles = {needle: name for name, value in secrets.items() for needle in encoded_forms(value)}
+        self._strike = redactor_of(secrets)
 
     def state_at(self, commit: str) -> State:
         """The run's state at a commit, out of its reports. Raises CommitsRefused."""

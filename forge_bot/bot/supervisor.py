@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
-from forge_bot.agent.redaction import striking
+from forge_bot.agent.redaction import redactor
 from forge_bot.bot import failed_checks, run_forecast, thread_commands
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import CommandNames, CommentReply, command_replies, failure_replies
@@ -91,7 +91,7 @@ class Supervisor:
         self.shift = SupervisedWorker(repository, around, environ, self._pushed)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
         self.issue = github.issue(around.wake.issue)
-        self.strike = striking(environ)
+        self.strike = redactor(environ)
         self.cancelled = False
         self._unlabelled = False
         self._changed = False

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import assert_never
 
-from forge_bot.agent.redaction import Strike
+from forge_bot.agent.redaction import Redactor
 from forge_bot.bot import command_reports, failed_checks, request_snapshot
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import CommentReply, command_replies, failure_replies
@@ -29,7 +29,7 @@ def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
             yield spoken
 
 
-def carry_out(run: Run, thread: Thread, desk: CommentWriter, strike: Strike, around: JobContext) -> tuple[ThreadCommand, ...]:
+def carry_out(run: Run, thread: Thread, desk: CommentWriter, strike: Redactor, around: JobContext) -> tuple[ThreadCommand, ...]:
     """Carry out everything unseen; the questions among it that need a model are given back."""
     questions: list[ThreadCommand] = []
     # All of them are read before any is answered: an answer to one line of a comment is no answer to the others.
@@ -63,7 +63,7 @@ def _delivered(run: Run) -> bool:
     return run.state.ended and bool(failed_checks.pull_number(run))
 
 
-def _mended(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, strike: Strike) -> None:
+def _mended(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, strike: Redactor) -> None:
     """Where all is delivered, trying again can only mean the checks of the pull request."""
     try:
         reply = failed_checks.examine_failed_checks(run, thread.github, desk, strike)

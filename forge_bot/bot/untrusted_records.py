@@ -3,7 +3,7 @@
 from pydantic import ValidationError
 
 from forge_bot.engine import REPORT, Pipeline, Report, State, fold
-from forge_bot.engine.next_action import held_name
+from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.reports import (
     ActionFailed,
     AgentFailed,
@@ -64,7 +64,7 @@ def approved_patches(repository: Repository, pipeline: Pipeline, commit: str, re
         before, after = (fold(pipeline, reports[:end]) for end in (place, place + 1))
         if before.gate is not None and len(after.decisions) > len(before.decisions):
             decision = after.decisions[-1]
-            held = held_name(decision.task or TaskId("")) if decision.reason is Reason.PROTECTED_PATHS else ""
+            held = held_patch_name(decision.task or TaskId("")) if decision.reason is Reason.PROTECTED_PATHS else ""
             found += [file.blob for file in before.gate.files if file.name == held]
     return tuple(found)
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
-from forge_bot.github_api import PyGitHub, RepositoryAddress, place_of
+from forge_bot.github_api import PyGitHub, RepositoryAddress, parse_remote
 from forge_bot.knowledge import ProjectCommands
 from forge_bot.runs.ci_workflows import check_workflows
 from forge_bot.runs.project import profile_at
@@ -34,7 +34,7 @@ def init(folder: Path, *, workflow: bool | None, labels: bool) -> int:
     `workflow` None means: where origin is on GitHub. Raises BadOption if there is nothing to do.
     """
     repository = Repository.find(folder)
-    place = place_of(repository.remote_url(), os.environ)
+    place = parse_remote(repository.remote_url(), os.environ)
     console = Console(soft_wrap=True)
     wanted = {CONFIG: _configured, WORKFLOW: _workflow} if (workflow is None and place is not None) or workflow else {CONFIG: _configured}
     missing = {name: write for name, write in wanted.items() if not (repository.root / name).exists()}

@@ -80,13 +80,13 @@ def _document(document: ShownDocument, console: Console) -> None:
     console.print(Rule(escape(document.name), align="left", style="dim"))
     if not console.is_terminal:
         # A log or a pipe gets the text itself: what is rendered for a width would be cut or broken elsewhere.
-        console.print(revealed(document.text).rstrip(), markup=False, highlight=False, soft_wrap=True)
+        console.print(reveal_invisible(document.text).rstrip(), markup=False, highlight=False, soft_wrap=True)
     elif document.hidden:
-        console.print(Syntax(revealed(document.text), "markdown", background_color="default", word_wrap=True), soft_wrap=False)
+        console.print(Syntax(reveal_invisible(document.text), "markdown", background_color="default", word_wrap=True), soft_wrap=False)
     elif document.name.endswith(".md"):
         console.print(Padding(Markdown(document.text, hyperlinks=False), (0, 2)), soft_wrap=False)
     else:
-        console.print(Syntax(revealed(document.text), "diff", background_color="default", word_wrap=True), soft_wrap=False)
+        console.print(Syntax(reveal_invisible(document.text), "diff", background_color="default", word_wrap=True), soft_wrap=False)
 
 
 def _answered(question: Question, console: Console, ask: Callable[[str], str]) -> PersonAnswer | PersonQuestion | None:

@@ -80,25 +80,25 @@ def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
     log, keys = [*state.log], {first.key}
     for report in ordered:
         if report.key not in keys:
-            state = _told(pipeline, state.but(log=()), report)
+            state = _apply(pipeline, state.replace(log=()), report)
             log += state.log
             keys.add(report.key)
-    return state.but(log=tuple(log), seen=frozenset(keys))
+    return state.replace(log=tuple(log), seen=frozenset(keys))
 
 
 def advance(pipeline: Pipeline, state: State, report: Report) -> State:
     """Return the state after a report. A report with a known idempotency key changes nothing."""
     if report.key in state.seen:
         return state
-    return _told(pipeline, state, report).but(seen=state.seen | {report.key})
+    return _apply(pipeline, state, report).replace(seen=state.seen | {report.key})
 
 
-def _told(pipeline: Pipeline, state: State, report: Report) -> State:
+def _apply(pipeline: Pipeline, state: State, report: Report) -> State:
     reopened = isinstance(report, RetryAsked | ChecksFailed) and state.current_phase_status is RunStatus.COMPLETED
     # A question about a run that is over also costs money. It changes nothing else.
     if state.ended and not reopened and not isinstance(report, Asked):
         raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
-    return _after(pipeline, state, report).but(updated_at=report.at)
+    return _after(pipeline, state, report).replace(updated_at=report.at)
 
 
 def _after(pipeline: Pipeline, state: State, report: Report) -> State:
@@ -131,7 +131,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case Asked():
             return _asked(state, report)
         case Abandoned():
-            after = state.but(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
+            after = state.replace(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
             return _logged(_moved(after), report.at, state.current_phase, f"abandoned by {report.by} via {report.via}")
         case _:
             assert_never(report)
@@ -142,8 +142,8 @@ def _worked(pipeline: Pipeline, state: State, report: handle_report.OnAction) ->
     usage = report.usage if isinstance(report, ArtifactWritten | AgentFailed) else None
     task = report.task if isinstance(report, ArtifactWritten | AgentFailed) else None
     phase = report.phase if isinstance(report, ArtifactWritten | AgentFailed) else state.current_phase
-    entry = LogEntry(at=report.at, phase=phase, event=handle_report.said(report), task=task, usage=usage)
-    after = _spent(after, usage or Usage()).but(log=(*after.log, entry))
+    entry = LogEntry(at=report.at, phase=phase, event=handle_report.log_line(report), task=task, usage=usage)
+    after = _spent(after, usage or Usage()).replace(log=(*after.log, entry))
     return after if _still_out(state, after) else _moved(after)
 
 
@@ -179,20 +179,20 @@ def _asked(state: State, report: Asked) -> State:
     # The log omits the words of the question: agents are shown this log, and a question to one
     # model is no instruction to the others.
     entry = LogEntry(at=report.at, phase=report.phase, event=f"question asked by {report.by} via {report.via}", usage=report.usage)
-    return _spent(state, report.usage).but(log=(*state.log, entry))
+    return _spent(state, report.usage).replace(log=(*state.log, entry))
 
 
 def _spent(state: State, usage: Usage) -> State:
     budget = state.budget.model_copy(update={"spent": state.budget.spent + (usage.cost or 0)})
-    return state.but(usage=state.usage + usage, budget=budget)
+    return state.replace(usage=state.usage + usage, budget=budget)
 
 
 def _moved(state: State) -> State:
-    return state.but(step=state.step + 1)
+    return state.replace(step=state.step + 1)
 
 
 def _logged(state: State, at: datetime, phase: PhaseId, event: str) -> State:
-    return state.but(log=(*state.log, LogEntry(at=at, phase=phase, event=event)))
+    return state.replace(log=(*state.log, LogEntry(at=at, phase=phase, event=event)))
 
 
 def _shown(state: State, report: GateShown) -> State:
@@ -202,7 +202,7 @@ def _shown(state: State, report: GateShown) -> State:
     if gate.digest != report.digest:
         raise StaleApproval(f"What was shown is {report.digest[:12]}, but {gate.digest[:12]} waits.")
     showing = Showing(digest=report.digest, at=report.at, via=report.via)
-    return state.but(gate=gate.model_copy(update={"shown": (*gate.shown, showing)}))
+    return state.replace(gate=gate.model_copy(update={"shown": (*gate.shown, showing)}))
 
 
 def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State:
@@ -213,16 +213,16 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
     writer = writers.get(report.artifact)
     if report.inspection.fatal:
         raise ReportRejected(f"{report.artifact} was changed by hand and cannot be used: {report.inspection.problems[0]}")
-    state = state.but(artifacts={**state.artifacts, report.artifact: record.model_copy(update={"blob": report.blob})})
+    state = state.replace(artifacts={**state.artifacts, report.artifact: record.model_copy(update={"blob": report.blob})})
     untouched = all(task.status is TaskStatus.PENDING and not task.origin for task in state.tasks)
     if writer is not None and writer.tasks and untouched and state.wave is None:
-        state = state.but(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
+        state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
     who = report.by or "somebody"
     return refresh(_logged(state, report.at, record.phase, f"{report.artifact} was changed by {who}"))
 
 
 def _raised(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:
-    state = state.but(budget=state.budget.raised(report.amount))
+    state = state.replace(budget=state.budget.with_higher_cap(report.amount))
     if state.gate is None or state.gate.reason is not Reason.BUDGET:
         return state
-    return gate_answers.past_budget(pipeline, state, report.at)
+    return gate_answers.continue_with_budget(pipeline, state, report.at)

@@ -53,6 +53,6 @@ class Budget(Recorded):
         left = tuple(entry for entry in self.reserved if entry.key != key)
         return self.model_copy(update={"reserved": left, "spent": self.spent + cost})
 
-    def raised(self, amount: Decimal) -> "Budget":
+    def with_higher_cap(self, amount: Decimal) -> "Budget":
         """Return the budget with its cap raised by `amount`."""
         return self if self.cap is None else self.model_copy(update={"cap": self.cap + amount})

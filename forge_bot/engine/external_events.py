@@ -4,11 +4,11 @@ They are a changed request, another effort, an approval in doubt and failed chec
 """
 
 from forge_bot.engine.gates import open_decision
-from forge_bot.engine.handle_report import reopened
+from forge_bot.engine.handle_report import reenter_phase
 from forge_bot.engine.pipeline import AgentPhase, AnyPhase, DecisionPhase, GatePhase, Pipeline, SetupPhase
 from forge_bot.engine.reports import ApprovalDoubted, ChecksFailed, EffortChanged, RequestRefreshed
 from forge_bot.engine.state import ArtifactRecord, Reason, ShownVersion, State
-from forge_bot.engine.transitions import add_fix, go_back, left_out
+from forge_bot.engine.transitions import add_fix, go_back, is_left_out
 from forge_bot.errors import ReportRejected
 from forge_bot.values import Finding, Severity
 
@@ -29,12 +29,12 @@ def apply_refresh(pipeline: Pipeline, state: State, report: RequestRefreshed) ->
     if report.request_hash == state.request_hash:
         raise ReportRejected("The request has not changed.", hint="Edit the issue first, or say what should be different by reject.")
     record = ArtifactRecord(blob=report.request_blob, phase=pipeline.phases[0].id, round=1)
-    fresh = state.but(
+    fresh = state.replace(
         title=report.title,
         request_hash=report.request_hash,
         artifacts={**state.artifacts, "request.md": record},
     )
-    return reopened(pipeline, go_back(pipeline, fresh, _first(pipeline, fresh).id), report.at)
+    return reenter_phase(pipeline, go_back(pipeline, fresh, _first(pipeline, fresh).id), report.at)
 
 
 def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged) -> State:
@@ -53,7 +53,7 @@ def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged)
         flow_template=pipeline.flows[report.effort],
         skipped_phases=pipeline.skipped(report.effort, auto=state.flags.auto),
     )
-    return reopened(pipeline, go_back(pipeline, state, _first(pipeline, state, undone=True).id, keep_rounds=True), report.at)
+    return reenter_phase(pipeline, go_back(pipeline, state, _first(pipeline, state, undone=True).id, keep_rounds=True), report.at)
 
 
 def apply_doubt(pipeline: Pipeline, state: State, report: ApprovalDoubted) -> State:
@@ -74,7 +74,7 @@ def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) 
         raise ReportRejected(f"{state.gate.name} waits for an answer; the checks can be looked at after it.")
     count = state.rounds.get(CHECKS, 0) + 1
     record = ArtifactRecord(blob=report.blob, phase=state.current_phase, round=count)
-    state = state.but(artifacts={**state.artifacts, report.artifact: record}, rounds={**state.rounds, CHECKS: count})
+    state = state.replace(artifacts={**state.artifacts, report.artifact: record}, rounds={**state.rounds, CHECKS: count})
     if count > CHECK_ROUNDS:
         said = f"still red after {CHECK_ROUNDS} rounds: {', '.join(report.checks)}"
         return open_decision(pipeline, state, Reason.CHECKS_RED, said, files=(ShownVersion(name=report.artifact, blob=report.blob),))
@@ -92,5 +92,5 @@ def _first(pipeline: Pipeline, state: State, *, undone: bool = False) -> AnyPhas
         for phase in pipeline.phases
         if not isinstance(phase, SetupPhase | DecisionPhase)
         and not (undone and phase.id in state.completed_phases)
-        and (not left_out(pipeline, state, phase) or (isinstance(phase, AgentPhase) and bool(phase.stand_in)))
+        and (not is_left_out(pipeline, state, phase) or (isinstance(phase, AgentPhase) and bool(phase.stand_in)))
     )

@@ -4,13 +4,13 @@ from datetime import datetime
 from typing import assert_never
 
 from forge_bot.engine.external_events import CHECKS
-from forge_bot.engine.gates import check_answer, decided
-from forge_bot.engine.handle_report import accept, taken
+from forge_bot.engine.gates import check_answer, record_decision
+from forge_bot.engine.handle_report import accept, task_after_work
 from forge_bot.engine.next_action import action_id
 from forge_bot.engine.pipeline import GatePhase, Pipeline, PublishPhase
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.engine.state import OpenGate, Reason, RunStatus, State, TaskState, TaskStatus
-from forge_bot.engine.transitions import add_fix, complete, go_back, hand_out, noted
+from forge_bot.engine.transitions import add_fix, add_note, complete, go_back, hand_out
 from forge_bot.values import Finding, Severity
 
 
@@ -20,10 +20,10 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
     Raises an error if the answer does not count.
     """
     gate = check_answer(state, answer, action_id(state, state.gate.name if state.gate is not None else None))
-    state = decided(state, gate, answer)
+    state = record_decision(state, gate, answer)
     match answer.answer:
         case Answer.ABANDON:
-            return state.but(current_phase_status=RunStatus.ABANDONED, wave=None)
+            return state.replace(current_phase_status=RunStatus.ABANDONED, wave=None)
         case Answer.SKIP if isinstance(pipeline.phase(gate.name), PublishPhase):
             return complete(pipeline, state, answer.at)
         case Answer.POST:
@@ -39,14 +39,14 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
             assert_never(answer.answer)
 
 
-def past_budget(pipeline: Pipeline, state: State, at: datetime) -> State:
+def continue_with_budget(pipeline: Pipeline, state: State, at: datetime) -> State:
     """Return the state after the budget was raised. Everything that waited for money continues."""
     tasks = tuple(
         task.model_copy(update={"stuck": None}) if task.stuck is not None and task.stuck.reason is Reason.BUDGET else task
         for task in state.tasks
     )
     waited = tasks != state.tasks
-    state = state.but(gate=None, tasks=tasks, current_phase_status=RunStatus.IN_PROGRESS)
+    state = state.replace(gate=None, tasks=tasks, current_phase_status=RunStatus.IN_PROGRESS)
     return hand_out(pipeline, state, at) if waited else state
 
 
@@ -67,19 +67,19 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
     task = state.task(gate.task) if gate.task is not None else None
     match gate.reason:
         case Reason.BUDGET:
-            raised = state.but(budget=state.budget.raised(state.first_cap or state.budget.spent))
-            return past_budget(pipeline, raised, answer.at)
+            raised = state.replace(budget=state.budget.with_higher_cap(state.first_cap or state.budget.spent))
+            return continue_with_budget(pipeline, raised, answer.at)
         case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT | Reason.ROUNDS_EXHAUSTED | Reason.PROTECTED_PATHS if task is not None:
             return hand_out(pipeline, state.with_task(_accepted(task, gate.reason)), answer.at)
         case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT if gate.report is not None:
             return accept(pipeline, state, gate.report.model_copy(update={"at": answer.at}), anyway=True)
         case Reason.VERIFICATION_RED if state.verification is not None:
             verification = state.verification.model_copy(update={"accepted": True})
-            return state.but(verification=verification, attempts=0)
+            return state.replace(verification=verification, attempts=0)
         case Reason.UNVERIFIED_APPROVAL:
             return state
         case Reason.CHECKS_RED:
-            return state.but(current_phase_status=RunStatus.COMPLETED)
+            return state.replace(current_phase_status=RunStatus.COMPLETED)
         case _:
             return complete(pipeline, state, answer.at)
 
@@ -91,7 +91,7 @@ def _accepted(task: TaskState, reason: Reason) -> TaskState:
         return free.model_copy(update={"status": TaskStatus.CLEARED})
     if stuck is not None and stuck.review:
         return free.model_copy(update={"status": TaskStatus.PASSED})
-    return taken(free, stuck.report) if stuck is not None and stuck.report is not None else free
+    return task_after_work(free, stuck.report) if stuck is not None and stuck.report is not None else free
 
 
 # -- reject -------------------------------------------------------------------------------------------------------
@@ -101,21 +101,21 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
     phase = pipeline.phase(gate.name)
     if isinstance(phase, GatePhase):
         state = go_back(pipeline, state, phase.sends_back_to)
-        return noted(state, phase.sends_back_to, answer.by, answer.notes)
+        return add_note(state, phase.sends_back_to, answer.by, answer.notes)
     task = state.task(gate.task) if gate.task is not None else None
     if task is not None:
         return _task_again(pipeline, state, task, answer)
     if gate.reason is Reason.UNVERIFIED_APPROVAL:
         target = state.artifacts[gate.files[0].name].phase
-        return noted(go_back(pipeline, state, target), target, answer.by, answer.notes)
+        return add_note(go_back(pipeline, state, target), target, answer.by, answer.notes)
     if gate.reason in {Reason.ROUNDS_EXHAUSTED, Reason.VERIFICATION_RED, Reason.CHECKS_RED}:
         rounds = {name: count for name, count in state.rounds.items() if name not in {state.current_phase, CHECKS}}
         finding = Finding(severity=Severity.CRITICAL, description=answer.notes)
         origin = gate.files[0].name if gate.files else gate.name
         known = gate.report.inspection.findings if gate.report is not None else ()
-        return add_fix(pipeline, state.but(rounds=rounds), origin, "Do as the maintainer says", (finding, *known), answer.at)
+        return add_fix(pipeline, state.replace(rounds=rounds), origin, "Do as the maintainer says", (finding, *known), answer.at)
     # The phase runs once more, with the notes and with its counters at zero.
-    return noted(state, state.current_phase, answer.by, answer.notes).but(attempts=0)
+    return add_note(state, state.current_phase, answer.by, answer.notes).replace(attempts=0)
 
 
 def _task_again(pipeline: Pipeline, state: State, task: TaskState, answer: Answered) -> State:
@@ -123,5 +123,5 @@ def _task_again(pipeline: Pipeline, state: State, task: TaskState, answer: Answe
     phase = pipeline.task_review.id if in_review and pipeline.task_review is not None else pipeline.implementation.id
     status = TaskStatus.IMPLEMENTED if in_review else TaskStatus.PENDING
     again = task.model_copy(update={"status": status, "stuck": None, "attempts": 0, "rounds": 0})
-    state = noted(state.with_task(again), phase, answer.by, answer.notes, task.spec.id)
+    state = add_note(state.with_task(again), phase, answer.by, answer.notes, task.spec.id)
     return hand_out(pipeline, state, answer.at)

@@ -56,7 +56,7 @@ def open_gate(
         findings=findings,
         report=report,
     )
-    return state.but(gate=gate, rounds={**state.rounds, name: round_}, current_phase_status=RunStatus.AWAITING_HUMAN)
+    return state.replace(gate=gate, rounds={**state.rounds, name: round_}, current_phase_status=RunStatus.AWAITING_HUMAN)
 
 
 def open_decision(
@@ -100,10 +100,10 @@ def refresh(state: State) -> State:
         ShownVersion(name=file.name, blob=state.artifacts[file.name].blob) if file.name in state.artifacts else file for file in gate.files
     )
     fresh = digest(gate.name, gate.round, state.request_hash, state.base_commit, files, gate.subject)
-    return state.but(gate=gate.model_copy(update={"files": files, "digest": fresh}))
+    return state.replace(gate=gate.model_copy(update={"files": files, "digest": fresh}))
 
 
-def passes_by_itself(state: State, gate: GatePhase) -> bool:
+def is_approved_by_auto(state: State, gate: GatePhase) -> bool:
     """Return whether `--auto` answers this gate.
 
     It does if the reviewer said APPROVE, no finding is above MINOR and nothing is marked as a risk.
@@ -154,7 +154,7 @@ def _check_digest(gate: OpenGate, answered: Answered) -> None:
         raise StaleApproval(f"What was shown is {before[-1].digest[:SHOWN_DIGEST]}, but it has changed since: {short} waits.")
 
 
-def decided(state: State, gate: OpenGate, answered: Answered) -> State:
+def record_decision(state: State, gate: OpenGate, answered: Answered) -> State:
     """Return the state with the answer recorded and no question open."""
     decision = Decision(
         at=answered.at,
@@ -167,13 +167,13 @@ def decided(state: State, gate: OpenGate, answered: Answered) -> State:
         reason=gate.reason,
         task=gate.task,
     )
-    return state.but(gate=None, decisions=(*state.decisions, decision), current_phase_status=RunStatus.IN_PROGRESS)
+    return state.replace(gate=None, decisions=(*state.decisions, decision), current_phase_status=RunStatus.IN_PROGRESS)
 
 
-def decided_by_auto(state: State, gate: GatePhase, at: datetime) -> State:
+def record_auto_approval(state: State, gate: GatePhase, at: datetime) -> State:
     """Return the state after a gate was approved automatically."""
     files = tuple(ShownVersion(name=name, blob=state.artifacts[name].blob) for name in gate.shows if name in state.artifacts)
     round_ = state.rounds.get(gate.id, 0) + 1
     bound = digest(gate.id, round_, state.request_hash, state.base_commit, files, "")
     decision = Decision(at=at, gate=gate.id, answer="approve", digest=bound, by=AUTO, via=AUTO)
-    return state.but(decisions=(*state.decisions, decision), rounds={**state.rounds, gate.id: round_})
+    return state.replace(decisions=(*state.decisions, decision), rounds={**state.rounds, gate.id: round_})

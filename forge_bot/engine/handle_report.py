@@ -27,7 +27,7 @@ from forge_bot.engine.reports import (
     Published,
 )
 from forge_bot.engine.state import ArtifactRecord, Reason, ShownVersion, State, Stuck, TaskState, TaskStatus, Verification
-from forge_bot.engine.transitions import PROCESS, add_fix, complete, enter, hand_out, noted, send_back
+from forge_bot.engine.transitions import PROCESS, add_fix, add_note, complete, enter, hand_out, send_back
 from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.values import CommandName, Finding, PhaseId, Severity, TaskId, Verdict
 from forge_bot.verification.judgement import judge
@@ -52,12 +52,12 @@ def handle_work_report(pipeline: Pipeline, state: State, report: OnAction) -> St
         case PublicationAsked():
             return ask_to_post(pipeline, state)
         case ActionFailed():
-            return _not_done(pipeline, state, report)
+            return _action_failed(pipeline, state, report)
         case _:
             assert_never(report)
 
 
-def said(report: OnAction) -> str:
+def log_line(report: OnAction) -> str:
     """Summarise the report in one line for the log."""
     match report:
         case Prepared():
@@ -79,7 +79,7 @@ def said(report: OnAction) -> str:
             assert_never(report)
 
 
-def reopened(pipeline: Pipeline, state: State, at: datetime) -> State:
+def reenter_phase(pipeline: Pipeline, state: State, at: datetime) -> State:
     """Return the run at its current phase as if it had just entered it."""
     return enter(pipeline, state, pipeline.position(state.current_phase), at)
 
@@ -102,7 +102,7 @@ def _prepared(pipeline: Pipeline, state: State, report: Prepared) -> State:
     if not isinstance(pipeline.phase(state.current_phase), SetupPhase):
         raise WrongReport(f"{state.current_phase} is not answered by a preparation.")
     baseline = tuple(result for result in report.results if result.name is not CommandName.SETUP)
-    state = state.but(baseline=baseline, risks=tuple(dict.fromkeys((*state.risks, *report.risks))))
+    state = state.replace(baseline=baseline, risks=tuple(dict.fromkeys((*state.risks, *report.risks))))
     broken = [result for result in report.results if result.name is CommandName.SETUP and result.exit_code != 0]
     if broken:
         subject = f"`{' '.join(broken[0].argv)}` ended with {broken[0].exit_code}:\n{broken[0].tail}"
@@ -126,7 +126,7 @@ def _artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> Stat
     if not report.inspection.problems and not unreadable:
         return accept(pipeline, state, report)
     if state.attempts + 1 < pipeline.limits.artifact_attempts:
-        return noted(state, phase.id, PROCESS, _complaint(report, unreadable=unreadable)).but(attempts=state.attempts + 1)
+        return add_note(state, phase.id, PROCESS, _complaint(report, unreadable=unreadable)).replace(attempts=state.attempts + 1)
     reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
     return open_decision(pipeline, state, reason, _complaint(report, unreadable=unreadable), report=report)
 
@@ -138,7 +138,7 @@ def accept(pipeline: Pipeline, state: State, report: ArtifactWritten, *, anyway:
     """
     phase = pipeline.phase(state.current_phase)
     if isinstance(phase, AgentPhase) and phase.tasks:
-        state = state.but(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
+        state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
     if not isinstance(phase, ReviewPhase):
         return complete(pipeline, state, report.at)
     verdict = _verdict(phase, report)
@@ -149,9 +149,9 @@ def accept(pipeline: Pipeline, state: State, report: ArtifactWritten, *, anyway:
 
 def _refused(pipeline: Pipeline, state: State, phase: ReviewPhase, report: ArtifactWritten) -> State:
     count = state.rounds.get(phase.id, 0) + 1
-    state = state.but(rounds={**state.rounds, phase.id: count})
+    state = state.replace(rounds={**state.rounds, phase.id: count})
     findings = report.inspection.findings
-    text = f"{report.artifact} says {_verdict(phase, report).value}. Work off: {listed(findings)}"
+    text = f"{report.artifact} says {_verdict(phase, report).value}. Work off: {join_findings(findings)}"
     if count <= phase.rounds:
         if phase.sends_back_to is not None:
             return send_back(pipeline, state, phase, phase.sends_back_to, text)
@@ -162,7 +162,7 @@ def _refused(pipeline: Pipeline, state: State, phase: ReviewPhase, report: Artif
     return open_decision(pipeline, state, Reason.ROUNDS_EXHAUSTED, text, report=report)
 
 
-def listed(findings: tuple[Finding, ...]) -> str:
+def join_findings(findings: tuple[Finding, ...]) -> str:
     """Join findings to one line for a note."""
     return "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings) or "see its text"
 
@@ -194,7 +194,7 @@ def _recorded(state: State, report: ArtifactWritten, phase: PhaseId) -> State:
     artifacts = {**state.artifacts, report.artifact: record}
     if report.held is not None:
         artifacts[report.held] = ArtifactRecord(blob=report.held_blob, phase=phase, round=visits)
-    return state.but(
+    return state.replace(
         artifacts=artifacts,
         visits={**state.visits, place: visits},
         risks=risks,
@@ -227,10 +227,10 @@ def _task_artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) ->
     phase = review if wave.review and review is not None else pipeline.implementation
     if report.artifact != phase.writes.replace("{task}", task.spec.id):
         raise WrongReport(f"Task {task.spec.id} is not answered by {report.artifact}.")
-    state = _off_wave(_recorded(state, report, phase.id), task.spec.id)
+    state = _remove_from_wave(_recorded(state, report, phase.id), task.spec.id)
     unreadable = isinstance(phase, TaskReviewPhase) and _verdict(phase, report) is Verdict.UNREADABLE
     if report.inspection.problems or unreadable:
-        state = _task_unfit(pipeline, state, task, report, phase, unreadable=unreadable)
+        state = _task_invalid(pipeline, state, task, report, phase, unreadable=unreadable)
     elif isinstance(phase, TasksPhase):
         state = _task_implemented(state, task, report)
     else:
@@ -245,12 +245,12 @@ def _task(state: State, task_id: TaskId | None) -> TaskState:
     return task
 
 
-def _off_wave(state: State, task_id: TaskId) -> State:
+def _remove_from_wave(state: State, task_id: TaskId) -> State:
     wave = state.wave
     if wave is None:
         return state
     remaining = tuple(name for name in wave.remaining if name != task_id)
-    return state.but(wave=wave.model_copy(update={"remaining": remaining}))
+    return state.replace(wave=wave.model_copy(update={"remaining": remaining}))
 
 
 def _implemented(task: TaskState) -> TaskState:
@@ -258,11 +258,11 @@ def _implemented(task: TaskState) -> TaskState:
 
 
 def _task_implemented(state: State, task: TaskState, report: ArtifactWritten) -> State:
-    state = state.but(notes=tuple(note for note in state.notes if note.task != task.spec.id))
-    return state.with_task(taken(task, report))
+    state = state.replace(notes=tuple(note for note in state.notes if note.task != task.spec.id))
+    return state.with_task(task_after_work(task, report))
 
 
-def taken(task: TaskState, report: ArtifactWritten) -> TaskState:
+def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
     """Return the task as implemented.
 
     A task that touches protected paths is stuck until a person answers.
@@ -284,16 +284,16 @@ def _task_reviewed(state: State, task: TaskState, report: ArtifactWritten, phase
         passed = {"status": TaskStatus.PASSED, "verdict": verdict, "attempts": 0, "stuck": None}
         return state.with_task(task.model_copy(update=passed))
     rounds = task.rounds + 1
-    text = f"{report.artifact} says {verdict.value}. Work off: {listed(report.inspection.findings)}"
+    text = f"{report.artifact} says {verdict.value}. Work off: {join_findings(report.inspection.findings)}"
     failed = task.model_copy(update={"verdict": verdict, "rounds": rounds, "attempts": 0})
     if rounds <= phase.rounds:
-        state = noted(state, implementation, phase.agent, text, task.spec.id)
+        state = add_note(state, implementation, phase.agent, text, task.spec.id)
         return state.with_task(failed.model_copy(update={"status": TaskStatus.PENDING}))
     stuck = Stuck(reason=Reason.ROUNDS_EXHAUSTED, subject=text, review=True, report=report)
     return state.with_task(failed.model_copy(update={"stuck": stuck}))
 
 
-def _task_unfit(
+def _task_invalid(
     pipeline: Pipeline,
     state: State,
     task: TaskState,
@@ -305,7 +305,7 @@ def _task_unfit(
     complaint = _complaint(report, unreadable=unreadable)
     tried = task.model_copy(update={"attempts": task.attempts + 1})
     if tried.attempts < pipeline.limits.artifact_attempts:
-        return noted(state.with_task(tried), phase.id, PROCESS, complaint, task.spec.id)
+        return add_note(state.with_task(tried), phase.id, PROCESS, complaint, task.spec.id)
     reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
     stuck = Stuck(reason=reason, subject=complaint, review=isinstance(phase, TaskReviewPhase), report=report)
     return state.with_task(tried.model_copy(update={"stuck": stuck}))
@@ -320,11 +320,11 @@ def _failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
     phase = pipeline.phase(state.current_phase)
     if not isinstance(phase, AgentPhase | ReviewPhase | VerifyPhase):
         raise WrongReport(f"{state.current_phase} has no agent that could fail.")
-    state = state.but(visits={**state.visits, phase.id: state.visits.get(phase.id, 0) + 1})
+    state = state.replace(visits={**state.visits, phase.id: state.visits.get(phase.id, 0) + 1})
     if report.reason is FailureReason.BUDGET:
         return open_decision(pipeline, state, Reason.BUDGET, report.message)
     if state.attempts + 1 < pipeline.limits.failure_attempts:
-        return noted(state, phase.id, PROCESS, report.message).but(attempts=state.attempts + 1)
+        return add_note(state, phase.id, PROCESS, report.message).replace(attempts=state.attempts + 1)
     return open_decision(pipeline, state, Reason.AGENT_FAILED, report.message)
 
 
@@ -336,7 +336,7 @@ def _task_failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State
     review = pipeline.task_review
     phase = review if wave.review and review is not None else pipeline.implementation
     place = f"{phase.id}/{task.spec.id}"
-    state = _off_wave(state.but(visits={**state.visits, place: state.visits.get(place, 0) + 1}), task.spec.id)
+    state = _remove_from_wave(state.replace(visits={**state.visits, place: state.visits.get(place, 0) + 1}), task.spec.id)
     tried = task.model_copy(update={"attempts": task.attempts + 1})
     if report.reason is FailureReason.BUDGET:
         stuck = Stuck(reason=Reason.BUDGET, subject=report.message, review=wave.review)
@@ -344,9 +344,9 @@ def _task_failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State
     elif report.reason is FailureReason.CONFLICT:
         # The agent is not at fault, so the attempt does not count. This cannot repeat forever: the
         # conflicting task has been merged.
-        state = noted(state, phase.id, PROCESS, report.message, task.spec.id)
+        state = add_note(state, phase.id, PROCESS, report.message, task.spec.id)
     elif tried.attempts < pipeline.limits.failure_attempts:
-        state = noted(state.with_task(tried), phase.id, PROCESS, report.message, task.spec.id)
+        state = add_note(state.with_task(tried), phase.id, PROCESS, report.message, task.spec.id)
     else:
         stuck = Stuck(reason=Reason.AGENT_FAILED, subject=report.message, review=wave.review)
         state = state.with_task(tried.model_copy(update={"stuck": stuck}))
@@ -363,11 +363,11 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     judgement = judge(state.baseline, report.results)
     record = ArtifactRecord(blob=report.blob, phase=phase.id, round=state.visits.get(phase.id, 0) + 1)
     verification = Verification(results=report.results, red=judgement.red, reasons=judgement.reasons, notes=judgement.notes)
-    state = state.but(artifacts={**state.artifacts, report.artifact: record}, verification=verification)
+    state = state.replace(artifacts={**state.artifacts, report.artifact: record}, verification=verification)
     if not judgement.red:
         return state
     count = state.rounds.get(phase.id, 0) + 1
-    state = state.but(rounds={**state.rounds, phase.id: count})
+    state = state.replace(rounds={**state.rounds, phase.id: count})
     if count > phase.rounds:
         shown = (ShownVersion(name=report.artifact, blob=report.blob),)
         return open_decision(pipeline, state, Reason.VERIFICATION_RED, "; ".join(judgement.reasons), files=shown)
@@ -380,15 +380,15 @@ def _published(pipeline: Pipeline, state: State, report: Published) -> State:
     if not isinstance(phase, PublishPhase):
         raise WrongReport(f"{state.current_phase} publishes nothing.")
     if phase.operation == "pull-request" and report.url:
-        state = state.but(pull_request=report.url)
+        state = state.replace(pull_request=report.url)
     return complete(pipeline, state, report.at)
 
 
-def _not_done(pipeline: Pipeline, state: State, report: ActionFailed) -> State:
+def _action_failed(pipeline: Pipeline, state: State, report: ActionFailed) -> State:
     cleared = next((task for task in state.tasks if task.status is TaskStatus.CLEARED), None)
     if cleared is not None:
         tried = cleared.model_copy(update={"status": TaskStatus.PENDING, "attempts": cleared.attempts + 1})
         text = f"The approved change could not be applied: {report.message}"
-        state = noted(state.with_task(tried), pipeline.implementation.id, PROCESS, text, cleared.spec.id)
+        state = add_note(state.with_task(tried), pipeline.implementation.id, PROCESS, text, cleared.spec.id)
         return hand_out(pipeline, state, report.at)
     return open_decision(pipeline, state, Reason.ACTION_FAILED, report.message)

@@ -6,6 +6,7 @@ from forge_bot.artifacts.tasks import one_task
 from forge_bot.engine.actions import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
 from forge_bot.engine.pipeline import (
     AgentPhase,
+    AnsweringPhase,
     DecisionPhase,
     EndPhase,
     GatePhase,
@@ -13,13 +14,12 @@ from forge_bot.engine.pipeline import (
     PublishPhase,
     ReviewPhase,
     SetupPhase,
-    Speaking,
     TaskReviewPhase,
     TasksPhase,
     VerifyPhase,
 )
 from forge_bot.engine.state import OpenGate, RunStatus, State, TaskState, TaskStatus, Wave
-from forge_bot.engine.transitions import left_out
+from forge_bot.engine.transitions import is_left_out
 from forge_bot.values import PhaseId, TaskId
 
 
@@ -49,12 +49,12 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
         case TasksPhase() | TaskReviewPhase():
             return _tasks(pipeline, state)
         case VerifyPhase() if state.verification is None:
-            commands = _by_hand(state)
+            commands = _commands_by_hand(state)
             return Exec(action_id=name, phase=phase.id, operation="verify", commands=commands, artifact=phase.writes)
         case VerifyPhase():
             return _spawn(pipeline, state, phase, name)
         case PublishPhase():
-            return Exec(action_id=name, phase=phase.id, operation=phase.operation, commands=_by_hand(state))
+            return Exec(action_id=name, phase=phase.id, operation=phase.operation, commands=_commands_by_hand(state))
         case GatePhase() | EndPhase() | DecisionPhase():
             # `enter` opens gates and ends runs; a run never stops here.
             raise AssertionError(phase.id)
@@ -120,7 +120,7 @@ def _spawn(pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | V
     )
 
 
-def agent_and_headings(phase: Speaking, state: State) -> tuple[str, tuple[str, ...]]:
+def agent_and_headings(phase: AnsweringPhase, state: State) -> tuple[str, tuple[str, ...]]:
     """Return the phase's agent and the headings its artifact must contain, at this effort."""
     if isinstance(phase, AgentPhase):
         extra = phase.debug_headings if state.flags.debug else ()
@@ -137,9 +137,9 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
             action_id=action_id(state, implementation.id),
             phase=implementation.id,
             operation="apply-held",
-            commands=_by_hand(state),
+            commands=_commands_by_hand(state),
             task=cleared.spec.id,
-            artifact=held_name(cleared.spec.id),
+            artifact=held_patch_name(cleared.spec.id),
         )
     wave = state.wave or Wave(review=False, remaining=())
     phase = pipeline.task_review if wave.review and pipeline.task_review is not None else implementation
@@ -158,12 +158,12 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
     )
 
 
-def held_name(task: TaskId) -> str:
+def held_patch_name(task: TaskId) -> str:
     """Return the name of the artifact that holds a change to protected paths for a person."""
     return f"held-{task}.patch"
 
 
-def inputs(pipeline: Pipeline, state: State, phase: Speaking, task: TaskState | None = None) -> tuple[str, ...]:
+def inputs(pipeline: Pipeline, state: State, phase: AnsweringPhase, task: TaskState | None = None) -> tuple[str, ...]:
     """Return the existing artifacts that the phase reads.
 
     They include its own last version and the review that refused it.
@@ -186,5 +186,5 @@ def inputs(pipeline: Pipeline, state: State, phase: Speaking, task: TaskState | 
     return tuple(dict.fromkeys(name for name in names if name in known))
 
 
-def _by_hand(state: State) -> tuple[str, ...]:
+def _commands_by_hand(state: State) -> tuple[str, ...]:
     return ("forge-bot", "resume", "--run", state.run)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from forge_bot.engine.pipeline import DecisionPhase, Pipeline
 from forge_bot.engine.state import LogEntry, State, TaskStatus
-from forge_bot.engine.transitions import left_out
+from forge_bot.engine.transitions import is_left_out
 from forge_bot.values import Frozen, PhaseId, TaskId, Usage
 
 Standing = Literal["done", "current", "waiting", "skipped", "open"]
@@ -44,7 +44,7 @@ def _standing(pipeline: Pipeline, state: State, phase: PhaseId) -> Standing:
     if phase == state.current_phase:
         waits = state.gate is not None and state.gate.name == phase
         return "waiting" if waits else "current"
-    return "skipped" if left_out(pipeline, state, pipeline.phase(phase)) else "open"
+    return "skipped" if is_left_out(pipeline, state, pipeline.phase(phase)) else "open"
 
 
 def _note(pipeline: Pipeline, state: State, phase: PhaseId) -> str:

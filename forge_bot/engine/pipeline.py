@@ -52,7 +52,7 @@ class Variant(Frozen):
     headings: tuple[str, ...]
 
 
-class Speaking(Phase):
+class AnsweringPhase(Phase):
     """A phase in which an agent answers with an artifact."""
 
     agent: str
@@ -68,7 +68,7 @@ class Speaking(Phase):
     follows_rules: bool = Field(default=False, description="the agent is told the standing rules on tasks")
 
 
-class AgentPhase(Speaking):
+class AgentPhase(AnsweringPhase):
     """A phase in which an agent writes a document."""
 
     kind: Literal["agent"]
@@ -80,7 +80,7 @@ class AgentPhase(Speaking):
     shows_risks: bool = Field(default=False, description="signs of risk in the document are shown to the person at the next question")
 
 
-class ReviewPhase(Speaking):
+class ReviewPhase(AnsweringPhase):
     """A phase in which an agent reviews.
 
     A negative verdict sends back to a phase or adds a task.
@@ -102,13 +102,13 @@ class GatePhase(Phase):
     sends_back_to: PhaseId
 
 
-class TasksPhase(Speaking):
+class TasksPhase(AnsweringPhase):
     """A phase in which an agent implements each task."""
 
     kind: Literal["tasks"]
 
 
-class TaskReviewPhase(Speaking):
+class TaskReviewPhase(AnsweringPhase):
     """A phase in which an agent reviews each implemented task."""
 
     kind: Literal["task-review"]
@@ -116,7 +116,7 @@ class TaskReviewPhase(Speaking):
     rounds: int = Field(default=2, ge=1)
 
 
-class VerifyPhase(Speaking):
+class VerifyPhase(AnsweringPhase):
     """Runs the project's commands in our own process; then an agent explains their results."""
 
     kind: Literal["verify"]
@@ -207,16 +207,16 @@ class Pipeline(Frozen):
         return tuple(sorted({phase.agent for phase in self.speaking} | variants))
 
     @property
-    def speaking(self) -> tuple[Speaking, ...]:
+    def speaking(self) -> tuple[AnsweringPhase, ...]:
         """Return the phases in which an agent answers with an artifact, in order."""
-        return tuple(phase for phase in self.phases if isinstance(phase, Speaking))
+        return tuple(phase for phase in self.phases if isinstance(phase, AnsweringPhase))
 
     def caption(self, phase_id: PhaseId) -> str:
         """Return a short name for the document of a phase; empty if the phase has none."""
         phase = self.phase(phase_id)
-        return phase.caption if isinstance(phase, Speaking) else ""
+        return phase.caption if isinstance(phase, AnsweringPhase) else ""
 
-    def providing(self, part: PullRequestPart) -> tuple[Speaking, ...]:
+    def providing(self, part: PullRequestPart) -> tuple[AnsweringPhase, ...]:
         """Return the phases whose artifacts provide a part of the pull request, last one first."""
         return tuple(phase for phase in reversed(self.speaking) if phase.pull_request == part)
 
@@ -319,7 +319,7 @@ def _references(pipeline: Pipeline) -> list[str]:
     written: set[str] = set()
     agents: set[str] = set()
     for phase in pipeline.phases:
-        wanted = phase.reads if isinstance(phase, Speaking) else phase.shows if isinstance(phase, GatePhase) else ()
+        wanted = phase.reads if isinstance(phase, AnsweringPhase) else phase.shows if isinstance(phase, GatePhase) else ()
         problems += [f"{phase.id} reads {name!r}, which no earlier phase writes" for name in wanted if _plain(name) not in written]
         target = phase.sends_back_to if isinstance(phase, ReviewPhase | GatePhase) else None
         if target is not None and target not in agents:
@@ -330,7 +330,7 @@ def _references(pipeline: Pipeline) -> list[str]:
             problems.append(f"{phase.id} needs at least one positive and one negative verdict")
         if isinstance(phase, AgentPhase):
             agents.add(phase.id)
-        if isinstance(phase, SetupPhase | Speaking):
+        if isinstance(phase, SetupPhase | AnsweringPhase):
             written.add(_plain(phase.writes))
     return problems
 

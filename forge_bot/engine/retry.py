@@ -1,21 +1,21 @@
 """Send a run back to a phase it has reached: what is kept, what is dropped, what prevents it."""
 
-from forge_bot.engine.handle_report import reopened
+from forge_bot.engine.handle_report import reenter_phase
 from forge_bot.engine.pipeline import (
     AgentPhase,
+    AnsweringPhase,
     AnyPhase,
     DecisionPhase,
     EndPhase,
     GatePhase,
     Pipeline,
     SetupPhase,
-    Speaking,
     TaskReviewPhase,
     TasksPhase,
 )
 from forge_bot.engine.reports import RetryAsked
 from forge_bot.engine.state import State, TaskState, TaskStatus
-from forge_bot.engine.transitions import go_back, left_out, noted, reviewed
+from forge_bot.engine.transitions import add_note, go_back, is_left_out, reviewed
 from forge_bot.errors import NothingToRetry
 from forge_bot.remedies import ShowStatus
 from forge_bot.values import PhaseId, TaskMode
@@ -40,12 +40,12 @@ def handle_retry(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
         case _:
             state = go_back(pipeline, state, phase.id)
     if report.notes:
-        state = noted(state, phase.id, report.by, report.notes)
-    return reopened(pipeline, state, report.at)
+        state = add_note(state, phase.id, report.by, report.notes)
+    return reenter_phase(pipeline, state, report.at)
 
 
 def _with_tasks(state: State, tasks: tuple[TaskState, ...]) -> State:
-    return state.but(tasks=tasks)
+    return state.replace(tasks=tasks)
 
 
 def _as_planned(task: TaskState) -> TaskState:
@@ -98,14 +98,14 @@ def _reached(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
 
 def _missing(pipeline: Pipeline, state: State, target: AnyPhase) -> tuple[str, ...]:
     between = pipeline.phases[pipeline.position(state.current_phase) : pipeline.position(target.id)]
-    return tuple(_lacks(phase) for phase in between if not left_out(pipeline, state, phase) or isinstance(phase, AgentPhase))
+    return tuple(_lacks(phase) for phase in between if not is_left_out(pipeline, state, phase) or isinstance(phase, AgentPhase))
 
 
 def _lacks(phase: AnyPhase) -> str:
     match phase:
         case GatePhase():
             return f"{_named(phase)} is not approved"
-        case Speaking() if "{task}" not in phase.writes:
+        case AnsweringPhase() if "{task}" not in phase.writes:
             return f"{_named(phase)} is not done: {phase.writes} is missing"
         case _:
             return f"{_named(phase)} is not done"

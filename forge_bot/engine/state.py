@@ -215,7 +215,7 @@ class State(Recorded):
     def _sorted(self, seen: frozenset[str]) -> list[str]:
         return sorted(seen)
 
-    def but(self, **changes: Any) -> Self:
+    def replace(self, **changes: Any) -> Self:
         """Return this state with some fields replaced."""
         return self.model_copy(update=changes)
 
@@ -226,7 +226,7 @@ class State(Recorded):
     def with_task(self, changed: TaskState) -> Self:
         """Return this state with one task replaced."""
         place = next((place for place, task in enumerate(self.tasks) if task.spec.id == changed.spec.id), None)
-        return self if place is None else self.but(tasks=(*self.tasks[:place], changed, *self.tasks[place + 1 :]))
+        return self if place is None else self.replace(tasks=(*self.tasks[:place], changed, *self.tasks[place + 1 :]))
 
     @property
     def ended(self) -> bool:

@@ -4,7 +4,7 @@ from datetime import datetime
 from itertools import count
 
 from forge_bot.artifacts.tasks import next_human, ready
-from forge_bot.engine.gates import decided_by_auto, open_decision, open_gate, passes_by_itself
+from forge_bot.engine.gates import is_approved_by_auto, open_decision, open_gate, record_auto_approval
 from forge_bot.engine.pipeline import (
     AgentPhase,
     AnyPhase,
@@ -23,7 +23,7 @@ PROCESS = "forge-bot"
 """The author of a note that our own process made."""
 
 
-def left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
+def is_left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
     """Return whether the run skips the phase."""
     if isinstance(phase, DecisionPhase):
         return True
@@ -35,7 +35,7 @@ def left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
 def complete(pipeline: Pipeline, state: State, at: datetime) -> State:
     """Complete the current phase and return the run at the next phase that needs an action."""
     finished = (*(done for done in state.completed_phases if done != state.current_phase), state.current_phase)
-    fresh = state.but(
+    fresh = state.replace(
         completed_phases=finished,
         attempts=0,
         notes=tuple(note for note in state.notes if note.phase != state.current_phase),
@@ -46,19 +46,19 @@ def complete(pipeline: Pipeline, state: State, at: datetime) -> State:
 def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> State:
     """Return the run at the first phase from `position` on that needs an action."""
     for phase in pipeline.phases[position:]:
-        if left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
+        if is_left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
             state = _skipped(state, phase)
             continue
-        here = state.but(current_phase=phase.id, current_phase_status=RunStatus.IN_PROGRESS)
+        here = state.replace(current_phase=phase.id, current_phase_status=RunStatus.IN_PROGRESS)
         if isinstance(phase, EndPhase):
-            return here.but(current_phase_status=RunStatus.COMPLETED, completed_phases=(*here.completed_phases, phase.id))
+            return here.replace(current_phase_status=RunStatus.COMPLETED, completed_phases=(*here.completed_phases, phase.id))
         if isinstance(phase, TasksPhase):
             return hand_out(pipeline, here, at)
         if isinstance(phase, GatePhase):
-            if not passes_by_itself(here, phase):
+            if not is_approved_by_auto(here, phase):
                 return _open(here, phase)
-            state = _logged(decided_by_auto(here, phase, at), at, phase.id, "passed by --auto")
-            state = state.but(completed_phases=(*state.completed_phases, phase.id))
+            state = _logged(record_auto_approval(here, phase, at), at, phase.id, "passed by --auto")
+            state = state.replace(completed_phases=(*state.completed_phases, phase.id))
             continue
         return here
     return state
@@ -71,7 +71,7 @@ def _skipped(state: State, phase: AnyPhase) -> State:
     """
     if isinstance(phase, DecisionPhase) or phase.id in state.skipped_phases:
         return state
-    return state.but(skipped_phases=(*state.skipped_phases, phase.id))
+    return state.replace(skipped_phases=(*state.skipped_phases, phase.id))
 
 
 def _open(state: State, phase: GatePhase) -> State:
@@ -108,7 +108,7 @@ def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: b
         planned = any(isinstance(phase, AgentPhase) and phase.tasks for phase in pipeline.phases[:position])
         changes["tasks"] = tuple(TaskState(spec=task.spec) for task in state.tasks if planned and not task.origin)
         state = _without_task_work(pipeline, state)
-    return state.but(**changes)
+    return state.replace(**changes)
 
 
 def _still_skipped(pipeline: Pipeline, state: State, later: set[PhaseId]) -> tuple[PhaseId, ...]:
@@ -123,19 +123,19 @@ def _without_task_work(pipeline: Pipeline, state: State) -> State:
     Task 1 of the next plan may be another task and must not begin with them.
     """
     phases = {phase.id for phase in (pipeline.implementation, pipeline.task_review) if phase is not None}
-    return state.but(
+    return state.replace(
         artifacts={name: record for name, record in state.artifacts.items() if record.phase not in phases},
         visits={place: count for place, count in state.visits.items() if place.partition("/")[0] not in phases},
     )
 
 
-def noted(state: State, phase: PhaseId, by: str, text: str, task: TaskId | None = None) -> State:
+def add_note(state: State, phase: PhaseId, by: str, text: str, task: TaskId | None = None) -> State:
     """Return the state with a note for the next round of a phase or task."""
-    return state.but(notes=(*state.notes, Note(phase=phase, task=task, by=by, text=text)))
+    return state.replace(notes=(*state.notes, Note(phase=phase, task=task, by=by, text=text)))
 
 
 def _logged(state: State, at: datetime, phase: PhaseId, event: str) -> State:
-    return state.but(log=(*state.log, LogEntry(at=at, phase=phase, event=event)))
+    return state.replace(log=(*state.log, LogEntry(at=at, phase=phase, event=event)))
 
 
 # -- tasks --------------------------------------------------------------------------------------------------------
@@ -148,19 +148,19 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
     """
     if state.wave is not None and state.wave.remaining:
         return state
-    state = _pass_unreviewed(pipeline, state.but(wave=None))
-    state = state.but(current_phase=_phase_now(pipeline, state), current_phase_status=RunStatus.IN_PROGRESS, attempts=0)
+    state = _pass_unreviewed(pipeline, state.replace(wave=None))
+    state = state.replace(current_phase=_phase_now(pipeline, state), current_phase_status=RunStatus.IN_PROGRESS, attempts=0)
     if stuck := next((task for task in state.tasks if task.stuck is not None), None):
         return _ask_about(pipeline, state, stuck)
     if any(task.status is TaskStatus.CLEARED for task in state.tasks):
         return state
     if implemented := _ids(state, TaskStatus.IMPLEMENTED):
-        return state.but(wave=Wave(review=True, remaining=implemented[: pipeline.limits.parallel_tasks]))
+        return state.replace(wave=Wave(review=True, remaining=implemented[: pipeline.limits.parallel_tasks]))
     specs = [task.spec for task in state.tasks]
     passed = {task.spec.id for task in state.tasks if task.settled}
     waiting = set(_ids(state, TaskStatus.PENDING))
     if wave := ready(specs, passed, waiting, pipeline.limits.parallel_tasks):
-        return state.but(wave=Wave(review=False, remaining=wave))
+        return state.replace(wave=Wave(review=False, remaining=wave))
     if (human := next_human(specs, passed, waiting)) is not None:
         return _ask_to_do(pipeline, state, human)
     return _tasks_done(pipeline, state, at)
@@ -169,7 +169,7 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
 def reviewed(pipeline: Pipeline, state: State) -> bool:
     """Return whether each task is reviewed in this run."""
     review = pipeline.task_review
-    return review is not None and not left_out(pipeline, state, review)
+    return review is not None and not is_left_out(pipeline, state, review)
 
 
 def _pass_unreviewed(pipeline: Pipeline, state: State) -> State:
@@ -220,7 +220,9 @@ def _tasks_done(pipeline: Pipeline, state: State, at: datetime) -> State:
     last = review if review is not None and reviewed(pipeline, state) else implementation
     before = tuple(done for done in state.completed_phases if done not in {implementation.id, last.id})
     both = (implementation.id,) if last is implementation else (implementation.id, last.id)
-    state = state.but(completed_phases=(*before, *both), attempts=0, notes=tuple(note for note in state.notes if note.phase not in both))
+    state = state.replace(
+        completed_phases=(*before, *both), attempts=0, notes=tuple(note for note in state.notes if note.phase not in both)
+    )
     return enter(pipeline, state, pipeline.position(last.id) + 1, at)
 
 
@@ -239,10 +241,10 @@ def add_fix(pipeline: Pipeline, state: State, origin: str, title: str, findings:
         acceptance=tuple(finding.description for finding in heavy) or (f"What {origin} found is worked off.",),
     )
     state = go_back(pipeline, state, pipeline.implementation.id, keep_rounds=True)
-    return hand_out(pipeline, state.but(tasks=(*state.tasks, TaskState(spec=spec, origin=origin))), at)
+    return hand_out(pipeline, state.replace(tasks=(*state.tasks, TaskState(spec=spec, origin=origin))), at)
 
 
 def send_back(pipeline: Pipeline, state: State, review: ReviewPhase, target: PhaseId, text: str) -> State:
     """Return the run at the phase whose artifact its reviewer refused."""
     state = go_back(pipeline, state, target, keep_rounds=True)
-    return noted(state, target, review.agent, text)
+    return add_note(state, target, review.agent, text)

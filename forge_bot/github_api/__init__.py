@@ -3,7 +3,7 @@
 from forge_bot.github_api.issue import IssueRef, comment_on, fetch_issue, parse_issue_url
 from forge_bot.github_api.port import GitHub
 from forge_bot.github_api.pygithub import PyGitHub
-from forge_bot.github_api.remote_address import RepositoryAddress, place_of
+from forge_bot.github_api.remote_address import RepositoryAddress, parse_remote
 from forge_bot.github_api.request_runner import load_library
 from forge_bot.github_api.types import (
     Comment,
@@ -43,5 +43,5 @@ __all__ = [
     "fetch_issue",
     "load_library",
     "parse_issue_url",
-    "place_of",
+    "parse_remote",
 ]

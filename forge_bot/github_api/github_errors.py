@@ -45,7 +45,7 @@ class _Said(JsonModel):
     errors: list[_Wrong | str] | str | None = Field(default=None)
 
 
-def said(text: str) -> tuple[str, tuple[str, ...]]:
+def read_error(text: str) -> tuple[str, tuple[str, ...]]:
     """Return GitHub's message and its details about single fields.
 
     Both are empty if the body is not GitHub's.
@@ -58,12 +58,12 @@ def said(text: str) -> tuple[str, tuple[str, ...]]:
     return body.message, tuple(str(each) for each in wrong)
 
 
-def limit(what: str, status: int, headers: Headers, text: str) -> RateLimited | None:
+def rate_limit_error(what: str, status: int, headers: Headers, text: str) -> RateLimited | None:
     """Return the error for an exhausted limit, with the seconds until it ends.
 
     Return None for any other response.
     """
-    message = said(text)[0].lower()
+    message = read_error(text)[0].lower()
     if status not in _LIMITED or not (_empty(headers) or "retry-after" in headers or "rate limit" in message or "abuse" in message):
         return None
     wait = headers.get("retry-after", "")
@@ -96,9 +96,9 @@ def _seconds_until(until: datetime, headers: Headers) -> int | None:
     return max(int((until - now).total_seconds()), 0) + 1
 
 
-def refusal(what: str, thing: str, status: int, headers: Headers, text: str) -> GitHubError:
+def refusal_error(what: str, thing: str, status: int, headers: Headers, text: str) -> GitHubError:
     """Return the error for a refused request: `what` could not be done with `thing`."""
-    message, wrong = said(text)
+    message, wrong = read_error(text)
     quoted = f" (GitHub says: {message})" if message else ""
     match status:
         case 401:

@@ -20,7 +20,7 @@ class RepositoryAddress(Frozen):
     api: str
 
 
-def place_of(remote: str | None, environ: Mapping[str, str]) -> RepositoryAddress | None:
+def parse_remote(remote: str | None, environ: Mapping[str, str]) -> RepositoryAddress | None:
     """Return the GitHub repository of a remote's address; None for another host.
 
     Besides github.com, the hosts are those that GITHUB_SERVER_URL (with GITHUB_API_URL) and GH_HOST

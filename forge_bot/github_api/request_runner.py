@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.errors import BadAddress, GitHubUnavailable, RateLimited, StrangeAnswer, TokenRefused
-from forge_bot.github_api.github_errors import limit, refusal
+from forge_bot.github_api.github_errors import rate_limit_error, refusal_error
 
 if TYPE_CHECKING:
     from github import Github
@@ -125,10 +125,10 @@ class RequestRunner:
         # host.
         except (RuntimeError, AssertionError, TypeError, ValueError, AttributeError):
             raise StrangeAnswer(f"{errand.what}: the answer is not GitHub's.") from None
-        if limited := limit(errand.what, status, headers, text):
+        if limited := rate_limit_error(errand.what, status, headers, text):
             raise limited
         if status >= HTTPStatus.MULTIPLE_CHOICES and status != HTTPStatus.FOUND:
-            raise refusal(errand.what, errand.thing, status, headers, text)
+            raise refusal_error(errand.what, errand.thing, status, headers, text)
         return ApiResponse(errand, status, headers, _data(errand, text))
 
 

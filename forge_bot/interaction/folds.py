@@ -49,7 +49,7 @@ def title(name: str, about: str = "") -> str:
 
 def words(text: str) -> str:
     """Plain words as HTML in which nothing acts."""
-    return escape.parted(html.escape(" ".join(clean_plain(text).text.split()), quote=False))
+    return escape.separate_signs(html.escape(" ".join(clean_plain(text).text.split()), quote=False))
 
 
 def papers(documents: Sequence[Paper]) -> Flexible:
@@ -86,9 +86,9 @@ def _body(paper: Paper, kept: str) -> tuple[str, str]:
     if not kept.strip():
         return "", "_This file is empty._"
     if paper.language:
-        return "", escape.as_written(kept, paper.language)
+        return "", escape.show_source(kept, paper.language)
     if unseen := what_is_hidden(paper.text):
-        return f"Shown as it is written, since GitHub would not show all of it: {unseen}.", escape.as_written(kept)
+        return f"Shown as it is written, since GitHub would not show all of it: {unseen}.", escape.show_source(kept)
     return "", escape.document(kept).text
 
 

@@ -56,7 +56,7 @@ class Fingerprint(NamedTuple):
     files: frozenset[str]
     unspaced: str = ""
 
-    def says_the_same(self, other: "Fingerprint") -> bool:
+    def is_same_remark(self, other: "Fingerprint") -> bool:
         """Return whether both remarks say the same about the same thing.
 
         A word that only one of them has, on either side, may make the difference ("… in the

@@ -82,14 +82,14 @@ class PastRun(Frozen):
     """The gate or phase that people rejected, with their notes on one line."""
 
 
-class Reported(Frozen):
+class ReviewReports(Frozen):
     """The facts about a run's reviews in its reports, in all rounds."""
 
     findings: tuple[tuple[str, Finding], ...] = ()
     rejections: tuple[tuple[str, str], ...] = ()
 
 
-def read_reported(text: str) -> Reported:
+def read_reported(text: str) -> ReviewReports:
     """Return the findings of all reviews of a run, by phase, and the notes of people's rejections.
 
     `text` is its reports.jsonl; lines that are no reports are ignored.
@@ -106,7 +106,7 @@ def read_reported(text: str) -> Reported:
             findings += ((phase, finding) for finding in _recorded(report.get("inspection")))
         elif kind == "retry_asked" or (kind == "answered" and report.get("answer") == "reject"):
             rejections.append((phase or one_line(string(report.get("gate"))), one_line(string(report.get("notes")))))
-    return Reported(findings=tuple(dict.fromkeys(findings)), rejections=tuple(dict.fromkeys(each for each in rejections if each[1])))
+    return ReviewReports(findings=tuple(dict.fromkeys(findings)), rejections=tuple(dict.fromkeys(each for each in rejections if each[1])))
 
 
 def read_past_run(name: str, read: Callable[[str], str | None], documents: DocumentNames | None = None) -> PastRun | None:

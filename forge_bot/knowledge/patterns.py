@@ -43,5 +43,5 @@ def pattern(theme: Theme) -> Pattern:
 
     `where` holds the files it names, then the phases or agents that found it.
     """
-    places = (*sorted(theme.said.files), *(one_line(by) for by in theme.by))
+    places = (*sorted(theme.fingerprint.files), *(one_line(by) for by in theme.by))
     return Pattern(text=theme.text, severity=theme.severity, seen=theme.seen, where=places[:_MOST_PLACES], by_person=theme.person)

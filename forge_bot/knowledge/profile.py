@@ -6,7 +6,7 @@ from posixpath import basename
 
 from forge_bot.knowledge.file_list import Listing
 from forge_bot.knowledge.languages import Language, language_of, read_languages
-from forge_bot.knowledge.project_commands_of import DetectedCommands, ProjectCommands, overridden, together
+from forge_bot.knowledge.project_commands_of import DetectedCommands, ProjectCommands, combined, with_overrides
 from forge_bot.knowledge.toolchains import go, jvm, make, node, python, ruby, rust
 from forge_bot.knowledge.words import one_line
 from forge_bot.settings.config import CONFIG
@@ -76,7 +76,7 @@ def read_profile(
     """
     listing = Listing(files, read)
     found = _find(listing)
-    commands = overridden(found.commands, overrides or {})
+    commands = with_overrides(found.commands, overrides or {})
     return Profile(
         languages=read_languages(listing.own()),
         commands=commands,
@@ -92,10 +92,10 @@ def _find(listing: Listing) -> DetectedCommands:
 
     Make takes its tools from wherever it runs.
     """
-    native = together(
+    native = combined(
         [python.find(listing), node.find(listing), go.find(listing), rust.find(listing), jvm.find(listing), ruby.find(listing)]
     )
-    return together([native, make.find(listing, native.commands)])
+    return combined([native, make.find(listing, native.commands)])
 
 
 def _gaps(listing: Listing, commands: ProjectCommands) -> Iterator[str]:

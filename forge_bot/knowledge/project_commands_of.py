@@ -55,7 +55,7 @@ def command(reason: str, *argv: str) -> Command:
     return Command(argv=argv, reason=reason)
 
 
-def together(found: Iterable[DetectedCommands]) -> DetectedCommands:
+def combined(found: Iterable[DetectedCommands]) -> DetectedCommands:
     """Combine all contributions in their order, each command once."""
     parts = tuple(found)
     merged = {name: _once(each for part in parts for each in part.commands.of(name)) for name in CommandName}
@@ -63,7 +63,7 @@ def together(found: Iterable[DetectedCommands]) -> DetectedCommands:
     return DetectedCommands(commands=ProjectCommands.model_validate(merged), notes=tuple(notes))
 
 
-def overridden(commands: ProjectCommands, overrides: Mapping[str, Sequence[Sequence[str]]]) -> ProjectCommands:
+def with_overrides(commands: ProjectCommands, overrides: Mapping[str, Sequence[Sequence[str]]]) -> ProjectCommands:
     """Return the commands with whole kinds replaced. An empty list means none on purpose.
 
     Raises ValueError for an unknown kind.

@@ -44,7 +44,7 @@ class Theme(NamedTuple):
     seen: int
     newest: int
     by: tuple[str, ...]
-    said: Fingerprint
+    fingerprint: Fingerprint
     person: bool
 
 
@@ -60,9 +60,9 @@ class Themes:
         self._by_word: dict[str, list[int]] = {}
         self._by_file: dict[str, list[int]] = {}
         for rank, theme in enumerate(self._ranked):
-            for word in theme.said.words:
+            for word in theme.fingerprint.words:
                 self._by_word.setdefault(word, []).append(rank)
-            for name in {basename(path) for path in theme.said.files}:
+            for name in {basename(path) for path in theme.fingerprint.files}:
                 self._by_file.setdefault(name, []).append(rank)
 
     def about(self, asked: Sequence[str], files: Sequence[str], limit: int) -> list[Theme]:
@@ -86,13 +86,13 @@ class Themes:
         rarest = sorted(known, key=lambda word: (len(self._by_word[word]), word))[:_MOST_WORDS]
         hits = Counter(rank for word in rarest for rank in islice(self._by_word[word], _MOST_HITS))
         for rank, count in hits.items():
-            if count >= min(_WORDS_IN_COMMON, len(self._ranked[rank].said.words)):
+            if count >= min(_WORDS_IN_COMMON, len(self._ranked[rank].fingerprint.words)):
                 yield rank
 
     def _in_files(self, files: Sequence[str]) -> Iterator[int]:
         for path in files:
             for rank in islice(self._by_file.get(basename(path), ()), _MOST_HITS):
-                if any(same_file(path, named) for named in self._ranked[rank].said.files):
+                if any(same_file(path, named) for named in self._ranked[rank].fingerprint.files):
                     yield rank
 
 
@@ -118,7 +118,7 @@ def _merged(remarks: Sequence[Remark]) -> list[list[_Said]]:
         if place is None:
             keys = _keys(said.print, common)
             near = {each for key in keys for each in islice(under.get(key, ()), _MOST_COMPARED)}
-            place = next((each for each in sorted(near) if groups[each][0].print.says_the_same(said.print)), len(groups))
+            place = next((each for each in sorted(near) if groups[each][0].print.is_same_remark(said.print)), len(groups))
             exact[said.print] = place
             if place == len(groups):
                 groups.append([])
@@ -154,7 +154,7 @@ def _theme(group: Sequence[_Said]) -> Theme:
         seen=len({remark.run for remark in remarks}),
         newest=first.remark.run,
         by=tuple(by for by, _ in Counter(remark.by for remark in remarks if remark.by).most_common()),
-        said=first.print._replace(files=files),
+        fingerprint=first.print._replace(files=files),
         person=any(remark.person for remark in remarks),
     )
 

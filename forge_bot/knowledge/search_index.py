@@ -51,7 +51,7 @@ class Ranking:
         import numpy as np
 
         totals = np.zeros(len(self._places))
-        for word in self.telling(question):
+        for word in self.most_informative(question):
             worth = self._worth.get(word) or self._weigh(self._scorer, word)
             totals[worth.holders] += worth.scores
         # Scores are rounded, so that equal documents stay equal whatever order their words were
@@ -64,7 +64,7 @@ class Ranking:
         ranked = found[np.argsort(-totals[found], kind="stable")][:limit]
         return [(self._places[at], float(totals[at])) for at in ranked.tolist()]
 
-    def telling(self, question: Sequence[str]) -> list[str]:
+    def most_informative(self, question: Sequence[str]) -> list[str]:
         """Return the most informative words of a query, best first.
 
         They are those that it repeats and that few documents have.

@@ -25,7 +25,7 @@ def settled(markdown: str) -> str:
     What would be hidden when it is rendered, or would hide what follows, is shown as code from beginning to end.
     """
     if what_is_hidden(markdown):
-        return escape.as_written(markdown)
+        return escape.show_source(markdown)
     text = markdown.replace("\r\n", "\n").strip("\n")
     if mark := open_fence(text):
         text = f"{text}\n{mark}"
@@ -38,7 +38,7 @@ def settled(markdown: str) -> str:
 
 def patch(text: str) -> str:
     """A difference as code."""
-    return escape.as_written(text, "diff")
+    return escape.show_source(text, "diff")
 
 
 def beginning(text: str, longest: int) -> str:

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from forge_bot.mcp_server.markdown_embed import beginning, patch, settled, shares
 from forge_bot.mcp_server.wire import Discussion, EffortOption, NeedsConfirmation, NeedsDiscussion, Proposal, Ready
-from forge_bot.prompts.escape import as_written
+from forge_bot.prompts.escape import show_source
 from forge_bot.runs.question import Question, ShownDocument
 
 LONGEST = 24_000
@@ -74,7 +74,7 @@ def _warned(cut: tuple[str, ...], workspace: str) -> list[str]:
 
 def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
     shown = beginning(document.text, size)
-    body = patch(shown) if document.name.endswith(".patch") else as_written(shown) if document.hidden else settled(shown)
+    body = patch(shown) if document.name.endswith(".patch") else show_source(shown) if document.hidden else settled(shown)
     path = f"{workspace}/{document.name}"
     if len(shown) == len(document.text):
         return f"### {path}\n\n{body}"

@@ -8,7 +8,7 @@ from uuid import uuid4
 from pydantic import JsonValue
 
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase
+from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
 from forge_bot.engine.reports import Answer, RetryAsked
 from forge_bot.engine.state import State, TaskState
 from forge_bot.errors import BadArguments, BadPipeline, PipelineNotRunnable, UnknownArtifact
@@ -226,7 +226,7 @@ def _summary(state: State) -> dict[str, JsonValue]:
     }
 
 
-def _of_all_rounds(reported: Reported) -> dict[str, JsonValue]:
+def _of_all_rounds(reported: ReviewReports) -> dict[str, JsonValue]:
     counts = Counter(finding.severity.value for _, finding in reported.findings)
     return {
         "review_findings_all_rounds": {severity.value: counts[severity.value] for severity in Severity},
@@ -285,7 +285,7 @@ def _repository(root: ServedFolder) -> dict[str, JsonValue]:
 
 def _validated(found: RunSnapshot, name: str, text: str) -> Validation:
     for phase in found.pipeline.phases:
-        if not isinstance(phase, Speaking) or not _writes(phase.writes, name, found.state):
+        if not isinstance(phase, AnsweringPhase) or not _writes(phase.writes, name, found.state):
             continue
         from forge_bot.engine.next_action import agent_and_headings
 

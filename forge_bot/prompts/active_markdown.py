@@ -23,7 +23,7 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"])
 
 
-def live(markdown: str) -> tuple[str, ...]:
+def active_markup(markdown: str) -> tuple[str, ...]:
     """Return everything in a document that would act outside its code; the aim is none."""
     env: dict[str, Any] = {}
     tokens = _parser().parse(markdown + _AFTER, env)
@@ -34,7 +34,7 @@ def live(markdown: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def live_line(markdown: str) -> tuple[str, ...]:
+def active_markup_in_line(markdown: str) -> tuple[str, ...]:
     """Return everything in a line of words that would act."""
     return tuple(each for token in _parser().parseInline(markdown) for each in _in_block(token))
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import one_line
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.fit_prompt import Contents, ShownInput, fitted, left_out
+from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omissions, fit
 from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Material, Prompt
 from forge_bot.prompts.removals import RemovalKind, removals_of
 from forge_bot.prompts.tokens import characters, estimate
@@ -97,13 +97,13 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     if sum(len(each.whole) for each in whole.shown) <= room:
         written = user(whole, texts=True)
     if not written or len(system) + len(written) > room:
-        contents = fitted(whole, room, frame)
+        contents = fit(whole, room, frame)
         written = user(contents, texts=True)
     return Prompt(
         system=system,
         user=written,
         tokens=estimate(len(system) + len(written)),
-        dropped=tuple(left_out(whole, contents)),
+        dropped=tuple(describe_omissions(whole, contents)),
         removed=sentence(removals_of(tally)),
     )
 

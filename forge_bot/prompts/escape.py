@@ -13,7 +13,7 @@ formatting.
 import re
 from collections.abc import Callable
 
-from forge_bot.prompts.active_markdown import live, live_line, open_fence
+from forge_bot.prompts.active_markdown import active_markup, active_markup_in_line, open_fence
 from forge_bot.prompts.addresses import inert_address, points_at_thread
 from forge_bot.prompts.hidden_text import read
 from forge_bot.prompts.invisible import invisible_spans
@@ -78,8 +78,8 @@ def document(markdown: str) -> Cleaned:
     text after an empty line is not swallowed.
     """
     cleaned = clean(markdown)
-    quiet = _closed(_disarmed(_without_tags(cleaned.text)))
-    if live(quiet) or (cleaned.text.strip() == "" and markdown.strip() != ""):
+    quiet = _closed(_neutralised(_without_tags(cleaned.text)))
+    if active_markup(quiet) or (cleaned.text.strip() == "" and markdown.strip() != ""):
         return cleaned.model_copy(update={"text": fenced(markdown)})
     return cleaned.model_copy(update={"text": quiet})
 
@@ -92,8 +92,8 @@ def line(markdown: str, longest: int = 600) -> str:
     words = cut(" ".join((markdown if _HARMLESS.fullmatch(markdown) else clean(markdown).text).split()), longest)
     if _HARMLESS.fullmatch(words):
         return _not_first(words)
-    quiet = _disarmed(_without_tags(words))
-    return _not_first(code(words) if live_line(quiet) else quiet)
+    quiet = _neutralised(_without_tags(words))
+    return _not_first(code(words) if active_markup_in_line(quiet) else quiet)
 
 
 def cell(markdown: str, longest: int = 300) -> str:
@@ -109,7 +109,7 @@ def plain(text: str, longest: int = 200) -> str:
     words = cut(" ".join(clean_plain(text).text.split()), longest)
     parts = re.split(r"(?<!`)(`[^`]+`)(?!`)", words)
     shown = "".join(code(part[1:-1]) if place % 2 else _literal(part) for place, part in enumerate(parts))
-    return _not_first(code(words) if live_line(shown) else shown)
+    return _not_first(code(words) if active_markup_in_line(shown) else shown)
 
 
 def code(text: str, longest: int = 200) -> str:
@@ -135,7 +135,7 @@ def fenced(text: str, language: str = "") -> str:
     return f"{ticks}{language}\n{shown.rstrip()}\n{ticks}"
 
 
-def revealed(text: str) -> str:
+def reveal_invisible(text: str) -> str:
     """Return the text with each invisible character as its code, such as `⟨U+200B⟩`."""
     parts: list[str] = []
     reached = 0
@@ -145,12 +145,12 @@ def revealed(text: str) -> str:
     return "".join([*parts, text[reached:]])
 
 
-def as_written(text: str, language: str = "markdown") -> str:
+def show_source(text: str, language: str = "markdown") -> str:
     """Return a document as a code block in which all of it is visible.
 
     That includes comments, addresses and invisible characters.
     """
-    return fenced(revealed(text.replace("\r\n", "\n")), language)
+    return fenced(reveal_invisible(text.replace("\r\n", "\n")), language)
 
 
 def heading(text: str, longest: int = 200) -> str:
@@ -181,10 +181,10 @@ def _not_first(words: str) -> str:
 
 def _literal(text: str) -> str:
     escaped = re.sub(r"([\\`*_\[\]<>~|$#])", r"\\\1", text).replace("&", "&amp;")
-    return parted(escaped)
+    return separate_signs(escaped)
 
 
-def parted(text: str) -> str:
+def separate_signs(text: str) -> str:
     """Insert a zero-width blank in plain words wherever signs would act together."""
     return _TOGETHER.sub(rf"\1{BLANK}", text)
 
@@ -206,7 +206,7 @@ def _tag(found: re.Match[str]) -> str:
     return found[0] if len(found["esc"]) % 2 else f"{found['esc']}&lt;"
 
 
-def _disarmed(text: str) -> str:
+def _neutralised(text: str) -> str:
     return _outside_code(text, lambda words: _ACTIVE.sub(_harmless, words))
 
 
@@ -261,7 +261,7 @@ def _address(found: re.Match[str], url: str) -> str:
         return url
     url, after = url.rstrip(".,;:!?*_~"), url[len(url.rstrip(".,;:!?*_~")) :]
     shown = re.sub(r"([\\*_~$])", r"\\\1", url).replace("&", "&amp;")
-    shown = parted(shown)
+    shown = separate_signs(shown)
     in_link = found.string.endswith("[", 0, found.start())
     return f"{shown}{after}" if in_link else f"[{shown}](<{inert_address(url)}>){after}"
 

@@ -63,7 +63,7 @@ class Contents(Frozen):
     friction: tuple[str, ...]
 
 
-def fitted(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Contents:
+def fit(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Contents:
     """Return as much of the contents as fits into `room` characters.
 
     `frame` is the length of everything but the texts of the inputs. If even the shortest version
@@ -89,7 +89,7 @@ def fitted(contents: Contents, room: int, frame: Callable[[Contents], int]) -> C
     return contents
 
 
-def left_out(before: Contents, after: Contents) -> Iterator[str]:
+def describe_omissions(before: Contents, after: Contents) -> Iterator[str]:
     """Yield what `after` lacks of `before`, a sentence each."""
     for name, heading in _RECALL.items():
         had, has = len(getattr(before, name)), len(getattr(after, name))

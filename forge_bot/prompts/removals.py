@@ -91,11 +91,11 @@ def removals_of(tally: Mapping[RemovalKind, int]) -> tuple[Removal, ...]:
 
 def sentence(removals: Iterable[Removal]) -> str:
     """Return one sentence for people that lists the removals, or "" without any."""
-    listed = counted(removals)
+    listed = count_in_words(removals)
     return f"Removed before the model read it: {listed}." if listed else ""
 
 
-def counted(removals: Iterable[Removal]) -> str:
+def count_in_words(removals: Iterable[Removal]) -> str:
     """Return the numbers and kinds as a list in words; "" without any."""
     parts = [f"{removal.count:,} {_IN_WORDS[removal.kind][removal.count != 1]}" for removal in removals]
     return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)

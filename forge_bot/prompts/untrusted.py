@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from forge_bot.prompts.fence import fence
 from forge_bot.prompts.hidden_text import read, shorten
 from forge_bot.prompts.invisible import invisible_spans
-from forge_bot.prompts.removals import Removal, RemovalKind, counted, cut, removals_of, sentence
+from forge_bot.prompts.removals import Removal, RemovalKind, count_in_words, cut, removals_of, sentence
 
 __all__ = ["LONGEST_TEXT", "Cleaned", "Removal", "RemovalKind", "clean", "clean_plain", "fence", "sentence", "what_is_hidden"]
 
@@ -86,7 +86,7 @@ def what_is_hidden(markdown: str) -> str:
     A byte order mark at the beginning, which editors write, hides nothing.
     """
     text = _newlines(markdown.removeprefix("\ufeff"))[:LONGEST_TEXT]
-    found = counted(clean(text).removals)
+    found = count_in_words(clean(text).removals)
     if not found:
         return ""
     lines = sorted({text.count("\n", 0, span.start) + 1 for span in read(text).hidden})

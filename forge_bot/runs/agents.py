@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack
 
-from forge_bot.agent.assignment import Assignment, Finished, StopReason
+from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.capabilities import Effect
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
@@ -104,7 +104,7 @@ class Agents:
         round_ = max(self.briefing.round(action, task) for task in tasks)
         self.tell(PhaseBegan(phase=action.phase, label=label, agent=action.agent, tasks=names, round=round_))
 
-    async def _work(self, action: SpawnAgent, task: TaskId | None, spot: AgentWorktree) -> Finished:
+    async def _work(self, action: SpawnAgent, task: TaskId | None, spot: AgentWorktree) -> WorkResult:
         settings = self.run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         prompt, material = await asyncio.to_thread(self.briefing.prompt, action, task, turns, settings.prompt_tokens, spot.commit)
@@ -151,7 +151,7 @@ class Agents:
             ),
         )
 
-    def _landed(self, action: SpawnAgent, task: TaskId | None, finished: Finished, spot: AgentWorktree) -> Landed:
+    def _landed(self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree) -> Landed:
         answer = finished.answer or finished.rejected
         if answer is None or self.landing.unplaceable(answer, spot.tree):
             reason = FailureReason.UNFIT if answer is not None else _WHY.get(finished.stop, FailureReason.LIMIT)
@@ -172,14 +172,14 @@ class Agents:
         return self.briefing.past_runs(query)
 
 
-async def _ended(agents: "list[asyncio.Task[Finished]]") -> None:
+async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:
     """Nobody works on when the wave is left, however it is left."""
     for agent in agents:
         agent.cancel()
     await asyncio.gather(*agents, return_exceptions=True)
 
 
-def _failed(action: SpawnAgent, task: TaskId | None, finished: Finished, reason: FailureReason, words: str) -> AgentFailed:
+def _failed(action: SpawnAgent, task: TaskId | None, finished: WorkResult, reason: FailureReason, words: str) -> AgentFailed:
     return AgentFailed(
         key=f"{action.action_id}/{task}" if task is not None else action.action_id,
         at=now(),
@@ -192,6 +192,6 @@ def _failed(action: SpawnAgent, task: TaskId | None, finished: Finished, reason:
     )
 
 
-def _why_not(finished: Finished) -> str:
+def _why_not(finished: WorkResult) -> str:
     words = finished.message or f"The agent ended without an answer: {finished.stop.value}."
     return f"{words} Last complaint: {finished.complaints[0]}" if finished.complaints else words

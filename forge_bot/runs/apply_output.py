@@ -3,12 +3,12 @@
 import os
 from collections.abc import Sequence
 
-from forge_bot.agent.edits import Folder, Planned, plan_edits
+from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.protected_changes import Versions, protected_changes
 from forge_bot.artifacts.inspection import inspect
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.next_action import held_name
+from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, TaskReviewPhase, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten
 from forge_bot.errors import PathEscapes
@@ -87,7 +87,7 @@ class OutputApplier:
         """Why the answer's edits cannot be made at all; a document can always be written."""
         return self._plan(answer, tree).problems if isinstance(answer, Change) else ()
 
-    def _plan(self, answer: Change, tree: Tree) -> Planned:
+    def _plan(self, answer: Change, tree: Tree) -> EditPlan:
         return plan_edits(Folder(tree.path).read, answer.edits)
 
     def land(
@@ -173,7 +173,7 @@ class OutputApplier:
         return tuple(sorted({*found, *self.run.rules.forbidden(touched)}))
 
     def _held(self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId) -> ArtifactWritten:
-        name = held_name(task)
+        name = held_patch_name(task)
         raw = self.run.workspace.write(name, patch)
         return report.model_copy(update={"held": name, "held_blob": blob_id(raw), "held_paths": risky})
 
@@ -202,5 +202,5 @@ class OutputApplier:
         Files that `without` names by git's wildcards stay as they are: a person applies that part of the patch.
         """
         before = {change.path for change in self.run.tree.status()}
-        self.run.tree.apply(self.run.workspace.read(held_name(task)), without=without)
+        self.run.tree.apply(self.run.workspace.read(held_patch_name(task)), without=without)
         return tuple(change.path for change in self.run.tree.status() if change.path not in before)

@@ -2,7 +2,7 @@
 
 from forge_bot.artifacts.inspection import inspect
 from forge_bot.engine import Exec, State, WriteFile
-from forge_bot.engine.next_action import held_name
+from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.pipeline import VerifyPhase
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared
 from forge_bot.errors import ForgeError, GitFailed
@@ -38,7 +38,7 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
 def applied(action: Exec, state: State, run: Run, withheld: tuple[str, ...] = ()) -> tuple[ArtifactWritten, tuple[str, ...]]:
     """The patch a person approved, applied but for what is withheld; with the paths it touched. Raises GitFailed if it does not fit."""
     task = action.task or TaskId("")
-    name = held_name(task)
+    name = held_patch_name(task)
     raw = run.workspace.read_bytes(name)
     if raw is None or blob_id(raw) != state.artifacts[name].blob:
         hint = f"`git restore {run.workspace.relative}/{name}` brings it back; what you want different belongs into a commit of yours."

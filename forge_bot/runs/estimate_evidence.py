@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from forge_bot.agent.models.exchange_files import Exchanges
-from forge_bot.engine.pipeline import Pipeline, Speaking
+from forge_bot.engine.pipeline import AnsweringPhase, Pipeline
 from forge_bot.git import Repository
 from forge_bot.knowledge import PastRun, read_past_run
 from forge_bot.resources import templates
@@ -33,7 +33,7 @@ def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
     """
     recorded = _recorded()
     skipped = pipeline.skipped(effort, auto=auto)
-    speaking = [phase for phase in pipeline.phases if isinstance(phase, Speaking)]
+    speaking = [phase for phase in pipeline.phases if isinstance(phase, AnsweringPhase)]
     kinds: dict[str, str] = {phase.id: phase.kind for phase in pipeline.phases}
 
     def used(phase: str) -> Usage:

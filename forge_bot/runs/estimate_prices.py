@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from forge_bot.agent.prices import usual_price
-from forge_bot.engine.pipeline import Pipeline, Speaking
+from forge_bot.engine.pipeline import AnsweringPhase, Pipeline
 from forge_bot.runs.estimate_evidence import Sample
 from forge_bot.values import Tier, Usage
 
@@ -15,7 +15,7 @@ _DATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}")
 
 def cost_of(sample: Sample, pipeline: Pipeline, models: Mapping[Tier, str]) -> Decimal | None:
     """US dollars, or None if a price is unknown. What was paid to the model of a phase's tier counts; other tokens get its price."""
-    tiers: dict[str, Tier] = {phase.id: phase.tier for phase in pipeline.phases if isinstance(phase, Speaking)}
+    tiers: dict[str, Tier] = {phase.id: phase.tier for phase in pipeline.phases if isinstance(phase, AnsweringPhase)}
     # What belongs to no phase is priced as the work of the strong model, which does most of it.
     costs = [_cost(used, models[tiers.get(phase, Tier.STRONG)]) for phase, used in sample]
     known = [cost for cost in costs if cost is not None]

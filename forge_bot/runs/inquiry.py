@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import Field
 
-from forge_bot.agent.assignment import Assignment, Finished, StopReason
+from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
@@ -171,7 +171,7 @@ class _HelpDesk:
         self.briefing = PromptContext(run, profile, templates, ())
         self.context = ProviderContext(run.tree.path, base=run.state.base_commit, past_runs=self.briefing.past_runs)
 
-    async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> Finished:
+    async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> WorkResult:
         """How the model's work on the question ended."""
         assignment = await asyncio.to_thread(self._assignment, text)
         ledger = Ledger(self.run.state.budget)

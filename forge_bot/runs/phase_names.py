@@ -57,7 +57,7 @@ def _label(phase: AnyPhase) -> set[str]:
 
 
 def _document(phase: AnyPhase) -> set[str]:
-    name = _plain(phase.writes) if isinstance(phase, SetupPhase | Speaking) else ""
+    name = _plain(phase.writes) if isinstance(phase, SetupPhase | AnsweringPhase) else ""
     return {name, name.removesuffix(".md")} - {""}
 
 

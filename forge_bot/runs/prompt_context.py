@@ -10,7 +10,7 @@ from typing import assert_never
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.external_events import CHECKS
 from forge_bot.engine.phase_rows import in_task_order
-from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase, VerifyPhase
+from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase, VerifyPhase
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
@@ -65,7 +65,7 @@ class PromptContext:
     def _material(self, action: SpawnAgent, task_id: TaskId | None, turns: tuple[int, int], at: str) -> Material:
         state = self.run.state
         phase = self.run.pipeline.phase(action.phase)
-        if not isinstance(phase, Speaking):
+        if not isinstance(phase, AnsweringPhase):
             raise TypeError(f"{action.phase} has no agent")
         task = state.task(task_id) if task_id is not None else None
         notes = [note for note in state.notes if note.phase == action.phase and note.task in {None, task_id}]
@@ -110,7 +110,7 @@ class PromptContext:
         return self.run.state.visits.get(place, 0) + 1
 
     def _from_person(self, note: Note) -> bool:
-        agents = {phase.agent for phase in self.run.pipeline.phases if isinstance(phase, Speaking)}
+        agents = {phase.agent for phase in self.run.pipeline.phases if isinstance(phase, AnsweringPhase)}
         return note.by != PROCESS and note.by not in agents
 
     def _rules(self, phase: Speaking) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ class PromptContext:
 
     # -- inputs ----------------------------------------------------------------------------------------------------
 
-    def _inputs(self, action: SpawnAgent, task: TaskState | None, phase: Speaking, at: str) -> tuple[InputFile, ...]:
+    def _inputs(self, action: SpawnAgent, task: TaskState | None, phase: AnsweringPhase, at: str) -> tuple[InputFile, ...]:
         names = action.input_files
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
@@ -145,7 +145,7 @@ class PromptContext:
             shown.append(InputFile(name="output of the project commands", text=self._outputs(), kind="output"))
         return tuple(shown)
 
-    def _changes(self, now: str, phase: Speaking, task: TaskState | None) -> list[InputFile]:
+    def _changes(self, now: str, phase: AnsweringPhase, task: TaskState | None) -> list[InputFile]:
         base = self.run.state.base_commit
         match phase.changes:
             case "task":
@@ -179,7 +179,7 @@ class PromptContext:
         from forge_bot.engine.next_action import inputs
 
         phase = self.run.pipeline.phase(action.phase)
-        return inputs(self.run.pipeline, self.run.state, phase, task) if isinstance(phase, Speaking) else ()
+        return inputs(self.run.pipeline, self.run.state, phase, task) if isinstance(phase, AnsweringPhase) else ()
 
     def artifact(self, name: str) -> InputFile:
         """A document of the run as an agent reads it."""
@@ -243,7 +243,7 @@ class PromptContext:
         paths = {path for commit in mine for path in tree.changed(f"{commit.id}^", commit.id)}
         return (self.run.repository.commit_id(f"{mine[-1].id}^"), paths) if mine else (base, None)
 
-    def _command(self, task: TaskState | None, phase: Speaking) -> str:
+    def _command(self, task: TaskState | None, phase: AnsweringPhase) -> str:
         """The command that shows what the phase looks at, for an agent that runs it by itself; empty where it looks at no change."""
         if phase.changes == "none":
             return ""
@@ -258,7 +258,7 @@ class PromptContext:
         """What earlier runs left in the base commit."""
         return history_at(self.run.repository, self.run.state.base_commit, DocumentNames.of(self.run.pipeline))
 
-    def _recall(self, phase: Speaking, task: TaskState | None) -> Recall:
+    def _recall(self, phase: AnsweringPhase, task: TaskState | None) -> Recall:
         if not phase.recalls:
             return Recall()
         request = self.run.request

@@ -11,8 +11,8 @@ from typing import Literal, assert_never
 from forge_bot.errors import NoSandbox, SandboxFailed
 from forge_bot.sandbox import bubblewrap, unprivileged
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
-from forge_bot.sandbox.programs import Unstartable, checked
-from forge_bot.sandbox.watch_process import Overrun, Watched
+from forge_bot.sandbox.programs import CannotStart, checked_words
+from forge_bot.sandbox.watch_process import ExceededLimit, ProcessReport
 
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 
@@ -30,7 +30,7 @@ def available() -> tuple[tuple[BackendName, str], ...]:
 
     Each backend is tested now by running a command in it.
     """
-    return tuple((name, _trouble(name)) for name in BackendName)
+    return tuple((name, _failure_reason(name)) for name in BackendName)
 
 
 def choose(wanted: Wanted) -> BackendName:
@@ -43,7 +43,7 @@ def choose(wanted: Wanted) -> BackendName:
     candidates = [BackendName.BUBBLEWRAP, BackendName.LANDLOCK] if wanted == "auto" else [BackendName(wanted)]
     reasons: list[str] = []
     for name in candidates:
-        trouble = _trouble(name)
+        trouble = _failure_reason(name)
         if not trouble:
             return name
         reasons.append(f"{name}: {trouble}")
@@ -62,12 +62,14 @@ def run(backend: BackendName, box: Box, argv: Sequence[str], *, called_off: Even
     found, started, or held to its limits is an outcome. SandboxFailed is raised only when the box
     itself could not be made. argv is a list of words: no shell is involved unless it is named.
     """
-    words = checked(argv)
+    words = checked_words(argv)
     binary = _bwrap() if backend is BackendName.BUBBLEWRAP else ""
     return _outcome(backend, box.limits, *_run(backend, binary, box, words, called_off))
 
 
-def _run(backend: BackendName, binary: str, box: Box, words: Sequence[str], called_off: Event | None) -> tuple[int, Watched | Unstartable]:
+def _run(
+    backend: BackendName, binary: str, box: Box, words: Sequence[str], called_off: Event | None
+) -> tuple[int, ProcessReport | CannotStart]:
     try:
         match backend:
             case BackendName.BUBBLEWRAP:
@@ -82,22 +84,22 @@ def _run(backend: BackendName, binary: str, box: Box, words: Sequence[str], call
         raise SandboxFailed(f"The box could not be made: {error}.") from error
 
 
-def _outcome(backend: BackendName, limits: ResourceLimits, code: int, seen: Watched | Unstartable) -> CommandOutcome:
-    if isinstance(seen, Unstartable):
+def _outcome(backend: BackendName, limits: ResourceLimits, code: int, seen: ProcessReport | CannotStart) -> CommandOutcome:
+    if isinstance(seen, CannotStart):
         return CommandOutcome(exit_code=code, output=seen.sentence, timed_out=False, truncated=False, duration_ms=0, backend=backend)
     ended = {
         None: ("", code),
-        Overrun.TIME: (f"ended after {limits.seconds:g} seconds", _TIMED_OUT),
-        Overrun.MEMORY: (f"ended for using more than {limits.memory_bytes // 2**20} MiB of memory", _KILLED),
-        Overrun.PROCESSES: (f"ended for running more than {limits.processes} processes at a time", _KILLED),
-        Overrun.SHARED_MEMORY: ("ended because /dev/shm holds more than a command may fill", _KILLED),
-        Overrun.CALLED_OFF: ("called off", _INTERRUPTED),
+        ExceededLimit.TIME: (f"ended after {limits.seconds:g} seconds", _TIMED_OUT),
+        ExceededLimit.MEMORY: (f"ended for using more than {limits.memory_bytes // 2**20} MiB of memory", _KILLED),
+        ExceededLimit.PROCESSES: (f"ended for running more than {limits.processes} processes at a time", _KILLED),
+        ExceededLimit.SHARED_MEMORY: ("ended because /dev/shm holds more than a command may fill", _KILLED),
+        ExceededLimit.CALLED_OFF: ("called off", _INTERRUPTED),
     }
     why, exit_code = ended[seen.overrun]
     return CommandOutcome(
         exit_code=exit_code,
         output=seen.kept.text() + (f"\n[{why}]\n" if why else ""),
-        timed_out=seen.overrun is Overrun.TIME,
+        timed_out=seen.overrun is ExceededLimit.TIME,
         truncated=seen.kept.truncated,
         duration_ms=round(seen.seconds * 1000),
         backend=backend,
@@ -129,12 +131,12 @@ def _try(name: BackendName, binary: str) -> None:
     """Run a command that does nothing; raise SandboxFailed when it could not be run."""
     with tempfile.TemporaryDirectory() as folder:
         code, seen = _run(name, binary, Box(worktree=Path(folder), limits=_PROBE), ("true",), None)
-    if isinstance(seen, Unstartable) or code != 0:
-        words = seen.sentence if isinstance(seen, Unstartable) else seen.kept.text()
+    if isinstance(seen, CannotStart) or code != 0:
+        words = seen.sentence if isinstance(seen, CannotStart) else seen.kept.text()
         raise SandboxFailed(words.strip() or f"a trial command ended with code {code}.")
 
 
-def _trouble(name: BackendName) -> str:
+def _failure_reason(name: BackendName) -> str:
     """Return why a backend does not work here, or "". It is tested by running a command in it."""
     try:
         _try(name, _bwrap() if name is BackendName.BUBBLEWRAP else "")

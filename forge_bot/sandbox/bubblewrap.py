@@ -22,12 +22,12 @@ from typing import BinaryIO
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp, setup_network
 from forge_bot.sandbox.box import Box, ResourceLimits
-from forge_bot.sandbox.lifeline import Kept, under_keeper
+from forge_bot.sandbox.lifeline import KeeperHandle, under_keeper
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
-from forge_bot.sandbox.programs import Unstartable, program, unstartable
-from forge_bot.sandbox.protected_places import kept, protected
+from forge_bot.sandbox.programs import CannotStart, cannot_start, program
+from forge_bot.sandbox.protected_places import protected_mounts, remove_new_files
 from forge_bot.sandbox.visible_files import visible_files
-from forge_bot.sandbox.watch_process import Patience, Watched, watch
+from forge_bot.sandbox.watch_process import ProcessReport, WatchLimits, watch
 
 _ALONE = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL")
 _ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv")
@@ -52,15 +52,15 @@ def binaries() -> Iterator[str]:
         yield system
 
 
-def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = None) -> tuple[int, Watched | Unstartable]:
+def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = None) -> tuple[int, ProcessReport | CannotStart]:
     """Run a command in namespaces; return its exit code and the observations about it."""
     with ExitStack() as prepared:
         seen = prepared.enter_context(visible_files(box, TEMPORARY))
         found = program(argv[0], seen.env, seen.worktree)
-        if isinstance(found, Unstartable):
+        if isinstance(found, CannotStart):
             return found.exit_code, found
-        there = prepared.enter_context(kept(seen.worktree, box.kept_inside))
-        holes = prepared.enter_context(protected(seen.worktree, (*box.read_only_inside, *there)))
+        there = prepared.enter_context(remove_new_files(seen.worktree, box.kept_inside))
+        holes = prepared.enter_context(protected_mounts(seen.worktree, (*box.read_only_inside, *there)))
         arguments = [
             *_ALONE,
             *_ENDS_WITH_US,
@@ -73,13 +73,13 @@ def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = N
         if seen.policy is not None:
             prepared.enter_context(setup_network.serving(setup_network.listen_inside(started.inside), seen.policy))
         started.let_go()
-        watched = watch(started.keeping.output, started.inside, started.stop, Patience(box.limits, called_off))
+        watched = watch(started.keeping.output, started.inside, started.stop, WatchLimits(box.limits, called_off))
         return _ending(started, argv[0], watched)
 
 
 @dataclass(frozen=True)
 class _Started:
-    keeping: Kept
+    keeping: KeeperHandle
     status: BinaryIO
     inside: int
     """The host's process id of the first process in the namespace. Its death ends all others."""
@@ -143,7 +143,7 @@ def _file_of(content: bytes, owner: ExitStack) -> int:
     return file
 
 
-def _first_process(keeping: Kept, status: BinaryIO, ours: ExitStack) -> tuple[int, int]:
+def _first_process(keeping: KeeperHandle, status: BinaryIO, ours: ExitStack) -> tuple[int, int]:
     """Return process id and descriptor of the box's first process.
 
     It waits for permission to start, so the id is still its own.
@@ -160,7 +160,7 @@ def _first_process(keeping: Kept, status: BinaryIO, ours: ExitStack) -> tuple[in
     return inside, guard
 
 
-def _words(keeping: Kept) -> str:
+def _words(keeping: KeeperHandle) -> str:
     said = os.read(keeping.output, 4096).decode(errors="replace").strip()
     return said or keeping.report().get("words") or "bwrap ended without a word."
 
@@ -184,7 +184,7 @@ def _limit(pid: int, limits: ResourceLimits) -> None:
         Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
 
 
-def _ending(started: _Started, name: str, watched: Watched) -> tuple[int, Watched | Unstartable]:
+def _ending(started: _Started, name: str, watched: ProcessReport) -> tuple[int, ProcessReport | CannotStart]:
     """Return the command's own exit code.
 
     bwrap writes one only if the command was started; otherwise its output says why not.
@@ -197,6 +197,6 @@ def _ending(started: _Started, name: str, watched: Watched) -> tuple[int, Watche
     said = watched.kept.text().strip()
     if said.startswith(_EXEC_FAILED):
         missing = said.endswith(os.strerror(errno.ENOENT))
-        reason = unstartable(name, errno.ENOENT if missing else errno.EACCES)
+        reason = cannot_start(name, errno.ENOENT if missing else errno.EACCES)
         return reason.exit_code, reason
     raise SandboxFailed(said or "bwrap ended without a word.")

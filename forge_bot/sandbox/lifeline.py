@@ -18,7 +18,7 @@ _GONE_SECONDS = 10
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeeperHandle:
     """A keeper with its command."""
 
     process: subprocess.Popen[bytes]
@@ -43,7 +43,7 @@ class Kept:
 
 
 @contextmanager
-def under_keeper(order: Mapping[str, Any], descriptors: tuple[int, ...] = ()) -> Generator[Kept]:
+def under_keeper(order: Mapping[str, Any], descriptors: tuple[int, ...] = ()) -> Generator[KeeperHandle]:
     """Start a keeper with an order. On exit none of its processes is left.
 
     `descriptors` are passed on to the command.
@@ -61,7 +61,7 @@ def under_keeper(order: Mapping[str, Any], descriptors: tuple[int, ...] = ()) ->
         )
     finally:
         os.close(answer_end)
-    started = Kept(process, process.stdout.fileno() if process.stdout else -1, answer)
+    started = KeeperHandle(process, process.stdout.fileno() if process.stdout else -1, answer)
     try:
         if process.stdin:
             process.stdin.write(json.dumps(order).encode() + b"\n")

@@ -12,14 +12,14 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
 
 @dataclass(frozen=True)
-class Unstartable:
+class CannotStart:
     """A command that cannot be started. The codes are those of POSIX shells (XCU 2.8.2)."""
 
     exit_code: int
     sentence: str
 
 
-def checked(argv: Sequence[str]) -> tuple[str, ...]:
+def checked_words(argv: Sequence[str]) -> tuple[str, ...]:
     """Return the words of a command if a program can receive them."""
     if not argv or not argv[0]:
         raise SandboxFailed("A command without words cannot be run.", hint="Name a program in .forge/config.yml.")
@@ -28,7 +28,7 @@ def checked(argv: Sequence[str]) -> tuple[str, ...]:
     return tuple(argv)
 
 
-def program(name: str, env: Mapping[str, str], folder: Path) -> str | Unstartable:
+def program(name: str, env: Mapping[str, str], folder: Path) -> str | CannotStart:
     """Return the file for the first word of a command: by PATH, or by its path from `folder`."""
     if "/" in name:
         places = [folder / name]
@@ -38,11 +38,11 @@ def program(name: str, env: Mapping[str, str], folder: Path) -> str | Unstartabl
     found = next((str(place) for place in files if os.access(place, os.X_OK)), None)
     if found is not None:
         return found
-    return unstartable(name, errno.EACCES if files or any(place.exists() for place in places) else errno.ENOENT)
+    return cannot_start(name, errno.EACCES if files or any(place.exists() for place in places) else errno.ENOENT)
 
 
-def unstartable(name: str, number: int) -> Unstartable:
+def cannot_start(name: str, number: int) -> CannotStart:
     """Return the exit code and sentence for a system error of exec."""
     if number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
-        return Unstartable(NOT_FOUND, f"{name}: no such command in the sandbox.\n")
-    return Unstartable(NOT_EXECUTABLE, f"{name}: cannot be executed ({os.strerror(number)}).\n")
+        return CannotStart(NOT_FOUND, f"{name}: no such command in the sandbox.\n")
+    return CannotStart(NOT_EXECUTABLE, f"{name}: cannot be executed ({os.strerror(number)}).\n")

@@ -24,7 +24,7 @@ class Protected:
 
 
 @contextmanager
-def kept(worktree: Path, names: Sequence[str]) -> Generator[tuple[str, ...]]:
+def remove_new_files(worktree: Path, names: Sequence[str]) -> Generator[tuple[str, ...]]:
     """Yield the names that exist in the work tree; afterwards remove the others if they exist now.
 
     An empty folder in their place, as for covered places, would mislead tools that expect a file.
@@ -53,7 +53,7 @@ def with_targets(worktree: Path, entries: Sequence[str]) -> tuple[Path, ...]:
     return tuple(sorted(found))
 
 
-def parts_without(folder: Path, left_out: Sequence[Path]) -> Iterator[Path]:
+def split_around(folder: Path, left_out: Sequence[Path]) -> Iterator[Path]:
     """Yield the fewest files and folders that make up `folder` without some places in it.
 
     Links are left out: they lead elsewhere.
@@ -71,7 +71,7 @@ def parts_without(folder: Path, left_out: Sequence[Path]) -> Iterator[Path]:
 
 
 @contextmanager
-def protected(worktree: Path, entries: Sequence[str]) -> Generator[Protected]:
+def protected_mounts(worktree: Path, entries: Sequence[str]) -> Generator[Protected]:
     """Prepare the places for mounts.
 
     Afterwards remove what was made for them and restore links that were replaced.

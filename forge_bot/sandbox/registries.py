@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from forge_bot.sandbox.secrets import secret_name, secret_value, without_secrets
 from forge_bot.sandbox.setup_network import Place, registry_places
-from forge_bot.sandbox.toolchains import may_be_shown
+from forge_bot.sandbox.toolchains import is_safe_to_show
 
 _PREFIXES = ("PIP_", "UV_", "NPM_CONFIG_", "YARN_", "PNPM_", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRIES_")
 _NAMES = (
@@ -80,7 +80,7 @@ def _folders(text: str) -> Iterator[Path]:
 
 
 def _to_show(place: Path) -> bool:
-    return place.exists() and may_be_shown(place) and may_be_shown(place.resolve())
+    return place.exists() and is_safe_to_show(place) and is_safe_to_show(place.resolve())
 
 
 def _name_service() -> Iterator[Path]:

@@ -54,7 +54,7 @@ def find_tools(path: str, worktree: Path, visible: Sequence[Path]) -> Tools:
     return Tools(tuple(dict.fromkeys(readable)), os.pathsep.join(map(str, kept)), rust)
 
 
-def may_be_shown(folder: Path) -> bool:
+def is_safe_to_show(folder: Path) -> bool:
     """Return whether untrusted code may see a folder.
 
     A home, a folder above one, or a folder that keeps keys is not shown.
@@ -79,7 +79,7 @@ def _seen(entry: Path, folders: Sequence[Path]) -> bool:
 def _show(prefix: Path, readable: list[Path]) -> bool:
     if _seen(prefix, (*ROOTS, *readable)):
         return True
-    if prefix.is_dir() and may_be_shown(prefix):
+    if prefix.is_dir() and is_safe_to_show(prefix):
         readable.append(prefix)
         return True
     return False

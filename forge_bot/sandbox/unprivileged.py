@@ -22,12 +22,12 @@ from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import keeper_process, seccomp, setup_network
 from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.bubblewrap import THREADS_EACH
-from forge_bot.sandbox.lifeline import Kept, under_keeper
-from forge_bot.sandbox.programs import Unstartable, program, unstartable
-from forge_bot.sandbox.protected_places import kept, parts_without, with_targets
+from forge_bot.sandbox.lifeline import KeeperHandle, under_keeper
+from forge_bot.sandbox.programs import CannotStart, cannot_start, program
+from forge_bot.sandbox.protected_places import split_around, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
-from forge_bot.sandbox.watch_process import SHARED_MEMORY, Patience, Watched, shared_memory_room, shared_memory_used, watch
+from forge_bot.sandbox.watch_process import SHARED_MEMORY, ProcessReport, WatchLimits, shared_memory_room, shared_memory_used, watch
 
 # Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
 _NEEDED_VERSION = 6
@@ -49,7 +49,7 @@ _READABLE_DEVICES = ("/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty")
 
 
-def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls: bool) -> tuple[int, Watched | Unstartable]:
+def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls: bool) -> tuple[int, ProcessReport | CannotStart]:
     """Run a command under a keeper; return its exit code and the observations about it."""
     if walls:
         _check_machine()
@@ -63,7 +63,7 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
             prepared.enter_context(setup_network.serving(server, seen.policy))
             seen = replace(seen, env={**seen.env, **setup_network.variables(port)})
         found = program(argv[0], seen.env, seen.worktree)
-        if isinstance(found, Unstartable):
+        if isinstance(found, CannotStart):
             return found.exit_code, found
         order = {
             "program": found,
@@ -75,7 +75,7 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
             "own": [f"{folder}/" for folder in (seen.temporary, seen.worktree, *seen.writable)],
         }
         with under_keeper(order) as started:
-            watched = watch(started.output, started.process.pid, started.stop, Patience(box.limits, called_off, room))
+            watched = watch(started.output, started.process.pid, started.stop, WatchLimits(box.limits, called_off, room))
             return _ending(started, argv[0], watched)
 
 
@@ -111,10 +111,10 @@ def _shared_memory_room(limits: ResourceLimits) -> int | None:
 def _walls(box: Box, seen: VisibleFiles, there: tuple[str, ...], port: int) -> dict[str, Any]:
     private = (*seen.hidden, *seen.replaced)
     protected = with_targets(seen.worktree, (*box.read_only_inside, *there))
-    readable = [part for root in (*ROOTS, *seen.readable, seen.worktree) for part in parts_without(root, private)]
+    readable = [part for root in (*ROOTS, *seen.readable, seen.worktree) for part in split_around(root, private)]
     rules = [
         *_rules([*readable, *map(Path, (*_READABLE_SYSTEM, *_READABLE_DEVICES))], _READ),
-        *_rules([*parts_without(seen.worktree, protected), *seen.writable, seen.temporary], _WRITE),
+        *_rules([*split_around(seen.worktree, protected), *seen.writable, seen.temporary], _WRITE),
         *_rules(map(Path, _WRITABLE_DEVICES), _DEVICE),
         *_rules([Path(SHARED_MEMORY)], _SHARED_MEMORY_RIGHTS),
     ]
@@ -150,10 +150,10 @@ def _tasks(process: Path) -> int:
         return 0
 
 
-def _ending(started: Kept, name: str, watched: Watched) -> tuple[int, Watched | Unstartable]:
+def _ending(started: KeeperHandle, name: str, watched: ProcessReport) -> tuple[int, ProcessReport | CannotStart]:
     report = started.report()
     if report.get("stage") == "exec":
-        reason = unstartable(name, report["errno"])
+        reason = cannot_start(name, report["errno"])
         return reason.exit_code, reason
     if "stage" in report:
         raise SandboxFailed(f"Landlock could not be set up: {report['words']}")

@@ -23,7 +23,7 @@ _LOOK_SHARE = 10
 _PATIENCE_SECONDS = 10
 
 
-class Overrun(StrEnum):
+class ExceededLimit(StrEnum):
     """The limit that a command exceeded."""
 
     TIME = "time"
@@ -34,7 +34,7 @@ class Overrun(StrEnum):
 
 
 @dataclass(frozen=True)
-class Patience:
+class WatchLimits:
     """The limits of a command. It may also be ended by another thread that sets `called_off`."""
 
     limits: ResourceLimits
@@ -44,17 +44,17 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Watched:
+class ProcessReport:
     """The observations about one command."""
 
     kept: BoundedOutput
-    overrun: Overrun | None
+    overrun: ExceededLimit | None
     seconds: float
     asked: frozenset[str] = frozenset()
     """The requests that the backend had to refuse: "tcp", "unix"."""
 
 
-def watch(output: int, above: int, stop: Callable[[], None], patience: Patience) -> Watched:
+def watch(output: int, above: int, stop: Callable[[], None], patience: WatchLimits) -> ProcessReport:
     """Read the descriptor `output` to its end.
 
     `stop` is called once when the processes below pid `above` exceed a limit. The end of the output
@@ -76,7 +76,7 @@ def watch(output: int, above: int, stop: Callable[[], None], patience: Patience)
     except BaseException:
         stop()
         raise
-    return Watched(kept, overrun, monotonic() - began)
+    return ProcessReport(kept, overrun, monotonic() - began)
 
 
 def _take(waiting: selectors.DefaultSelector, kept: BoundedOutput, seconds: float) -> bool:
@@ -94,24 +94,24 @@ def _take_the_rest(waiting: selectors.DefaultSelector, kept: BoundedOutput) -> N
         pass
 
 
-def _look(now: float, until: float, next_look: float, above: int, patience: Patience) -> tuple[Overrun | None, float]:
+def _look(now: float, until: float, next_look: float, above: int, patience: WatchLimits) -> tuple[ExceededLimit | None, float]:
     if now >= until:
-        return Overrun.TIME, next_look
+        return ExceededLimit.TIME, next_look
     if now < next_look:
         return None, next_look
     if patience.called_off is not None and patience.called_off.is_set():
-        return Overrun.CALLED_OFF, next_look
+        return ExceededLimit.CALLED_OFF, next_look
     overrun = _overrun(above, patience.limits)
     if overrun is None and patience.shared_memory_bytes is not None and shared_memory_used() > patience.shared_memory_bytes:
-        overrun = Overrun.SHARED_MEMORY
+        overrun = ExceededLimit.SHARED_MEMORY
     cost = monotonic() - now
     return overrun, now + max(_LOOK_SECONDS, cost * _LOOK_SHARE)
 
 
-def _overrun(above: int, limits: ResourceLimits) -> Overrun | None:
+def _overrun(above: int, limits: ResourceLimits) -> ExceededLimit | None:
     below = descendants(above)
     if len(below) > limits.processes:
-        return Overrun.PROCESSES
+        return ExceededLimit.PROCESSES
     # Pages that several processes share count once for each; the exact sum costs more and is
     # computed only when it matters.
     resident = {pid: _kilobytes(pid, "status", ("RssAnon:", "RssShmem:")) for pid in below}
@@ -119,7 +119,7 @@ def _overrun(above: int, limits: ResourceLimits) -> Overrun | None:
         return None
     # A process can refuse the exact view of itself; then all it shares counts.
     exact = sum(_kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) or resident[pid] for pid in below)
-    return Overrun.MEMORY if exact * 1024 > limits.memory_bytes else None
+    return ExceededLimit.MEMORY if exact * 1024 > limits.memory_bytes else None
 
 
 def shared_memory_used() -> int:

@@ -11,9 +11,9 @@ from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Re
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
-from forge_bot.agent.loop import Finished, work
+from forge_bot.agent.loop import WorkResult, work
 from forge_bot.agent.model_answers import AnswerKind, Work
-from forge_bot.agent.models.base import Finish, ModelCall, ModelReply
+from forge_bot.agent.models.base import FinishReason, ModelCall, ModelReply
 from forge_bot.agent.progress_events import Notice
 from forge_bot.engine.budget import Budget
 from forge_bot.values import PhaseId, TaskId, Usage
@@ -84,7 +84,7 @@ def seen(wanted: CapabilityRequest, content: str, status: ResultStatus = ResultS
 
 def cut(text: str) -> ModelReply:
     """A reply that hit the output limit."""
-    return ModelReply(text=text, finish=Finish.LENGTH)
+    return ModelReply(text=text, finish=FinishReason.LENGTH)
 
 
 def accept(_: Work) -> Sequence[str]:
@@ -117,7 +117,7 @@ class Room:
     notices: list[Notice] = field(default_factory=list[Notice])
     now: Callable[[], float] = still
 
-    async def work(self, model: Speaker, given: Assignment | None = None, check: Callable[[Work], Sequence[str]] = accept) -> Finished:
+    async def work(self, model: Speaker, given: Assignment | None = None, check: Callable[[Work], Sequence[str]] = accept) -> WorkResult:
         return await work(
             given or assignment(),
             model=model,

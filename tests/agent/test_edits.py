@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.agent.edits import Folder, Planned, plan_edits
+from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Edit
 from forge_bot.settings.protected_paths import protected
 
@@ -25,7 +25,7 @@ def replace(old: str, new: str, path: str = "a.py") -> Edit:
     return edit(path, "replace", old, new)
 
 
-def plan(files: dict[str, bytes], *edits: Edit) -> Planned:
+def plan(files: dict[str, bytes], *edits: Edit) -> EditPlan:
     return plan_edits(files.get, edits)
 
 
@@ -59,7 +59,7 @@ def test_several_edits_of_one_file_compose_in_order() -> None:
 
 
 def test_files_that_end_as_they_were_are_not_in_the_plan() -> None:
-    assert plan({"a.py": b"one\n"}, replace("one", "two"), replace("two", "one")) == Planned()
+    assert plan({"a.py": b"one\n"}, replace("one", "two"), replace("two", "one")) == EditPlan()
 
 
 def test_an_edit_whose_old_text_stands_twice_goes_back_with_the_lines() -> None:
@@ -118,7 +118,7 @@ def test_edits_that_have_been_made_already_change_nothing() -> None:
     files = {"a.py": CALC}
     files |= {path: data for path, data in plan(files, *AGAIN).files if data is not None}
     assert b"a + b" in files["a.py"]
-    assert plan(files, *AGAIN) == Planned()
+    assert plan(files, *AGAIN) == EditPlan()
 
 
 def test_an_edit_whose_new_text_stands_elsewhere_by_chance_is_not_taken_for_made() -> None:
@@ -134,7 +134,7 @@ def test_making_any_edit_twice_is_making_it_once(lines: list[str], data: st.Data
     old = "".join(line + "\n" for line in text.splitlines()[first : last + 1])
     one = replace(old, old + "something new\n")
     once = after(text.encode(), one)
-    assert plan({"a.py": once}, one) == Planned()
+    assert plan({"a.py": once}, one) == EditPlan()
 
 
 # -- bytes that are not the model's business

@@ -11,7 +11,7 @@ from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Re
 from forge_bot.agent.conversation import AskModel, Conversation, Failure, Fetch, Judge, Stop, begin, fetched, judged, next_effect, replied
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Document
-from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelReply
+from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelReply
 from forge_bot.values import Usage
 from tests.agent.scene import assignment, cut, document, explore, seen
 
@@ -244,7 +244,7 @@ def test_an_answer_that_is_whole_although_the_limit_was_hit_is_taken() -> None:
 
 
 def test_a_refusal_ends_the_work_at_once_in_the_models_words() -> None:
-    ended = stop(replied(start(), ModelReply(text="I cannot help with that.", finish=Finish.REFUSAL)))
+    ended = stop(replied(start(), ModelReply(text="I cannot help with that.", finish=FinishReason.REFUSAL)))
     assert ended.reason is StopReason.MODEL_REFUSED
     assert "I cannot help with that." in ended.message
 
@@ -290,7 +290,7 @@ REPLIES = st.one_of(
         st.lists(st.tuples(st.sampled_from(["look", "read_file", "rm"]), st.integers(0, 3)), max_size=6),
         st.integers(0, 30_000),
     ),
-    st.builds(ModelReply, text=st.text(max_size=20), finish=st.sampled_from(list(Finish))),
+    st.builds(ModelReply, text=st.text(max_size=20), finish=st.sampled_from(list(FinishReason))),
     st.just(ModelReply(text=document())),
     st.builds(failing, st.sampled_from([StopReason.MODEL_UNAVAILABLE, StopReason.BUDGET])),
 )

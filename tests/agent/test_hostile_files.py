@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
-from forge_bot.agent.edits import Folder, Planned, plan_edits
+from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Document, Edit, parse_answer
-from forge_bot.agent.paths import alternatives
+from forge_bot.agent.paths import expand_braces
 from forge_bot.agent.providers.context import ProviderContext
 from tests.agent.repository_scene import git
 from tests.agent.scene import document
@@ -74,7 +74,7 @@ def delete(path: str) -> Edit:
     return Edit(path=path, operation="delete", old="", new="")
 
 
-def plan(root: Path, *edits: Edit) -> Planned:
+def plan(root: Path, *edits: Edit) -> EditPlan:
     return plan_edits(Folder(root).read, edits)
 
 
@@ -111,7 +111,7 @@ def test_a_huge_file_is_looked_at_within_bounds(root: Path, capability: str, par
 
 @pytest.mark.parametrize("edit", [write("huge.txt"), replace("huge.txt", "needle", "x"), replace("long.txt", "never there", "x")])
 def test_a_huge_file_is_left_to_a_person_within_bounds(root: Path, edit: Edit) -> None:
-    found: list[Planned] = []
+    found: list[EditPlan] = []
     within(30, lambda: found.append(plan(root, edit)))
     assert "more than 2,000,000 bytes" in found[0].problems[0]
 
@@ -249,10 +249,10 @@ def test_names_that_are_no_utf_8_are_listed_and_do_no_harm(root: Path) -> None:
 
 
 def test_braces_do_not_multiply_without_end() -> None:
-    assert alternatives("*.{py,toml}") == ("*.py", "*.toml")
-    assert alternatives("{a,b}/{c,d{1,2}}") == ("a/c", "a/d1", "a/c", "a/d2", "b/c", "b/d1", "b/c", "b/d2")
-    assert len(alternatives("{a,b}" * 16)) == 32
-    assert alternatives("{a,b}" * 1_000) == ("{a,b}" * 1_000,)
+    assert expand_braces("*.{py,toml}") == ("*.py", "*.toml")
+    assert expand_braces("{a,b}/{c,d{1,2}}") == ("a/c", "a/d1", "a/c", "a/d2", "b/c", "b/d1", "b/c", "b/d2")
+    assert len(expand_braces("{a,b}" * 16)) == 32
+    assert expand_braces("{a,b}" * 1_000) == ("{a,b}" * 1_000,)
 
 
 # -- documents

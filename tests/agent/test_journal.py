@@ -14,12 +14,12 @@ import pytest
 
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelReply
-from forge_bot.agent.redaction import striking
+from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelReply
+from forge_bot.agent.redaction import redactor
 from forge_bot.errors import DiskFull
 from forge_bot.values import Usage
 
-REPLY = ModelReply(text="answer ✓", usage=Usage(calls=1, input_tokens=5, cost=Decimal("0.1")), finish=Finish.STOP)
+REPLY = ModelReply(text="answer ✓", usage=Usage(calls=1, input_tokens=5, cost=Decimal("0.1")), finish=FinishReason.STOP)
 NOTE = CapabilityResult(key="1.1-x", capability="look", params="{}", status=ResultStatus.OK, content="found ✓", note="lines 1-2")
 QUESTION = (ChatMessage(role=MessageRole.USER, text="Why?"),)
 
@@ -141,11 +141,11 @@ def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_wh
     ],
 )
 def test_a_variable_is_a_secret_by_its_name_and_if_it_is_long_enough(name: str, value: str, struck: bool) -> None:
-    assert (value not in striking({name: value})(f"<{value}>")) is struck
+    assert (value not in redactor({name: value})(f"<{value}>")) is struck
 
 
 def test_of_two_secrets_the_longer_is_struck_first() -> None:
-    strike = striking({"A_TOKEN": "12345678", "B_TOKEN": "12345678-and-more"})
+    strike = redactor({"A_TOKEN": "12345678", "B_TOKEN": "12345678-and-more"})
     assert strike("12345678-and-more") == "[B_TOKEN]"
 
 
@@ -205,12 +205,12 @@ def test_no_question_goes_out_whose_answer_could_not_be_kept() -> None:
     ids=["plain", "base 64", "base 64 for addresses, one off", "hexadecimal", "large hexadecimal", "address", "path", "JSON"],
 )
 def test_a_secret_is_struck_in_every_form_that_programs_print(form: str) -> None:
-    struck = striking({"DB_PASSWORD": SECRET})(f"It is {form}.")
+    struck = redactor({"DB_PASSWORD": SECRET})(f"It is {form}.")
     assert "[DB_PASSWORD]" in struck
     assert len(struck) < len("It is [DB_PASSWORD].") + 16, "at most the signs of base 64 that depend on their neighbours are left"
 
 
 def test_each_line_of_a_key_of_several_lines_is_struck() -> None:
     key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7VJTU\n-----END KEY-----\n"
-    struck = striking({"SIGNING_KEY": key})("first MIIEvQIBADANBgkqhkiG9w0BAQEF then AASCBKcwggSjAgEAAoIBAQC7VJTU; -----BEGIN KEY-----")
+    struck = redactor({"SIGNING_KEY": key})("first MIIEvQIBADANBgkqhkiG9w0BAQEF then AASCBKcwggSjAgEAAoIBAQC7VJTU; -----BEGIN KEY-----")
     assert struck == "first [SIGNING_KEY] then [SIGNING_KEY]; -----BEGIN KEY-----"

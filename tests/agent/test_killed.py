@@ -6,7 +6,7 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.assignment import Finished, StopReason
+from forge_bot.agent.assignment import StopReason, WorkResult
 from forge_bot.agent.model_answers import Document
 from tests.agent.scene import document, explore
 from tests.fakes.model_server import ModelServer, Question, Says
@@ -37,7 +37,7 @@ def test_a_process_that_is_killed_and_one_that_goes_on_ask_no_answered_question_
             output, _ = second.communicate(timeout=60)
         asked = [newest(question) for question in server.questions]
 
-    done = Finished.model_validate_json(output)
+    done = WorkResult.model_validate_json(output)
     assert done.stop is StopReason.ANSWERED
     assert done.answer == Document(artifact_markdown="# Report\n")
     assert len(asked) == 3

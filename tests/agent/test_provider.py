@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.model_answers import AnswerKind, Explore, parse_answer
-from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, Model, ModelCall, PerhapsPaid, ReplayKey
+from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, Model, ModelCall, PossiblyCharged, ReplayKey
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.agent.prices import worst_case
@@ -71,7 +71,7 @@ async def test_a_reply_comes_back_with_its_text_tokens_and_cost(server: ModelSer
     server.will(Says(document("# ✓\n"), input_tokens=1_000, cached_tokens=400, output_tokens=50))
     reply = await opened(spec).ask(call())
     assert reply.text == document("# ✓\n")
-    assert reply.finish is Finish.STOP
+    assert reply.finish is FinishReason.STOP
     usage = reply.usage
     assert (usage.calls, usage.input_tokens, usage.cached_tokens, usage.output_tokens) == (1, 1_000, 400, 50)
     most = worst_case(spec, 1_000, 50)
@@ -154,14 +154,14 @@ async def test_a_model_nobody_has_a_price_for_costs_an_unknown_sum(server: Model
 async def test_a_cut_off_reply_says_so(server: ModelServer, spec: str) -> None:
     server.will(Says('{"result": {"kind', cut=True))
     reply = await opened(spec).ask(call())
-    assert (reply.finish, reply.text) == (Finish.LENGTH, '{"result": {"kind')
+    assert (reply.finish, reply.text) == (FinishReason.LENGTH, '{"result": {"kind')
 
 
 @ALL
 async def test_a_refusal_says_so(server: ModelServer, spec: str) -> None:
     server.will(Says("I will not.", refuses=True))
     reply = await opened(spec).ask(call())
-    assert reply.finish is Finish.REFUSAL
+    assert reply.finish is FinishReason.REFUSAL
     assert reply.text == ("" if spec == ANTHROPIC else "I will not.")
 
 
@@ -198,8 +198,8 @@ ERRORS: list[tuple[Says, type[ForgeError]]] = [
         Says("prompt is too long: 9 > 8", status=400, error_type="invalid_request_error", code="context_length_exceeded"),
         ContextTooLong,
     ),
-    (Says(raw="this is not JSON"), PerhapsPaid),
-    (Says(raw='{"hello": "world"}'), PerhapsPaid),
+    (Says(raw="this is not JSON"), PossiblyCharged),
+    (Says(raw='{"hello": "world"}'), PossiblyCharged),
 ]
 
 
@@ -223,7 +223,7 @@ async def test_a_rejected_question_repeats_the_providers_reason(server: ModelSer
 @ALL
 async def test_a_provider_that_hangs_is_left_after_its_time_and_may_have_been_paid(server: ModelServer, spec: str) -> None:
     server.will(Says(hangs=True))
-    with pytest.raises(PerhapsPaid, match="did not answer within"):
+    with pytest.raises(PossiblyCharged, match="did not answer within"):
         await opened(spec, seconds=0.2).ask(call())
 
 
@@ -231,7 +231,7 @@ async def test_a_provider_that_hangs_is_left_after_its_time_and_may_have_been_pa
 async def test_a_provider_nobody_listens_at_is_unavailable_and_cost_nothing(server: ModelServer, spec: str) -> None:
     with pytest.raises(ModelUnavailable, match="connection") as caught:
         await opened(spec, base_url="http://127.0.0.1:9/v1").ask(call())
-    assert not isinstance(caught.value, PerhapsPaid)
+    assert not isinstance(caught.value, PossiblyCharged)
 
 
 def test_one_model_works_in_one_event_loop_after_another(server: ModelServer) -> None:

@@ -7,7 +7,7 @@ from email.utils import formatdate
 
 import pytest
 
-from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelReply, PerhapsPaid
+from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelReply, PossiblyCharged
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
@@ -57,7 +57,7 @@ async def test_an_attempt_has_its_time_from_first_byte_to_last(act: Act) -> None
     began = time.monotonic()
     error, count = await failed(act, seconds=0.3)
     assert time.monotonic() - began < 5
-    assert isinstance(error, PerhapsPaid)
+    assert isinstance(error, PossiblyCharged)
     assert "did not answer within 0.3 seconds, after one attempt" in error.message
     assert count == 1
 
@@ -68,7 +68,7 @@ async def test_an_attempt_has_its_time_from_first_byte_to_last(act: Act) -> None
 )
 async def test_a_lost_connection_is_tried_again_and_then_told_with_its_reason(act: Act, said: str) -> None:
     error, count = await failed(act, retries=1)
-    assert isinstance(error, PerhapsPaid)
+    assert isinstance(error, PossiblyCharged)
     assert said in error.message
     assert "after 2 attempts" in error.message
     assert count == 2
@@ -179,7 +179,7 @@ async def test_a_key_that_is_refused_is_named_in_the_way_out() -> None:
 )
 async def test_a_body_that_is_no_answer_is_perhaps_paid_and_not_asked_again(body: bytes) -> None:
     error, count = await failed(replies(200, body), retries=4)
-    assert isinstance(error, PerhapsPaid)
+    assert isinstance(error, PossiblyCharged)
     assert "not what its API promises" in error.message
     assert count == 1
 
@@ -206,14 +206,20 @@ async def test_counts_that_cannot_be_true_are_estimated_so_that_the_budget_holds
 async def test_an_answer_of_fifty_megabytes_is_cut_and_sent_back_as_too_long() -> None:
     with BrokenServer([replies(200, answer("{" * 50_000_000))]) as server:
         reply = await ask(server, seconds=60)
-    assert reply.finish is Finish.LENGTH
+    assert reply.finish is FinishReason.LENGTH
     assert len(reply.text) == 2_000_000
 
 
 @pytest.mark.parametrize(
-    ("finish", "seen"), [("length", Finish.LENGTH), ("content_filter", Finish.REFUSAL), ("stop", Finish.STOP), ("surprise", Finish.STOP)]
+    ("finish", "seen"),
+    [
+        ("length", FinishReason.LENGTH),
+        ("content_filter", FinishReason.REFUSAL),
+        ("stop", FinishReason.STOP),
+        ("surprise", FinishReason.STOP),
+    ],
 )
-async def test_why_a_model_stopped_is_understood(finish: str, seen: Finish) -> None:
+async def test_why_a_model_stopped_is_understood(finish: str, seen: FinishReason) -> None:
     choices = [{"index": 0, "message": {"role": "assistant", "content": "x"}, "finish_reason": finish}]
     with BrokenServer([replies(200, answer(choices=choices))]) as server:
         assert (await ask(server)).finish is seen

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import vcr
 
-from forge_bot.agent.models.base import Finish
+from forge_bot.agent.models.base import FinishReason
 from forge_bot.errors import KeyRefused
 from tests.agent.scene import document
 from tests.agent.test_provider import call, opened
@@ -46,11 +46,11 @@ async def test_what_a_provider_publishes_is_understood_from_an_answer_to_a_refus
     model = opened(SPECS[name], retries=1)
     with replayed(name) as cassette:
         answer = await model.ask(call())
-        assert (answer.text, answer.finish) == (document("# ✓\n"), Finish.STOP)
+        assert (answer.text, answer.finish) == (document("# ✓\n"), FinishReason.STOP)
         used = answer.usage
         assert (used.input_tokens, used.cached_tokens, used.output_tokens) == (1_117, 1_024, 46)
-        assert (await model.ask(call())).finish is Finish.LENGTH
-        assert (await model.ask(call())).finish is Finish.REFUSAL
+        assert (await model.ask(call())).finish is FinishReason.LENGTH
+        assert (await model.ask(call())).finish is FinishReason.REFUSAL
         assert cassette.play_count == 3
         assert (await model.ask(call())).text == document("# ✓\n"), "what was too much is asked once more"
         assert cassette.play_count == 5

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.model_answers import AnswerKind
-from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelCall, ModelReply, ReplayKey
+from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelCall, ModelReply, ReplayKey
 from forge_bot.agent.models.open_model import open_model, open_tiers
 from forge_bot.agent.models.recorded import Recorder, Replayer
 from forge_bot.agent.models.scripted import Scripted
@@ -82,8 +82,8 @@ async def test_a_script_can_refuse_be_cut_off_and_be_unavailable(tmp_path: Path)
         """.replace("answer: no,", 'answer: "no",'),
     )
     model = Scripted(path)
-    assert (await model.ask(call("1.1"))).finish is Finish.REFUSAL
-    assert (await model.ask(call("1.2"))).finish is Finish.LENGTH
+    assert (await model.ask(call("1.1"))).finish is FinishReason.REFUSAL
+    assert (await model.ask(call("1.2"))).finish is FinishReason.LENGTH
     with pytest.raises(ModelUnavailable, match="The provider is down"):
         await model.ask(call("1.3"))
 
@@ -119,7 +119,7 @@ def test_a_file_that_is_not_there_is_a_bad_record(tmp_path: Path) -> None:
 
 async def test_what_is_recorded_replays_for_nothing(tmp_path: Path) -> None:
     usage = Usage(calls=1, input_tokens=70, output_tokens=9, cost=Decimal("0.02"), model="m-1")
-    said = [ModelReply(text=explore(), usage=usage), ModelReply(text=document("# ✓\n"), usage=usage, finish=Finish.LENGTH)]
+    said = [ModelReply(text=explore(), usage=usage), ModelReply(text=document("# ✓\n"), usage=usage, finish=FinishReason.LENGTH)]
     recorder = Recorder(Speaker(said, name="a:b"), tmp_path / "deep" / "run.jsonl")
     assert recorder.name == "a:b"
     live = [await recorder.ask(call("1.1")), await recorder.ask(call("1.2"))]

@@ -15,7 +15,7 @@ from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Document, Work
-from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PerhapsPaid
+from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PossiblyCharged
 from forge_bot.agent.progress_events import AnswerRejected, ModelAnswered, ModelAsked, RequestStarted
 from forge_bot.engine.budget import Budget
 from forge_bot.errors import ContextTooLong, KeyRefused, ModelUnavailable, QuestionRejected, RecordExhausted
@@ -153,7 +153,7 @@ async def test_a_provider_that_fails_is_a_stop_reason_and_costs_nothing(room: Ro
 
 async def test_a_question_whose_answer_was_lost_counts_at_its_worst(room: Room) -> None:
     room.ledger = priced("1.00", "0.30")
-    done = await room.work(Speaker([PerhapsPaid("No answer.")]))
+    done = await room.work(Speaker([PossiblyCharged("No answer.")]))
     assert done.stop is StopReason.MODEL_UNAVAILABLE
     assert done.usage.cost == room.ledger.budget.committed == Decimal("0.30")
     assert Journal(room.path, {}).take_lost("a1#") == Decimal("0.30")

@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from forge_bot.agent.assignment import Finished
+from forge_bot.agent.assignment import WorkResult
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.loop import work
 from forge_bot.agent.models.base import ModelCall, ModelReply
@@ -42,7 +42,7 @@ class OverHttp:
         return ModelReply(text=await asyncio.to_thread(send), usage=Usage(input_tokens=100, cost=Decimal("0.01")))
 
 
-async def main(url: str, repository: Path, journal: Path) -> Finished:
+async def main(url: str, repository: Path, journal: Path) -> WorkResult:
     return await work(
         assignment(),
         model=OverHttp(url),

@@ -60,7 +60,7 @@ def text(name: str) -> str:
 def bench(effort: Effort = Effort.M, *, budget: str | None = "5.00", tasks: tuple[TaskSpec, ...] = TASKS) -> Bench:
     """A run of issue 42 that nothing has happened in."""
     made = Bench(effort, source=ISSUE, budget=Decimal(budget) if budget else None, tasks=tasks)
-    made.state = made.state.but(
+    made.state = made.state.replace(
         run="20261121-42-rota-next", title=TITLE, branch="feature/42-rota-next", effort_reason=f"the label “forge:{effort}”"
     )
     return made
@@ -233,7 +233,7 @@ def done() -> RunView:
 def delivered() -> RunView:
     """The pull request is being made."""
     state = until(bench(), "pr-creation").state
-    return view(state.but(decisions=tuple(each.model_copy(update={"via": "comment"}) for each in state.decisions)))
+    return view(state.replace(decisions=tuple(each.model_copy(update={"via": "comment"}) for each in state.decisions)))
 
 
 def abandoned() -> RunView:

@@ -151,7 +151,7 @@ def test_whatever_models_and_strangers_write_the_question_stands(text: str) -> N
     documents = tuple(each.model_copy(update={"text": text * 30}) for each in question.data.documents)
     findings = (Finding(severity=Severity.MAJOR, description=text),)
     view = with_data(view, documents=documents, findings=findings, risks=(text,), difference=text, decision=(text, text, text))
-    said = checkpoint(view.model_copy(update={"state": view.state.but(title=text), "removed": text}))
+    said = checkpoint(view.model_copy(update={"state": view.state.replace(title=text), "removed": text}))
     assert size(said) <= LIMIT
     assert acts(said) == []
     outer = elements(said, "details")

@@ -30,7 +30,7 @@ def but_closing(body: str) -> str:
 
 
 def changed(**changes: object) -> RunView:
-    return scene.view(scene.delivered().state.but(**changes))
+    return scene.view(scene.delivered().state.replace(**changes))
 
 
 def test_it_says_what_was_asked_where_it_is_how_it_was_checked_and_who_decided() -> None:

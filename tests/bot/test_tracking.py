@@ -68,7 +68,7 @@ def test_effort_reason_budget_and_estimate_are_told() -> None:
 def test_an_unknown_price_is_not_nothing() -> None:
     view = scene.at_work()
     usage = view.state.usage.model_copy(update={"cost": None})
-    said = tracking(view.model_copy(update={"state": view.state.but(usage=usage)}))
+    said = tracking(view.model_copy(update={"state": view.state.replace(usage=usage)}))
     assert "price unknown of" in shown(said)
 
 
@@ -91,7 +91,7 @@ def test_a_thousand_tasks_fit() -> None:
         TaskState(spec=TaskSpec(id=TaskId(str(number)), title=f"Fixes #{number} for @ann: <b>`x|y`" * 4), status=TaskStatus.PENDING)
         for number in range(1_000)
     )
-    said = tracking(scene.view(state.but(tasks=tasks)))
+    said = tracking(scene.view(state.replace(tasks=tasks)))
     assert size(said) <= LIMIT
     assert acts(said) == []
     assert "more tasks found no room here" in said
@@ -108,7 +108,7 @@ def test_a_small_limit_is_kept_and_the_next_move_stays() -> None:
 def test_a_stranger_s_title_branch_or_effort_reason_does_nothing() -> None:
     view = scene.at_work()
     hostile = "</details> @ann fixes #1 `|` <img src=x> ![p](u) https://github.com/o/r/issues/1"
-    state = view.state.but(title=hostile, effort_reason=hostile, base_branch="a`b|c", branch="feature/(x)-@ann")
+    state = view.state.replace(title=hostile, effort_reason=hostile, base_branch="a`b|c", branch="feature/(x)-@ann")
     view = view.model_copy(update={"state": state, "estimate": hostile})
     for said in (tracking(view), summary(view)):
         assert acts(said) == []
@@ -153,7 +153,7 @@ def test_a_run_accepted_in_red_does_not_end_in_green() -> None:
     view = scene.verification_red()
     red = view.state.verification
     assert red is not None
-    accepted = view.state.but(
+    accepted = view.state.replace(
         gate=None,
         verification=red.model_copy(update={"accepted": True}),
         current_phase_status=RunStatus.COMPLETED,

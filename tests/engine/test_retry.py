@@ -7,7 +7,7 @@ import pytest
 from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, fold
 from forge_bot.engine.reports import Answer, ArtifactWritten, RetryAsked, RunFlags
 from forge_bot.engine.state import State, TaskStatus
-from forge_bot.engine.transitions import left_out
+from forge_bot.engine.transitions import is_left_out
 from forge_bot.errors import NothingToRetry, RunEnded, WrongAction
 from forge_bot.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench
@@ -90,7 +90,7 @@ AGAIN = [phase.id for phase in DEVELOP.phases if phase.kind not in {"setup", "en
 
 
 def can_be_done_again(bench: Bench, phase: str, furthest: str) -> bool:
-    done = phase == "phase-4" or not left_out(DEVELOP, bench.state, DEVELOP.phase(PhaseId(phase)))
+    done = phase == "phase-4" or not is_left_out(DEVELOP, bench.state, DEVELOP.phase(PhaseId(phase)))
     return done and DEVELOP.position(PhaseId(phase)) <= DEVELOP.position(PhaseId(furthest))
 
 

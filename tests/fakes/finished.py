@@ -103,7 +103,7 @@ def _steps(run: Run, base: str) -> Iterator[Step]:
         if isinstance(action, SpawnAgent):
             # The approvals name the commit that the run really began at, so only the prompts see the other one.
             for task in action.parallel_task_ids or (None,):
-                yield Step(state.but(base_commit=base), action, task)
+                yield Step(state.replace(base_commit=base), action, task)
         state = advance(run.pipeline, state, report)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.github_api import place_of
+from forge_bot.github_api import parse_remote
 
 DOTCOM = ("acme/rota", "https://github.com/acme/rota", "https://api.github.com")
 
@@ -18,7 +18,7 @@ DOTCOM = ("acme/rota", "https://github.com/acme/rota", "https://api.github.com")
     ],
 )
 def test_every_way_to_write_an_address_leads_to_the_same_place(remote: str) -> None:
-    place = place_of(remote, {})
+    place = parse_remote(remote, {})
     assert place is not None
     assert (place.name, place.page, place.api) == DOTCOM
 
@@ -39,14 +39,14 @@ def test_every_way_to_write_an_address_leads_to_the_same_place(remote: str) -> N
     ],
 )
 def test_what_lies_elsewhere_is_no_place_on_github(remote: str | None) -> None:
-    assert place_of(remote, {}) is None
+    assert parse_remote(remote, {}) is None
 
 
 def test_a_server_of_ones_own_counts_when_the_environment_names_it() -> None:
     remote = "https://git.acme.example/acme/rota.git"
-    assert place_of(remote, {}) is None
-    named = place_of(remote, {"GH_HOST": "git.acme.example"})
+    assert parse_remote(remote, {}) is None
+    named = parse_remote(remote, {"GH_HOST": "git.acme.example"})
     assert named is not None
     assert named.api == "https://git.acme.example/api/v3"
-    run = place_of(remote, {"GITHUB_SERVER_URL": "https://git.acme.example", "GITHUB_API_URL": "https://git.acme.example/api/v3"})
+    run = parse_remote(remote, {"GITHUB_SERVER_URL": "https://git.acme.example", "GITHUB_API_URL": "https://git.acme.example/api/v3"})
     assert run == named

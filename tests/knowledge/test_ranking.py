@@ -49,7 +49,7 @@ def agree(found: list[tuple[int, float]], expected: list[tuple[int, float]]) -> 
 @given(DOCUMENTS, QUESTION, st.integers(1, 8))
 def test_the_ranking_is_that_of_a_full_scan(documents: list[list[str]], question: list[str], limit: int) -> None:
     ranking = Ranking(documents)
-    expected = full_scan(documents, ranking.telling(question), limit)
+    expected = full_scan(documents, ranking.most_informative(question), limit)
     assert agree(ranking.best(question, limit), expected)
     assert agree(ranking.best(question, limit), expected), "asked again, from what is known by then"
 
@@ -60,7 +60,7 @@ def test_words_that_nearly_every_document_has_do_not_hide_the_best_one() -> None
     documents = [*common, best]
     asked = ["page", "export", "report"]
     assert Ranking(documents).best(asked, 1)[0][0] == len(common), "the shortest of those that say the same, and the last one given"
-    assert agree(Ranking(documents).best(asked, 5), full_scan(documents, Ranking(documents).telling(asked), 5))
+    assert agree(Ranking(documents).best(asked, 5), full_scan(documents, Ranking(documents).most_informative(asked), 5))
 
 
 def test_in_thousands_of_documents_with_uneven_words_the_ranking_is_that_of_a_full_scan() -> None:
@@ -69,13 +69,13 @@ def test_in_thousands_of_documents_with_uneven_words_the_ranking_is_that_of_a_fu
     ranking = Ranking(documents)
     for _ in range(10):
         question = made_up.text(chance.randint(1, 120)).split()
-        assert agree(ranking.best(question, 4), full_scan(documents, ranking.telling(question), 4))
+        assert agree(ranking.best(question, 4), full_scan(documents, ranking.most_informative(question), 4))
 
 
 def test_of_a_long_question_the_words_that_tell_most_are_looked_for() -> None:
     documents = [[f"rare{number}", "everywhere"] for number in range(2 * MOST_WORDS)]
     question = [f"rare{number}" for number in range(2 * MOST_WORDS)] + ["everywhere"]
-    telling = Ranking(documents).telling(question)
+    telling = Ranking(documents).most_informative(question)
     assert len(telling) == MOST_WORDS
     assert "everywhere" not in telling
 

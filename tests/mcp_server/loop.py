@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from forge_bot.agent.assignment import Assignment, Finished
+from forge_bot.agent.assignment import Assignment, WorkResult
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
 from forge_bot.agent.edits import Folder, plan_edits
 from forge_bot.agent.journal import Journal
@@ -50,7 +50,7 @@ class Loop:
             model = finished.usage.model
         return {"previous_tokens": tokens, "previous_model": model}
 
-    async def _work(self, action: Json, task: str) -> Finished:
+    async def _work(self, action: Json, task: str) -> WorkResult:
         assignment = Assignment(
             action_id=action["action_id"] + (f"/{task}" if task else ""),
             agent=action["agent"],
@@ -70,7 +70,7 @@ class Loop:
             now=lambda: 0.0,
         )
 
-    def _land(self, action: Json, task: str, finished: Finished) -> None:
+    def _land(self, action: Json, task: str, finished: WorkResult) -> None:
         answer = finished.answer
         assert isinstance(answer, Document | Change), finished.message
         if isinstance(answer, Change):

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from pydantic import TypeAdapter
 
 from forge_bot.engine import Descriptor, Pipeline
-from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase
+from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
 from forge_bot.prompts.material import Capability, InputFile, Line, Material
 from forge_bot.resources import templates
 from forge_bot.runs.inquiry import AGENT
@@ -65,11 +65,11 @@ def parts() -> tuple[Part, ...]:
         yaml.safe_load((templates() / "pipelines" / "develop.yaml").read_text(encoding="utf-8"))
     )
     assert isinstance(descriptor, Pipeline)
-    speaking = tuple(part for phase in descriptor.phases if isinstance(phase, Speaking) for part in _of(phase))
+    speaking = tuple(part for phase in descriptor.phases if isinstance(phase, AnsweringPhase) for part in _of(phase))
     return (*speaking, Part(agent=AGENT, phase="checkpoint-a", writes="answer.md", headings=()))
 
 
-def _of(phase: Speaking) -> Iterable[Part]:
+def _of(phase: AnsweringPhase) -> Iterable[Part]:
     verdicts = phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else ()
     writes = phase.writes.replace("{task}", "1")
     whole = Part(agent=phase.agent, phase=phase.id, writes=writes, headings=phase.headings, verdicts=tuple(verdicts))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.prompts import escape
-from forge_bot.prompts.active_markdown import live
+from forge_bot.prompts.active_markdown import active_markup
 from tests.bot.reading import acts, elements, shown
 
 PIECES = (
@@ -88,7 +88,7 @@ HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).m
 def test_no_document_calls_refers_closes_or_loads_anything(text: str) -> None:
     quiet = escape.document(text).text
     assert acts(quiet) == []
-    assert live(quiet) == ()
+    assert active_markup(quiet) == ()
 
 
 @given(HOSTILE)

@@ -64,7 +64,7 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
     found = "## Verdict: REVISE\n\n## Findings\n\n- [MAJOR] rota next prints the wrong person on call\n- [MAJOR] Colours are pale\n"
     record = {"request.md": "# A past run\n", "review-design.md": found, "reports.jsonl": f"{json.dumps(noted)}\n"}
     base = committed(run, {f".specs/20200101-past/{name}": text for name, text in record.items()})
-    material = run.prompt(designing._replace(state=designing.state.but(base_commit=base)))[1]
+    material = run.prompt(designing._replace(state=designing.state.replace(base_commit=base)))[1]
     assert material.patterns == (
         "[a person sent work back] rota next must say who is on call (in 1 run)",
         "[MAJOR] rota next prints the wrong person on call (seen 1 times)",

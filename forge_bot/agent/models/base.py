@@ -33,7 +33,7 @@ class ChatMessage(Frozen):
     text: str
 
 
-class Finish(StrEnum):
+class FinishReason(StrEnum):
     """The reason why the model stopped writing."""
 
     STOP = "stop"
@@ -71,10 +71,10 @@ class ModelReply(Frozen):
 
     text: str
     usage: Usage = Usage()
-    finish: Finish = Finish.STOP
+    finish: FinishReason = FinishReason.STOP
 
 
-class PerhapsPaid(ModelUnavailable):
+class PossiblyCharged(ModelUnavailable):
     """The question was sent and no answer came back: the provider may charge for it."""
 
 

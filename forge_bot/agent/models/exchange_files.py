@@ -12,7 +12,7 @@ from typing import Any, Self, cast
 import yaml
 from pydantic import ConfigDict, Field, ValidationError
 
-from forge_bot.agent.models.base import Finish, ReplayKey
+from forge_bot.agent.models.base import FinishReason, ReplayKey
 from forge_bot.errors import BadRecord
 from forge_bot.values import Frozen, Usage
 
@@ -33,7 +33,7 @@ class Exchange(Frozen):
     kind: str = Field(default=ANY, alias="schema")
     prompt_sha256: str = ""
     answer: str | dict[str, Any] = Field(default="", description="the raw text of the reply, or the answer as data")
-    finish: Finish = Finish.STOP
+    finish: FinishReason = FinishReason.STOP
     usage: Usage = Usage()
     unavailable: str = Field(default="", description="instead of answering, fail with this sentence")
 

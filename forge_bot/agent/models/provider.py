@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from pydantic import Field
 
 from forge_bot.agent.model_answers import answer_schema
-from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelCall, ModelReply, PerhapsPaid
-from forge_bot.agent.models.provider_errors import alike, in_our_words, said
-from forge_bot.agent.models.retry_delay import pause
+from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelCall, ModelReply, PossiblyCharged
+from forge_bot.agent.models.provider_errors import error_details, suggest_models, to_forge_error
+from forge_bot.agent.models.retry_delay import retry_delay
 from forge_bot.agent.models.usage import counted
 from forge_bot.errors import ForgeError, NoModelKey, UnknownModel
 from forge_bot.remedies import SetKey
@@ -95,7 +95,7 @@ def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeE
         return UnknownModel(f"The provider of {spec} needs a package that is not installed: {words}")
     if isinstance(error, TypeError) and settings.base_url:
         return UnknownModel(f"The provider of {spec} takes no base URL.", hint="Use openai-chat:NAME for a compatible server.")
-    return UnknownModel(f"{spec} is not a model that can be asked: {words}{alike(spec)}")
+    return UnknownModel(f"{spec} is not a model that can be asked: {words}{suggest_models(spec)}")
 
 
 class ProviderModel:
@@ -115,9 +115,9 @@ class ProviderModel:
             try:
                 return _reply(self.name, call, await self._attempt(call))
             except (AgentRunError, UserError) as error:
-                wait = pause(error, attempt) if attempt <= self._settings.retries else None
+                wait = retry_delay(error, attempt) if attempt <= self._settings.retries else None
                 if wait is None:
-                    raise in_our_words(self.name, error, self._settings.seconds, attempt) from error
+                    raise to_forge_error(self.name, error, self._settings.seconds, attempt) from error
             await asyncio.sleep(wait)
             attempt += 1
 
@@ -136,7 +136,7 @@ class ProviderModel:
                 )
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library expects the documented fields in a provider's body and fails without them.
-            raise PerhapsPaid(f"The answer of {self.name} is not what its API promises.", details=said(error)) from error
+            raise PossiblyCharged(f"The answer of {self.name} is not what its API promises.", details=error_details(error)) from error
 
     def _request_settings(self, call: ModelCall) -> "ModelSettings":
         wanted: dict[str, object] = {
@@ -192,15 +192,15 @@ def _history(messages: tuple[ChatMessage, ...]) -> "list[ModelMessage]":
 _MOST_CHARACTERS = 2_000_000
 """The maximum length of an answer. Anything that a broken server sends beyond it is dropped."""
 
-_FINISH = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
+_FINISH = {"length": FinishReason.LENGTH, "content_filter": FinishReason.REFUSAL}
 
 
 def _reply(name: str, call: ModelCall, response: "ModelResponse") -> ModelReply:
     if response.finish_reason == "error" or response.state not in {"complete", "incomplete"}:
-        raise PerhapsPaid(f"{name} broke off before its answer was complete.")
+        raise PossiblyCharged(f"{name} broke off before its answer was complete.")
     details = response.provider_details or {}
     text = response.text or str(details.get("refusal", ""))
-    finish = _FINISH.get(response.finish_reason or "stop", Finish.STOP)
+    finish = _FINISH.get(response.finish_reason or "stop", FinishReason.STOP)
     if len(text) > _MOST_CHARACTERS:
-        text, finish = text[:_MOST_CHARACTERS], Finish.LENGTH
+        text, finish = text[:_MOST_CHARACTERS], FinishReason.LENGTH
     return ModelReply(text=text, usage=counted(name, call, text, response), finish=finish)

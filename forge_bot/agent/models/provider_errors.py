@@ -8,7 +8,7 @@ from errno import errorcode
 from math import ceil, isfinite
 from typing import cast
 
-from forge_bot.agent.models.base import PerhapsPaid
+from forge_bot.agent.models.base import PossiblyCharged
 from forge_bot.agent.models.retry_delay import too_long
 from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
 from forge_bot.remedies import CheckKey, ModelTrouble, Resume
@@ -30,7 +30,7 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 _FEW = 2
 
 
-def in_our_words(name: str, error: Exception, seconds: float, attempts: int) -> ForgeError:
+def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -> ForgeError:
     """Return the error for a failed question to `name`, after `attempts` of `seconds` each."""
     from pydantic_ai import exceptions as theirs
 
@@ -40,32 +40,32 @@ def in_our_words(name: str, error: Exception, seconds: float, attempts: int) -> 
             return ContextTooLong(
                 f"The question is longer than {name} can read; a model with a larger window, or lower agent.prompt_tokens and "
                 "agent.input_tokens in .forge/config.yml, would help.",
-                details=said(error),
+                details=error_details(error),
             )
         case theirs.ModelAuthenticationError():
             return _key_refused(name, error)
         case theirs.ModelNotFoundError():
-            return UnknownModel(f"The provider knows no model {name}.{alike(name)}", details=said(error))
+            return UnknownModel(f"The provider knows no model {name}.{suggest_models(name)}", details=error_details(error))
         case theirs.ModelQuotaExceededError():
             return ModelUnavailable(
                 f"The account for {name} has used up its quota or credit.", trouble=ModelTrouble("no-credit"), details=said(error)
             )
         case theirs.ModelRequestRejectedError():
-            return QuestionRejected(f"The provider of {name} rejects the question: {_sentence(error)}", details=said(error))
+            return QuestionRejected(f"The provider of {name} rejects the question: {_sentence(error)}", details=error_details(error))
         case theirs.ModelRateLimitError():
             return _limited(name, error, error.retry_after, times)
         case theirs.ModelTimeoutError() | theirs.ModelRequestTimeout() | theirs.ModelConnectionError():
             return _not_reached(name, error, seconds, times)
         case theirs.ModelHTTPError():
             why = _message(error) or f"it answers with status {error.status_code}"
-            return ModelUnavailable(f"The provider of {name} failed, after {times}: {why}", details=said(error))
+            return ModelUnavailable(f"The provider of {name} failed, after {times}: {why}", details=error_details(error))
         case theirs.AgentRunError():
-            return PerhapsPaid(f"The answer of {name} is not what its API promises.", details=said(error))
+            return PossiblyCharged(f"The answer of {name} is not what its API promises.", details=error_details(error))
         case _:
-            return QuestionRejected(f"{name} cannot be asked this way: {_sentence(error)}", details=said(error))
+            return QuestionRejected(f"{name} cannot be asked this way: {_sentence(error)}", details=error_details(error))
 
 
-def alike(spec: str) -> str:
+def suggest_models(spec: str) -> str:
     """Return a sentence with similar model names, or an empty text."""
     from difflib import get_close_matches
 
@@ -76,7 +76,7 @@ def alike(spec: str) -> str:
     return f" Names that come near: {', '.join(near)}." if near else ""
 
 
-def said(error: Exception) -> tuple[str, ...]:
+def error_details(error: Exception) -> tuple[str, ...]:
     """Return the error's own messages, as details."""
     return (str(error)[:2_000],)
 
@@ -97,10 +97,10 @@ def _not_reached(name: str, error: Exception, seconds: float, times: str) -> Mod
 
     phase = error.phase if isinstance(error, theirs.ModelConnectionError) else None
     if phase in {"pool", "connect"}:
-        return ModelUnavailable(f"No connection to {name} could be made, after {times}: {_cause(error)}.", details=said(error))
+        return ModelUnavailable(f"No connection to {name} could be made, after {times}: {_cause(error)}.", details=error_details(error))
     if isinstance(error, theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
-        return PerhapsPaid(f"{name} did not answer within {seconds:g} seconds, after {times}.", details=said(error))
-    return PerhapsPaid(f"The connection to {name} failed, after {times}: {_cause(error)}.", details=said(error))
+        return PossiblyCharged(f"{name} did not answer within {seconds:g} seconds, after {times}.", details=error_details(error))
+    return PossiblyCharged(f"The connection to {name} failed, after {times}: {_cause(error)}.", details=error_details(error))
 
 
 def _limited(name: str, error: Exception, wait: float | None, times: str) -> ModelUnavailable:

@@ -14,7 +14,7 @@ _TOO_EARLY = frozenset({408, 409, 429})
 _SERVERS_FAULT = 500
 
 
-def pause(error: Exception, attempt: int) -> float | None:
+def retry_delay(error: Exception, attempt: int) -> float | None:
     """Return the seconds before the next attempt after `attempt` failures; None if none would help.
 
     The provider's own statement takes precedence: its `retry-after`, and the header

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.paths import plain
+from forge_bot.agent.paths import normalise
 from forge_bot.agent.providers.git_read_only import RECORDS, git
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.values import Frozen
@@ -22,7 +22,7 @@ class GitDiff(Frozen):
 
 def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> ProviderResult:
     """Return a unified diff. `start` is the base when none is named."""
-    path = plain(wanted.path or "")
+    path = normalise(wanted.path or "")
     scope = [f":(literal){path}"] if path else [":(top)", f":(top,exclude){RECORDS}"]
     commit = _commit(root, wanted.base or start)
     said = git(root, "diff", "--no-ext-diff", "--no-textconv", "--stat", "--patch", commit, "--", *scope)

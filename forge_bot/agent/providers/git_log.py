@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.paths import plain
+from forge_bot.agent.paths import normalise
 from forge_bot.agent.providers.git_read_only import git
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.values import Frozen
@@ -22,7 +22,7 @@ class GitLog(Frozen):
 
 def git_log(root: Path, wanted: GitLog, limit: int) -> ProviderResult:
     """Return one line for each commit."""
-    scope = [f":(literal){path}"] if (path := plain(wanted.path or "")) else []
+    scope = [f":(literal){path}"] if (path := normalise(wanted.path or "")) else []
     shown = "--format=%h %ad %an: %s"
     said = git(root, "log", f"--max-count={wanted.count or _COMMITS}", "--date=short", shown, "--", *scope)
     if said.code:

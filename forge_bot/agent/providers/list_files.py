@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.paths import alternatives, plain
+from forge_bot.agent.paths import expand_braces, normalise
 from forge_bot.agent.providers.git_read_only import RECORDS, git
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.values import Frozen
@@ -24,7 +24,7 @@ class ListFiles(Frozen):
 
 def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
     """Return all paths, sorted, or a summary by folder that fits into `limit` characters."""
-    folder = plain(wanted.path or "")
+    folder = normalise(wanted.path or "")
     scope = ["--", f":(literal){folder}"] if folder else []
     said = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *scope)
     if said.code and not said.cut:
@@ -44,7 +44,7 @@ def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
 def _fits(name: str, glob: str | None) -> bool:
     if not glob:
         return True
-    if len(several := alternatives(glob)) > 1:
+    if len(several := expand_braces(glob)) > 1:
         return any(_fits(name, each) for each in several)
     if "/" not in glob:
         return _matches((name.rpartition("/")[2],), (glob,))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.paths import plain
+from forge_bot.agent.paths import normalise
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, ends, head
 from forge_bot.values import Frozen
 
@@ -48,7 +48,7 @@ def on_paths(run: OnPaths, paths: tuple[str, ...] | None, limit: int) -> Provide
     for path in paths or ():
         if not _SELECTOR.fullmatch(path):
             raise Declined(ResultStatus.INVALID_PARAMS, f"{path} is not the name of a file or a test.")
-        plain(path.partition("::")[0])
+        normalise(path.partition("::")[0])
     try:
         return ends(run(paths or ()) or "It printed nothing.", limit)
     except TimeoutError:

@@ -6,7 +6,7 @@ from stat import S_ISDIR, S_ISREG
 from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.paths import inside, plain
+from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.private_files import is_private
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult
 from forge_bot.values import Frozen
@@ -68,7 +68,7 @@ def _readable(root: Path, path: str) -> Path:
         raise Declined(ResultStatus.DENIED, f"{path} is not an ordinary file.")
     if status.st_size > _MOST_BYTES:
         raise Declined(ResultStatus.TOOL_ERROR, f"{path} has {status.st_size:,} bytes, too many to read; search_code can look into it.")
-    if is_private(root, plain(path)) or is_private(root, place.relative_to(root.resolve()).as_posix()):
+    if is_private(root, normalise(path)) or is_private(root, place.relative_to(root.resolve()).as_posix()):
         raise Declined(ResultStatus.DENIED, f"{path} is not part of the repository and may hold secrets.")
     return place
 

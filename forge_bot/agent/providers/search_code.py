@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.paths import alternatives, plain
+from forge_bot.agent.paths import expand_braces, normalise
 from forge_bot.agent.providers.git_read_only import RECORDS, GitOutput, git
 from forge_bot.agent.providers.private_files import is_private
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
@@ -64,7 +64,7 @@ def _grep(root: Path, wanted: SearchCode) -> tuple[GitOutput, str]:
 
 def _with(root: Path, flavour: str, wanted: SearchCode) -> GitOutput:
     # The expression follows -e and the path follows --, so neither can be an option.
-    named = [_pathspec(root, each) for each in alternatives(wanted.path)] if wanted.path else [":(top)"]
+    named = [_pathspec(root, each) for each in expand_braces(wanted.path)] if wanted.path else [":(top)"]
     scope = ["--", *named, *_without_records(wanted.path)]
     return git(root, "grep", "-n", "-I", "-z", "--untracked", "--no-color", flavour, "-e", wanted.pattern, *scope)
 
@@ -74,7 +74,7 @@ def _without_records(path: str | None) -> list[str]:
 
     They quote the code they are about and would crowd it out.
     """
-    return [] if path and plain(path).split("/")[0] == RECORDS else [f":(top,exclude){RECORDS}"]
+    return [] if path and normalise(path).split("/")[0] == RECORDS else [f":(top,exclude){RECORDS}"]
 
 
 def _trouble(said: GitOutput, wanted: SearchCode) -> Declined:
@@ -91,7 +91,7 @@ def _pathspec(root: Path, path: str) -> str:
 
     A glob without a folder matches that name anywhere.
     """
-    glob = plain(path) or "."
+    glob = normalise(path) or "."
     # os.path and not pathlib: pathlib raises for a name that is too long to exist.
     if os.path.exists(root / glob):  # noqa: PTH110
         return f":(literal){glob}"

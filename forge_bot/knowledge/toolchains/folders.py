@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 
 from forge_bot.knowledge.file_list import Listing
-from forge_bot.knowledge.project_commands_of import DetectedCommands, together
+from forge_bot.knowledge.project_commands_of import DetectedCommands, combined
 
 _MOST = 8
 
@@ -18,4 +18,4 @@ def find_in(listing: Listing, manifests: Collection[str], read: Callable[[Listin
         return root
     folders = listing.projects(manifests)
     left = (f"{len(folders)} {kind} projects; only the first {_MOST} are run.",) if len(folders) > _MOST else ()
-    return together([root, *(read(listing, folder) for folder in folders[:_MOST]), DetectedCommands(notes=left)])
+    return combined([root, *(read(listing, folder) for folder in folders[:_MOST]), DetectedCommands(notes=left)])

@@ -7,7 +7,7 @@ from posixpath import dirname, normpath
 from typing import NamedTuple
 
 from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command, together
+from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, combined, command
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import CommandName
 
@@ -40,7 +40,7 @@ def find(listing: Listing, others: ProjectCommands) -> DetectedCommands:
     if any(part.of(name) for part in (others, root.commands) for name in CommandName):
         return root
     inner = [_read(listing, folder, others) for folder in listing.projects(_FILES)]
-    return together([root, *(found for found in inner if found.commands.test)])
+    return combined([root, *(found for found in inner if found.commands.test)])
 
 
 def rules(listing: Listing, path: str) -> Mapping[str, Rule]:

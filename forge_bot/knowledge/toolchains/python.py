@@ -6,8 +6,8 @@ from posixpath import basename
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.lenient_config import ini, table, toml
 from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command
-from forge_bot.knowledge.toolchains.python_install import PYTHON, Order, order, pip_commands
-from forge_bot.knowledge.toolchains.python_needs import Needs, read_needs
+from forge_bot.knowledge.toolchains.python_install import PYTHON, PipPackages, pip_commands, pip_packages
+from forge_bot.knowledge.toolchains.python_needs import DeclaredDependencies, read_needs
 from forge_bot.knowledge.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import Frozen
@@ -28,7 +28,7 @@ class _Project(Frozen):
     """One Python project in the repository: its needs, its tests, its configured linters."""
 
     folder: str
-    needs: Needs
+    needs: DeclaredDependencies
     tests: Tests
     linters: tuple[Command, ...]
 
@@ -71,7 +71,7 @@ def _read(listing: Listing, folder: str) -> _Project:
     return _Project(folder=folder, needs=needs, tests=tests, linters=tuple(_linters(listing, folder)))
 
 
-def _order(listing: Listing, project: _Project) -> Order:
+def _order(listing: Listing, project: _Project) -> PipPackages:
     """Return what to install.
 
     Unittest needs nothing when the project has no dependencies and Python finds it in place.
@@ -79,13 +79,13 @@ def _order(listing: Listing, project: _Project) -> Order:
     linters = [each.argv[2] for each in project.linters]
     match project.tests.runner:
         case Runner.PYTEST:
-            return order(listing, project.needs, ["pytest", *linters], with_tests=True)
+            return pip_packages(listing, project.needs, ["pytest", *linters], with_tests=True)
         case Runner.DJANGO:
-            return order(listing, project.needs, linters, with_tests=True)
+            return pip_packages(listing, project.needs, linters, with_tests=True)
         case Runner.UNITTEST:
-            return order(listing, project.needs, linters, with_tests=_must_install(listing, project))
+            return pip_packages(listing, project.needs, linters, with_tests=_must_install(listing, project))
         case Runner.NONE:
-            return order(listing, project.needs, linters, with_tests=False)
+            return pip_packages(listing, project.needs, linters, with_tests=False)
 
 
 def _must_install(listing: Listing, project: _Project) -> bool:

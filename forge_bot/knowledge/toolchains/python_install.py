@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.project_commands_of import ENV, Command, command
-from forge_bot.knowledge.toolchains.python_needs import DependencySource, Needs
+from forge_bot.knowledge.toolchains.python_needs import DeclaredDependencies, DependencySource
 from forge_bot.knowledge.toolchains.python_requirements import includes
 from forge_bot.knowledge.words import one_line
 from forge_bot.values import Frozen
@@ -13,7 +13,7 @@ PYTHON = f"{ENV}/bin/python"
 _PIP = (PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check")
 
 
-class Order(Frozen):
+class PipPackages(Frozen):
     """The packages that one project installs with pip: folders, requirements, requirements files.
 
     It also holds a description in words.
@@ -30,7 +30,7 @@ class Order(Frozen):
         return not (self.editable or self.requirements or self.files)
 
 
-def order(listing: Listing, needs: Needs, tools: Sequence[str], *, with_tests: bool) -> Order:
+def pip_packages(listing: Listing, needs: DeclaredDependencies, tools: Sequence[str], *, with_tests: bool) -> PipPackages:
     """Return what to install for a project, for its tools and, if requested, its tests.
 
     The project itself is installed as editable, so that later edits take effect without another
@@ -43,7 +43,7 @@ def order(listing: Listing, needs: Needs, tools: Sequence[str], *, with_tests: b
     base = [path for path in _base_files(needs) if not any(includes(listing, file, path) for file in files)] if with_tests else []
     own = () if needs.installable or not with_tests else needs.dependencies
     missing = [tool for tool in tools if not any(source.names(tool) for source in chosen)]
-    return Order(
+    return PipPackages(
         editable=tuple(_editable(needs, extras)) if with_tests else (),
         requirements=(*own, *(each for source in lists for each in source.requirements), *map(needs.declared, missing)),
         files=(*base, *files),
@@ -51,7 +51,7 @@ def order(listing: Listing, needs: Needs, tools: Sequence[str], *, with_tests: b
     )
 
 
-def pip_commands(listing: Listing, orders: Sequence[Order]) -> tuple[Command, ...]:
+def pip_commands(listing: Listing, orders: Sequence[PipPackages]) -> tuple[Command, ...]:
     """Return the commands for a new environment and its packages; none if there are no packages.
 
     Pip requires a hash for everything as soon as one requirement has one, so files with hashes are
@@ -75,7 +75,7 @@ def pip_commands(listing: Listing, orders: Sequence[Order]) -> tuple[Command, ..
     )
 
 
-def _chosen(needs: Needs, tools: Sequence[str]) -> tuple[DependencySource, ...]:
+def _chosen(needs: DeclaredDependencies, tools: Sequence[str]) -> tuple[DependencySource, ...]:
     """Return the sources for tests.
 
     Those for development are used when there are none for tests, or if only they name the tool that
@@ -98,14 +98,14 @@ def _preferred(sources: Sequence[DependencySource]) -> tuple[DependencySource, .
     return named or tuple(sources)
 
 
-def _base_files(needs: Needs) -> list[str]:
+def _base_files(needs: DeclaredDependencies) -> list[str]:
     """Return the requirements files for running the project, if they declare its dependencies."""
     if needs.dependencies:
         return []
     return [source.name for source in needs.sources if source.for_running]
 
 
-def _editable(needs: Needs, extras: Sequence[DependencySource]) -> Iterator[str]:
+def _editable(needs: DeclaredDependencies, extras: Sequence[DependencySource]) -> Iterator[str]:
     yield from (f"./{path}" for path in needs.beside)
     if needs.installable:
         names = ",".join(source.name for source in extras)
@@ -113,7 +113,7 @@ def _editable(needs: Needs, extras: Sequence[DependencySource]) -> Iterator[str]
 
 
 def _reasons(
-    needs: Needs, chosen: Sequence[DependencySource], base: Sequence[str], missing: Sequence[str], *, with_tests: bool
+    needs: DeclaredDependencies, chosen: Sequence[DependencySource], base: Sequence[str], missing: Sequence[str], *, with_tests: bool
 ) -> Iterator[str]:
     if with_tests and needs.installable:
         yield f"the project in {needs.folder}/" if needs.folder else "the project itself"

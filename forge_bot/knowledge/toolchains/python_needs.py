@@ -48,7 +48,7 @@ class DependencySource(Frozen):
         return any(name_of(each) == project for each in self.requirements)
 
 
-class Needs(Frozen):
+class DeclaredDependencies(Frozen):
     """The way a project is installed, its dependencies, and named sources of more requirements."""
 
     folder: str
@@ -71,7 +71,7 @@ class Needs(Frozen):
         return found.name if found.kind == "file" else f"{found.kind} {found.name}"
 
 
-def read_needs(listing: Listing, folder: str) -> Needs:
+def read_needs(listing: Listing, folder: str) -> DeclaredDependencies:
     """Return the declarations of the Python project in a folder. Nothing of it is executed."""
     project = toml(listing.text(join(folder, "pyproject.toml")))
     legacy = ini(listing.text(join(folder, "setup.cfg")))
@@ -87,7 +87,7 @@ def read_needs(listing: Listing, folder: str) -> Needs:
     extras = (*_extras(project, legacy), *_sources("extra", script.get("extras_require", {})))
     groups = (*_groups(project), *_sources("group", {"dev": tuple(from_tables(table(pipfile, "dev-packages")))}))
     sources = (*extras, *groups, *_files(listing, folder), *_hooks(listing))
-    return Needs(
+    return DeclaredDependencies(
         folder=folder,
         installable=_installable(listing, folder, project, legacy),
         compiled=bool(_COMPILED.search(listing.text(join(folder, "pyproject.toml")) + listing.text(join(folder, "setup.py")))),

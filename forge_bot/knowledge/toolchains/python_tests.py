@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.lenient_config import ini, strings, table, toml
-from forge_bot.knowledge.toolchains.python_needs import Needs
+from forge_bot.knowledge.toolchains.python_needs import DeclaredDependencies
 from forge_bot.values import Frozen
 
 _PYTEST_FILES = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
@@ -46,7 +46,7 @@ class UnittestStart(NamedTuple):
     pattern: str
 
 
-def read_tests(listing: Listing, folder: str, needs: Needs) -> Tests:
+def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Tests:
     """Return the runner of the project in a folder.
 
     Pytest runs unittest's classes too, so any sign of pytest decides.
