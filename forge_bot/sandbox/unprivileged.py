@@ -24,7 +24,7 @@ from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.bubblewrap import THREADS_EACH
 from forge_bot.sandbox.lifeline import KeeperHandle, under_keeper
 from forge_bot.sandbox.programs import CannotStart, cannot_start, program
-from forge_bot.sandbox.protected_places import split_around, with_targets
+from forge_bot.sandbox.protected_places import remove_new_files, split_around, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
 from forge_bot.sandbox.watch_process import SHARED_MEMORY, ProcessReport, WatchLimits, shared_memory_room, shared_memory_used, watch
@@ -56,7 +56,7 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
     with ExitStack() as prepared:
         room = _shared_memory_room(box.limits) if walls else None
         seen, port = prepared.enter_context(visible_files(box)), 0
-        there = prepared.enter_context(kept(seen.worktree, box.kept_inside if walls else ()))
+        there = prepared.enter_context(remove_new_files(seen.worktree, box.kept_inside if walls else ()))
         if walls and seen.policy is not None:
             server = setup_network.listen_here()
             port = server.getsockname()[1]
