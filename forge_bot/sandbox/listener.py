@@ -1,8 +1,9 @@
-"""A small process that makes a listening socket inside the network namespace of another process and sends it to its parent.
+"""A small process that opens a listening socket inside another process's network namespace.
 
-It runs as a script of its own (`python -I -S listener.py PID FD PORT`), with the standard library alone: setns(2) lets a process
-enter a user namespace only while it has one thread. The socket belongs to the namespace in which it was made. Whoever accepts
-on it stays in their own.
+It sends the socket to its parent. It runs as a separate script (`python -I -S listener.py PID FD
+PORT`) and uses only the standard library: setns(2) lets a process enter a user namespace only while
+it has one thread. The socket belongs to the namespace in which it was made. The process that
+accepts on it stays in its own.
 """
 
 import contextlib
@@ -16,13 +17,14 @@ _IP_FREEBIND = 15
 
 
 def main() -> None:
-    """Enter the namespaces of process PID, listen on 127.0.0.1:PORT, and send the socket through the descriptor FD."""
+    """Enter the namespaces of PID, listen on 127.0.0.1:PORT, and send the socket through FD."""
     pid, line, port = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     libc = ctypes.CDLL(None, use_errno=True)
     namespaces = [(os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY), kind) for name, kind in (("user", _NEW_USER), ("net", _NEW_NETWORK))]
     for number, (descriptor, kind) in enumerate(namespaces):
         if libc.setns(descriptor, kind) != 0 and number:
-            # The first may be refused where the box has no user namespace of its own; the second is what counts.
+            # The first may be refused where the box has no user namespace of its own; only the
+            # second is required.
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     server = socket.socket()
     with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
-"""The network of setup: an HTTP proxy of our own, which leads to public addresses and to the registries that are configured.
+"""The network of setup: an HTTP proxy that reaches public addresses and configured registries.
 
-A box with network has no other way out. Under bubblewrap it has a network namespace of its own, in which nothing but the proxy
-answers. Under Landlock it may open TCP connections to the proxy's port only.
+A box with network has no other connection. Under bubblewrap it has its own network namespace, in
+which only the proxy answers. Under Landlock it may open TCP connections to the proxy's port only.
 """
 
 import ipaddress
@@ -22,7 +22,7 @@ from forge_bot.sandbox import listener
 from forge_bot.sandbox.secrets import secret_value
 
 PORT = 3128
-"""Where the proxy is found inside a network namespace."""
+"""The port of the proxy inside a network namespace."""
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>,\]]+", re.IGNORECASE)
 _REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]")
@@ -39,11 +39,14 @@ Place = tuple[str, int]
 
 
 class Refused(Exception):
-    """An address that setup does not get, with the sentence that says why."""
+    """An address that setup may not reach, with a sentence that gives the reason."""
 
 
 def registry_places(environ: Mapping[str, str], texts: Iterable[str]) -> frozenset[Place]:
-    """Return the hosts and ports of the registries that a machine's package settings name; proxies are not among them."""
+    """Return the hosts and ports of the registries in a machine's package settings.
+
+    Proxies are not among them.
+    """
     values = [value for name, value in environ.items() if "PROXY" not in name.upper()]
     lines = [line for text in texts for line in text.splitlines() if "proxy" not in line.lower()]
     found = (_place(address) for text in (*values, *lines) for address in _ADDRESS.findall(text))
@@ -60,7 +63,10 @@ def _place(address: str) -> Place | None:
 
 
 def variables(port: int) -> dict[str, str]:
-    """Return the variables by which package clients find the proxy; they replace what the machine says about proxies."""
+    """Return the variables by which package clients find the proxy.
+
+    They replace the machine's own proxy settings.
+    """
     address = f"http://127.0.0.1:{port}"
     names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
     own = ("PIP_PROXY", "NPM_CONFIG_PROXY", "NPM_CONFIG_HTTPS_PROXY", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "CARGO_HTTP_PROXY")
@@ -70,14 +76,17 @@ def variables(port: int) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class NetworkPolicy:
-    """Where the proxy leads."""
+    """The destinations that the proxy allows."""
 
     registries: frozenset[Place]
     upstream: Mapping[str, str] = field(default_factory=dict[str, str])
     """The machine's own proxies by scheme, as `getproxies` reads them."""
 
     def connect(self, host: str, port: int, scheme: str) -> tuple[socket.socket, bool]:
-        """Return a connection that leads to a place, and whether it ends at the machine's own proxy. Raises Refused, OSError."""
+        """Return a connection to a place, and whether it ends at the machine's own proxy.
+
+        Raises Refused, OSError.
+        """
         addresses = self._addresses(host, port)
         through = self._through(host, port, scheme)
         if through is not None:
@@ -86,7 +95,8 @@ class NetworkPolicy:
             raise OSError(f"{host} has no address")
         for number, address in enumerate(addresses):
             try:
-                # The address that was looked at, so that a second answer of the name service cannot lead elsewhere.
+                # This is the address that was checked, so that a second answer of the name service
+                # cannot lead elsewhere.
                 return socket.create_connection((address, port), _CONNECT_SECONDS), False
             except OSError:
                 if number == len(addresses) - 1:
@@ -94,7 +104,10 @@ class NetworkPolicy:
         raise AssertionError(host)
 
     def _addresses(self, host: str, port: int) -> list[str]:
-        """Return the addresses of a host that may be called; none when its name is not known here. Raises Refused."""
+        """Return the allowed addresses of a host; none when its name is unknown here.
+
+        Raises Refused.
+        """
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
@@ -115,7 +128,7 @@ class NetworkPolicy:
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address belongs to the internet, also where IPv6 only wraps an IPv4 address."""
+    """Return whether an address belongs to the internet, including IPv4 addresses inside IPv6."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
         inner = found.ipv4_mapped or found.sixtofour
@@ -126,12 +139,13 @@ def is_public(address: str) -> bool:
 
 
 def machine_policy(registries: frozenset[Place], declared: Mapping[str, str]) -> NetworkPolicy:
-    """Return the policy of this machine: its registries, and its proxies, or those that the configuration declares."""
+    """Return the policy of this machine: its registries, and its own or the configured proxies."""
     own = {name.lower().removesuffix("_proxy"): value for name, value in declared.items() if name.lower().endswith("_proxy")}
     return NetworkPolicy(registries, {**getproxies(), **own})
 
 
-# -- where it listens --------------------------------------------------------------------------------------------------
+# -- listening sockets
+# ------------------------------------------------------------------------------
 
 
 def listen_inside(pid: int) -> socket.socket:
@@ -149,7 +163,7 @@ def listen_inside(pid: int) -> socket.socket:
 
 
 def listen_here() -> socket.socket:
-    """Return a socket that listens on this machine's loopback, at a port that the kernel chooses."""
+    """Return a socket that listens on this machine's loopback, on a free port."""
     return socket.create_server(("127.0.0.1", 0), backlog=128)
 
 
@@ -158,7 +172,7 @@ def listen_here() -> socket.socket:
 
 @contextmanager
 def serving(server: socket.socket, policy: NetworkPolicy) -> Generator[None]:
-    """Answer on a listening socket until the block ends; then every connection is closed."""
+    """Answer on a listening socket until the block ends; then close every connection."""
     proxy = _Proxy(server, policy)
     thread = threading.Thread(target=proxy.accept, daemon=True)
     thread.start()
@@ -247,7 +261,7 @@ class _Proxy:
 
 
 def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
-    """Return the head of a request without the empty line after it, and what came behind that line."""
+    """Return the head of a request without the empty line after it, and the bytes after it."""
     got = b""
     while b"\r\n\r\n" not in got:
         piece = client.recv(_PIECE)
@@ -259,7 +273,10 @@ def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
 
 
 def _request(method: bytes, target: str, headers: bytes, *, whole: bool) -> bytes:
-    """Return the head for the server: with the path only, unless it is a proxy, and for this one request."""
+    """Return the head for the server, for this one request.
+
+    It has only the path, unless the server is a proxy.
+    """
     parts = urlsplit(target)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     kept = [line for line in headers.split(b"\r\n") if line and not line.lower().startswith(_HOP_HEADERS)]
@@ -268,7 +285,7 @@ def _request(method: bytes, target: str, headers: bytes, *, whole: bool) -> byte
 
 
 def _relay(client: socket.socket, server: socket.socket) -> None:
-    """Pass on what both sides send until both have ended."""
+    """Pass on the bytes of both sides until both have ended."""
     others = {client: server, server: client}
     with selectors.DefaultSelector() as waiting:
         for each in others:
