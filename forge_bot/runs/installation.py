@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.engine import advance, fold
-from forge_bot.engine.next_action import held_name
+from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.state import TaskStatus
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.run import Run
@@ -54,7 +54,7 @@ def _approved(run: Run) -> tuple[bytes, ...]:
         state = advance(run.pipeline, state, report)
         for task in state.tasks:
             if task.status is TaskStatus.CLEARED:
-                found[state.artifacts[held_name(task.spec.id)].blob] = None
+                found[state.artifacts[held_patch_name(task.spec.id)].blob] = None
     return tuple(run.repository.read_blob(blob) for blob in found)
 
 
