@@ -12,7 +12,7 @@ import pytest
 
 from forge_bot import __version__
 from forge_bot.cli.app import run
-from forge_bot.engine.pipeline import DecisionPhase, GatePhase, Speaking
+from forge_bot.engine.pipeline import AnsweringPhase, DecisionPhase, GatePhase
 from forge_bot.prompts.environment import Environment
 from forge_bot.resources import templates
 from forge_bot.runs.inquiry import AGENT
@@ -134,7 +134,7 @@ def test_nothing_in_the_repository_speaks_of_the_machine_it_was_made_on() -> Non
 
 
 def test_no_code_names_a_phase_an_agent_or_a_document_of_the_pipeline() -> None:
-    named = {*SHIPPED.agents, *(phase.id for phase in SHIPPED.phases if isinstance(phase, Speaking | GatePhase | DecisionPhase))}
+    named = {*SHIPPED.agents, *(phase.id for phase in SHIPPED.phases if isinstance(phase, AnsweringPhase | GatePhase | DecisionPhase))}
     named |= {phase.writes for phase in SHIPPED.speaking} | {
         phase.writes.partition("{")[0] for phase in SHIPPED.speaking if "{" in phase.writes
     }

@@ -19,7 +19,7 @@ from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Re
 from forge_bot.agent.capability_requests import sort_requests
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Explore, Malformed, Work, parse_answer
-from forge_bot.agent.models.base import ChatMessage, Finish, MessageRole, ModelReply, prompt_tokens
+from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelReply, prompt_tokens
 from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, Usage
 

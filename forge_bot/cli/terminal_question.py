@@ -15,7 +15,7 @@ from forge_bot.engine.reports import Answer
 from forge_bot.gate import Mistyped, grammar
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.gate.command_types import Approve, PostSummary
-from forge_bot.prompts.escape import revealed
+from forge_bot.prompts.escape import reveal_invisible
 from forge_bot.runs.question import Question, ShownDocument
 from forge_bot.runs.session import Asker, PersonAnswer, PersonQuestion
 from forge_bot.runs.typed_answer import person_answer

@@ -47,7 +47,7 @@ def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged)
     if pipeline.position(state.current_phase) >= pipeline.position(pipeline.implementation.id):
         back = f"Go back with retry {plan.id} first, or abandon the run." if (plan := pipeline.approved_first) else "Abandon the run first."
         raise ReportRejected(f"The tasks have begun, so effort {state.effort} stays.", hint=back)
-    state = state.but(
+    state = state.replace(
         effort=report.effort,
         effort_reason=f"{report.by} chose it",
         flow_template=pipeline.flows[report.effort],

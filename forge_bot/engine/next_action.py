@@ -41,8 +41,8 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
     name = action_id(state)
     match phase:
         case SetupPhase():
-            return Exec(action_id=name, phase=phase.id, operation="prepare", commands=_by_hand(state), setup_only=True)
-        case AgentPhase() if left_out(pipeline, state, phase):
+            return Exec(action_id=name, phase=phase.id, operation="prepare", commands=_commands_by_hand(state), setup_only=True)
+        case AgentPhase() if is_left_out(pipeline, state, phase):
             return WriteFile(action_id=name, phase=phase.id, path=phase.writes, content=_one_task(pipeline, state))
         case AgentPhase() | ReviewPhase():
             return _spawn(pipeline, state, phase, name)

@@ -78,7 +78,7 @@ def _check(pipeline: Pipeline, state: State, target: PhaseId) -> None:
     name = _named(phase)
     if isinstance(phase, SetupPhase | EndPhase | DecisionPhase):
         raise NothingToRetry(f"{name} cannot be done again.", hint="Name a phase between setup and end.", remedy=ShowStatus())
-    if left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
+    if is_left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
         raise NothingToRetry(f"{name} is left out of this run, which has effort {state.effort}.")
     if not _reached(pipeline, state, phase):
         raise NothingToRetry(f"{name} has not been reached. Before it:", details=_missing(pipeline, state, phase))

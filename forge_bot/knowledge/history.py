@@ -39,7 +39,7 @@ def _remarks(position: int, run: PastRun) -> Iterator[Remark]:
 
 def pattern(theme: Theme) -> Pattern:
     """A theme for a prompt: `where` holds the files it names, then the phases or agents that found it."""
-    places = (*sorted(theme.said.files), *(one_line(by) for by in theme.by))
+    places = (*sorted(theme.fingerprint.files), *(one_line(by) for by in theme.by))
     return Pattern(text=theme.text, severity=theme.severity, seen=theme.seen, where=places[:_MOST_PLACES], by_person=theme.person)
 
 

@@ -13,7 +13,7 @@ from forge_bot.engine.reports import Answer, RetryAsked
 from forge_bot.engine.state import State, TaskState
 from forge_bot.errors import BadArguments, BadPipeline, PipelineNotRunnable, UnknownArtifact
 from forge_bot.knowledge import DocumentNames, History
-from forge_bot.knowledge.past_runs import REPORTS, Reported, read_reported
+from forge_bot.knowledge.past_runs import REPORTS, ReviewReports, read_reported
 from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_run import Turns, client_run
 from forge_bot.mcp_server.confirm_control import PastQuestion, Wanted, past_question

@@ -113,7 +113,7 @@ class PromptContext:
         agents = {phase.agent for phase in self.run.pipeline.phases if isinstance(phase, AnsweringPhase)}
         return note.by != PROCESS and note.by not in agents
 
-    def _rules(self, phase: Speaking) -> tuple[str, ...]:
+    def _rules(self, phase: AnsweringPhase) -> tuple[str, ...]:
         """Return the standing rules, for the phases that plan and judge the tasks."""
         return tuple(rule.sentence for rule in self.run.rules.rules) if phase.follows_rules else ()
 

@@ -7,7 +7,7 @@ from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, T
 from forge_bot.values import Verdict
 from tests.fakes.bench import SHIPPED
 
-SPEAKING = [phase for phase in SHIPPED.phases if isinstance(phase, Speaking)]
+SPEAKING = [phase for phase in SHIPPED.phases if isinstance(phase, AnsweringPhase)]
 
 
 def rules() -> list[tuple[str, tuple[str, ...], tuple[Verdict, ...]]]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, Speaking, TaskReviewPhase, TasksPhase
+from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase, TasksPhase
 from tests.fakes.bench import SHIPPED
 
 Answer = Mapping[str, object]
@@ -78,7 +78,7 @@ def usual() -> dict[tuple[str, str, str], Answer]:
     }
 
 
-def well(phase: Speaking) -> Answer:
+def well(phase: AnsweringPhase) -> Answer:
     """What the agent of a phase says when all goes well: a document with its headings, a yes, the list of tasks or the change."""
     match phase:
         case ReviewPhase() | TaskReviewPhase():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.agent.model_answers import AnswerKind, Explore, parse_answer
-from forge_bot.engine.pipeline import Speaking
+from forge_bot.engine.pipeline import AnsweringPhase
 from forge_bot.errors import BadTemplate
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
@@ -235,7 +235,7 @@ def test_a_client_may_change_code_for_a_task_and_else_its_document_only() -> Non
 )
 def test_each_agent_remembers_what_it_can_use(phase: PhaseId, recalls: tuple[str, ...]) -> None:
     speaking = DEVELOP.phase(phase)
-    assert isinstance(speaking, Speaking)
+    assert isinstance(speaking, AnsweringPhase)
     assert speaking.recalls == recalls
     verdicts = ("PASS", "PASS_WITH_NOTES", "FAIL")
     told: dict[str, Any] = {part: ("one",) if part in recalls else () for part in ("similar", "patterns", "friction")}

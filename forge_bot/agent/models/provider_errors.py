@@ -48,7 +48,7 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
             return UnknownModel(f"The provider knows no model {name}.{suggest_models(name)}", details=error_details(error))
         case theirs.ModelQuotaExceededError():
             return ModelUnavailable(
-                f"The account for {name} has used up its quota or credit.", trouble=ModelTrouble("no-credit"), details=said(error)
+                f"The account for {name} has used up its quota or credit.", trouble=ModelTrouble("no-credit"), details=error_details(error)
             )
         case theirs.ModelRequestRejectedError():
             return QuestionRejected(f"The provider of {name} rejects the question: {_sentence(error)}", details=error_details(error))
@@ -85,7 +85,7 @@ def _key_refused(name: str, error: Exception) -> KeyRefused:
     variable = _KEYS.get(name.removeprefix("gateway/").partition(":")[0])
     key = f"the key in {variable}" if variable else "the key"
     remedy = CheckKey(variable or "")
-    return KeyRefused(f"The provider of {name} does not accept {key}: {_sentence(error)}", remedy=remedy, details=said(error))
+    return KeyRefused(f"The provider of {name} does not accept {key}: {_sentence(error)}", remedy=remedy, details=error_details(error))
 
 
 def _not_reached(name: str, error: Exception, seconds: float, times: str) -> ModelUnavailable:
@@ -107,7 +107,7 @@ def _limited(name: str, error: Exception, wait: float | None, times: str) -> Mod
     """The error for a rate limit; it says when to come back if the provider asks for a longer wait than anybody should sit through."""
     if wait is None or not too_long(wait):
         return ModelUnavailable(
-            f"The rate limit of {name} is reached, after {times}.", trouble=ModelTrouble("rate-limited"), details=said(error)
+            f"The rate limit of {name} is reached, after {times}.", trouble=ModelTrouble("rate-limited"), details=error_details(error)
         )
     seconds = ceil(wait) if isfinite(wait) else None
     return ModelUnavailable(
@@ -115,7 +115,7 @@ def _limited(name: str, error: Exception, wait: float | None, times: str) -> Mod
         trouble=ModelTrouble("rate-limited", seconds),
         hint="Come back then.",
         remedy=Resume(),
-        details=said(error),
+        details=error_details(error),
     )
 
 
