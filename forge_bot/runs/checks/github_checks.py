@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from forge_bot.errors import ForgeError
-from forge_bot.github_api import RepositoryAddress, RepositoryFacts, place_of
+from forge_bot.github_api import RepositoryAddress, RepositoryFacts, parse_remote
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.ci_workflows import check_workflows, unheard
@@ -17,7 +17,7 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield what the bot needs on GitHub. Without a token, only how to get one."""
     from forge_bot.github_api import PyGitHub
 
-    place = place_of(subject.repository.remote_url(), subject.environ)
+    place = parse_remote(subject.repository.remote_url(), subject.environ)
     if place is None:
         return
     token = subject.environ.get("GITHUB_TOKEN") or subject.environ.get("GH_TOKEN")
