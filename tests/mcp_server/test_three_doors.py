@@ -138,7 +138,7 @@ def by_bot(stage: Stage) -> Way:
 
 def by_command_line(path: Path, environ: Mapping[str, str], address: str) -> Way:
     """The whole run at a terminal."""
-    for words, code in ((("run", address, "--effort", "L", "--yes"), 3), (("approve",), 3), (("approve",), 0)):
+    for words, code in ((("run", address, "--effort", "L", "--yes"), 3), (("approve", "--by-script"), 3), (("approve", "--by-script"), 0)):
         done = subprocess.run(
             [sys.executable, "-m", "forge_bot", *words], cwd=path, env=environ, capture_output=True, text=True, check=False
         )

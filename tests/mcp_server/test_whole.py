@@ -85,8 +85,8 @@ async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell
         handed = {name: arrived[name] for name in ("workspace", "source_id", "source_url", "flags")}
         fetched = {f"github_{name}": told[name] for name in arrived["fetch_needed"]["fields"]}
         needs = (await host.call("pipeline_init_with_context", **handed, external_context=fetched))["needs_user_confirmation"]
-        assert (needs["detected_effort"], needs["current_branch"]) == ("M", "main")
-        confirmed = {"effort": needs["detected_effort"], "workspace_slug": "before-the-start", "use_current_branch": False}
+        assert (needs["detected_effort"], needs["current_branch"]) == ("S", "main")
+        confirmed = {"effort": "M", "workspace_slug": "before-the-start", "use_current_branch": False}
         ready = await host.call("pipeline_init_with_context", **handed, external_context=fetched, user_confirmation=confirmed)
         host.workspace = ready["workspace"]
         assert ready["branch"] == "fix/42-before-the-start"
