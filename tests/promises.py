@@ -163,6 +163,7 @@ CLI = {
     "cli-run": "Take a task to a reviewed branch, stopping for you at the checkpoints.",
     "cli-approve": "Say yes to what waits, and go on.",
     "cli-reject": "Send what waits back with your notes, and go on.",
+    "cli-revise": "Another spelling of reject.",
     "cli-ask": "Ask the model about what is shown; nothing changes. What is said here reaches no later phase: repeat in the notes of "
     "reject what it should know.",
     "cli-abandon": "End a run. Its branch stays.",
@@ -191,7 +192,7 @@ CLI = {
     "cli-option-discuss": "Answer three questions about the request first.",
     "cli-option-answer": "Answer to the next question of --discuss, where there is no terminal; up to three times.",
     "cli-option-model": "provider:model for all tiers, scripted:FILE or replay:FILE.",
-    "cli-option-budget": "US dollars the run may cost.",
+    "cli-option-budget": "US dollars the run may cost, such as 5.",
     "cli-option-branch": "Name of the new branch.",
     "cli-option-here": "Work on the branch and in the folder that is checked out.",
     "cli-option-record": "Append everything the model says to this file, to be replayed.",

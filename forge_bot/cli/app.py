@@ -109,7 +109,7 @@ def approve(
 
 
 @app.command()
-@app.command("revise", hidden=True)
+@app.command("revise", hidden=True, help="Another spelling of reject.")
 def reject(
     notes: Annotated[list[str], typer.Argument(help="What should be different.", callback=every_word)],
     repo: Repo = HERE,

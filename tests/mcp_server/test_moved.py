@@ -80,6 +80,7 @@ def nothing_twice(stage: Stage) -> None:
 
 async def test_what_a_client_approved_is_asked_again_before_a_pull_request(github: FakeGitHub, tmp_path: Path) -> None:
     stage = Stage(github, tmp_path / "jobs", tmp_path / "script.jsonl")
+    github.add_label(stage.repo, stage.issue, "forge:M", by="maint")
     assert stage.label().code == 0
     asked = stage.state["gate"]["digest"]
     async with laptop(stage, tmp_path / "laptop") as host:

@@ -26,7 +26,7 @@ def test_a_modifier_label_of_somebody_who_may_not_approve_is_ignored_and_said(st
     assert job.code == 0, job.log
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
     assert stage.state["flags"]["auto"] is False
-    assert stage.state["effort"] == "M"
+    assert stage.state["effort"] == "S"
     [said] = stage.said("reply occasion=label-ignored")
     assert "forge:auto" in said
     assert "forge:L" in said
@@ -39,7 +39,7 @@ def test_a_modifier_label_that_an_app_or_nobody_known_added_is_ignored(stage: St
     job = stage.label()
     assert job.code == 0, job.log
     assert stage.state["flags"]["auto"] is False
-    assert stage.state["effort"] == "M"
+    assert stage.state["effort"] == "S"
     assert len(stage.said("reply occasion=label-ignored")) == 1
 
 
@@ -155,6 +155,7 @@ def test_titles_of_strangers_and_models_make_nothing_act_in_commits_and_in_the_p
     task = "## Task 1: [ci skip] closes #8 for @boss"
     tasks = {"artifact_markdown": script.TASKS.replace("## Task 1: Nobody before the start", task)}
     stage.model({("task-decomposer", "*", "*"): tasks})
+    stage.hub.add_label(stage.repo, stage.issue, "forge:M", by="maint")
     assert stage.label().code == 0
     done = heard(stage.say("/approve"))
     assert done.code == 0, done.log

@@ -29,8 +29,8 @@ def test_a_worker_gets_nothing_that_has_the_token_in_it_whatever_it_is_called() 
 
 LOOKED_AT = """
 import ctypes, os, sys
-from forge_bot.bot.job import keep_token
-keep_token("https://github.com", os.environ["GITHUB_TOKEN"])
+from forge_bot.bot.job import protect_token
+protect_token("https://github.com", os.environ["GITHUB_TOKEN"])
 print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
 print(os.environ["GIT_CONFIG_KEY_0"])
 """
