@@ -213,6 +213,20 @@ def unlock(folder: Path, *, seconds: float) -> tuple[str, ...]:
     return tuple(lock.name for lock in found)
 
 
+def unlock_ref(folder: Path, ref: str) -> bool:
+    """Remove the lock that a killed git left on a ref. Return whether there was one.
+
+    Nothing is removed while a git process is at work in the folder, or where that cannot be seen.
+    """
+    if not _PROC.is_dir() or _places_of_git(folder.resolve()):
+        return False
+    lock = folder / git(folder, "rev-parse", "--git-common-dir").line / f"{ref}.lock"
+    if not lock.is_file():
+        return False
+    lock.unlink(missing_ok=True)
+    return True
+
+
 def _places_of_git(folder: Path) -> set[Path | None]:
     """`folder` if a git process stands in it or below; None if there is one of which nobody can see where it stands."""
     found: set[Path | None] = set()

@@ -10,6 +10,8 @@ from pydantic import ValidationError
 
 from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository
+from forge_bot.git.process import unlock_ref
+from forge_bot.git.revisions import branch_ref
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.settings import state_home
@@ -80,6 +82,7 @@ def _remove(repository: Repository, spots: RunPaths) -> None:
 def _removed(repository: Repository, start: FailedStart, folder: Path) -> bool:
     """Remove the tree and the branch, or the folder in the user's tree. Return whether that was possible."""
     if start.own_tree:
+        unlock_ref(repository.root, branch_ref(repository.root, start.branch))
         return repository.remove_unused(start.tree, start.branch, start.base, f"{SPECS}/{start.run}/")
     written = [*folder.iterdir()] if folder.is_dir() else []
     if any(file.name not in {"request.md", REPORTS} and not fnmatchcase(file.name, LEFTOVER) for file in written):

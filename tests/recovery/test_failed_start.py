@@ -56,3 +56,14 @@ def test_a_branch_that_has_got_a_commit_meanwhile_is_left_alone(short: Told) -> 
     tip = world.git("rev-parse", f"feature/{NAME}")
     assert world.forge(*SHORT[0].words)[0] == 3, world.printed
     assert world.git("rev-parse", f"feature/{NAME}") == tip
+
+
+def test_a_lock_that_a_killed_git_left_on_the_branch_does_not_stop_the_next_try(short: Told) -> None:
+    world, _ = short
+    left(world)
+    lock = world.path / ".git" / "refs" / "heads" / "feature" / f"{NAME}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.touch()
+    assert world.forge(*SHORT[0].words)[0] == 3, world.printed
+    assert not lock.exists()
+    assert world.git("branch", "--format=%(refname:short)").split() == [f"feature/{NAME}", "main"]
