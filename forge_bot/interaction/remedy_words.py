@@ -1,10 +1,9 @@
 """The way out of an error in the words of each face: the sentence every face shows, and the remedy in the commands of this one."""
 
 import shlex
+from typing import TYPE_CHECKING
 
 from forge_bot.errors import ForgeError
-from forge_bot.interaction.command_names import CommandNames
-from forge_bot.prompts import escape
 from forge_bot.remedies import (
     ApproveAgain,
     CheckKey,
@@ -20,6 +19,9 @@ from forge_bot.remedies import (
     StartRun,
 )
 
+if TYPE_CHECKING:
+    from forge_bot.interaction.command_names import CommandNames
+
 _DONE_ONCE = "nothing that was done is done again"
 
 
@@ -33,8 +35,11 @@ def advice_for_client(error: ForgeError) -> str:
     return _joined(error.advice, remedy_for_client(error.remedy))
 
 
-def advice_in_thread(error: ForgeError, commands: CommandNames) -> str:
+def advice_in_thread(error: ForgeError, commands: "CommandNames") -> str:
     """The way out for somebody in a thread, as Markdown."""
+    # A server of MCP lists its tools without loading the prompts.
+    from forge_bot.prompts import escape
+
     return _joined(escape.line(error.advice, 400), remedy_in_thread(error.remedy, commands))
 
 
@@ -92,7 +97,7 @@ def remedy_for_client(remedy: Remedy | None) -> str:
             return "Please report this with what the server printed."
 
 
-def remedy_in_thread(remedy: Remedy | None, commands: CommandNames) -> str:
+def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
     """A remedy in commands of the thread, as Markdown."""
     match remedy:
         case None:
@@ -112,6 +117,8 @@ def remedy_in_thread(remedy: Remedy | None, commands: CommandNames) -> str:
         case ApproveAgain():
             return f"Read the version that waits now and say `{commands.say('approve')}` again."
         case SetKey() | CheckKey() | GiveBranchBack():
+            from forge_bot.prompts import escape
+
             return escape.line(_on_the_machine(remedy), 400)
         case ReportBug():
             return "Please report it with the log."

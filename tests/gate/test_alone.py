@@ -56,7 +56,10 @@ def test_only_modules_of_python_itself_are_loaded_and_not_many(api: SmallApi, tm
     loaded = modules_loaded(surroundings(tmp_path, api.url, "issue_comment", commented("/forge --effort M look at this first")), tmp_path)
     assert read_outputs((tmp_path / "output").read_text())["proceed"] == "true"
     assert {name for name in loaded if name.partition(".")[0] not in {*sys.stdlib_module_names, "forge_bot"}} <= {"__main__"}
-    assert {name for name in loaded if name.startswith("forge_bot.") and not name.startswith("forge_bot.gate")} == {"forge_bot.errors"}
+    assert {name for name in loaded if name.startswith("forge_bot.") and not name.startswith("forge_bot.gate")} == {
+        "forge_bot.errors",
+        "forge_bot.remedies",
+    }
     assert "urllib.request" in loaded
     assert len(loaded) < MOST_MODULES
 
