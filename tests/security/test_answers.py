@@ -151,7 +151,7 @@ REFUSED = (
     "forge-bot resume --from phase-1",
     "forge-bot run .specs/20260401-x --from=phase-1",
     "forge-bot.exe approve",
-    "cd /elsewhere && forge-bot approve --repo /work/rota",
+    "cd /elsewhere && forge-bot approve --repo /elsewhere/rota",
     "(sleep 1; forge-bot approve)",
     "forge-bot status && forge-bot approve",
     "forge-bot status\nforge-bot approve",
