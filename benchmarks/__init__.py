@@ -1,1 +1,3 @@
-"""What forge-bot costs in time: `python -m benchmarks` measures it and prints one table. Not part of the package."""
+"""What forge-bot costs in time: `python -m benchmarks` measures it and prints one table. Not part
+of the package.
+"""

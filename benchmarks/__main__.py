@@ -6,7 +6,16 @@ import platform
 import subprocess
 import sys
 
-from benchmarks import action_start, command_line, engine_reports, engine_tasks, mcp_serving, prompts, recall, whole_demo
+from benchmarks import (
+    action_start,
+    command_line,
+    engine_reports,
+    engine_tasks,
+    mcp_serving,
+    prompts,
+    recall,
+    whole_demo,
+)
 from benchmarks.measuring import Row
 from benchmarks.table import markdown, plain
 
@@ -24,9 +33,18 @@ _MEASURES = {
 
 def main() -> int:
     """Measure what was asked for; rows are told on the error stream as they come."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures what forge-bot costs in time.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure; all if left out: {', '.join(_MEASURES)}")
-    parser.add_argument("--markdown", action="store_true", help="print the table for docs/benchmarks.md")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measures what forge-bot costs in time."
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"what to measure; all if left out: {', '.join(_MEASURES)}",
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the table for docs/benchmarks.md"
+    )
     given = parser.parse_args()
     names: list[str] = given.names or [*_MEASURES]
     if unknown := [name for name in names if name not in _MEASURES]:
@@ -41,9 +59,14 @@ def main() -> int:
 
 
 def _machine() -> str:
-    git = subprocess.run(["git", "version"], capture_output=True, text=True, check=True).stdout.strip()
+    git = subprocess.run(
+        ["git", "version"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    return f"Python {platform.python_version()}, {git}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors{load}"
+    return (
+        f"Python {platform.python_version()}, {git}, {platform.system()} {platform.machine()},"
+        f" {os.cpu_count()} processors{load}"
+    )
 
 
 if __name__ == "__main__":

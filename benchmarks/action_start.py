@@ -1,5 +1,5 @@
-"""How quickly the action begins on a machine that has its wheels: the shipped steps of action.yml, one after the other, with a GitHub on
-loopback that notes when it is asked.
+"""How quickly the action begins on a machine that has its wheels: the shipped steps of action.yml,
+one after the other, with a GitHub on loopback that notes when it is asked.
 """
 
 import os
@@ -33,7 +33,9 @@ _LABEL, _TALK = "a label", "talk"
 
 
 def rows() -> Iterator[Row]:
-    """Each go has a fresh copy of the action, an empty environment and an issue of its own; one that warms the disk does not count."""
+    """Each go has a fresh copy of the action, an empty environment and an issue of its own; one
+    that warms the disk does not count.
+    """
     with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
         gone = [_once(Path(name) / str(number)) for number in range(TIMES + 1)][1:]
     for what in gone[0]:
@@ -52,7 +54,9 @@ def _once(folder: Path) -> dict[str, float]:
 
 def _talk(stage: Stage, gate: Mapping[str, Any], folder: Path) -> dict[str, float]:
     """What a comment without a command costs."""
-    payload = stage.hub.payload("issue_comment.created", stage.repo, "maint", comment=stage.comment("What a nice idea!"))
+    payload = stage.hub.payload(
+        "issue_comment.created", stage.repo, "maint", comment=stage.comment("What a nice idea!")
+    )
     environ, _ = stage.machine("issue_comment", payload, "maint")
     clock, share = _ran(gate, _around(environ, shipped(folder / "heard")))
     return {GATE.format(_TALK): clock, SHARE.format(_TALK): share}
@@ -61,14 +65,24 @@ def _talk(stage: Stage, gate: Mapping[str, Any], folder: Path) -> dict[str, floa
 def _label(stage: Stage, steps: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, float]:
     """From the first step's first instruction, with times by GitHub's own watch."""
     stage.issue.labels.append(stage.hub.label(stage.repo, "forge"))
-    payload = stage.hub.payload("issues.labeled", stage.repo, "maint", issue=stage.issue, label="forge")
+    payload = stage.hub.payload(
+        "issues.labeled", stage.repo, "maint", issue=stage.issue, label="forge"
+    )
     environ, job = stage.machine("issues", payload, "maint")
     environ = _around(environ, shipped(folder / "action"))
     at: dict[str, float] = {}
     kept = Event()
-    stage.hub.faults.meanwhile(r"POST .*/reactions$", lambda: at.setdefault(SIGN, time.perf_counter() - start))
-    stage.hub.faults.meanwhile(r"GET .*/info/refs$", lambda: at.update({ASKED: time.perf_counter() - start, COST: _used(process.pid)}))
-    stage.hub.faults.meanwhile(r"POST .*/git-receive-pack$", lambda: (at.setdefault(KEPT, time.perf_counter() - start), kept.set()))
+    stage.hub.faults.meanwhile(
+        r"POST .*/reactions$", lambda: at.setdefault(SIGN, time.perf_counter() - start)
+    )
+    stage.hub.faults.meanwhile(
+        r"GET .*/info/refs$",
+        lambda: at.update({ASKED: time.perf_counter() - start, COST: _used(process.pid)}),
+    )
+    stage.hub.faults.meanwhile(
+        r"POST .*/git-receive-pack$",
+        lambda: (at.setdefault(KEPT, time.perf_counter() - start), kept.set()),
+    )
     gate, install, _, run = steps
     start = time.perf_counter()
     clock, share = _ran(gate, environ)
@@ -84,7 +98,9 @@ def _label(stage: Stage, steps: Sequence[Mapping[str, Any]], folder: Path) -> di
 
 
 def _used(pid: int) -> float:
-    """Processor seconds of a process and the children that it waited for: proc(5), utime to cstime."""
+    """Processor seconds of a process and the children that it waited for: proc(5), utime to
+    cstime.
+    """
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 

@@ -16,19 +16,38 @@ _COMMANDS = {"forge-bot --help": ("--help",), "forge-bot status, one run": ("sta
 
 
 def rows() -> Iterator[Row]:
-    """Each go starts all of them in turn, so that what slows the machine slows them alike; ratios are of one go."""
+    """Each go starts all of them in turn, so that what slows the machine slows them alike; ratios
+    are of one go.
+    """
     with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
         folder = demo(Path(name)).root
         environment = {**os.environ, "XDG_STATE_HOME": str(Path(name) / "state")}
 
         def start(*words: str) -> None:
-            subprocess.run([sys.executable, *words], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [sys.executable, *words],
+                cwd=folder,
+                env=environment,
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
 
-        programs = {"python -c pass": _NOTHING, **{what: ("-m", "forge_bot", *words) for what, words in _COMMANDS.items()}}
+        programs = {
+            "python -c pass": _NOTHING,
+            **{what: ("-m", "forge_bot", *words) for what, words in _COMMANDS.items()},
+        }
         for words in programs.values():
             start(*words)
-        gone = [{what: timed(lambda words=words: start(*words)) for what, words in programs.items()} for _ in range(TIMES)]
+        gone = [
+            {what: timed(lambda words=words: start(*words)) for what, words in programs.items()}
+            for _ in range(TIMES)
+        ]
     for what in programs:
         yield Row(what, "", TIMES, summed_up([each[what] for each in gone]))
     for what in _COMMANDS:
-        yield Row("… beside python -c pass", what, TIMES, summed_up([each[what] / each["python -c pass"] for each in gone], "×"))
+        yield Row(
+            "… beside python -c pass",
+            what,
+            TIMES,
+            summed_up([each[what] / each["python -c pass"] for each in gone], "×"),
+        )

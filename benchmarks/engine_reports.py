@@ -21,7 +21,12 @@ def _after(length: int) -> Iterator[Row]:
     state, reports, new = bench.state, tuple(bench.reports), next_report(bench)
     size = f"{length:,} reports" if length > 1 else "1 report"
     yield Row("next_action", size, 20, measured(lambda: next_action(DEVELOP, state), 20, inner=50))
-    yield Row("advance by one report", size, 20, measured(lambda: advance(DEVELOP, state, new), 20, inner=20))
+    yield Row(
+        "advance by one report",
+        size,
+        20,
+        measured(lambda: advance(DEVELOP, state, new), 20, inner=20),
+    )
     times = 5 if length == LENGTHS[-1] else 20
     whole = measured(lambda: fold(DEVELOP, reports), times)
     yield Row("fold of the whole log", size, times, whole)
@@ -49,4 +54,10 @@ def next_report(bench: Bench) -> Report:
 def edit(bench: Bench) -> ArtifactChanged:
     """The next edit."""
     stamp = bench.now()
-    return ArtifactChanged(key=f"edit-{bench.ticks}", at=stamp, artifact="design.md", blob=blob(str(bench.ticks)), by="ann")
+    return ArtifactChanged(
+        key=f"edit-{bench.ticks}",
+        at=stamp,
+        artifact="design.md",
+        blob=blob(str(bench.ticks)),
+        by="ann",
+    )

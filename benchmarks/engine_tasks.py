@@ -19,7 +19,12 @@ def rows() -> Iterator[Row]:
         bench.step()
     state, written = bench.state, _written(bench)
     yield Row("next_action", size, 20, measured(lambda: next_action(DEVELOP, state), 20, inner=20))
-    yield Row("advance by one report", size, 20, measured(lambda: advance(DEVELOP, state, written), 20, inner=20))
+    yield Row(
+        "advance by one report",
+        size,
+        20,
+        measured(lambda: advance(DEVELOP, state, written), 20, inner=20),
+    )
     while not bench.state.ended:
         bench.step()
     whole = measured(lambda: fold(DEVELOP, bench.reports), 5)
@@ -32,7 +37,11 @@ def specs(count: int) -> tuple[TaskSpec, ...]:
     """Tasks that may all run beside each other."""
     return tuple(
         TaskSpec(
-            id=TaskId(str(number)), title=f"Task {number}", mode=TaskMode.PARALLEL, files=(f"part{number}.py",), acceptance=("It works",)
+            id=TaskId(str(number)),
+            title=f"Task {number}",
+            mode=TaskMode.PARALLEL,
+            files=(f"part{number}.py",),
+            acceptance=("It works",),
         )
         for number in range(1, count + 1)
     )
@@ -44,7 +53,11 @@ def _written(bench: Bench) -> ArtifactWritten:
     if not isinstance(action, SpawnAgent) or not action.parallel_task_ids:
         raise TypeError(action)
     task = action.parallel_task_ids[0]
-    last = next(report for report in reversed(bench.reports) if isinstance(report, ArtifactWritten) and report.phase == action.phase)
+    last = next(
+        report
+        for report in reversed(bench.reports)
+        if isinstance(report, ArtifactWritten) and report.phase == action.phase
+    )
     return last.model_copy(
         update={
             "key": f"{action.action_id}/{task}",

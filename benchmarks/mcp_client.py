@@ -1,4 +1,6 @@
-"""A client without an SDK, so that what is measured is the server: a process, its pipes, and the time until its answer."""
+"""A client without an SDK, so that what is measured is the server: a process, its pipes, and the
+time until its answer.
+"""
 
 import json
 import os
@@ -11,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "benchmark", "version": "1"},
+}
 # These two make Python slow in a way that no user has.
 _LEFT_OUT = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
 
@@ -20,10 +26,14 @@ class Client:
     """The client of one server process."""
 
     def __init__(self, *words: str, folder: Path) -> None:
-        environ = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT} | {"PYTHONPATH": str(ROOT)}
+        environ = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT} | {
+            "PYTHONPATH": str(ROOT)
+        }
         self.began = time.perf_counter()
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen([sys.executable, *words], stdin=pipe, stdout=pipe, env=environ, cwd=folder)
+        self._process = subprocess.Popen(
+            [sys.executable, *words], stdin=pipe, stdout=pipe, env=environ, cwd=folder
+        )
         self._number = 0
 
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:

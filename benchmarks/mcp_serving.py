@@ -1,4 +1,6 @@
-"""The MCP server: its size, its start, a call at a gate, and a call with a prompt, beside servers that do nothing."""
+"""The MCP server: its size, its start, a call at a gate, and a call with a prompt, beside servers
+that do nothing.
+"""
 
 import asyncio
 import json
@@ -42,17 +44,28 @@ def rows() -> Iterator[Row]:
         yield from _starts(gate)
         yield from _gate(gate)
         for size in SIZES:
-            yield from _prompts(_repository(folder / f"prompts-{size}", size), f"{size:,} past runs")
+            yield from _prompts(
+                _repository(folder / f"prompts-{size}", size), f"{size:,} past runs"
+            )
 
 
 def _size() -> Iterator[Row]:
     tools = asyncio.run(make_server(LazyService([])).list_tools())
-    seen = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in tools]
+    seen = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+        for tool in tools
+    ]
     tokens = sum(len(json.dumps(each, separators=(",", ":"))) for each in seen) / 4
-    yield Row("tools/list, characters / 4", f"{len(tools)} tools", 1, Figure(tokens, tokens, tokens, "tokens"))
+    yield Row(
+        "tools/list, characters / 4",
+        f"{len(tools)} tools",
+        1,
+        Figure(tokens, tokens, tokens, "tokens"),
+    )
 
 
-# -- the start ----------------------------------------------------------------------------------------------------
+# -- the start
+# --------------------------------------------------------------------------------------------------
 
 
 def _starts(folder: Path) -> Iterator[Row]:
@@ -60,12 +73,18 @@ def _starts(folder: Path) -> Iterator[Row]:
     programs = {"a loop by hand": _LOOP, "the bare SDK": _SDK, "forge-bot mcp": _OURS}
     for words in programs.values():
         _started(words, folder)
-    gone = [{what: _started(words, folder) for what, words in programs.items()} for _ in range(STARTS)]
+    gone = [
+        {what: _started(words, folder) for what, words in programs.items()} for _ in range(STARTS)
+    ]
     for number, which in enumerate(("first answer", "list of tools")):
         for what in programs:
-            yield Row(f"MCP {which}", what, STARTS, summed_up([each[what][number] for each in gone]))
+            yield Row(
+                f"MCP {which}", what, STARTS, summed_up([each[what][number] for each in gone])
+            )
         ratios = [each["forge-bot mcp"][number] / each["the bare SDK"][number] for each in gone]
-        yield Row(f"… {which}, beside the bare SDK", "forge-bot mcp", STARTS, summed_up(ratios, "×"))
+        yield Row(
+            f"… {which}, beside the bare SDK", "forge-bot mcp", STARTS, summed_up(ratios, "×")
+        )
 
 
 def _started(words: tuple[str, ...], folder: Path) -> tuple[float, float]:
@@ -78,13 +97,18 @@ def _started(words: tuple[str, ...], folder: Path) -> tuple[float, float]:
     return first, listed
 
 
-# -- a gate -------------------------------------------------------------------------------------------------------
+# -- a gate
+# --------------------------------------------------------------------------------------------------
 
 
 def _gate(folder: Path) -> Iterator[Row]:
     """The open question asked for again and again, in turns with a tool that answers a word."""
     place = asyncio.run(_begun(folder, gate=True))
-    with connected(*_LOOP, folder=folder) as loop, connected(*_SDK, folder=folder) as sdk, connected(*_OURS, folder=folder) as ours:
+    with (
+        connected(*_LOOP, folder=folder) as loop,
+        connected(*_SDK, folder=folder) as sdk,
+        connected(*_OURS, folder=folder) as ours,
+    ):
         time.sleep(_SETTLED)
         once: dict[str, Callable[[], object]] = {
             "a trivial tool, a loop by hand": lambda: loop.call("trivial", place),
@@ -104,11 +128,14 @@ def _check_gate(ours: Client, place: str) -> None:
     assert answer["type"] == "checkpoint", answer
 
 
-# -- a prompt -----------------------------------------------------------------------------------------------------
+# -- a prompt
+# --------------------------------------------------------------------------------------------------
 
 
 def _prompts(folder: Path, said: str) -> Iterator[Row]:
-    """The action of an analyst: the whole prompt is made anew; own time is what is left without starting git. At last, asked again."""
+    """The action of an analyst: the whole prompt is made anew; own time is what is left without
+    starting git. At last, asked again.
+    """
     place = asyncio.run(_begun(folder, gate=False))
     desk = Service([folder], moment=0)
 
@@ -117,15 +144,26 @@ def _prompts(folder: Path, said: str) -> Iterator[Row]:
 
     first = timed(once)
     calls = len(started_by(once))
-    start = measured(lambda: git(folder, "version"), 15, inner=calls, clock=PROCESSOR).median * calls if calls else 0.0
+    start = (
+        measured(lambda: git(folder, "version"), 15, inner=calls, clock=PROCESSOR).median * calls
+        if calls
+        else 0.0
+    )
     whole = measured(once, 15, clock=WALL)
     busy = measured(once, 15, clock=PROCESSOR)
     yield Row("next_action with a prompt, the first in a process", said, 1, summed_up([first]))
     yield Row("next_action with a prompt", said, 15, whole)
     yield Row("… calls of git", said, 1, Figure(calls, calls, calls, ""))
-    yield Row("… our own time", said, 15, Figure(busy.median - start, busy.low - start, busy.high - start))
+    yield Row(
+        "… our own time", said, 15, Figure(busy.median - start, busy.low - start, busy.high - start)
+    )
     assert desk.asked_again(place, {}) is not None
-    yield Row("… asked again, nothing changed", said, 15, measured(lambda: desk.asked_again(place, {}), 15, inner=20, clock=WALL))
+    yield Row(
+        "… asked again, nothing changed",
+        said,
+        15,
+        measured(lambda: desk.asked_again(place, {}), 15, inner=20, clock=WALL),
+    )
 
 
 async def _begun(folder: Path, *, gate: bool) -> str:
@@ -148,6 +186,10 @@ def _repository(folder: Path, past: int) -> Path:
         for name, text in workspace(run):
             (place / name).write_text(text, encoding="utf-8")
     identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
-    for words in (("init", "-q", "-b", "main"), ("add", "-A"), (*identity, "commit", "-qm", "start")):
+    for words in (
+        ("init", "-q", "-b", "main"),
+        ("add", "-A"),
+        (*identity, "commit", "-qm", "start"),
+    ):
         subprocess.run(["git", "-C", str(folder), *words], check=True)
     return folder

@@ -20,7 +20,9 @@ class Figure(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One line of the table: what was done, with how much of it around, how often, and how long it took."""
+    """One line of the table: what was done, with how much of it around, how often, and how long it
+    took.
+    """
 
     what: str
     size: str
@@ -34,7 +36,8 @@ WALL: Clock = time.perf_counter
 """The clock on the wall: for all that starts processes or waits for a disk."""
 
 PROCESSOR: Clock = time.process_time
-"""What this process had of a processor: for pure computing, which then looks the same beside other programs."""
+"""What this process had of a processor: for pure computing, which then looks the same beside other
+programs."""
 
 
 def timed(once: Callable[[], object], clock: Clock = WALL) -> float:
@@ -44,8 +47,17 @@ def timed(once: Callable[[], object], clock: Clock = WALL) -> float:
     return clock() - start
 
 
-def measured(once: Callable[[], object], times: int, *, inner: int = 1, warm: bool = True, clock: Clock = PROCESSOR) -> Figure:
-    """Seconds of one go, measured `times` times over `inner` goes each; with `warm`, after a go that does not count."""
+def measured(
+    once: Callable[[], object],
+    times: int,
+    *,
+    inner: int = 1,
+    warm: bool = True,
+    clock: Clock = PROCESSOR,
+) -> Figure:
+    """Seconds of one go, measured `times` times over `inner` goes each; with `warm`, after a go
+    that does not count.
+    """
     if warm:
         once()
 

@@ -19,7 +19,9 @@ SIZES = (0, 1_000, 10_000)
 
 
 def rows() -> Iterator[Row]:
-    """All prompts of the demo's run are made again; a figure is the mean of them in one go through all."""
+    """All prompts of the demo's run are made again; a figure is the mean of them in one go through
+    all.
+    """
     with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
         played = demo(Path(name))
         for size in SIZES:
@@ -35,7 +37,12 @@ def _among(played: Repository, folder: Path, size: int) -> Iterator[Row]:
     yield Row("prompt, recall and assembly only", said, 15, _alone(run))
     yield Row("prompt, git included", said, 15, _each(run))
     calls = [len(started_by(lambda step=step: run.prompt(step))) for step in run.steps]
-    yield Row("prompt, calls of git", said, len(calls), Figure(statistics.median(calls), min(calls), max(calls), ""))
+    yield Row(
+        "prompt, calls of git",
+        said,
+        len(calls),
+        Figure(statistics.median(calls), min(calls), max(calls), ""),
+    )
 
 
 def _each(run: Finished) -> Figure:
@@ -53,7 +60,11 @@ def _alone(run: Finished) -> Figure:
         for material, task in made:
             phase = run.briefing.run.pipeline.phase(PhaseId(material.phase))
             parts = phase.recalls if isinstance(phase, AnsweringPhase) else ()
-            history.recall(text if task is None else f"{task}\n{text}", exclude=run.briefing.run.name, parts=parts)
+            history.recall(
+                text if task is None else f"{task}\n{text}",
+                exclude=run.briefing.run.name,
+                parts=parts,
+            )
             assemble(material, environment)
 
     return measured(again, 15).over(len(made))
@@ -62,7 +73,12 @@ def _alone(run: Finished) -> Figure:
 def _reading(run: Finished, said: str) -> Iterator[Row]:
     """The past runs of a commit when nobody has seen them before, and when they are remembered."""
     documents = DocumentNames.of(run.briefing.run.pipeline)
-    yield Row("past runs, read the first time", said, 1, summed_up([timed(lambda: past_runs(run.repository, run.base, documents))]))
+    yield Row(
+        "past runs, read the first time",
+        said,
+        1,
+        summed_up([timed(lambda: past_runs(run.repository, run.base, documents))]),
+    )
     again = measured(lambda: past_runs(run.repository, run.base, documents), 3, clock=WALL)
     yield Row("past runs, remembered", said, 3, again)
     size = memory(run.repository).stat().st_size / 1e6

@@ -24,4 +24,9 @@ def _among(size: int) -> Iterator[Row]:
     said = f"{size:,} past runs"
     yield Row("recall, warm", said, 30, measured(lambda: history.recall(question, files), 30))
     if size:
-        yield Row("recall, first question", said, 3, measured(lambda: History(runs).recall(question, files), 3, warm=False))
+        yield Row(
+            "recall, first question",
+            said,
+            3,
+            measured(lambda: History(runs).recall(question, files), 3, warm=False),
+        )

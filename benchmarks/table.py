@@ -12,7 +12,10 @@ def plain(rows: Sequence[Row]) -> str:
     """Columns filled with blanks."""
     cells = [_HEAD, *(_cells(row) for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(_HEAD))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in cells
+    )
 
 
 def markdown(rows: Sequence[Row]) -> str:
@@ -23,7 +26,13 @@ def markdown(rows: Sequence[Row]) -> str:
 
 def _cells(row: Row) -> tuple[str, ...]:
     figure = row.figure
-    return (row.what, row.size, said(figure.median, figure), f"{said(figure.low, figure)} – {said(figure.high, figure)}", str(row.times))
+    return (
+        row.what,
+        row.size,
+        said(figure.median, figure),
+        f"{said(figure.low, figure)} – {said(figure.high, figure)}",
+        str(row.times),
+    )
 
 
 def said(value: float, figure: Figure) -> str:

@@ -1,4 +1,6 @@
-"""The whole demo: a repository is made, a recorded run goes through every phase, the sample's tests run."""
+"""The whole demo: a repository is made, a recorded run goes through every phase, the sample's tests
+run.
+"""
 
 import tempfile
 from collections.abc import Iterator

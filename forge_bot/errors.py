@@ -1,4 +1,5 @@
-"""Every error a user can meet: class, stable code, sentence, hint, and the outcome it ends an invocation with.
+"""Every error a user can meet: class, stable code, sentence, hint, and the outcome it ends an
+invocation with.
 
     ForgeError
     ├── RequestError      what was asked cannot be done as asked            exit 2
@@ -43,7 +44,14 @@ class ForgeError(Exception):
     """The way out that each face words in its own commands (`interaction/remedy_words.py`)."""
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str, *, hint: str | None = None, remedy: Remedy | None = None, details: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        remedy: Remedy | None = None,
+        details: tuple[str, ...] = (),
+    ) -> None:
         """Make the error; a hint or a remedy of its own takes the place of both that are usual."""
         super().__init__(message)
         own = bool(hint) or remedy is not None
@@ -69,7 +77,8 @@ def registry() -> dict[str, type[ForgeError]]:
     return {cls.code: cls for cls in below(ForgeError) if "code" in cls.__dict__}
 
 
-# -- what was asked -----------------------------------------------------------------------------------------------
+# -- what was asked
+# --------------------------------------------------------------------------------------------------
 
 
 class RequestError(ForgeError):
@@ -97,7 +106,10 @@ class IssueUnavailable(RequestError):
     """The issue behind a URL could not be read."""
 
     code = "REQUEST-003"
-    hint = "Check the address; for a private repository set GITHUB_TOKEN. You can also paste the text of the issue as the task."
+    hint = (
+        "Check the address; for a private repository set GITHUB_TOKEN. You can also paste the text"
+        " of the issue as the task."
+    )
 
 
 class UnknownRun(RequestError):
@@ -128,7 +140,8 @@ class BadOption(RequestError):
     usual_remedy = ReadHelp()
 
 
-# -- is everything ready ------------------------------------------------------------------------------------------
+# -- is everything ready
+# --------------------------------------------------------------------------------------------------
 
 
 class SetupError(ForgeError):
@@ -141,7 +154,10 @@ class NotARepository(SetupError):
     """The folder is not inside a git work tree."""
 
     code = "GIT-001"
-    hint = "Go into the repository, or name it with --repo PATH. A new one: git init && git add -A && git commit -m start."
+    hint = (
+        "Go into the repository, or name it with --repo PATH. A new one: git init && git add -A &&"
+        " git commit -m start."
+    )
 
 
 class DetachedHead(SetupError):
@@ -204,9 +220,19 @@ class PushRefusal(StrEnum):
 class PushRefused(GitFailed):
     """The remote does not take a push; `said` are its own words."""
 
-    def __init__(self, failed: GitFailed, why: PushRefusal, said: str, *, hint: str, remedy: Remedy | None = None) -> None:
+    def __init__(
+        self,
+        failed: GitFailed,
+        why: PushRefusal,
+        said: str,
+        *,
+        hint: str,
+        remedy: Remedy | None = None,
+    ) -> None:
         """Make the error from the failed call of git."""
-        super().__init__(failed.message, output=failed.output, hint=hint, remedy=remedy, details=failed.details)
+        super().__init__(
+            failed.message, output=failed.output, hint=hint, remedy=remedy, details=failed.details
+        )
         self.why = why
         self.said = said
 
@@ -265,8 +291,8 @@ class UnknownModel(SetupError):
 
     code = "MODEL-002"
     hint = (
-        "Write provider:model, for example anthropic:claude-sonnet-5-5, openai:gpt-6-luna or openai-chat:NAME with "
-        "OPENAI_BASE_URL set to your server."
+        "Write provider:model, for example anthropic:claude-sonnet-5-5, openai:gpt-6-luna or"
+        " openai-chat:NAME with OPENAI_BASE_URL set to your server."
     )
 
 
@@ -281,11 +307,16 @@ class NoTestCommand(SetupError):
     """No way to test the repository was found, so nothing could be verified."""
 
     code = "CHECK-001"
-    hint = "Set commands.test in .forge/config.yml, or `test: []` there to work without tests: the pull request will say so."
+    hint = (
+        "Set commands.test in .forge/config.yml, or `test: []` there to work without tests: the"
+        " pull request will say so."
+    )
 
 
 class NotReady(SetupError):
-    """Something stands in the way of a run; it is found before a model is asked, so nothing was spent."""
+    """Something stands in the way of a run; it is found before a model is asked, so nothing was
+    spent.
+    """
 
     code = "PREFLIGHT-001"
     hint = "`forge-bot doctor` shows everything that was looked at."
@@ -295,7 +326,10 @@ class NoSandbox(SetupError):
     """Project commands cannot be locked in on this machine."""
 
     code = "SANDBOX-001"
-    hint = "Install bubblewrap, allow unprivileged user namespaces, or set sandbox: off in .forge/config.yml if you trust the code."
+    hint = (
+        "Install bubblewrap, allow unprivileged user namespaces, or set sandbox: off in"
+        " .forge/config.yml if you trust the code."
+    )
 
 
 class SandboxFailed(SetupError):
@@ -306,7 +340,9 @@ class SandboxFailed(SetupError):
 
 
 class CannotJudge(SetupError):
-    """A command failed because the sandbox lacks something that bubblewrap has: the result says nothing about the project."""
+    """A command failed because the sandbox lacks something that bubblewrap has: the result says
+    nothing about the project.
+    """
 
     code = "SANDBOX-003"
     hint = (
@@ -329,7 +365,8 @@ class BadInput(SetupError):
     hint = "Correct the input in the workflow file that uses the action."
 
 
-# -- what a run can do now ----------------------------------------------------------------------------------------
+# -- what a run can do now
+# --------------------------------------------------------------------------------------------------
 
 
 class RunError(ForgeError):
@@ -367,7 +404,8 @@ class BranchRenamed(RunError):
     usual_remedy = GiveBranchBack()
 
 
-# -- what the engine takes ----------------------------------------------------------------------------------------
+# -- what the engine takes
+# --------------------------------------------------------------------------------------------------
 
 
 class ReportRejected(RunError):
@@ -430,10 +468,14 @@ class NeedsTerminal(ReportRejected):
     """A person's answer was given where no person sits."""
 
     code = "GATE-005"
-    hint = "Type it at a terminal. A script that answers for you adds --by-script, and the record says so."
+    hint = (
+        "Type it at a terminal. A script that answers for you adds --by-script, and the record"
+        " says so."
+    )
 
 
-# -- what an MCP client asks --------------------------------------------------------------------------------------
+# -- what an MCP client asks
+# --------------------------------------------------------------------------------------------------
 
 
 class BadArguments(RequestError):
@@ -468,7 +510,9 @@ class NothingVisible(ReportRejected):
     """A report on an action without the effect that the action has."""
 
     code = "MCP-005"
-    hint = "Do what the action asks, or report previous_error if it cannot be done; then report again."
+    hint = (
+        "Do what the action asks, or report previous_error if it cannot be done; then report again."
+    )
 
 
 class ActionUnnamed(ReportRejected):
@@ -489,7 +533,10 @@ class ForeignCommits(ReportRejected):
     """The branch got commits that the run did not make, while an agent was at work."""
 
     code = "MCP-008"
-    hint = "Take them back into the work tree with git reset --soft, and report again: the run commits by itself."
+    hint = (
+        "Take them back into the work tree with git reset --soft, and report again: the run commits"
+        " by itself."
+    )
 
 
 class ArtifactUnfit(ReportRejected):
@@ -503,7 +550,10 @@ class ContextMissing(RequestError):
     """What the issue says was not handed over."""
 
     code = "MCP-010"
-    hint = "Fetch the fields that pipeline_init named under fetch_needed, and pass them as external_context."
+    hint = (
+        "Fetch the fields that pipeline_init named under fetch_needed, and pass them as"
+        " external_context."
+    )
 
 
 class AskedElsewhere(ReportRejected):
@@ -514,7 +564,9 @@ class AskedElsewhere(ReportRejected):
 
 
 class PersonDecides(ReportRejected):
-    """A client wants to end a run, or send it back, past a question that is a person's to answer."""
+    """A client wants to end a run, or send it back, past a question that is a person's to
+    answer.
+    """
 
     code = "MCP-014"
     hint = "Let the person decide."
@@ -534,7 +586,8 @@ class PortTaken(SetupError):
     hint = "Name another one with --port, or end the program that has it."
 
 
-# -- what lies on disk --------------------------------------------------------------------------------------------
+# -- what lies on disk
+# --------------------------------------------------------------------------------------------------
 
 
 class StateError(ForgeError):
@@ -545,7 +598,10 @@ class ReportsDamaged(StateError):
     """reports.jsonl, the truth about a run, cannot be read to its end."""
 
     code = "STATE-001"
-    hint = "`forge-bot repair` restores the newest version in git's history that can be read, and says what is lost."
+    hint = (
+        "`forge-bot repair` restores the newest version in git's history that can be read, and says"
+        " what is lost."
+    )
 
 
 class OtherSchema(StateError):
@@ -587,14 +643,17 @@ class DiskFull(StateError):
 
 
 class RecordChanged(StateError):
-    """reports.jsonl was changed or replaced by another program while a process worked on the run; nothing was added to it."""
+    """reports.jsonl was changed or replaced by another program while a process worked on the run;
+    nothing was added to it.
+    """
 
     code = "STATE-007"
     hint = "See what changed it, for example a git reset: git reflog BRANCH."
     usual_remedy = Resume()
 
 
-# -- GitHub -------------------------------------------------------------------------------------------------------
+# -- GitHub
+# --------------------------------------------------------------------------------------------------
 
 
 class GitHubError(ForgeError):
@@ -637,12 +696,21 @@ class ConversationLocked(GitHubError):
 
 
 class RateLimited(GitHubError):
-    """A limit of GitHub is used up for longer than may be waited here; `seconds` says for how long, where GitHub tells it."""
+    """A limit of GitHub is used up for longer than may be waited here; `seconds` says for how long,
+    where GitHub tells it.
+    """
 
     code = "GITHUB-006"
     hint = "Wait until then; nothing of this request was carried out."
 
-    def __init__(self, message: str, *, seconds: int | None = None, hint: str | None = None, details: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        seconds: int | None = None,
+        hint: str | None = None,
+        details: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(message, hint=hint, details=details)
         self.seconds = seconds
 
@@ -674,7 +742,9 @@ class MovedElsewhere(GitHubError):
     code = "GITHUB-010"
     hint = "Go on at the new address."
 
-    def __init__(self, message: str, *, to: str = "", hint: str | None = None, details: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, message: str, *, to: str = "", hint: str | None = None, details: tuple[str, ...] = ()
+    ) -> None:
         """Make the error; `to` is the new address, where it is known."""
         super().__init__(message, hint=hint, details=details)
         self.to = to
@@ -687,7 +757,8 @@ class BadAddress(GitHubError):
     hint = "Correct GITHUB_API_URL: https, or http on this machine."
 
 
-# -- the model ----------------------------------------------------------------------------------------------------
+# -- the model
+# --------------------------------------------------------------------------------------------------
 
 
 class ModelError(ForgeError):
@@ -733,24 +804,33 @@ class ContextTooLong(ModelError):
     """The question is longer than the model's context window."""
 
     code = "MODEL-006"
-    hint = "Configure a model with a larger context window for this tier, or lower the limits of what is read."
+    hint = (
+        "Configure a model with a larger context window for this tier, or lower the limits of what"
+        " is read."
+    )
 
 
 class QuestionRejected(ModelError):
     """The provider does not take the question as it was put; asking again would not help."""
 
     code = "MODEL-007"
-    hint = "The provider's own words are above; docs/models.md says what a server has to understand."
+    hint = (
+        "The provider's own words are above; docs/models.md says what a server has to understand."
+    )
 
 
-# -- the bot ------------------------------------------------------------------------------------------------------
+# -- the bot
+# --------------------------------------------------------------------------------------------------
 
 
 class CommitsRefused(RunError):
     """What the worker committed is not what a worker may commit; it was not pushed."""
 
     code = "BOT-001"
-    hint = "Nothing was pushed. Look at the log of the job; if a person made these commits, push them by hand."
+    hint = (
+        "Nothing was pushed. Look at the log of the job; if a person made these commits, push them"
+        " by hand."
+    )
 
 
 class BranchMoved(RunError):
@@ -761,7 +841,12 @@ class BranchMoved(RunError):
 
 
 class NothingDelivered(RunError):
-    """The job that worked left nothing that could be read: its machine was lost, or something spoke in its place."""
+    """The job that worked left nothing that could be read: its machine was lost, or something spoke
+    in its place.
+    """
 
     code = "BOT-003"
-    hint = "What it did since it began is lost; everything before lies on the branch. Retry goes on from there."
+    hint = (
+        "What it did since it began is lost; everything before lies on the branch. Retry goes on"
+        " from there."
+    )

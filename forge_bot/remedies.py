@@ -1,4 +1,6 @@
-"""Ways out of an error, as values: a face words each of them in its own commands. The standard library only, for the gate."""
+"""Ways out of an error, as values: a face words each of them in its own commands. The standard
+library only, for the gate.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -87,7 +89,17 @@ class ReportBug:
 
 
 Remedy = (
-    Resume | StartRun | ListRuns | ShowStatus | ReadHelp | RejectWithNotes | ApproveAgain | SetKey | CheckKey | GiveBranchBack | ReportBug
+    Resume
+    | StartRun
+    | ListRuns
+    | ShowStatus
+    | ReadHelp
+    | RejectWithNotes
+    | ApproveAgain
+    | SetKey
+    | CheckKey
+    | GiveBranchBack
+    | ReportBug
 )
 
 

@@ -20,7 +20,9 @@ class Frozen(BaseModel):
 class Recorded(Frozen):
     """A value that is written to state.json, with the camelCase keys of that file."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True
+    )
 
 
 class Effort(StrEnum):
@@ -53,7 +55,12 @@ class Verdict(StrEnum):
     @property
     def positive(self) -> bool:
         """Return whether the work may continue."""
-        return self in {Verdict.APPROVE, Verdict.APPROVE_WITH_NOTES, Verdict.PASS, Verdict.PASS_WITH_NOTES}
+        return self in {
+            Verdict.APPROVE,
+            Verdict.APPROVE_WITH_NOTES,
+            Verdict.PASS,
+            Verdict.PASS_WITH_NOTES,
+        }
 
 
 class Severity(StrEnum):
@@ -108,7 +115,9 @@ class Usage(Recorded):
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
-    cost: Decimal | None = Field(default=Decimal(0), description="None when the price of a model is unknown")
+    cost: Decimal | None = Field(
+        default=Decimal(0), description="None when the price of a model is unknown"
+    )
     duration_ms: int = 0
     model: str = ""
 
@@ -143,7 +152,9 @@ class CommandResult(Recorded):
     duration_ms: int
     timed_out: bool = False
     tests: int | None = Field(default=None, description="tests that ran, where the output tells")
-    failures: tuple[str, ...] = Field(default=(), description="failing tests or lint complaints, by stable names, sorted")
+    failures: tuple[str, ...] = Field(
+        default=(), description="failing tests or lint complaints, by stable names, sorted"
+    )
     tail: str = Field(default="", description="the last lines of the output")
 
 

@@ -1,4 +1,6 @@
-"""Agreed comments → PNG: Markdown to HTML as GitHub would, GitHub's style around it, one picture a comment."""
+"""Agreed comments → PNG: Markdown to HTML as GitHub would, GitHub's style around it, one picture a
+comment.
+"""
 
 import re
 import subprocess
@@ -39,10 +41,23 @@ body { margin: 0; padding: 20px; background: #fff; width: 900px; }
 
 
 def html(markdown: str) -> str:
-    """A comment as GitHub renders it: line ends are breaks, alerts are boxes, boxes are ticked, differences have colours."""
-    page = MarkdownIt("commonmark", {"breaks": True}).enable(["table", "strikethrough"]).render(markdown)
-    page = re.sub(r"<blockquote>\n<p>\[!(\w+)\](?:<br />)?\n?(.*?)</blockquote>", _alert, page, flags=re.DOTALL)
-    page = re.sub(r"<li>(<p>)?\[ \] ", r'<li class="task">\1<input type="checkbox" disabled> ', page)
+    """A comment as GitHub renders it: line ends are breaks, alerts are boxes, boxes are ticked,
+    differences have colours.
+    """
+    page = (
+        MarkdownIt("commonmark", {"breaks": True})
+        .enable(["table", "strikethrough"])
+        .render(markdown)
+    )
+    page = re.sub(
+        r"<blockquote>\n<p>\[!(\w+)\](?:<br />)?\n?(.*?)</blockquote>",
+        _alert,
+        page,
+        flags=re.DOTALL,
+    )
+    page = re.sub(
+        r"<li>(<p>)?\[ \] ", r'<li class="task">\1<input type="checkbox" disabled> ', page
+    )
     return re.sub(r'<code class="language-diff">(.*?)</code>', _difference, page, flags=re.DOTALL)
 
 
@@ -56,7 +71,8 @@ def _difference(found: re.Match[str]) -> str:
     kinds = {"+": "add", "-": "del", "@": "at"}
     named = ("+++", "---", "diff", "index")
     lines = [
-        f'<span class="{"at" if line.startswith(named) else kinds.get(line[:1], "line")}">{line}</span>'
+        "<span"
+        f' class="{"at" if line.startswith(named) else kinds.get(line[:1], "line")}">{line}</span>'
         for line in found[1].rstrip("\n").split("\n")
     ]
     return f"<code>{''.join(lines)}</code>"
@@ -69,19 +85,39 @@ def picture(browser: str, css: str, source: Path, target: Path) -> None:
     if text.startswith("# "):
         first, _, text = text.partition("\n")
         title = f'<h1 class="title">{html(first[2:])}</h1>'
-    body = f'{title}<div class="comment">{who}<article class="markdown-body">{html(text)}</article></div>'
-    script = "<script>document.title = document.querySelector('.comment').getBoundingClientRect().bottom</script>"
+    body = (
+        f'{title}<div class="comment">{who}<article'
+        f' class="markdown-body">{html(text)}</article></div>'
+    )
+    script = (
+        "<script>document.title ="
+        " document.querySelector('.comment').getBoundingClientRect().bottom</script>"
+    )
     page = f'<!doctype html><meta charset="utf-8"><style>{css}{STYLE}</style>{body}{script}'
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "page.html"
         place.write_text(page, encoding="utf-8")
-        flags = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}/profile"]
+        flags = [
+            browser,
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            f"--user-data-dir={folder}/profile",
+        ]
         dumped = subprocess.run(
-            [*flags, f"--window-size={WIDTH},800", "--dump-dom", str(place)], capture_output=True, text=True, check=True
+            [*flags, f"--window-size={WIDTH},800", "--dump-dom", str(place)],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         height = int(float(re.findall(r"<title>([\d.]+)</title>", dumped.stdout)[0])) + 20
         shot = Path(folder) / "shot.png"
-        size = ["--force-device-scale-factor=1.5", f"--window-size={WIDTH},{height}", f"--screenshot={shot}"]
+        size = [
+            "--force-device-scale-factor=1.5",
+            f"--window-size={WIDTH},{height}",
+            f"--screenshot={shot}",
+        ]
         subprocess.run([*flags, *size, str(place)], capture_output=True, check=True)
         Image.open(shot).convert("RGB").quantize(COLORS).save(target, optimize=True)
 

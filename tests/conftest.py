@@ -29,12 +29,20 @@ def _shard(text: str) -> tuple[int, int]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Take `--shard 1/4`: the first of four parts of the tests."""
-    parser.addoption("--shard", type=_shard, default=(1, 1), metavar="N/OF", help="run one part of the tests: 1/4 is the first of four")
+    parser.addoption(
+        "--shard",
+        type=_shard,
+        default=(1, 1),
+        metavar="N/OF",
+        help="run one part of the tests: 1/4 is the first of four",
+    )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of one shard: each test is in one by a checksum of its name, and those that share a group are in the same."""
+    """Keep the tests of one shard: each test is in one by a checksum of its name, and those that
+    share a group are in the same.
+    """
     shard: tuple[int, int] = config.option.shard
     number, of = shard
     kept = [item for item in items if zlib.crc32(_group(item).encode()) % of == number - 1]
@@ -49,7 +57,9 @@ def _group(item: pytest.Item) -> str:
 
 @pytest.fixture
 def github(tmp_path: Path) -> "Iterator[FakeGitHub]":
-    """A GitHub on loopback. The test fails when an exchange with it did not fit GitHub's own description."""
+    """A GitHub on loopback. The test fails when an exchange with it did not fit GitHub's own
+    description.
+    """
     # The checkers take half a second to import; tests without GitHub do not pay for it.
     from tests.fakes.github import FakeGitHub
 
@@ -60,7 +70,9 @@ def github(tmp_path: Path) -> "Iterator[FakeGitHub]":
 
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Kept]":
-    """A run in a thread that a label has led to its first question, once for all tests that begin there."""
+    """A run in a thread that a label has led to its first question, once for all tests that begin
+    there.
+    """
     from tests.bot.kept import Kept
     from tests.bot.stage import Stage
     from tests.fakes.github import FakeGitHub
@@ -75,7 +87,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Kept]":
 
 @pytest.fixture(scope="session")
 def over(kept: "Kept", tmp_path_factory: pytest.TempPathFactory) -> "Kept":
-    """The same run after its approval: its pull request is open. Tests that use it go to one worker, by their group `over`."""
+    """The same run after its approval: its pull request is open. Tests that use it go to one
+    worker, by their group `over`.
+    """
     from tests.bot.kept import Kept
     from tests.bot.stage import heard
 
@@ -94,10 +108,14 @@ def waiting(kept: "Kept", tmp_path: Path) -> "Iterator[Stage]":
 
 
 @pytest.fixture
-def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Sample:
+def sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Sample:
     """The sample repository, with its own state folder and no terminal."""
     path = tmp_path / "rota"
-    shutil.copytree(templates() / "demo" / "repository", path, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        templates() / "demo" / "repository", path, ignore=shutil.ignore_patterns("__pycache__")
+    )
     for words in (
         ["init", "-q", "-b", "main"],
         ["add", "-A"],

@@ -34,9 +34,17 @@ def test_the_wheel_carries_every_template_and_nothing_else(tmp_path: Path) -> No
     )
     assert built.returncode == 0, built.stderr
     wheel = next(tmp_path.glob("*.whl"))
-    packed = {name.removeprefix("forge_bot/templates/") for name in zipfile.ZipFile(wheel).namelist() if "/templates/" in name}
+    packed = {
+        name.removeprefix("forge_bot/templates/")
+        for name in zipfile.ZipFile(wheel).namelist()
+        if "/templates/" in name
+    }
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "templates"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-co", "--exclude-standard", "templates"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert packed == {name.removeprefix("templates/") for name in listed.stdout.splitlines()}
     assert __version__ in wheel.name
@@ -45,7 +53,9 @@ def test_the_wheel_carries_every_template_and_nothing_else(tmp_path: Path) -> No
 @pytest.mark.promise("lesson-27")
 def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
     agents = {*SHIPPED.agents, AGENT}
-    assert {path.name.removesuffix(".md.j2") for path in (templates() / "prompts").glob("[!_]*.j2")} == agents
+    assert {
+        path.name.removesuffix(".md.j2") for path in (templates() / "prompts").glob("[!_]*.j2")
+    } == agents
     Environment().check(agents)
 
 
@@ -62,15 +72,23 @@ def helped(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 @pytest.mark.promise("lesson-27")
-def test_every_command_and_option_that_the_readme_names_exists(capsys: pytest.CaptureFixture[str]) -> None:
-    commands = set(re.findall(r"^  ([a-z]+)  ", helped(capsys).partition("Commands:")[2], re.MULTILINE))
+def test_every_command_and_option_that_the_readme_names_exists(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    commands = set(
+        re.findall(r"^  ([a-z]+)  ", helped(capsys).partition("Commands:")[2], re.MULTILINE)
+    )
     readme = (ROOT / "README.md").read_text()
     code = "\n".join(re.findall(r"^```.*?^```|`[^`\n]+`", readme, re.MULTILINE | re.DOTALL))
-    named = set(re.findall(r"forge-bot ([a-z]+)", code)) | set(re.findall(r"· `([a-z]+)(?: [^`]*)?`", readme))
+    named = set(re.findall(r"forge-bot ([a-z]+)", code)) | set(
+        re.findall(r"· `([a-z]+)(?: [^`]*)?`", readme)
+    )
     assert {"run", "approve", "reject", "resume", "status", "demo", "continue", "abandon"} <= named
     assert named <= commands, named - commands
     everything = helped(capsys) + "".join(helped(capsys, command) for command in commands)
-    assert [option for option in re.findall(r"--[a-z]+(?:-[a-z]+)*", readme) if option not in everything] == []
+    assert [
+        option for option in re.findall(r"--[a-z]+(?:-[a-z]+)*", readme) if option not in everything
+    ] == []
 
 
 @pytest.mark.promise("design-flows")
@@ -79,11 +97,20 @@ def test_flows_and_skipped_phases_are_those_of_the_contract() -> None:
     assert SHIPPED.flows == {Effort.S: "light", Effort.M: "standard", Effort.L: "full"}
     assert skipped[Effort.M] == ("phase-4b", "checkpoint-b")
     assert skipped[Effort.L] == ()
-    assert set(skipped[Effort.S]) == {"phase-2", "phase-3b", "phase-4", "phase-4b", "checkpoint-b", "phase-6"}
+    assert set(skipped[Effort.S]) == {
+        "phase-2",
+        "phase-3b",
+        "phase-4",
+        "phase-4b",
+        "checkpoint-b",
+        "phase-6",
+    }
 
 
 def test_the_floors_of_the_linter_are_those_of_the_page() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+        "contracts"
+    ]
     floors = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
     page = (ROOT / "docs" / "architecture.md").read_text()
     for room in (room.strip() for floor in floors for room in floor.split("|")):
@@ -99,17 +126,24 @@ def test_every_page_that_is_linked_exists() -> None:
 @pytest.mark.parametrize("page", ["AGENTS.md", "docs/architecture.md", "docs/decisions.md"])
 def test_every_file_and_folder_that_a_page_names_exists(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
-    named = {name for name in re.findall(r"`([\w./*-]+)`", text) if name.endswith(".py") or (name.endswith("/") or "/" in name[1:-1])}
+    named = {
+        name
+        for name in re.findall(r"`([\w./*-]+)`", text)
+        if name.endswith(".py") or (name.endswith("/") or "/" in name[1:-1])
+    }
     ours = {name for name in named if not name.startswith((".", "/", "refs/", "origin/"))}
     assert ours
     assert [name for name in sorted(ours) if not _exists(name)] == []
 
 
 def _exists(name: str) -> bool:
-    """Whether there is such a file, folder or pattern: from the root, in the package, or anywhere in it if only its name is given."""
+    """Whether there is such a file, folder or pattern: from the root, in the package, or anywhere
+    in it if only its name is given.
+    """
     folders = (ROOT, ROOT / "forge_bot", ROOT / "tests") if "/" in name else ()
     return any(next(folder.glob(name.rstrip("/")), None) for folder in folders) or bool(
-        "/" not in name and any(next((ROOT / room).rglob(name), None) for room in ("forge_bot", "tests"))
+        "/" not in name
+        and any(next((ROOT / room).rglob(name), None) for room in ("forge_bot", "tests"))
     )
 
 
@@ -117,30 +151,63 @@ def test_agents_page_is_short_enough_to_be_read() -> None:
     assert len((ROOT / "AGENTS.md").read_text().splitlines()) <= 70
 
 
-@pytest.mark.parametrize("heavy", ["pydantic_ai", "github", "rank_bm25", "numpy", "openai", "anthropic", "html5lib"])
+@pytest.mark.parametrize(
+    "heavy", ["pydantic_ai", "github", "rank_bm25", "numpy", "openai", "anthropic", "html5lib"]
+)
 def test_help_loads_nothing_heavy(heavy: str) -> None:
-    code = f"import sys\nfrom forge_bot.cli.app import run\nrun(['--help'])\nsys.exit({heavy!r} in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False).returncode == 0
+    code = (
+        f"import sys\nfrom forge_bot.cli.app import run\nrun(['--help'])\nsys.exit({heavy!r} in"
+        " sys.modules)"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False
+        ).returncode
+        == 0
+    )
 
 
 def test_nothing_in_the_repository_speaks_of_the_machine_it_was_made_on() -> None:
     words = ["/" + "work/main", "/" + "root/", "/tmp" + "/lab"]
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     for name in listed:
         path = ROOT / name
-        if path.is_file() and path.suffix in {".py", ".md", ".j2", ".yaml", ".yml", ".toml", ".jsonl", ".json", ""}:
+        if path.is_file() and path.suffix in {
+            ".py",
+            ".md",
+            ".j2",
+            ".yaml",
+            ".yml",
+            ".toml",
+            ".jsonl",
+            ".json",
+            "",
+        }:
             text = path.read_text(encoding="utf-8", errors="replace")
             assert not [word for word in words if word in text], name
 
 
 def test_no_code_names_a_phase_an_agent_or_a_document_of_the_pipeline() -> None:
-    named = {*SHIPPED.agents, *(phase.id for phase in SHIPPED.phases if isinstance(phase, AnsweringPhase | GatePhase | DecisionPhase))}
+    named = {
+        *SHIPPED.agents,
+        *(
+            phase.id
+            for phase in SHIPPED.phases
+            if isinstance(phase, AnsweringPhase | GatePhase | DecisionPhase)
+        ),
+    }
     named |= {phase.writes for phase in SHIPPED.speaking} | {
         phase.writes.partition("{")[0] for phase in SHIPPED.speaking if "{" in phase.writes
     }
     for path in (ROOT / "forge_bot").rglob("*.py"):
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        found = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        found = [
+            node.value
+            for node in nodes
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
         assert not named & set(found), path
 
 

@@ -1,4 +1,6 @@
-"""The same words mean the same in a thread, at the terminal and over MCP: the table of what a person can say."""
+"""The same words mean the same in a thread, at the terminal and over MCP: the table of what a
+person can say.
+"""
 
 import json
 from decimal import Decimal
@@ -7,7 +9,16 @@ import pytest
 
 from forge_bot.errors import AnswerNotOffered
 from forge_bot.gate import Mistyped, parse
-from forge_bot.gate.command_types import Abandon, Approve, Continue, MarkDone, PostSummary, Reject, Skip, Start
+from forge_bot.gate.command_types import (
+    Abandon,
+    Approve,
+    Continue,
+    MarkDone,
+    PostSummary,
+    Reject,
+    Skip,
+    Start,
+)
 from forge_bot.gate.grammar import read_answer
 from forge_bot.mcp_server import person_answers
 from tests.cli.test_terminal import terminal
@@ -104,16 +115,22 @@ def test_an_answer_means_the_same_on_every_face(words: str, means: tuple[str, st
 
 
 @pytest.mark.parametrize(("words", "amount"), MONEY, ids=[words for words, _ in MONEY])
-def test_an_amount_of_money_is_the_same_in_the_thread_and_at_the_terminal(sample: Sample, words: str, amount: Decimal | None) -> None:
+def test_an_amount_of_money_is_the_same_in_the_thread_and_at_the_terminal(
+    sample: Sample, words: str, amount: Decimal | None
+) -> None:
     in_thread = parse(f"/continue {words}")[0]
-    assert in_thread == Continue(1, amount) if amount is not None else isinstance(in_thread, Mistyped)
+    assert (
+        in_thread == Continue(1, amount) if amount is not None else isinstance(in_thread, Mistyped)
+    )
     at_terminal = sample.forge("continue", *words.split())
     # Without a run only the amount can be told: a good one leads to the next refusal.
     assert ("is no amount of money" in at_terminal.err) == (amount is None), at_terminal.err
     if "tokens" in words:
         assert isinstance(in_thread, Mistyped)
         for said in (in_thread.hint, at_terminal.err):
-            assert "a budget counts US dollars, and tokens have different prices" in " ".join(said.split())
+            assert "a budget counts US dollars, and tokens have different prices" in " ".join(
+                said.split()
+            )
 
 
 @pytest.mark.parametrize(("words", "means"), FLAGS, ids=[words for words, _ in FLAGS])
@@ -143,7 +160,9 @@ async def test_a_budget_that_was_given_over_mcp_is_the_runs_budget(sample: Sampl
 
 def test_at_the_terminal_a_typo_is_no_yes_and_revise_sends_back(sample: Sample) -> None:
     task = "`rota who` names somebody for days before the rota starts"
-    with terminal(sample, "run", task, "--effort", "S", "--yes", "--budget", "5", "--model", sample.model()) as person:
+    with terminal(
+        sample, "run", task, "--effort", "S", "--yes", "--budget", "5", "--model", sample.model()
+    ) as person:
         person.until("Your answer")
         person.say("approved")
         assert "did you mean `approve`?" in person.until("Your answer")
@@ -153,7 +172,10 @@ def test_at_the_terminal_a_typo_is_no_yes_and_revise_sends_back(sample: Sample) 
         person.until("Done.")
         assert person.ended() == 0
     decisions = json.loads(sample.forge("status", "--json").out)["decisions"]
-    assert [(each["answer"], each["notes"]) for each in decisions] == [("reject", "Say what swaps do"), ("approve", "")]
+    assert [(each["answer"], each["notes"]) for each in decisions] == [
+        ("reject", "Say what swaps do"),
+        ("approve", ""),
+    ]
 
 
 @pytest.mark.promise("cli-revise")

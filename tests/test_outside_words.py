@@ -1,7 +1,8 @@
 """The words that programs and people outside rely on: none of them changes without a decision.
 
-`tests/fixtures/outside_words.json` lists them by kind. A word that is new belongs into that file; a word that is gone breaks somebody's
-script, so it needs its line in the changelog. `FORGE_GOLDEN=renew` writes the file anew.
+`tests/fixtures/outside_words.json` lists them by kind. A word that is new belongs into that file; a
+word that is gone breaks somebody's script, so it needs its line in the changelog.
+`FORGE_GOLDEN=renew` writes the file anew.
 """
 
 import json
@@ -36,7 +37,9 @@ Words = dict[str, list[str]]
 
 
 def keys(schema: Any) -> Iterable[str]:
-    """Every property and enumeration value of a JSON schema; a model with a type is named by it, never by its class."""
+    """Every property and enumeration value of a JSON schema; a model with a type is named by it,
+    never by its class.
+    """
     for definition in (schema, *schema.get("$defs", {}).values()):
         properties = definition.get("properties", {})
         kind = properties.get("type", {}).get("const", "")
@@ -53,12 +56,17 @@ def options() -> Iterable[str]:
         yield f"forge-bot {name}".strip()
         for option in command.params:
             if isinstance(option, TyperOption):
-                yield from (f"forge-bot {name} {word}".replace("  ", " ") for word in (*option.opts, *option.secondary_opts))
+                yield from (
+                    f"forge-bot {name} {word}".replace("  ", " ")
+                    for word in (*option.opts, *option.secondary_opts)
+                )
 
 
 async def words() -> Words:
     tools = await make_server(LazyService([])).list_tools()
-    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "forge_bot").rglob("*.py"))
+    source = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "forge_bot").rglob("*.py")
+    )
     found: dict[str, Iterable[str]] = {
         "error codes": registry(),
         "exit codes": (f"{each.name.lower()} {each.value}" for each in Outcome),
@@ -70,11 +78,15 @@ async def words() -> Words:
         "promises": PROMISES,
         "answers": (each.value for each in Answer),
         "reasons of checkpoint-c": (each.value for each in Reason),
-        "commands in comments": (word for form in FORMS for word in (form.name, *form.also) if word),
+        "commands in comments": (
+            word for form in FORMS for word in (form.name, *form.also) if word
+        ),
         "commands and options at the terminal": options(),
         "inputs of the action": (each.name for each in INPUTS),
         "outputs of the action": (each.name for each in OUTPUTS),
-        "tools and arguments over MCP": (f"{tool.name} {key}" for tool in tools for key in keys(tool.input_schema)),
+        "tools and arguments over MCP": (
+            f"{tool.name} {key}" for tool in tools for key in keys(tool.input_schema)
+        ),
     }
     return {kind: sorted(set(each)) for kind, each in found.items()}
 

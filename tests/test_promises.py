@@ -1,4 +1,6 @@
-"""Every promise has a test, every test's promise is one, and what users are told is what is promised."""
+"""Every promise has a test, every test's promise is one, and what users are told is what is
+promised.
+"""
 
 import ast
 import re
@@ -45,8 +47,17 @@ def holdings() -> Iterator[Holding]:
                     for argument in mark.args
                 )
                 if any(mark.startswith(MARK) for mark in marks):
-                    is_test = node in module.body and node.name.startswith("test_") and path.name.startswith("test_")
-                    yield Holding(f"{path.relative_to(ROOT)}::{node.name}", named, "pytest.mark.slow" in marks, is_test)
+                    is_test = (
+                        node in module.body
+                        and node.name.startswith("test_")
+                        and path.name.startswith("test_")
+                    )
+                    yield Holding(
+                        f"{path.relative_to(ROOT)}::{node.name}",
+                        named,
+                        "pytest.mark.slow" in marks,
+                        is_test,
+                    )
 
 
 HOLDINGS = tuple(holdings())
@@ -62,19 +73,36 @@ def test_every_promise_is_held_by_a_test_that_always_runs() -> None:
 
 
 def test_every_test_that_holds_promises_names_some_that_there_are() -> None:
-    unknown = [(holding.test, promise) for holding in HOLDINGS for promise in holding.promises if promise not in PROMISES]
+    unknown = [
+        (holding.test, promise)
+        for holding in HOLDINGS
+        for promise in holding.promises
+        if promise not in PROMISES
+    ]
     assert unknown == []
-    assert [holding.test for holding in HOLDINGS if not holding.promises or len(set(holding.promises)) < len(holding.promises)] == []
+    assert [
+        holding.test
+        for holding in HOLDINGS
+        if not holding.promises or len(set(holding.promises)) < len(holding.promises)
+    ] == []
 
 
 def test_a_promise_is_held_only_by_functions_that_pytest_collects() -> None:
     assert [holding.test for holding in HOLDINGS if not holding.collected] == []
-    written = sum(path.read_text(encoding="utf-8").count(f"@{MARK}(") for path in TESTS.rglob("test_*.py"))
-    assert written == len(HOLDINGS), "a promise stands where this file does not look: twice at one test, or in a text"
+    written = sum(
+        path.read_text(encoding="utf-8").count(f"@{MARK}(") for path in TESTS.rglob("test_*.py")
+    )
+    assert written == len(HOLDINGS), (
+        "a promise stands where this file does not look: twice at one test, or in a text"
+    )
 
 
-def test_tests_that_hold_promises_are_known_to_pytest_by_their_mark(request: pytest.FixtureRequest) -> None:
-    """Of the tests that pytest did collect beside this one, the marks are those that the sources show."""
+def test_tests_that_hold_promises_are_known_to_pytest_by_their_mark(
+    request: pytest.FixtureRequest,
+) -> None:
+    """Of the tests that pytest did collect beside this one, the marks are those that the sources
+    show.
+    """
     shown = {holding.test: holding.promises for holding in HOLDINGS}
     for item in request.session.items:
         mark = item.get_closest_marker("promise")
@@ -86,7 +114,14 @@ def test_tests_that_hold_promises_are_known_to_pytest_by_their_mark(request: pyt
 def test_no_promise_is_listed_twice() -> None:
     assert len(PROMISES) == len(DESIGN) + len(LESSONS) + len(BOT) + len(MCP) + len(CLI) + len(DOCS)
     assert len(set(PROMISES.values())) == len(PROMISES)
-    for group, prefix in ((DESIGN, "design-"), (LESSONS, "lesson-"), (BOT, "bot-"), (MCP, "mcp-"), (CLI, "cli-"), (DOCS, "docs-")):
+    for group, prefix in (
+        (DESIGN, "design-"),
+        (LESSONS, "lesson-"),
+        (BOT, "bot-"),
+        (MCP, "mcp-"),
+        (CLI, "cli-"),
+        (DOCS, "docs-"),
+    ):
         assert [name for name in group if not re.fullmatch(prefix + r"[a-z0-9-]+", name)] == []
 
 
@@ -97,10 +132,19 @@ def test_what_a_page_promises_stands_there_word_for_word(page: str) -> None:
     assert [name for names in SAID[page].values() for name in names if name not in PROMISES] == []
 
 
-@pytest.mark.parametrize(("page", "heading"), [("README.md", "What holds"), ("SECURITY.md", "What forge-bot assumes")])
+@pytest.mark.parametrize(
+    ("page", "heading"), [("README.md", "What holds"), ("SECURITY.md", "What forge-bot assumes")]
+)
 def test_everything_that_is_said_to_hold_is_a_promise(page: str, heading: str) -> None:
-    section = (ROOT / page).read_text(encoding="utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    bullets = [" ".join(bullet.split()) for bullet in re.split(r"^- ", section, flags=re.MULTILINE)[1:]]
+    section = (
+        (ROOT / page)
+        .read_text(encoding="utf-8")
+        .partition(f"## {heading}\n")[2]
+        .partition("\n## ")[0]
+    )
+    bullets = [
+        " ".join(bullet.split()) for bullet in re.split(r"^- ", section, flags=re.MULTILINE)[1:]
+    ]
     assert len(bullets) >= 5
     assert [bullet for bullet in bullets if bullet not in SAID[page]] == []
 
@@ -108,7 +152,9 @@ def test_everything_that_is_said_to_hold_is_a_promise(page: str, heading: str) -
 @pytest.mark.promise("design-outcomes")
 def test_the_exit_codes_of_the_readme_are_promises_and_the_ones_there_are() -> None:
     sentence = next(iter(re.findall(r"Exit codes: [^.]*\.", on_page("README.md"))))
-    assert re.findall(r"(\d) (\w+)", sentence) == [(str(each.value), each.name.lower()) for each in Outcome]
+    assert re.findall(r"(\d) (\w+)", sentence) == [
+        (str(each.value), each.name.lower()) for each in Outcome
+    ]
     assert {f"cli-exit-{each.value}" for each in Outcome} <= set(SAID["README.md"][sentence])
 
 

@@ -1,8 +1,9 @@
 """Reports that earlier versions recorded lead to the states that those versions had.
 
-`tests/fixtures/recorded_runs` holds two files of JSON lines: `engine`, the scenarios of the engine's own tests, and `hosts`, runs of the
-command line, the bot and MCP clients. Each line has the name of its scenario, the reports in order, and the final state without the
-keys that have their default value, so that a new key does not change an old state.
+`tests/fixtures/recorded_runs` holds two files of JSON lines: `engine`, the scenarios of the
+engine's own tests, and `hosts`, runs of the command line, the bot and MCP clients. Each line has
+the name of its scenario, the reports in order, and the final state without the keys that have their
+default value, so that a new key does not change an old state.
 """
 
 import json
@@ -19,13 +20,17 @@ RECORDED = Path(__file__).parent / "fixtures" / "recorded_runs"
 
 
 CONDITIONAL = {"pr-creation", "post-to-source"}
-"""Phases that a condition leaves out. Versions that recorded these runs did not list them in `skippedPhases`."""
+"""Phases that a condition leaves out. Versions that recorded these runs did not list them in
+`skippedPhases`."""
 
 
 def but_skipped(state: dict[str, Any]) -> dict[str, Any]:
     """The state with the skipped phases that the recording version would have listed."""
     left = [phase for phase in state.get("skippedPhases", ()) if phase not in CONDITIONAL]
-    return {**{key: value for key, value in state.items() if key != "skippedPhases"}, **({"skippedPhases": left} if left else {})}
+    return {
+        **{key: value for key, value in state.items() if key != "skippedPhases"},
+        **({"skippedPhases": left} if left else {}),
+    }
 
 
 def recorded(name: str) -> list[dict[str, Any]]:
@@ -50,9 +55,13 @@ def test_recorded_reports_fold_to_the_state_that_was_recorded(name: str, runs: i
 def test_a_report_is_written_as_it_was_read() -> None:
     for row in recorded("hosts"):
         for report in row["reports"]:
-            again = json.loads(REPORT.dump_json(REPORT.validate_json(json.dumps(report)), exclude_defaults=False))
+            again = json.loads(
+                REPORT.dump_json(REPORT.validate_json(json.dumps(report)), exclude_defaults=False)
+            )
             assert {key: again[key] for key in report} == report, row["scenario"]
 
 
 def test_the_recorded_states_have_the_schema_of_this_version() -> None:
-    assert {row["state"].get("schemaVersion", SCHEMA_VERSION) for row in recorded("hosts")} == {SCHEMA_VERSION}
+    assert {row["state"].get("schemaVersion", SCHEMA_VERSION) for row in recorded("hosts")} == {
+        SCHEMA_VERSION
+    }

@@ -25,7 +25,9 @@ class Assignment(Frozen):
     system: str
     user: str
     kind: AnswerKind = AnswerKind.DOCUMENT
-    providers: tuple[str, ...] = Field(default=(), description="names of the capabilities this agent may ask for")
+    providers: tuple[str, ...] = Field(
+        default=(), description="names of the capabilities this agent may ask for"
+    )
     running: tuple[str, ...] = Field(default=(), description="of these, the ones that run commands")
     limits: WorkLimits = WorkLimits()
 
@@ -63,9 +65,13 @@ class WorkResult(Frozen):
 
     stop: StopReason
     answer: Document | Change | None = None
-    rejected: Document | Change | None = Field(default=None, description="the last answer that did not pass its check")
+    rejected: Document | Change | None = Field(
+        default=None, description="the last answer that did not pass its check"
+    )
     usage: Usage = Usage()
     turns: int = 0
-    complaints: tuple[str, ...] = Field(default=(), description="what was wrong with the last answer that was sent back")
+    complaints: tuple[str, ...] = Field(
+        default=(), description="what was wrong with the last answer that was sent back"
+    )
     message: str = Field(default="", description="one sentence for people, unless answered")
     trouble: ModelTrouble | None = Field(default=None, description="why no model could be asked")

@@ -63,7 +63,9 @@ def canonical(params_json: str) -> str | None:
         return None
     if not isinstance(value, dict):
         return None
-    given = {name: item for name, item in cast("dict[str, object]", value).items() if item is not None}
+    given = {
+        name: item for name, item in cast("dict[str, object]", value).items() if item is not None
+    }
     return json.dumps(given, sort_keys=True, ensure_ascii=False, separators=(", ", ": "))
 
 

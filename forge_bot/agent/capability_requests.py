@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 
 from forge_bot.agent import model_feedback
-from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus, canonical, effect_key
+from forge_bot.agent.capabilities import (
+    CapabilityRequest,
+    CapabilityResult,
+    ResultStatus,
+    canonical,
+    effect_key,
+)
 from forge_bot.agent.model_answers import Explore
 from forge_bot.values import Frozen
 
@@ -31,44 +37,67 @@ def sort_requests(
     """
     pairs = [(item.provider, item.params_json) for item in asked.requests]
     pairs += [(item.capability, item.params_json) for item in asked.actions]
-    seen = {(item.capability, item.params): item.key for item in before if _answers_again(item, running)}
+    seen = {
+        (item.capability, item.params): item.key for item in before if _answers_again(item, running)
+    }
     wanted: list[CapabilityRequest] = []
     known: list[CapabilityResult] = []
     for index, (capability, params_json) in enumerate(pairs[:limit], 1):
         params = canonical(params_json)
         item = CapabilityRequest(
-            key=effect_key(turn, index, capability, params or params_json), capability=capability, params=params or params_json
+            key=effect_key(turn, index, capability, params or params_json),
+            capability=capability,
+            params=params or params_json,
         )
         same = (item.capability, item.params)
-        if (answer := _without_looking(item, params is None, seen.get(same), providers)) is not None:
+        if (
+            answer := _without_looking(item, params is None, seen.get(same), providers)
+        ) is not None:
             known.append(answer)
         else:
             wanted.append(item)
         if capability not in running:
             seen.setdefault(same, item.key)
-    return SortedRequests(wanted=tuple(wanted), known=tuple(known), notes=_left_out(len(pairs), limit))
+    return SortedRequests(
+        wanted=tuple(wanted), known=tuple(known), notes=_left_out(len(pairs), limit)
+    )
 
 
 def _answers_again(item: CapabilityResult, running: Sequence[str]) -> bool:
     return item.status is not ResultStatus.SKIPPED_DUPLICATE and item.capability not in running
 
 
-def _without_looking(item: CapabilityRequest, garbled: bool, first: str | None, providers: Sequence[str]) -> CapabilityResult | None:
+def _without_looking(
+    item: CapabilityRequest, garbled: bool, first: str | None, providers: Sequence[str]
+) -> CapabilityResult | None:
     if first is not None:
         return _known(item, ResultStatus.SKIPPED_DUPLICATE, model_feedback.already_shown(first))
     if item.capability not in providers:
         offered = ", ".join(providers) or "none"
-        return _known(item, ResultStatus.UNKNOWN_CAPABILITY, f"There is no capability of that name. There are: {offered}.")
+        return _known(
+            item,
+            ResultStatus.UNKNOWN_CAPABILITY,
+            f"There is no capability of that name. There are: {offered}.",
+        )
     if garbled:
-        return _known(item, ResultStatus.INVALID_PARAMS, "The parameters are not the text of one JSON object.")
+        return _known(
+            item, ResultStatus.INVALID_PARAMS, "The parameters are not the text of one JSON object."
+        )
     return None
 
 
 def _known(item: CapabilityRequest, status: ResultStatus, content: str) -> CapabilityResult:
-    return CapabilityResult(key=item.key, capability=item.capability, params=item.params, status=status, content=content)
+    return CapabilityResult(
+        key=item.key, capability=item.capability, params=item.params, status=status, content=content
+    )
 
 
 def _left_out(asked: int, limit: int) -> tuple[str, ...]:
     if asked <= limit:
         return ()
-    return (f"You asked for {asked} things; the first {limit} were looked up. Ask again for what you still need.",)
+    return (
+        (
+            f"You asked for {asked} things; the first {limit} were looked up. Ask again for what"
+            " you still need."
+        ),
+    )

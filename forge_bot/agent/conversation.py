@@ -19,7 +19,13 @@ from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Re
 from forge_bot.agent.capability_requests import sort_requests
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Explore, Malformed, Work, parse_answer
-from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelReply, prompt_tokens
+from forge_bot.agent.models.base import (
+    ChatMessage,
+    FinishReason,
+    MessageRole,
+    ModelReply,
+    prompt_tokens,
+)
 from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, Usage
 
@@ -84,9 +90,13 @@ class Conversation(Frozen):
     turn: int = 1
     attempt: int = 1
     idle: int = 0
-    last: StopReason | None = Field(default=None, description="why the outstanding question is the last, if it is")
+    last: StopReason | None = Field(
+        default=None, description="why the outstanding question is the last, if it is"
+    )
     wanted: tuple[CapabilityRequest, ...] = ()
-    known: tuple[CapabilityResult, ...] = Field(default=(), description="results of this turn that need no looking up")
+    known: tuple[CapabilityResult, ...] = Field(
+        default=(), description="results of this turn that need no looking up"
+    )
     notes: tuple[str, ...] = ()
     candidate: Work | None = None
     rejected: Work | None = None
@@ -114,7 +124,10 @@ def next_effect(x: Conversation, elapsed: float = 0.0) -> Effect:
     if x.candidate is not None:
         return Judge(answer=x.candidate)
     if elapsed >= x.limits.seconds:
-        return Stop(reason=StopReason.DEADLINE, message=f"The {x.limits.seconds:,.0f} seconds for this work are over.")
+        return Stop(
+            reason=StopReason.DEADLINE,
+            message=f"The {x.limits.seconds:,.0f} seconds for this work are over.",
+        )
     if x.wanted:
         return Fetch(wanted=x.wanted)
     if x.usage.input_tokens + prompt_tokens(x.messages) > x.limits.total_input_tokens:
@@ -131,16 +144,32 @@ def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
     said = reply.text.strip() or "(no answer)"
     if reply.finish is FinishReason.REFUSAL:
         x = _heard(x, said, reply.usage)
-        return _stopped(x, StopReason.MODEL_REFUSED, f"The model declined: {model_feedback.printable(said, 300)}")
+        return _stopped(
+            x,
+            StopReason.MODEL_REFUSED,
+            f"The model declined: {model_feedback.printable(said, 300)}",
+        )
     try:
         answer = parse_answer(reply.text, x.kind)
     except Malformed as error:
-        x = _heard(x, said if len(said) <= x.limits.result_chars else said[: x.limits.result_chars] + "…", reply.usage)
+        x = _heard(
+            x,
+            said if len(said) <= x.limits.result_chars else said[: x.limits.result_chars] + "…",
+            reply.usage,
+        )
         if reply.finish is FinishReason.LENGTH:
-            return _sent_back(x, StopReason.MODEL_TRUNCATED, (model_feedback.cut_off(x.kind, x.limits.output_tokens),))
+            return _sent_back(
+                x,
+                StopReason.MODEL_TRUNCATED,
+                (model_feedback.cut_off(x.kind, x.limits.output_tokens),),
+            )
         return _sent_back(x, StopReason.MODEL_MALFORMED, (str(error),))
     x = _heard(x, said, reply.usage)
-    return _explored(x, answer) if isinstance(answer, Explore) else x.model_copy(update={"candidate": answer})
+    return (
+        _explored(x, answer)
+        if isinstance(answer, Explore)
+        else x.model_copy(update={"candidate": answer})
+    )
 
 
 def fetched(x: Conversation, observations: tuple[CapabilityResult, ...]) -> Conversation:
@@ -159,13 +188,17 @@ def judged(x: Conversation, complaints: tuple[str, ...]) -> Conversation:
     x = x.model_copy(update={"candidate": None})
     if not complaints:
         return x.model_copy(update={"stop": Stop(reason=StopReason.ANSWERED, answer=answer)})
-    return _sent_back(x.model_copy(update={"rejected": answer}), StopReason.MODEL_MALFORMED, complaints)
+    return _sent_back(
+        x.model_copy(update={"rejected": answer}), StopReason.MODEL_MALFORMED, complaints
+    )
 
 
 def _explored(x: Conversation, answer: Explore) -> Conversation:
     if x.last is not None:
         return _stopped(x, x.last, _WHY_LAST[x.last])
-    wishes = sort_requests(answer, x.turn, x.observations, x.providers, x.limits.requests_per_turn, x.running)
+    wishes = sort_requests(
+        answer, x.turn, x.observations, x.providers, x.limits.requests_per_turn, x.running
+    )
     x = x.model_copy(update={"wanted": wishes.wanted, "known": wishes.known, "notes": wishes.notes})
     return x if x.wanted else _turn_over(x, ())
 
@@ -173,7 +206,9 @@ def _explored(x: Conversation, answer: Explore) -> Conversation:
 _WHY_LAST = {
     StopReason.ROUND_LIMIT: "The model still wanted to look around in its last turn.",
     StopReason.NO_PROGRESS: "The model kept asking for what it had been shown, and did not answer.",
-    StopReason.TOKEN_BUDGET: "The tokens for this work were nearly used up, and the model did not answer.",
+    StopReason.TOKEN_BUDGET: (
+        "The tokens for this work were nearly used up, and the model did not answer."
+    ),
 }
 
 
@@ -183,7 +218,13 @@ def _turn_over(x: Conversation, looked: tuple[CapabilityResult, ...]) -> Convers
     new = any(item.status is not ResultStatus.SKIPPED_DUPLICATE for item in shown)
     idle = 0 if new else x.idle + 1
     told = model_feedback.results(shown, (*x.notes, *_idle_note(shown, idle)))
-    settled = {"observations": (*x.observations, *shown), "wanted": (), "known": (), "notes": (), "complaints": ()}
+    settled = {
+        "observations": (*x.observations, *shown),
+        "wanted": (),
+        "known": (),
+        "notes": (),
+        "complaints": (),
+    }
     x = x.model_copy(update={**settled, "idle": idle, "turn": x.turn + 1, "attempt": 1})
     limit = StopReason.ROUND_LIMIT if x.turn >= x.limits.turns else None
     return _ask(x, told, last=StopReason.NO_PROGRESS if idle >= _IDLE_TURNS else limit)
@@ -194,14 +235,22 @@ def _idle_note(shown: list[CapabilityResult], idle: int) -> tuple[str, ...]:
         return ()
     if not shown:
         return ("You asked for nothing more. Give your answer now.",)
-    return ("You asked only for what you have been shown already. Ask for something else, or answer.",)
+    return (
+        "You asked only for what you have been shown already. Ask for something else, or answer.",
+    )
 
 
 def _sent_back(x: Conversation, reason: StopReason, complaints: tuple[str, ...]) -> Conversation:
     x = x.model_copy(update={"complaints": complaints})
     if x.attempt > x.limits.corrections:
-        return _stopped(x, reason, f"After {x.attempt} tries: {model_feedback.printable(complaints[0], 300)}")
-    told = complaints[0] if reason is StopReason.MODEL_TRUNCATED else model_feedback.complaint(complaints, x.kind)
+        return _stopped(
+            x, reason, f"After {x.attempt} tries: {model_feedback.printable(complaints[0], 300)}"
+        )
+    told = (
+        complaints[0]
+        if reason is StopReason.MODEL_TRUNCATED
+        else model_feedback.complaint(complaints, x.kind)
+    )
     return _ask(x.model_copy(update={"attempt": x.attempt + 1}), told, last=x.last)
 
 
@@ -225,15 +274,28 @@ def _heard(x: Conversation, said: str, usage: Usage) -> Conversation:
     return x.model_copy(update={"messages": (*x.messages, message), "usage": x.usage + usage})
 
 
-def _stopped(x: Conversation, reason: StopReason, message: str, trouble: ModelTrouble | None = None) -> Conversation:
+def _stopped(
+    x: Conversation, reason: StopReason, message: str, trouble: ModelTrouble | None = None
+) -> Conversation:
     return x.model_copy(
-        update={"stop": Stop(reason=reason, message=message, trouble=trouble), "wanted": (), "known": (), "candidate": None}
+        update={
+            "stop": Stop(reason=reason, message=message, trouble=trouble),
+            "wanted": (),
+            "known": (),
+            "candidate": None,
+        }
     )
 
 
 def _missing(item: CapabilityRequest) -> CapabilityResult:
     said = "This was not looked up."
-    return CapabilityResult(key=item.key, capability=item.capability, params=item.params, status=ResultStatus.TOOL_ERROR, content=said)
+    return CapabilityResult(
+        key=item.key,
+        capability=item.capability,
+        params=item.params,
+        status=ResultStatus.TOOL_ERROR,
+        content=said,
+    )
 
 
 def _kept(item: CapabilityResult, limits: WorkLimits) -> CapabilityResult:
@@ -242,4 +304,6 @@ def _kept(item: CapabilityResult, limits: WorkLimits) -> CapabilityResult:
     if len(item.content) <= most:
         return item
     note = f"cut at {most:,} of {len(item.content):,} characters"
-    return item.model_copy(update={"content": item.content[:most], "truncated": True, "note": item.note or note})
+    return item.model_copy(
+        update={"content": item.content[:most], "truncated": True, "note": item.note or note}
+    )

@@ -71,22 +71,37 @@ class Folder:
             folder = self._root / name
             if not folder.is_dir():
                 return
-            if (folder / ".git").exists() or (not any(folder.iterdir()) and self._is_submodule(name)):
-                raise PathEscapes(f"{name} is a repository of its own, so {path} cannot be changed from here.")
+            if (folder / ".git").exists() or (
+                not any(folder.iterdir()) and self._is_submodule(name)
+            ):
+                raise PathEscapes(
+                    f"{name} is a repository of its own, so {path} cannot be changed from here."
+                )
 
     def _is_submodule(self, name: str) -> bool:
-        return git(self._root, "ls-files", "--stage", "-z", "--", f":(literal){name}").text.startswith(_SUBMODULE)
+        return git(
+            self._root, "ls-files", "--stage", "-z", "--", f":(literal){name}"
+        ).text.startswith(_SUBMODULE)
 
     def _refuse_double(self, path: str) -> None:
         here = self._root
         for part in path.split("/"):
             if here.is_file():
-                raise PathEscapes(f"{here.relative_to(self._root)} is a file, so nothing can lie below it.")
+                raise PathEscapes(
+                    f"{here.relative_to(self._root)} is a file, so nothing can lie below it."
+                )
             if not here.is_dir():
                 return
-            same = [item.name for item in here.iterdir() if item.name != part and _one_case(item.name) == _one_case(part)]
+            same = [
+                item.name
+                for item in here.iterdir()
+                if item.name != part and _one_case(item.name) == _one_case(part)
+            ]
             if same and not (here / part).exists():
-                raise PathEscapes(f"{path} differs only in upper and lower case from {here.relative_to(self._root) / same[0]}.")
+                raise PathEscapes(
+                    f"{path} differs only in upper and lower case from"
+                    f" {here.relative_to(self._root) / same[0]}."
+                )
             here /= part
 
 
@@ -102,7 +117,9 @@ def plan_edits(read: Read, edits: Sequence[Edit]) -> EditPlan:
         try:
             tree.apply(edit)
         except (_Problem, PathEscapes) as problem:
-            problems.append(f"Edit {number}, {edit.operation} {printable(edit.path, _PATH_SHOWN)}: {problem}")
+            problems.append(
+                f"Edit {number}, {edit.operation} {printable(edit.path, _PATH_SHOWN)}: {problem}"
+            )
     problems += tree.collisions()
     return EditPlan(problems=tuple(problems)) if problems else EditPlan(files=tree.changed())
 
@@ -142,7 +159,9 @@ class _Tree:
             raise _Problem(f"the file would be larger than {_MOST_BYTES:,} bytes.")
 
     def changed(self) -> tuple[tuple[str, bytes | None], ...]:
-        return tuple((path, data) for path, data in sorted(self._now.items()) if data != self._before[path])
+        return tuple(
+            (path, data) for path, data in sorted(self._now.items()) if data != self._before[path]
+        )
 
     def collisions(self) -> list[str]:
         there = {path for path, data in self._now.items() if data is not None}
@@ -156,7 +175,10 @@ class _Tree:
         for path in sorted(there):
             other = seen.setdefault(_one_case(path), path)
             if other != path:
-                found.append(f"{other} and {path} differ only in upper and lower case; some file systems take them for one file.")
+                found.append(
+                    f"{other} and {path} differ only in upper and lower case; some file systems"
+                    " take them for one file."
+                )
         return found
 
 
@@ -176,7 +198,10 @@ def _editable(path: str) -> str:
 
 def _refuse_contents(there: bytes | None, edit: Edit) -> None:
     if edit.operation != "delete" and len(there or b"") > _MOST_BYTES:
-        raise _Problem(f"the file has more than {_MOST_BYTES:,} bytes, too many to be edited; leave it to a person.")
+        raise _Problem(
+            f"the file has more than {_MOST_BYTES:,} bytes, too many to be edited; leave it to a"
+            " person."
+        )
     if "\0" in edit.new:
         raise _Problem("`new` holds a NUL character, which no text file has.")
 
@@ -237,15 +262,23 @@ def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
 def _ambiguous(text: str, found: tuple[int, ...]) -> str:
     lines = [str(find_passage.line_of(text, at)) for at in found[:_MOST_LINES_NAMED]]
     more = " and more" if len(found) > _MOST_LINES_NAMED else ""
-    return f"`old` occurs {len(found)} times, at lines {', '.join(lines)}{more}. Quote more of the lines around the one you mean."
+    return (
+        f"`old` occurs {len(found)} times, at lines {', '.join(lines)}{more}. Quote more of the"
+        " lines around the one you mean."
+    )
 
 
 def _not_found(text: str, old: str) -> str:
     nearest = find_passage.closest(text, old)
     if nearest is None:
-        return "`old` does not occur in the file, and nothing in it resembles it. Read the file again."
+        return (
+            "`old` does not occur in the file, and nothing in it resembles it. Read the file again."
+        )
     place = f"Lines {nearest.first}-{nearest.last} come nearest ({nearest.alike:.0%} alike)"
-    return f"`old` does not occur in the file. {place}; quote them exactly as they stand:\n{fenced(find_passage.shown_lines(nearest))}"
+    return (
+        f"`old` does not occur in the file. {place}; quote them exactly as they"
+        f" stand:\n{fenced(find_passage.shown_lines(nearest))}"
+    )
 
 
 def _one_case(name: str) -> str:

@@ -46,14 +46,20 @@ def line_of(text: str, position: int) -> int:
 
 def similarity(one: str, other: str) -> float:
     """Return the similarity of two texts from 0 to 1, without surrounding blanks."""
-    return SequenceMatcher(None, one.strip()[:_COMPARED], other.strip()[:_COMPARED], autojunk=False).ratio()
+    return SequenceMatcher(
+        None, one.strip()[:_COMPARED], other.strip()[:_COMPARED], autojunk=False
+    ).ratio()
 
 
 def closest(text: str, passage: str) -> Region | None:
     """Return the lines most like the passage, as many as it has; None if nothing resembles it."""
     lines = text.split("\n")
     size = max(1, min(len(passage.strip("\n").split("\n")), len(lines)))
-    best = max((_region(lines, first, size, passage) for first in _promising(lines, size, passage)), key=lambda r: r.alike, default=None)
+    best = max(
+        (_region(lines, first, size, passage) for first in _promising(lines, size, passage)),
+        key=lambda r: r.alike,
+        default=None,
+    )
     return best if best and best.alike >= _LEAST_ALIKE else None
 
 
@@ -66,7 +72,13 @@ def shown_lines(region: Region) -> str:
 def _region(lines: list[str], first: int, size: int, passage: str) -> Region:
     window = "\n".join(lines[first : first + size])
     start = sum(len(line) + 1 for line in lines[:first])
-    return Region(first=first + 1, last=first + size, text=window, alike=similarity(passage, window), start=start)
+    return Region(
+        first=first + 1,
+        last=first + size,
+        text=window,
+        alike=similarity(passage, window),
+        start=start,
+    )
 
 
 def _promising(lines: list[str], size: int, passage: str) -> list[int]:

@@ -114,19 +114,31 @@ class Journal:
         lost = [key for key in self._open if key[0].startswith(prefix)]
         return sum((amount for key in lost for amount in self._open.pop(key)), Decimal(0))
 
-    def started(self, key: str, prompt: str, model: str, reserved: Decimal, messages: Sequence[ChatMessage]) -> None:
+    def started(
+        self, key: str, prompt: str, model: str, reserved: Decimal, messages: Sequence[ChatMessage]
+    ) -> None:
         """Record that a question is about to be sent.
 
         Raises DiskFull if there might be no room for its answer, which would be paid in vain.
         """
         if without_room(self.path):
-            raise full((self.path.parent,), "The model was not asked, since its answer could not be kept.")
+            raise full(
+                (self.path.parent,), "The model was not asked, since its answer could not be kept."
+            )
         shown = tuple(ChatMessage(role=item.role, text=self.strike(item.text)) for item in messages)
-        self._append(Started(key=key, prompt=prompt, model=model, reserved=reserved, messages=shown))
+        self._append(
+            Started(key=key, prompt=prompt, model=model, reserved=reserved, messages=shown)
+        )
 
     def finished(self, key: str, prompt: str, reply: ModelReply) -> ModelReply:
         """Record a reply. Use the returned one: it is what a later process would read."""
-        end = Ended(key=key, prompt=prompt, text=self.strike(reply.text), finish=reply.finish, usage=reply.usage)
+        end = Ended(
+            key=key,
+            prompt=prompt,
+            text=self.strike(reply.text),
+            finish=reply.finish,
+            usage=reply.usage,
+        )
         self._append(end)
         self._ends[key, prompt] = end
         return ModelReply(text=end.text, usage=end.usage, finish=end.finish)
@@ -137,11 +149,18 @@ class Journal:
 
     def begun(self, key: str, wanted: CapabilityRequest) -> None:
         """Record that a request is about to start that does more than read."""
-        self._append(Begun(key=key, capability=wanted.capability, params=self.strike(wanted.params)))
+        self._append(
+            Begun(key=key, capability=wanted.capability, params=self.strike(wanted.params))
+        )
 
     def looked(self, key: str, observation: CapabilityResult) -> CapabilityResult:
         """Record a result. As with `finished`, use the returned value."""
-        kept = observation.model_copy(update={"content": self.strike(observation.content), "note": self.strike(observation.note)})
+        kept = observation.model_copy(
+            update={
+                "content": self.strike(observation.content),
+                "note": self.strike(observation.note),
+            }
+        )
         self._append(Observed(key=key, observation=kept))
         self._observations[key] = kept
         return kept

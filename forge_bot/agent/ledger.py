@@ -37,7 +37,9 @@ class Ledger:
         """The models that were asked without a known price: a cap does not limit them."""
         return tuple(self._unpriced)
 
-    async def reserve(self, key: str, model: str, messages: Sequence[ChatMessage], output_tokens: int) -> Reserved | None:
+    async def reserve(
+        self, key: str, model: str, messages: Sequence[ChatMessage], output_tokens: int
+    ) -> Reserved | None:
         """Reserve the worst case of one call. Return None if the cap forbids it.
 
         While other calls hold reservations that they will hardly need, it waits for them instead of
@@ -48,7 +50,11 @@ class Ledger:
             self._unpriced[model] = None
             return Reserved(amount=Decimal(0), price_known=False)
         while (granted := self.budget.reserve(key, amount)) is None:
-            if self.budget.cap is None or not self.budget.reserved or self.budget.spent + amount > self.budget.cap:
+            if (
+                self.budget.cap is None
+                or not self.budget.reserved
+                or self.budget.spent + amount > self.budget.cap
+            ):
                 return None
             await self._settled.wait()
         self.budget = granted

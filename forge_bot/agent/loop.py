@@ -8,14 +8,40 @@ from typing import Protocol
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
-from forge_bot.agent.conversation import AskModel, Conversation, Failure, Fetch, Judge, Stop, begin, fetched, judged, next_effect, replied
+from forge_bot.agent.conversation import (
+    AskModel,
+    Conversation,
+    Failure,
+    Fetch,
+    Judge,
+    Stop,
+    begin,
+    fetched,
+    judged,
+    next_effect,
+    replied,
+)
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import Work
 from forge_bot.agent.model_feedback import printable
-from forge_bot.agent.models.base import ChatMessage, Model, ModelCall, ModelReply, PossiblyCharged, ReplayKey, prompt_digest
-from forge_bot.agent.progress_events import AnswerRejected, ModelAnswered, ModelAsked, Notice, RequestStarted
+from forge_bot.agent.models.base import (
+    ChatMessage,
+    Model,
+    ModelCall,
+    ModelReply,
+    PossiblyCharged,
+    ReplayKey,
+    prompt_digest,
+)
+from forge_bot.agent.progress_events import (
+    AnswerRejected,
+    ModelAnswered,
+    ModelAsked,
+    Notice,
+    RequestStarted,
+)
 from forge_bot.errors import ContextTooLong, ForgeError, ModelUnavailable, QuestionRejected
 from forge_bot.store import is_full
 
@@ -68,7 +94,11 @@ async def work(
 
 
 def _finished(x: Conversation, stop: Stop, lost: Decimal) -> WorkResult:
-    usage = x.usage if not lost or x.usage.cost is None else x.usage.model_copy(update={"cost": x.usage.cost + lost})
+    usage = (
+        x.usage
+        if not lost or x.usage.cost is None
+        else x.usage.model_copy(update={"cost": x.usage.cost + lost})
+    )
     return WorkResult(
         stop=stop.reason,
         answer=stop.answer,
@@ -139,9 +169,17 @@ class _AssignmentRun:
     def _call(self, effect: AskModel) -> ModelCall:
         work_ = self.assignment
         key = ReplayKey(work_.agent, work_.phase, work_.round_text(effect.step), work_.kind.value)
-        return ModelCall(key=key, messages=effect.messages, kind=work_.kind, output_tokens=work_.limits.output_tokens, tier=work_.tier)
+        return ModelCall(
+            key=key,
+            messages=effect.messages,
+            kind=work_.kind,
+            output_tokens=work_.limits.output_tokens,
+            tier=work_.tier,
+        )
 
-    async def _in_time(self, asked: Coroutine[None, None, ModelReply | Failure]) -> ModelReply | Failure:
+    async def _in_time(
+        self, asked: Coroutine[None, None, ModelReply | Failure]
+    ) -> ModelReply | Failure:
         clock = asyncio.timeout(self.assignment.limits.seconds - self.elapsed)
         try:
             async with clock:
@@ -149,13 +187,29 @@ class _AssignmentRun:
         except TimeoutError:
             if not clock.expired():
                 raise
-            return Failure(reason=StopReason.DEADLINE, message="The time for this work was over before the model answered.")
+            return Failure(
+                reason=StopReason.DEADLINE,
+                message="The time for this work was over before the model answered.",
+            )
 
-    async def _asked(self, turn: int, call: ModelCall, key: str, prompt: str, new: Sequence[ChatMessage]) -> ModelReply | Failure:
-        reserved = await self.ledger.reserve(key, self.model.name, call.messages, call.output_tokens)
+    async def _asked(
+        self, turn: int, call: ModelCall, key: str, prompt: str, new: Sequence[ChatMessage]
+    ) -> ModelReply | Failure:
+        reserved = await self.ledger.reserve(
+            key, self.model.name, call.messages, call.output_tokens
+        )
         if reserved is None:
-            return Failure(reason=StopReason.BUDGET, message="The next question could cost more than the budget has left.")
-        self.notice(ModelAsked(turn=turn, model=self.model.name, reserved=reserved.amount if reserved.price_known else None))
+            return Failure(
+                reason=StopReason.BUDGET,
+                message="The next question could cost more than the budget has left.",
+            )
+        self.notice(
+            ModelAsked(
+                turn=turn,
+                model=self.model.name,
+                reserved=reserved.amount if reserved.price_known else None,
+            )
+        )
         self.journal.started(key, prompt, self.model.name, reserved.amount, new)
         cost: Decimal | None = reserved.amount
         try:
@@ -168,7 +222,11 @@ class _AssignmentRun:
             cost = reserved.amount if paid else Decimal(0)
             self.unanswered += cost
             self.journal.failed(key, prompt, error.message, paid=paid)
-            reason = StopReason.CONTEXT_WINDOW if isinstance(error, ContextTooLong) else StopReason.MODEL_UNAVAILABLE
+            reason = (
+                StopReason.CONTEXT_WINDOW
+                if isinstance(error, ContextTooLong)
+                else StopReason.MODEL_UNAVAILABLE
+            )
             trouble = error.trouble if isinstance(error, ModelUnavailable) else None
             return Failure(reason=reason, message=error.message, trouble=trouble)
         except ForgeError as error:
@@ -183,7 +241,13 @@ class _AssignmentRun:
 
     def _timed(self, reply: ModelReply, began: float) -> ModelReply:
         duration = int((self.now() - began) * 1000)
-        usage = reply.usage.model_copy(update={"duration_ms": duration, "calls": 1, "model": reply.usage.model or self.model.name})
+        usage = reply.usage.model_copy(
+            update={
+                "duration_ms": duration,
+                "calls": 1,
+                "model": reply.usage.model or self.model.name,
+            }
+        )
         return reply.model_copy(update={"usage": usage})
 
     async def _looked(self, item: CapabilityRequest) -> CapabilityResult:
@@ -194,12 +258,16 @@ class _AssignmentRun:
             # Commands run one after the other, so that waiting does not count against another's
             # time limit.
             async with self._commands:
-                self.notice(RequestStarted(capability=item.capability, params=printable(item.params, 100)))
+                self.notice(
+                    RequestStarted(capability=item.capability, params=printable(item.params, 100))
+                )
                 self.journal.begun(key, item)
                 found = await self._fulfilled(item, self.assignment.limits.command_seconds)
         else:
             async with self._room:
-                self.notice(RequestStarted(capability=item.capability, params=printable(item.params, 100)))
+                self.notice(
+                    RequestStarted(capability=item.capability, params=printable(item.params, 100))
+                )
                 found = await self._fulfilled(item, self.assignment.limits.lookup_seconds)
         return self.journal.looked(key, found)
 
@@ -216,7 +284,13 @@ class _AssignmentRun:
             if not clock.expired():
                 raise
             said = f"This took longer than {seconds:g} seconds and was given up."
-            return CapabilityResult(key=item.key, capability=item.capability, params=item.params, status=ResultStatus.TIMEOUT, content=said)
+            return CapabilityResult(
+                key=item.key,
+                capability=item.capability,
+                params=item.params,
+                status=ResultStatus.TIMEOUT,
+                content=said,
+            )
 
     def _fetch(self, item: CapabilityRequest) -> CapabilityResult:
         try:
@@ -230,5 +304,9 @@ class _AssignmentRun:
                 raise
             said = f"{type(error).__name__}: {error}"
             return CapabilityResult(
-                key=item.key, capability=item.capability, params=item.params, status=ResultStatus.TOOL_ERROR, content=said
+                key=item.key,
+                capability=item.capability,
+                params=item.params,
+                status=ResultStatus.TOOL_ERROR,
+                content=said,
             )

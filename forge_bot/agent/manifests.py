@@ -122,14 +122,38 @@ _CARGO = (
 )
 _SETUP_CFG = (
     *(f"metadata.{key.replace('-', '_')}" for key in _ABOUT),
-    *(f"metadata.{key}" for key in ("author_email", "maintainer_email", "url", "long_description", "project_urls")),
-    *["flake8", "mypy", "mypy-*", "isort", "tool:pytest", "pycodestyle", "pydocstyle", "pylint*", "coverage:*", "codespell", "yapf"],
+    *(
+        f"metadata.{key}"
+        for key in ("author_email", "maintainer_email", "url", "long_description", "project_urls")
+    ),
+    *[
+        "flake8",
+        "mypy",
+        "mypy-*",
+        "isort",
+        "tool:pytest",
+        "pycodestyle",
+        "pydocstyle",
+        "pylint*",
+        "coverage:*",
+        "codespell",
+        "yapf",
+    ],
 )
 _SETUP_PY = frozenset(
     {key.replace("-", "_") for key in _ABOUT}
-    | {"author_email", "maintainer_email", "url", "long_description", "long_description_content_type", "project_urls"}
+    | {
+        "author_email",
+        "maintainer_email",
+        "url",
+        "long_description",
+        "long_description_content_type",
+        "project_urls",
+    }
 )
-_POM = frozenset({"version", "name", "description", "url", "inceptionYear", "licenses", "developers", "scm"})
+_POM = frozenset(
+    {"version", "name", "description", "url", "inceptionYear", "licenses", "developers", "scm"}
+)
 _COMPOSER = (*_ABOUT, "type", "time", "readme")
 _ENCODING = re.compile(r"^\s*<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)")
 _PUBSPEC = (*_ABOUT, "issue_tracker", "topics", "screenshots")
@@ -193,7 +217,11 @@ def _without(data: Mapping[str, object], passing: Sequence[str]) -> dict[str, ob
     for key, value in data.items():
         if any(fnmatchcase(key, each) for each in passing):
             continue
-        below = [each.partition(".")[2] for each in passing if each.partition(".")[0] == key and "." in each]
+        below = [
+            each.partition(".")[2]
+            for each in passing
+            if each.partition(".")[0] == key and "." in each
+        ]
         if below and isinstance(value, Mapping):
             rest = _without(cast("Mapping[str, object]", value), below)
             if not rest and value:
@@ -260,9 +288,15 @@ class _Setup(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = (
+            node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        )
         if name == "setup":
-            node.keywords = [each for each in node.keywords if each.arg not in _SETUP_PY or not _literal(each.value)]
+            node.keywords = [
+                each
+                for each in node.keywords
+                if each.arg not in _SETUP_PY or not _literal(each.value)
+            ]
         return node
 
 
@@ -290,18 +324,28 @@ def _xml(text: str) -> object:
 
 
 def _go(text: str) -> object:
-    return [code for line in text.splitlines() if (code := line.strip()) and not code.startswith("//")]
+    return [
+        code for line in text.splitlines() if (code := line.strip()) and not code.startswith("//")
+    ]
 
 
 def _requirements(text: str) -> object:
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return [
+        line.strip()
+        for line in text.splitlines()
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
 
 
 def _is_requirements(path: str) -> bool:
     folder, _, name = path.rpartition("/")
     if not name.endswith((".txt", ".in")):
         return False
-    return "requirements" in name or "constraints" in name or folder.rpartition("/")[2] == "requirements"
+    return (
+        "requirements" in name
+        or "constraints" in name
+        or folder.rpartition("/")[2] == "requirements"
+    )
 
 
 _READERS: Mapping[str, Callable[[str], object]] = {

@@ -24,7 +24,8 @@ class AnswerKind(StrEnum):
 class ProviderAnswer(BaseModel):
     """A part of an answer. Docstrings and descriptions of these classes are read by the model.
 
-    No defaults, no dicts, no discriminators: each of them makes a provider drop its strict mode without a word.
+    No defaults, no dicts, no discriminators: each of them makes a provider drop its strict mode
+    without a word.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,7 +35,11 @@ class ContextRequest(ProviderAnswer):
     """Ask to be shown something of the repository."""
 
     provider: str = Field(description="name of a capability from the list")
-    params_json: str = Field(description='its parameters as the text of one JSON object, for example {"path": "src/app.py"}')
+    params_json: str = Field(
+        description=(
+            'its parameters as the text of one JSON object, for example {"path": "src/app.py"}'
+        )
+    )
     reasoning: str = Field(description="what you want to learn from it, in a few words")
 
 
@@ -48,7 +53,9 @@ class ActionRequest(ProviderAnswer):
 
 
 class Explore(ProviderAnswer):
-    """Look around before you answer: the results come with the next message. Two empty lists mean: ready to answer."""
+    """Look around before you answer: the results come with the next message. Two empty lists mean:
+    ready to answer.
+    """
 
     requests: tuple[ContextRequest, ...] = Field(description="may be empty")
     actions: tuple[ActionRequest, ...] = Field(description="may be empty")
@@ -57,7 +64,9 @@ class Explore(ProviderAnswer):
 class Document(ProviderAnswer):
     """The finished document."""
 
-    artifact_markdown: str = Field(description="the whole document in Markdown, from its first heading to its last line")
+    artifact_markdown: str = Field(
+        description="the whole document in Markdown, from its first heading to its last line"
+    )
 
 
 class Edit(ProviderAnswer):
@@ -65,10 +74,19 @@ class Edit(ProviderAnswer):
 
     path: str = Field(description="path from the root of the repository, with forward slashes")
     operation: Literal["replace", "write", "delete"] = Field(
-        description="replace one passage of an existing file; write a whole file, new or not; delete a file"
+        description=(
+            "replace one passage of an existing file; write a whole file, new or not; delete a file"
+        )
     )
-    old: str = Field(description="replace: the passage as it stands in the file now, long enough to occur only once; otherwise empty")
-    new: str = Field(description="replace: what stands there instead; write: the whole file; delete: empty")
+    old: str = Field(
+        description=(
+            "replace: the passage as it stands in the file now, long enough to occur only once;"
+            " otherwise empty"
+        )
+    )
+    new: str = Field(
+        description="replace: what stands there instead; write: the whole file; delete: empty"
+    )
 
 
 class Change(ProviderAnswer):
@@ -126,11 +144,16 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
     final = Change if kind is AnswerKind.CHANGE else Document
     wanted: dict[str, type[Answer]] = {"Explore": Explore, final.__name__: final}
     if name not in wanted:
-        raise Malformed(f"An answer here is either Explore or {final.__name__}, but this is {name}.")
+        raise Malformed(
+            f"An answer here is either Explore or {final.__name__}, but this is {name}."
+        )
     try:
         return wanted[name].model_validate(_repaired(body))
     except ValidationError as error:
-        found = [f"{'.'.join(str(part) for part in item['loc']) or name}: {item['msg']}" for item in error.errors()[:5]]
+        found = [
+            f"{'.'.join(str(part) for part in item['loc']) or name}: {item['msg']}"
+            for item in error.errors()[:5]
+        ]
         raise Malformed(f"This {name} does not fit its schema: {'; '.join(found)}.") from error
 
 
@@ -140,7 +163,8 @@ _BRACES_TRIED = 200
 # Terminal control has no meaning in a document: whole escape sequences (ECMA-48 CSI and OSC), and
 # other control characters.
 _UNPRINTED = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]?"
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"
 )
 
 
@@ -159,7 +183,9 @@ def _only_object(text: str) -> JsonObject:
     if len(amid) == 1:
         return _storable(amid[0])
     said = "no readable JSON object" if not amid else f"{len(amid)} JSON objects"
-    raise Malformed(f"The answer contains {said}. Answer with exactly one JSON object and nothing around it.")
+    raise Malformed(
+        f"The answer contains {said}. Answer with exactly one JSON object and nothing around it."
+    )
 
 
 # Line breaks inside strings are allowed: small models write them raw, and no other meaning is
@@ -191,7 +217,9 @@ def _storable(data: JsonObject) -> JsonObject:
     try:
         json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise Malformed("A string of the answer holds half of a surrogate pair; write the character itself.") from error
+        raise Malformed(
+            "A string of the answer holds half of a surrogate pair; write the character itself."
+        ) from error
     return data
 
 
@@ -217,9 +245,19 @@ def _repaired(body: JsonObject) -> JsonObject:
     if isinstance(text := body.get("artifact_markdown"), str):
         body = {**body, "artifact_markdown": _UNPRINTED.sub("", text)}
     if "artifact_markdown" in body:
-        return {**body, "edits": [_full_edit(item) for item in _list(body["edits"])]} if "edits" in body else body
+        return (
+            {**body, "edits": [_full_edit(item) for item in _list(body["edits"])]}
+            if "edits" in body
+            else body
+        )
     whole: JsonObject = {"requests": [], "actions": [], **body}
-    return {**whole, **{name: [_full_request(item) for item in _list(whole[name])] for name in ("requests", "actions")}}
+    return {
+        **whole,
+        **{
+            name: [_full_request(item) for item in _list(whole[name])]
+            for name in ("requests", "actions")
+        },
+    }
 
 
 def _list(value: object) -> list[object]:

@@ -13,7 +13,9 @@ Systems allow 1,024 to 4,096 for the whole path.
 
 # Source: "Naming Files, Paths, and Namespaces", Win32 documentation. An extension changes nothing:
 # aux.c is the device, too.
-_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?", re.IGNORECASE)
+_DEVICE = re.compile(
+    r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?", re.IGNORECASE
+)
 _SIGNS = frozenset('<>:"|?*')
 
 
@@ -23,7 +25,9 @@ def name_problem(path: str) -> str:
         if _DEVICE.fullmatch(part):
             return f"Windows keeps the name {part} for a device; choose another one."
         if signs := sorted(_SIGNS & set(part)):
-            return f"the name {part} has {' '.join(signs)}, which file names on Windows cannot have."
+            return (
+                f"the name {part} has {' '.join(signs)}, which file names on Windows cannot have."
+            )
     return ""
 
 

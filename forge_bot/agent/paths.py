@@ -40,7 +40,9 @@ def normalise(path: str) -> str:
     pure = PurePosixPath(path)
     windows = PureWindowsPath(path)
     if pure.is_absolute() or windows.drive or windows.root or path.startswith("~"):
-        raise PathEscapes(f"{path} is not a path from the root of the repository, such as src/app.py.")
+        raise PathEscapes(
+            f"{path} is not a path from the root of the repository, such as src/app.py."
+        )
     if ".." in pure.parts or ".." in windows.parts:
         raise PathEscapes(f"{path} leads out of the repository.")
     if is_git_folder(pure.parts) or is_git_folder(windows.parts):
@@ -70,7 +72,9 @@ def _opened(glob: str) -> tuple[str, ...]:
     """Return the glob with the first of its innermost braces replaced by each of its parts."""
     if (found := _CHOICE.search(glob)) is None:
         return (glob,)
-    return tuple(f"{glob[: found.start()]}{part}{glob[found.end() :]}" for part in found[1].split(","))
+    return tuple(
+        f"{glob[: found.start()]}{part}{glob[found.end() :]}" for part in found[1].split(",")
+    )
 
 
 _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")

@@ -9,7 +9,12 @@ if TYPE_CHECKING:
     from genai_prices import Usage as Priced
 
 # Names of one provider that the price list has under one name.
-_LISTED_AS = {"openai-chat": "openai", "openai-responses": "openai", "azure-responses": "azure", "google-cloud": "google"}
+_LISTED_AS = {
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+    "azure-responses": "azure",
+    "google-cloud": "google",
+}
 _FREE = ("scripted:", "replay:")
 
 
@@ -23,7 +28,12 @@ def worst_case(model: str, input_tokens: int, output_tokens: int) -> Decimal | N
         return Decimal(0)
     from genai_prices import Usage as Priced
 
-    return _total(model, Priced(input_tokens=input_tokens, cache_write_tokens=input_tokens, output_tokens=output_tokens))
+    return _total(
+        model,
+        Priced(
+            input_tokens=input_tokens, cache_write_tokens=input_tokens, output_tokens=output_tokens
+        ),
+    )
 
 
 def usual_price(model: str, usage: Usage) -> Decimal | None:
@@ -36,7 +46,14 @@ def usual_price(model: str, usage: Usage) -> Decimal | None:
     from genai_prices import Usage as Priced
 
     cached = min(usage.cached_tokens, usage.input_tokens)
-    return _total(model, Priced(input_tokens=usage.input_tokens, cache_read_tokens=cached, output_tokens=usage.output_tokens))
+    return _total(
+        model,
+        Priced(
+            input_tokens=usage.input_tokens,
+            cache_read_tokens=cached,
+            output_tokens=usage.output_tokens,
+        ),
+    )
 
 
 def _total(model: str, usage: "Priced") -> Decimal | None:

@@ -14,7 +14,9 @@ Versions = Callable[[str], tuple[bytes | None, bytes | None]]
 MANIFEST = "its dependency, build-system or script part changes"
 
 
-def protected_changes(paths: Iterable[str], versions: Versions, patterns: Sequence[str] = ()) -> dict[str, str]:
+def protected_changes(
+    paths: Iterable[str], versions: Versions, patterns: Sequence[str] = ()
+) -> dict[str, str]:
     """Return the changed paths that wait for a person, sorted, each with the reason.
 
     `patterns` are a repository's own, beside the table in `settings/protected_paths.py`.

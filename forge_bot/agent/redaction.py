@@ -44,13 +44,22 @@ def encoded_forms(value: str) -> tuple[str, ...]:
         found += [text, text[::-1], raw.hex(), raw.hex().upper(), *_base64(raw)]
         quoted = [*(quote(raw, safe=safe) for safe in ("", "/", _UNRESERVED)), quote_plus(raw)]
         found += [*quoted, *(_ESCAPE.sub(lambda match: match[0].lower(), each) for each in quoted)]
-        found += [_percent(raw), _percent(raw).lower(), json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]]
+        found += [
+            _percent(raw),
+            _percent(raw).lower(),
+            json.dumps(text)[1:-1],
+            json.dumps(text, ensure_ascii=False)[1:-1],
+        ]
     return tuple(dict.fromkeys(form for form in found if len(form) >= _SHORTEST))
 
 
 def _lines(value: str) -> list[str]:
     lines = [line.strip() for line in value.splitlines()]
-    return [line for line in lines if len(line) >= _SHORTEST_LINE and not line.startswith("-----")] if len(lines) > 1 else []
+    return (
+        [line for line in lines if len(line) >= _SHORTEST_LINE and not line.startswith("-----")]
+        if len(lines) > 1
+        else []
+    )
 
 
 def _base64(raw: bytes) -> list[str]:
@@ -58,7 +67,10 @@ def _base64(raw: bytes) -> list[str]:
 
     Characters that depend on the neighbouring bytes are left out.
     """
-    encoded = [base64.b64encode(b" " * shift + raw).decode().rstrip("=")[(shift and 4) : -2] for shift in range(3)]
+    encoded = [
+        base64.b64encode(b" " * shift + raw).decode().rstrip("=")[(shift and 4) : -2]
+        for shift in range(3)
+    ]
     return [*encoded, *(text.replace("+", "-").replace("/", "_") for text in encoded)]
 
 

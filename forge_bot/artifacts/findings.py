@@ -3,8 +3,25 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.artifacts.markdown import BOLD, MARKS, PLAIN, TEXT, Block, BlockKind, one_line, read_blocks
-from forge_bot.artifacts.severities import is_aside, is_definition, is_no_finding, read_cell, read_label, read_severity_line, read_tag
+from forge_bot.artifacts.markdown import (
+    BOLD,
+    MARKS,
+    PLAIN,
+    TEXT,
+    Block,
+    BlockKind,
+    one_line,
+    read_blocks,
+)
+from forge_bot.artifacts.severities import (
+    is_aside,
+    is_definition,
+    is_no_finding,
+    read_cell,
+    read_label,
+    read_severity_line,
+    read_tag,
+)
 from forge_bot.values import Finding, Frozen, Severity
 
 LONGEST = 500
@@ -18,8 +35,13 @@ _GENERIC = re.compile(
     r"^[\W\d_]*(?:(?:review|open|all|detailed|key|new)\s+)?(?:findings?|issues?|problems?|concerns?|review|comments?)[\W\d_]*$",
     re.IGNORECASE,
 )
-_EXPLAINS = re.compile(r"\W*(?:meaning|definition|when(?: to use)?|count|number|total)\W*", re.IGNORECASE)
-_TELLS = re.compile(r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|summary|what|observations?|comments?)\W*", re.IGNORECASE)
+_EXPLAINS = re.compile(
+    r"\W*(?:meaning|definition|when(?: to use)?|count|number|total)\W*", re.IGNORECASE
+)
+_TELLS = re.compile(
+    r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|summary|what|observations?|comments?)\W*",
+    re.IGNORECASE,
+)
 
 
 class _Candidate(Frozen):
@@ -39,10 +61,25 @@ def read_findings(markdown: str) -> tuple[Finding, ...]:
     marked as resolved are no findings.
     """
     blocks = _heard(read_blocks(markdown))
-    candidates = [*_tagged(blocks), *_in_sections(blocks), *_by_severity_lines(blocks), *_in_tables(blocks)]
-    ordered = sorted((candidate for candidate in candidates if not is_no_finding(candidate.text)), key=lambda candidate: candidate.place)
-    findings = (Finding(severity=candidate.severity, description=_description(candidate.text)) for candidate in _real(ordered))
-    return tuple({(finding.severity, finding.description.casefold()): finding for finding in findings}.values())
+    candidates = [
+        *_tagged(blocks),
+        *_in_sections(blocks),
+        *_by_severity_lines(blocks),
+        *_in_tables(blocks),
+    ]
+    ordered = sorted(
+        (candidate for candidate in candidates if not is_no_finding(candidate.text)),
+        key=lambda candidate: candidate.place,
+    )
+    findings = (
+        Finding(severity=candidate.severity, description=_description(candidate.text))
+        for candidate in _real(ordered)
+    )
+    return tuple(
+        {
+            (finding.severity, finding.description.casefold()): finding for finding in findings
+        }.values()
+    )
 
 
 def _heard(blocks: Sequence[Block]) -> list[Block]:
@@ -52,7 +89,11 @@ def _heard(blocks: Sequence[Block]) -> list[Block]:
     for block in blocks:
         if block.kind is BlockKind.HEADING and (not aside or block.level <= aside):
             aside = block.level if is_aside(block.text) else 0
-        if not aside and not block.quoted and block.kind in {BlockKind.HEADING, BlockKind.TEXT, BlockKind.ROW, BlockKind.HTML}:
+        if (
+            not aside
+            and not block.quoted
+            and block.kind in {BlockKind.HEADING, BlockKind.TEXT, BlockKind.ROW, BlockKind.HTML}
+        ):
             heard.append(block)
     return heard
 
@@ -93,15 +134,24 @@ def _label(block: Block, text: str | None = None) -> Severity | None:
     """Return the severity for which a block, or one line of it, is the label."""
     if block.kind is BlockKind.ROW:
         return None
-    return read_label("".join(block.marked_lines) if text is None else text, heading=block.kind is BlockKind.HEADING)
+    return read_label(
+        "".join(block.marked_lines) if text is None else text,
+        heading=block.kind is BlockKind.HEADING,
+    )
 
 
 def _scope(blocks: Sequence[Block], place: int) -> list[Block]:
     """Return the blocks below the label at a place, up to the next heading or label of its rank."""
     label, scope = blocks[place], list[Block]()
     for block in blocks[place + 1 :]:
-        heading_ends = block.kind is BlockKind.HEADING and (label.kind is not BlockKind.HEADING or block.level <= label.level)
-        outside = label.kind is not BlockKind.HEADING and block.depth <= label.depth and (label.depth > 0 or any(b.depth for b in scope))
+        heading_ends = block.kind is BlockKind.HEADING and (
+            label.kind is not BlockKind.HEADING or block.level <= label.level
+        )
+        outside = (
+            label.kind is not BlockKind.HEADING
+            and block.depth <= label.depth
+            and (label.depth > 0 or any(b.depth for b in scope))
+        )
         another = label.kind is not BlockKind.HEADING and _label(block) is not None
         if heading_ends or outside or another:
             break
@@ -120,7 +170,11 @@ def _members(scope: Sequence[Block]) -> list[tuple[int, Block]]:
     return (
         [pair for pair in numbered if pair[1].kind is BlockKind.HEADING]
         or [pair for pair in numbered if pair[1].starts_item and pair[1].depth == depth]
-        or [pair for pair in numbered if pair[1].kind is BlockKind.TEXT and "".join(pair[1].marked_lines).startswith(BOLD)]
+        or [
+            pair
+            for pair in numbered
+            if pair[1].kind is BlockKind.TEXT and "".join(pair[1].marked_lines).startswith(BOLD)
+        ]
         or [pair for pair in numbered if pair[1].kind is BlockKind.ROW and not pair[1].header]
         or [pair for pair in numbered if pair[1].kind is BlockKind.TEXT][:1]
     )
@@ -138,7 +192,12 @@ def _by_severity_lines(blocks: Sequence[Block]) -> Iterator[_Candidate]:
                 continue
             title = block.marked_lines[0] if number else _title_above(blocks, place)
             if title is None or read_tag(title, titled=True) is None:
-                text = title or _text_beside(blocks, place, number) or said[1].strip(" .,;:—–-") or block.text
+                text = (
+                    title
+                    or _text_beside(blocks, place, number)
+                    or said[1].strip(" .,;:—–-")
+                    or block.text
+                )
                 yield _Candidate(place=(place, number), severity=said[0], text=text)
 
 
@@ -152,7 +211,11 @@ def _title_above(blocks: Sequence[Block], place: int) -> str | None:
         lines = block.marked_lines
         if block.kind is BlockKind.ROW or any(map(read_severity_line, lines)):
             return None
-        if lines and (block.kind is BlockKind.HEADING or block.depth < here.depth or (not block.depth and lines[0].startswith(BOLD))):
+        if lines and (
+            block.kind is BlockKind.HEADING
+            or block.depth < here.depth
+            or (not block.depth and lines[0].startswith(BOLD))
+        ):
             return None if _GENERIC.match(lines[0]) else lines[0]
     return None
 
@@ -163,7 +226,9 @@ def _text_beside(blocks: Sequence[Block], place: int, number: int) -> str | None
         if block.kind is not BlockKind.TEXT or any(map(read_severity_line, block.marked_lines)):
             break
         following += block.marked_lines
-    return next((match["rest"] for line in following if (match := _TEXT_LINE.match(line)) is not None), None)
+    return next(
+        (match["rest"] for line in following if (match := _TEXT_LINE.match(line)) is not None), None
+    )
 
 
 def _in_tables(blocks: Sequence[Block]) -> Iterator[_Candidate]:
@@ -172,10 +237,16 @@ def _in_tables(blocks: Sequence[Block]) -> Iterator[_Candidate]:
         if block.kind is not BlockKind.ROW:
             continue
         header = block.cells if block.header else header
-        said = [(severity, cell) for cell in block.cells if (severity := read_cell(cell)) is not None]
+        said = [
+            (severity, cell) for cell in block.cells if (severity := read_cell(cell)) is not None
+        ]
         if len(said) == 1 and not any(map(_EXPLAINS.fullmatch, header)):
             severity, tag = said[0]
-            others = [(name, cell) for name, cell in zip(header, block.cells, strict=False) if cell and cell != tag]
+            others = [
+                (name, cell)
+                for name, cell in zip(header, block.cells, strict=False)
+                if cell and cell != tag
+            ]
             longest = max((cell for _, cell in others), key=len, default="")
             text = next((cell for name, cell in others if _TELLS.fullmatch(name)), longest)
             yield _Candidate(place=(place, 0), severity=severity, text=text)
@@ -188,8 +259,16 @@ def _real(candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
     """
     means = [is_definition(candidate.text) for candidate in candidates]
     for number, candidate in enumerate(candidates):
-        beside = [other for other in (number - 1, number + 1) if 0 <= other < len(candidates) and means[other]]
-        near = [candidates[other] for other in beside if abs(candidates[other].place[0] - candidate.place[0]) <= 1]
+        beside = [
+            other
+            for other in (number - 1, number + 1)
+            if 0 <= other < len(candidates) and means[other]
+        ]
+        near = [
+            candidates[other]
+            for other in beside
+            if abs(candidates[other].place[0] - candidate.place[0]) <= 1
+        ]
         if not (means[number] and any(other.severity is not candidate.severity for other in near)):
             yield candidate
 
@@ -198,7 +277,13 @@ def _description(text: str) -> str:
     """Return the bold title if there is one, else the whole text, as one line without markup."""
     text = text.lstrip(" :：.–—|*_-" + PLAIN + TEXT)
     title = re.match(rf"[{BOLD}{TEXT}]?(?P<title>[^{BOLD}{PLAIN}]+){PLAIN}", text)
-    if title is not None and len(title["title"].strip(MARKS + " ")) > 1 and not title["title"].rstrip().endswith((":", "：")):
+    if (
+        title is not None
+        and len(title["title"].strip(MARKS + " ")) > 1
+        and not title["title"].rstrip().endswith((":", "："))
+    ):
         text = title["title"]
-    plain = re.sub(r"^\d{1,3}[.)]\s+", "", one_line(re.sub(rf"[{MARKS}]", "", text)).strip(" :–—|-"))
+    plain = re.sub(
+        r"^\d{1,3}[.)]\s+", "", one_line(re.sub(rf"[{MARKS}]", "", text)).strip(" :–—|-")
+    )
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"

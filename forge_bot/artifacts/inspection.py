@@ -11,9 +11,13 @@ from forge_bot.values import Inspection, Problem, Verdict
 MOST_CHARACTERS = 200_000
 
 _LEVEL = 2
-_NUMBER = re.compile(r"^(?:(?:part|section|step)\s+)?\d{1,2}(?:\.\d{1,2})*(?:[.):]\s*|\s+[–—-]\s*|\s+)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"^(?:(?:part|section|step)\s+)?\d{1,2}(?:\.\d{1,2})*(?:[.):]\s*|\s+[–—-]\s*|\s+)",
+    re.IGNORECASE,
+)
 _PLACEHOLDER = re.compile(
-    r"[\W_]*(?:to ?do|tbd|tba|fixme|to be (?:done|written|filled in|added|determined)|\w+ goes here|lorem ipsum)?[\W_]*",
+    r"[\W_]*(?:to ?do|tbd|tba|fixme|to be (?:done|written|filled in|added|determined)|\w+ goes"
+    r" here|lorem ipsum)?[\W_]*",
     re.IGNORECASE,
 )
 _SHORT = 200
@@ -29,7 +33,10 @@ def check_headings(markdown: str, required: Sequence[str]) -> tuple[Problem, ...
     characters, is a fatal problem; a person may accept the others.
     """
     if len(markdown) > MOST_CHARACTERS:
-        message = f"the file has {len(markdown):,} characters; the most is {MOST_CHARACTERS:,}: leave out what is not needed"
+        message = (
+            f"the file has {len(markdown):,} characters; the most is {MOST_CHARACTERS:,}: leave out"
+            " what is not needed"
+        )
         return (Problem(place="", message=message, fatal=True),)
     blocks = read_blocks(markdown)
     if all(block.kind is BlockKind.RULE or block.empty for block in blocks):
@@ -39,7 +46,9 @@ def check_headings(markdown: str, required: Sequence[str]) -> tuple[Problem, ...
     return tuple(problem for problem in found if problem is not None)
 
 
-def inspect(markdown: str, *, headings: Sequence[str], verdicts: Sequence[Verdict] = (), tasks: bool = False) -> Inspection:
+def inspect(
+    markdown: str, *, headings: Sequence[str], verdicts: Sequence[Verdict] = (), tasks: bool = False
+) -> Inspection:
     """Return all facts about an artifact.
 
     They are the problems of its headings, its verdict and findings if verdicts are requested, and
@@ -50,13 +59,17 @@ def inspect(markdown: str, *, headings: Sequence[str], verdicts: Sequence[Verdic
         return Inspection(problems=problems, verdict=Verdict.UNREADABLE if verdicts else None)
     verdict, findings = judge_review(markdown, verdicts) if verdicts else (None, ())
     specs, of_tasks = read_tasks(markdown) if tasks else ((), ())
-    return Inspection(problems=(*problems, *of_tasks), verdict=verdict, findings=findings, tasks=specs)
+    return Inspection(
+        problems=(*problems, *of_tasks), verdict=verdict, findings=findings, tasks=specs
+    )
 
 
 def _problem(name: str, blocks: Sequence[Block], *, fenced: bool) -> Problem | None:
     """Return the problem of one required heading, or None."""
     named = [
-        (place, block) for place, block in enumerate(blocks) if block.kind is BlockKind.HEADING and not block.quoted and _is(block, name)
+        (place, block)
+        for place, block in enumerate(blocks)
+        if block.kind is BlockKind.HEADING and not block.quoted and _is(block, name)
     ]
     right = [(place, block) for place, block in named if block.level == _LEVEL]
     if any(_filled(name, blocks, place) for place, _ in right):
@@ -66,7 +79,10 @@ def _problem(name: str, blocks: Sequence[Block], *, fenced: bool) -> Problem | N
     elif named:
         message = f"it stands at level {named[0][1].level}; make it `## {name}`"
     elif fenced:
-        message = f"the whole file stands in a code fence; take the fence away, so that `## {name}` is a heading"
+        message = (
+            f"the whole file stands in a code fence; take the fence away, so that `## {name}` is a"
+            " heading"
+        )
     else:
         message = f"the heading is missing; add `## {name}` and write that part"
     return Problem(place=name, message=message, fatal=False)
@@ -85,7 +101,9 @@ def _rest(block: Block, name: str) -> str | None:
     for heading in (_folded(block.text), _NUMBER.sub("", _folded(block.text))):
         rest = heading.removeprefix(wanted)
         said = re.match(r"\s*(?:[:：–—]|-\s)(?P<said>.*)", rest)
-        if heading.startswith(wanted) and (said is not None or re.fullmatch(r"[\W_]*(?:\([^)]*\)[\W_]*)?", rest)):
+        if heading.startswith(wanted) and (
+            said is not None or re.fullmatch(r"[\W_]*(?:\([^)]*\)[\W_]*)?", rest)
+        ):
             return said["said"] if said is not None else ""
     return None
 
@@ -103,7 +121,9 @@ def _filled(name: str, blocks: Sequence[Block], place: int) -> bool:
     for block in blocks[place + 1 :]:
         if block.kind is BlockKind.HEADING and block.level <= _LEVEL:
             return False
-        if block.kind not in {BlockKind.HEADING, BlockKind.RULE} and not _is_nothing(block.text + " ".join(block.cells)):
+        if block.kind not in {BlockKind.HEADING, BlockKind.RULE} and not _is_nothing(
+            block.text + " ".join(block.cells)
+        ):
             return True
     return False
 

@@ -31,7 +31,11 @@ def _parser() -> MarkdownIt:
     A text line above `---` stays a text line: models put rules under paragraphs without a blank
     line and do not mean a heading. `[MAJOR]: leak` is a finding, not the definition of a link.
     """
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["lheading", "reference"])
+    parser = (
+        MarkdownIt("commonmark")
+        .enable(["table", "strikethrough"])
+        .disable(["lheading", "reference"])
+    )
     parser.core.ruler.at("inline", _inline)
     return parser
 
@@ -140,7 +144,13 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
         block = _leaf(token, tokens, place + 1)
         if block is not None:
             line, end = token.map or (0, 0)
-            where = {"line": line, "end": end, "quoted": quotes > 0, "depth": depth, "starts_item": fresh and depth > 0}
+            where = {
+                "line": line,
+                "end": end,
+                "quoted": quotes > 0,
+                "depth": depth,
+                "starts_item": fresh and depth > 0,
+            }
             yield block.model_copy(update=where)
             fresh = False
 
@@ -149,18 +159,28 @@ def _leaf(token: Token, tokens: Sequence[Token], after: int) -> Block | None:
     """Return the block that begins with this token, if one does."""
     match token.type:
         case "heading_open":
-            return Block(kind=BlockKind.HEADING, level=int(token.tag[1:]), spans=_spans(tokens[after]))
+            return Block(
+                kind=BlockKind.HEADING, level=int(token.tag[1:]), spans=_spans(tokens[after])
+            )
         case "paragraph_open":
             return Block(kind=BlockKind.TEXT, spans=_spans(tokens[after]))
         case "tr_open":
-            cells = tuple("".join(span.text for span in _spans(inline)).strip() for inline in _row(tokens, after))
+            cells = tuple(
+                "".join(span.text for span in _spans(inline)).strip()
+                for inline in _row(tokens, after)
+            )
             return Block(kind=BlockKind.ROW, cells=cells, header=tokens[after].type == "th_open")
         case "fence":
-            return Block(kind=BlockKind.CODE, spans=(InlineSpan(text=token.content),), fence=token.info)
+            return Block(
+                kind=BlockKind.CODE, spans=(InlineSpan(text=token.content),), fence=token.info
+            )
         case "code_block":
             return Block(kind=BlockKind.CODE, spans=(InlineSpan(text=token.content),))
         case "html_block":
-            return Block(kind=BlockKind.HTML, spans=(InlineSpan(text=_TAG.sub("", _COMMENT.sub("", token.content))),))
+            return Block(
+                kind=BlockKind.HTML,
+                spans=(InlineSpan(text=_TAG.sub("", _COMMENT.sub("", token.content))),),
+            )
         case "hr":
             return Block(kind=BlockKind.RULE)
         case _:
@@ -189,6 +209,8 @@ def _spans(inline: Token) -> tuple[InlineSpan, ...]:
 
 def _text(child: Token) -> str:
     """Return the visible text of an inline token; tags and pictures have none."""
-    if child.type in _BREAKS or (child.type == "html_inline" and child.content.lower().startswith("<br")):
+    if child.type in _BREAKS or (
+        child.type == "html_inline" and child.content.lower().startswith("<br")
+    ):
         return "\n"
     return "" if child.type in {"html_inline", "image"} else child.content

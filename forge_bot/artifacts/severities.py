@@ -13,10 +13,16 @@ _FLAGS = re.IGNORECASE | re.DOTALL
 _ANY = r"(?:critical|major|minor)"
 _SEVERITY = rf"(?P<severity>{_ANY[3:-1]})"
 _CAPITALS = r"(?P<severity>CRITICAL|MAJOR|MINOR)"
-_NOUN = r"(?:\s+(?:severity|findings?|issues?|problems?|concerns?|items?|bugs?|defects?|flaws?|gaps?|blockers?))"
+_NOUN = (
+    r"(?:\s+(?:severity|findings?|issues?|problems?|concerns?"
+    r"|items?|bugs?|defects?|flaws?|gaps?|blockers?))"
+)
 # A tag may follow signs, a ticked box, a number and the word finding: `1.`, `F2:`, `#3`, `Finding 4
 # —`.
-_LEAD = r"^[\W_]{0,20}(?:\[x\] )?(?:(?:finding|issue|problem)\s+)?(?:[A-Za-z]{0,2}-?\d{1,3}(?:\.\d{1,3})?[\W_]{1,8})?"
+_LEAD = (
+    r"^[\W_]{0,20}(?:\[x\]"
+    r" )?(?:(?:finding|issue|problem)\s+)?(?:[A-Za-z]{0,2}-?\d{1,3}(?:\.\d{1,3})?[\W_]{1,8})?"
+)
 _SIGN = r"(?:\s*[:：|]|\s+[-–—]+\s|\s*[–—])"
 _BEFORE = tuple(
     re.compile(rf"{_LEAD}{tag}(?P<rest>.*)$", _FLAGS)
@@ -28,18 +34,26 @@ _BEFORE = tuple(
     )
 )
 # Where a title is expected, a tag in capitals needs no sign.
-_CAPITAL_TAG = re.compile(rf"{_LEAD}{_CAPITALS}\s+(?!(?:findings?|issues?|problems?|items?)\b)(?P<rest>\w.*)$", re.DOTALL)
+_CAPITAL_TAG = re.compile(
+    rf"{_LEAD}{_CAPITALS}\s+(?!(?:findings?|issues?|problems?|items?)\b)(?P<rest>\w.*)$", re.DOTALL
+)
 # After a title a tag needs brackets or capitals: there the word is often only a word.
 _THEN = r"(?:[\W_]*$|\s*[:：—–-]\s.*$)"
 _BEHIND = (
-    re.compile(rf"^(?P<rest>.+?)[\s{MARKS}]*\[\s*(?:severity:?\s*)?{_SEVERITY}\s*\]{_THEN}", _FLAGS),
+    re.compile(
+        rf"^(?P<rest>.+?)[\s{MARKS}]*\[\s*(?:severity:?\s*)?{_SEVERITY}\s*\]{_THEN}", _FLAGS
+    ),
     re.compile(rf"^(?P<rest>.+?)\s*\((?:[Ss]everity:?\s*)?{_CAPITALS}\){_THEN}", re.DOTALL),
     re.compile(rf"^(?P<rest>.+?)\s+[-–—]+\s*{_CAPITALS}[\W_]*$", re.DOTALL),
 )
-_ORDERS = r"(?:(?:must|should|could|needs?)(?: be)? fix(?:ed)?|blocking|blockers?|nice to have|optional)"
+_ORDERS = (
+    r"(?:(?:must|should|could|needs?)(?: be)? fix(?:ed)?|blocking|blockers?|nice to have|optional)"
+)
 _ASIDE_TEXT = r"\s*\([^)]*\)"
 _LABEL, _HEADING = (
-    re.compile(rf"{_LEAD}(?:severity:?\s*)?[\[(]?{_SEVERITY}[\])]?{_NOUN}?(?:{more})?[\W_]*$", _FLAGS)
+    re.compile(
+        rf"{_LEAD}(?:severity:?\s*)?[\[(]?{_SEVERITY}[\])]?{_NOUN}?(?:{more})?[\W_]*$", _FLAGS
+    )
     for more in (_ASIDE_TEXT, rf"{_ASIDE_TEXT}|\s*[:—–-]\s*{_ORDERS}")
 )
 _LINE = re.compile(rf"^[\W_]*severity[\W_]+{_SEVERITY}\b(?P<rest>.*)$", _FLAGS)
@@ -53,22 +67,30 @@ _THINGS = r"(?:findings?|issues?|problems?|concerns?|items?|blockers?|ones?)"
 _SEEN = r"(?:found|identified|remain(?:s|ing)?|left|open|detected|observed|at this time|to report)"
 _FOUND = rf"(?: (?:were |was |are |is |have been )?{_SEEN})?"
 _NONE = re.compile(
-    rf"[\W_]*(?:(?:none|nothing){_FOUND}|no (?:\w+ ){{0,3}}?{_THINGS}{_FOUND}|n/?a|nil|zero|keine?|aucune?|ninguno?|なし|無し"
+    rf"[\W_]*(?:(?:none|nothing){_FOUND}|no (?:\w+"
+    rf" ){{0,3}}?{_THINGS}{_FOUND}|n/?a|nil|zero|keine?|aucune?|ninguno?|なし|無し"
     rf"|\d+(?: (?:{_THINGS}|open))?)?[\W_]*",
     _FLAGS,
 )
 _DONE = r"(?:resolved|fixed|addressed|closed)"
-_RESOLVED = re.compile(rf"(?:[(\[—–→]|\s-|->)\s*(?:✅\s*)?(?:now )?{_DONE}(?: in .{{1,30}})?[\W_]*$|^[\W_]*{_DONE}\s*[)\]:—–]", _FLAGS)
+_RESOLVED = re.compile(
+    rf"(?:[(\[—–→]|\s-|->)\s*(?:✅\s*)?(?:now )?{_DONE}(?: in"
+    rf" .{{1,30}})?[\W_]*$|^[\W_]*{_DONE}\s*[)\]:—–]",
+    _FLAGS,
+)
 _WHEN = r"(?: (?:since|in|from)\b.{0,40})?"
 _ASIDE = re.compile(
     rf"\W*(?:(?:now |already |previously )?{_DONE}(?: {_THINGS})?{_WHEN}"
     rf"|{_THINGS} (?:that (?:are|were) |now |already )?{_DONE}{_WHEN}"
-    r"|(?:severity )?legend|severities|severity (?:levels?|scale|definitions?|key|guide)|rubric)\W*",
+    r"|(?:severity )?legend|severities|severity"
+    r" (?:levels?|scale|definitions?|key|guide)|rubric)\W*",
     _FLAGS,
 )
 _DEFINITION = re.compile(
-    r"[\W_]*(?:(?:must|should|has to|have to|needs? to|could|can|may|to) be (?:fixed|addressed|resolved|improved)"
-    r"|(?:does not |doesn't )?blocks? (?:approval|the \w+)|blocking|nice to have|cosmetic|optional|worth fixing|style only"
+    r"[\W_]*(?:(?:must|should|has to|have to|needs? to|could|can|may|to) be"
+    r" (?:fixed|addressed|resolved|improved)"
+    r"|(?:does not |doesn't )?blocks? (?:approval|the \w+)|blocking|nice to"
+    r" have|cosmetic|optional|worth fixing|style only"
     r"|(?:an?|any) (?:defect|problem|issue|bug|flaw|finding|error|gap) (?:that|which))\b",
     _FLAGS,
 )
@@ -87,7 +109,11 @@ def read_tag(text: str, *, titled: bool) -> tuple[Severity, str] | None:
         title = text[1:].partition(PLAIN)[0] if text.startswith(BOLD) else text
         behind = (tag.match(part) for tag in _BEHIND for part in (title, text))
         match = _CAPITAL_TAG.match(text) or next(filter(None, behind), None)
-    return (_of(match), match["rest"]) if match is not None and not _inside_code(match["rest"]) else None
+    return (
+        (_of(match), match["rest"])
+        if match is not None and not _inside_code(match["rest"])
+        else None
+    )
 
 
 def read_label(text: str, *, heading: bool = False) -> Severity | None:

@@ -23,7 +23,10 @@ def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
     known = {task.id for task in tasks}
     found += [problem for task in tasks for problem in _of_one(task, known)]
     if len(tasks) > MOST_TASKS:
-        message = f"{len(tasks)} tasks are more than the {MOST_TASKS} that one run can carry; join what belongs together"
+        message = (
+            f"{len(tasks)} tasks are more than the {MOST_TASKS} that one run can carry; join what"
+            " belongs together"
+        )
         return (*found, Problem(place="", message=message, fatal=True))
     if unique:
         found += [*_cycles(tasks), *_overlaps(tasks)]
@@ -40,7 +43,11 @@ def _doubles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
     seen: set[str] = set()
     for task in tasks:
         if task.id.casefold() in seen:
-            yield Problem(place=place(task.id), message="this number is used more than once; give each task its own", fatal=True)
+            yield Problem(
+                place=place(task.id),
+                message="this number is used more than once; give each task its own",
+                fatal=True,
+            )
         seen.add(task.id.casefold())
 
 
@@ -48,27 +55,50 @@ def _of_one(task: TaskSpec, known: set[TaskId]) -> Iterator[Problem]:
     here = place(task.id)
     for dependency in task.depends_on:
         if dependency == task.id:
-            yield Problem(place=here, message="it depends on itself; take that out of depends_on", fatal=True)
+            yield Problem(
+                place=here, message="it depends on itself; take that out of depends_on", fatal=True
+            )
         elif dependency not in known:
-            yield Problem(place=here, message=f"it depends on task {dependency}, which does not exist", fatal=True)
+            yield Problem(
+                place=here,
+                message=f"it depends on task {dependency}, which does not exist",
+                fatal=True,
+            )
     for path in task.files:
         if _OUTSIDE.match(path) or ".." in re.split(r"[/\\]", path):
-            yield Problem(place=here, message=f"{path} is not a path inside the repository; write it from the root down", fatal=True)
+            yield Problem(
+                place=here,
+                message=f"{path} is not a path inside the repository; write it from the root down",
+                fatal=True,
+            )
     if task.mode is TaskMode.PARALLEL and not task.files:
-        yield Problem(place=here, message="a parallel task must list its files, or be sequential", fatal=True)
+        yield Problem(
+            place=here, message="a parallel task must list its files, or be sequential", fatal=True
+        )
     if not task.acceptance:
-        yield Problem(place=here, message="add acceptance criteria, such as `- [ ] AC-1: …`", fatal=False)
+        yield Problem(
+            place=here, message="add acceptance criteria, such as `- [ ] AC-1: …`", fatal=False
+        )
 
 
 def _cycles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
     order = {task.id: number for number, task in enumerate(tasks)}
-    graph = {task.id: [other for other in task.depends_on if other in order and other != task.id] for task in tasks}
+    graph = {
+        task.id: [other for other in task.depends_on if other in order and other != task.id]
+        for task in tasks
+    }
     while (cycle := _one_cycle(graph)) is not None:
         start = cycle.index(min(cycle, key=order.__getitem__))
         way = [*cycle[start:], *cycle[:start], cycle[start]]
-        message = f"these tasks wait for each other: {' → '.join(way)}; take one of the dependencies out"
+        message = (
+            f"these tasks wait for each other: {' → '.join(way)}; take one of the dependencies out"
+        )
         yield Problem(place=place(way[0]), message=message, fatal=True)
-        graph = {node: [other for other in others if other not in cycle] for node, others in graph.items() if node not in cycle}
+        graph = {
+            node: [other for other in others if other not in cycle]
+            for node, others in graph.items()
+            if node not in cycle
+        }
 
 
 def _one_cycle(graph: Mapping[TaskId, Sequence[TaskId]]) -> list[TaskId] | None:
@@ -88,7 +118,10 @@ def _overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
     for one, other in combinations([task for task in tasks if task.mode is TaskMode.PARALLEL], 2):
         path = shared_file(one.files, other.files)
         if path is not None and one.id not in needs[other.id] and other.id not in needs[one.id]:
-            message = f"it overlaps with task {other.id}: both list {path}; make one depend on the other, or one sequential"
+            message = (
+                f"it overlaps with task {other.id}: both list {path}; make one depend on the other,"
+                " or one sequential"
+            )
             yield Problem(place=place(one.id), message=message, fatal=True)
 
 

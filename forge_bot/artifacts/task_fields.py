@@ -19,7 +19,10 @@ class Field(StrEnum):
 
 _WORDS = {
     Field.MODE: r"(?:execution[ _-])?mode",
-    Field.FILES: r"(?:affected |touched )?files?(?: (?:to|touched|affected|changed|modified|created|involved)\b[\w /,-]{0,40})?",
+    Field.FILES: (
+        r"(?:affected |touched )?files?(?:"
+        r" (?:to|touched|affected|changed|modified|created|involved)\b[\w /,-]{0,40})?"
+    ),
     Field.DEPENDS_ON: r"depends[ _-]on|dependenc(?:y|ies)",
     Field.ACCEPTANCE: r"acceptance(?:[ _-]criteri(?:a|on))?|definition of done",
 }
@@ -27,8 +30,14 @@ _ANY = "|".join(f"(?P<{field.value}>{words})" for field, words in _WORDS.items()
 _LEAD = r"^\s*(?:[-*+]\s+)?(?:\#{1,6}\s+)?"
 # `mode: x`, `- **Mode:** x`, `**Mode**: x`, `### Files:`; then a label without a colon: `###
 # Files`, `**Files**`.
-_LABELLED = re.compile(rf"{_LEAD}[*_`]{{0,3}}(?:{_ANY})[*_`]{{0,3}}\s*(?:\([^)]*\)\s*)?[:：][*_`]{{0,3}}(?P<rest>.*)$", re.IGNORECASE)
-_ALONE = re.compile(rf"^\s*(?:\#{{1,6}}\s+|(?=\*\*|__))[*_]{{0,3}}(?:{_ANY})[*_]{{0,3}}\s*(?P<rest>)$", re.IGNORECASE)
+_LABELLED = re.compile(
+    rf"{_LEAD}[*_`]{{0,3}}(?:{_ANY})[*_`]{{0,3}}\s*(?:\([^)]*\)\s*)?[:：][*_`]{{0,3}}(?P<rest>.*)$",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(
+    rf"^\s*(?:\#{{1,6}}\s+|(?=\*\*|__))[*_]{{0,3}}(?:{_ANY})[*_]{{0,3}}\s*(?P<rest>)$",
+    re.IGNORECASE,
+)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<rest>.*)$")
 _CRITERION = re.compile(r"^\s*(?:[-*+]\s+)?(?:\[[ xX]?\]\s*)?[*_]{0,3}AC[ -]?\d+\b")
 _CHECKBOX = re.compile(r"^\[[ xX✓✔]?\]\s*")
@@ -58,7 +67,11 @@ def names_mode(line: str) -> bool:
     Such a line outside of every task belongs to a task that was not recognised.
     """
     match = _LABELLED.match(line)
-    return match is not None and match[Field.MODE.value] is not None and read_mode(match["rest"]) is not None
+    return (
+        match is not None
+        and match[Field.MODE.value] is not None
+        and read_mode(match["rest"]) is not None
+    )
 
 
 def starts_with_field(line: str) -> bool:
@@ -95,7 +108,10 @@ class _Reader:
             return
         labelled = _LABELLED.match(line) or _ALONE.match(line)
         if labelled is not None:
-            self._label(next(field for field in Field if labelled[field.value] is not None), labelled["rest"].strip())
+            self._label(
+                next(field for field in Field if labelled[field.value] is not None),
+                labelled["rest"].strip(),
+            )
         elif _CRITERION.match(line):
             self._open = Field.ACCEPTANCE
             self._add(Field.ACCEPTANCE, line)
@@ -109,14 +125,22 @@ class _Reader:
         self._open = field
         self._entries = 0
         inline = rest.strip(" *_")
-        if inline and not (field is Field.ACCEPTANCE and inline.startswith("(") and inline.endswith(")")):
+        if inline and not (
+            field is Field.ACCEPTANCE and inline.startswith("(") and inline.endswith(")")
+        ):
             self._add(field, rest)
             self._open = field if field is Field.ACCEPTANCE else None
 
     def _bullet(self, rest: str) -> None:
         # After a gap, bullets may belong to a description or to the list of files; those of a
         # description do not look like paths.
-        stray = self._gap and self._entries and self._open is not Field.ACCEPTANCE and " " in rest.strip() and "`" not in rest
+        stray = (
+            self._gap
+            and self._entries
+            and self._open is not Field.ACCEPTANCE
+            and " " in rest.strip()
+            and "`" not in rest
+        )
         if stray:
             self._open = None
         if self._open in {Field.FILES, Field.DEPENDS_ON} and _CHECKBOX.match(rest):
@@ -152,7 +176,9 @@ class _Reader:
             modes=tuple(dict.fromkeys(mode for _, mode in modes if mode is not None)),
             files=paths,
             depends_on=ids,
-            acceptance=tuple(text for value in self._found[Field.ACCEPTANCE] if (text := _criterion(value))),
+            acceptance=tuple(
+                text for value in self._found[Field.ACCEPTANCE] if (text := _criterion(value))
+            ),
             unread=tuple(unread),
         )
 
@@ -166,4 +192,7 @@ def _criterion(value: str) -> str:
 def _unbold(text: str) -> str:
     """Remove the marks of bold type. Code keeps its underscores, as in `__init__`."""
     parts = text.split("`")
-    return "`".join(part if place % 2 else part.replace("**", "").replace("__", "") for place, part in enumerate(parts))
+    return "`".join(
+        part if place % 2 else part.replace("**", "").replace("__", "")
+        for place, part in enumerate(parts)
+    )

@@ -10,11 +10,15 @@ ID = r"(?:[A-Za-z]{1,12}-?)?\d+(?:\.\d+)*[a-z]?"
 
 _NONE = {"", "none", "nothing", "n/a", "na", "nil", "null", "tbd"}
 _STARTS_WITH_NONE = re.compile(r"\W*(?:none|nothing|n/a)\b", re.IGNORECASE)
-_MODE = re.compile(r"(?P<mode>sequential|parallel|human[ _-]?gate)(?:\s*(?:[.,;(#]|[-–—]\s).*)?", re.IGNORECASE | re.DOTALL)
+_MODE = re.compile(
+    r"(?P<mode>sequential|parallel|human[ _-]?gate)(?:\s*(?:[.,;(#]|[-–—]\s).*)?",
+    re.IGNORECASE | re.DOTALL,
+)
 _MARKS = " \t`*\"'"
 
 _ACTION = re.compile(
-    r"^\**(?:to )?(?:creates?|new|add(?:ed)?|modif(?:y|ied)|edit|update|change|delete|remove|rename|tests?)\**\s*[:：]\**\s*",
+    r"^\**(?:to )?(?:creates?|new|add(?:ed)?|modif(?:y|ied)|edit|update|change|delete|remove"
+    r"|rename|tests?)\**\s*[:：]\**\s*",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
@@ -22,7 +26,9 @@ _ASIDE = re.compile(r"\s+\([^)]*\)")
 _REMARK = re.compile(r"\s+(?:[-–—]+|→|<-|//)\s.*|(?<=[\w`*]):\s+.*|\s+#.*", re.DOTALL)
 _PLACE = re.compile(r"(?::\d+(?:-\d+)?|\#L\d+(?:-L?\d+)?)+$")
 _EXTENSION = re.compile(r"\.\w{1,10}$")
-_ENTRY = re.compile(rf"(?:tasks?\s*)?#?(?P<id>{ID}|[A-Z])(?:\s*[:–—-]\s.*)?", re.IGNORECASE | re.DOTALL)
+_ENTRY = re.compile(
+    rf"(?:tasks?\s*)?#?(?P<id>{ID}|[A-Z])(?:\s*[:–—-]\s.*)?", re.IGNORECASE | re.DOTALL
+)
 _BETWEEN = re.compile(r"\s*(?:,|;|&|\+|\band\b)\s*", re.IGNORECASE)
 
 
@@ -37,7 +43,9 @@ def read_mode(value: str) -> TaskMode | None:
     A remark may follow.
     """
     match = _MODE.fullmatch(re.sub(r"[`*\"]", "", value).strip())
-    return TaskMode(re.sub(r"human[ _-]?gate", "human_gate", match["mode"].lower())) if match else None
+    return (
+        TaskMode(re.sub(r"human[ _-]?gate", "human_gate", match["mode"].lower())) if match else None
+    )
 
 
 def read_paths(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -45,7 +53,9 @@ def read_paths(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
     paths: list[str] = []
     unread: list[str] = []
     for value in _items(values):
-        found = [path for path in _paths(value) if not is_none(path) or path.strip("/") in {".", ".."}]
+        found = [
+            path for path in _paths(value) if not is_none(path) or path.strip("/") in {".", ".."}
+        ]
         paths += [path for path in found if _path_like(path)]
         unread += [path for path in found if not _path_like(path)]
     return tuple(dict.fromkeys(map(_normal, paths))), tuple(unread)
@@ -102,7 +112,9 @@ def _bare(text: str) -> str:
 
 
 def _path_like(path: str) -> bool:
-    return bool(path) and (not re.search(r"\s", path) or (_EXTENSION.search(path) is not None and "/" in path))
+    return bool(path) and (
+        not re.search(r"\s", path) or (_EXTENSION.search(path) is not None and "/" in path)
+    )
 
 
 def _normal(path: str) -> str:

@@ -5,7 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
 from forge_bot.artifacts.task_checks import check, place
-from forge_bot.artifacts.task_fields import Field, Fields, names_mode, read_fields, starts_with_field
+from forge_bot.artifacts.task_fields import (
+    Field,
+    Fields,
+    names_mode,
+    read_fields,
+    starts_with_field,
+)
 from forge_bot.artifacts.task_values import ID, read_mode
 from forge_bot.artifacts.waves import next_human, ready
 from forge_bot.values import Frozen, Problem, TaskId, TaskMode, TaskSpec
@@ -50,15 +56,23 @@ def read_tasks(markdown: str) -> tuple[tuple[TaskSpec, ...], tuple[Problem, ...]
         problems += found
     if not tasks:
         fenced = any(
-            block.kind is BlockKind.CODE and re.search(r"^#+\s+task\b", block.text, re.IGNORECASE | re.MULTILINE) for block in blocks
+            block.kind is BlockKind.CODE
+            and re.search(r"^#+\s+task\b", block.text, re.IGNORECASE | re.MULTILINE)
+            for block in blocks
         )
-        hint = "take the code fence around the tasks away" if fenced else "write each as `## Task 1: Title`"
+        hint = (
+            "take the code fence around the tasks away"
+            if fenced
+            else "write each as `## Task 1: Title`"
+        )
         problems.append(Problem(place="", message=f"there is no task in it; {hint}", fatal=True))
     return tuple(tasks), (*problems, *check(tasks))
 
 
 def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
-    """A list with one task that implements a document as a whole, for requests too small to be taken apart."""
+    """A list with one task that implements a document as a whole, for requests too small to be
+    taken apart.
+    """
     name = _plain(title) or "Implement the design"
     parts = [f'- the part "{part}"' for section in sections if (part := _plain(section))]
     return "\n".join(
@@ -74,7 +88,10 @@ def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
             *parts,
             *([""] if parts else []),
             "Acceptance criteria:",
-            f"- [ ] AC-1: Everything that {document} describes is implemented, and nothing beyond it.",
+            (
+                f"- [ ] AC-1: Everything that {document} describes is implemented, and nothing"
+                " beyond it."
+            ),
             "- [ ] AC-2: New behaviour has a test, and the tests of the project pass.",
             "",
         ]
@@ -92,7 +109,11 @@ def _split(markdown: str, blocks: Sequence[Block]) -> tuple[list[_Section], list
         end = headings[number + 1].line if number + 1 < len(headings) else len(lines)
         match = _HEADING.match(heading.text)
         if match is not None:
-            sections.append(_Section(id=match["id"], title=match["title"], lines=tuple(lines[heading.line + 1 : end])))
+            sections.append(
+                _Section(
+                    id=match["id"], title=match["title"], lines=tuple(lines[heading.line + 1 : end])
+                )
+            )
             owner = heading.level
         elif owner and heading.level > owner:
             more = tuple(lines[heading.line : end])
@@ -109,7 +130,11 @@ def _visible(markdown: str, blocks: Sequence[Block]) -> list[str]:
     for block in blocks:
         if block.kind is BlockKind.CODE and block.fence is not None:
             inner = [line for line in block.text.split("\n") if line.strip()]
-            machine = block.fence.strip().lower() in _MACHINE_FENCES and inner and starts_with_field(inner[0])
+            machine = (
+                block.fence.strip().lower() in _MACHINE_FENCES
+                and inner
+                and starts_with_field(inner[0])
+            )
             kept = block.text.split("\n") if machine else []
             _blank(lines, block, kept)
         elif block.quoted or (block.kind is BlockKind.HTML and block.empty):
@@ -145,7 +170,11 @@ def _task(section: _Section) -> tuple[TaskSpec, list[Problem]]:
 def _contradictions(task: TaskSpec, modes: Sequence[TaskMode]) -> Iterator[Problem]:
     if len(set(modes)) > 1:
         named = " and ".join(mode.value for mode in dict.fromkeys(modes))
-        yield Problem(place=place(task.id), message=f"it has more than one mode, {named}; keep one", fatal=True)
+        yield Problem(
+            place=place(task.id),
+            message=f"it has more than one mode, {named}; keep one",
+            fatal=True,
+        )
 
 
 def _unread(task: TaskSpec, fields: Fields) -> Iterator[Problem]:
@@ -153,9 +182,16 @@ def _unread(task: TaskSpec, fields: Fields) -> Iterator[Problem]:
         here = place(task.id)
         match field:
             case Field.MODE:
-                yield Problem(place=here, message=f"the mode “{value}” is unknown; write one of {_MODES}", fatal=True)
+                yield Problem(
+                    place=here,
+                    message=f"the mode “{value}” is unknown; write one of {_MODES}",
+                    fatal=True,
+                )
             case Field.DEPENDS_ON:
-                message = f"it depends on “{value}”, which is not the number of a task; write such as depends_on: [1, 2]"
+                message = (
+                    f"it depends on “{value}”, which is not the number of a task; write such as"
+                    " depends_on: [1, 2]"
+                )
                 yield Problem(place=here, message=message, fatal=True)
             case _:
                 message = f"“{value}” under files is not a path; list one path a line"
@@ -164,14 +200,24 @@ def _unread(task: TaskSpec, fields: Fields) -> Iterator[Problem]:
 
 def _unnumbered(blocks: Sequence[Block]) -> Iterator[Problem]:
     for block in blocks:
-        if block.kind is BlockKind.HEADING and not block.quoted and (match := _UNNUMBERED.match(block.text)) is not None:
-            yield Problem(place=one_line(match["title"]), message="this task has no number; write `## Task 1: Title`", fatal=True)
+        if (
+            block.kind is BlockKind.HEADING
+            and not block.quoted
+            and (match := _UNNUMBERED.match(block.text)) is not None
+        ):
+            yield Problem(
+                place=one_line(match["title"]),
+                message="this task has no number; write `## Task 1: Title`",
+                fatal=True,
+            )
 
 
 def _homeless(loose: Sequence[str]) -> Iterator[Problem]:
     for line in loose:
         if names_mode(line):
-            message = "this line belongs to no task; put a heading such as `## Task 1: Title` above it"
+            message = (
+                "this line belongs to no task; put a heading such as `## Task 1: Title` above it"
+            )
             yield Problem(place=one_line(line), message=message, fatal=True)
 
 

@@ -29,7 +29,9 @@ _WORDS = {
     "revise": (Verdict.REVISE, Verdict.REVISE),
 }
 # Signs and a ticked box may precede the word, but no `!` and no `≠`, which deny it.
-_CHOICE = re.compile(rf"(?P<signs>(?:[^\w!≠¬]|_)*(?:x\]\s*)?){_TOKEN}(?P<tail>.*)", re.IGNORECASE | re.DOTALL)
+_CHOICE = re.compile(
+    rf"(?P<signs>(?:[^\w!≠¬]|_)*(?:x\]\s*)?){_TOKEN}(?P<tail>.*)", re.IGNORECASE | re.DOTALL
+)
 _CROSSES = re.compile("[❌✖✗✘🚫⛔👎🛑]")
 _NOT_TICKED = re.compile(rf"(?:\[ ?\]|[☐⬜])\s*{_TOKEN}", re.IGNORECASE)
 _SHORTCODE = re.compile(r":[a-z0-9_+-]+:")
@@ -41,16 +43,22 @@ _DENIED = re.compile(
 
 _BOUND = r"subject to|contingent|as (?:long|soon) as|on (?:the )?condition|conditional(?:ly)?"
 _CONDITION = (
-    r"(?:only\s+)?(?:if|once|when|unless|until|till|provided|providing|assuming|after|pending|given that|except"
+    r"(?:only\s+)?(?:if|once|when|unless|until|till|provided|providing|assuming|after|pending|given"
+    r" that|except"
     rf"|{_BOUND})\b"
 )
-_AT_CLAUSE = re.compile(rf"(?:^|[,;:(\[—–|-]|\b(?:but|and|however|though|yet))\s*(?:but\s+|and\s+)?{_CONDITION}", re.IGNORECASE)
+_AT_CLAUSE = re.compile(
+    rf"(?:^|[,;:(\[—–|-]|\b(?:but|and|however|though|yet))\s*(?:but\s+|and\s+)?{_CONDITION}",
+    re.IGNORECASE,
+)
 # Words that are often harmless count only with what makes them a condition: “even if”, “sent at
 # once”, “pending requests”.
 _ANYWHERE = re.compile(
-    rf"\b(?:only (?:if|when|once|after)|provided (?:that|the|all|you|it|they)|unless|assuming|until|{_BOUND}"
+    r"\b(?:only (?:if|when|once|after)|provided"
+    rf" (?:that|the|all|you|it|they)|unless|assuming|until|{_BOUND}"
     r"|pending (?:the|ci|an?|review|approval|tests?|fix(?:es)?|changes?|confirmation)"
-    r"|(?<!happens )(?<!even )(?<!as )(?<!see )(?<!checks )if|(?<!at )once (?:the|these|this|all|both|it|they|you|tests?)"
+    r"|(?<!happens )(?<!even )(?<!as )(?<!see )(?<!checks )if|(?<!at )once"
+    r" (?:the|these|this|all|both|it|they|you|tests?)"
     r"|tentative(?:ly)?|provisional(?:ly)?|preliminary|placeholder"
     r"|but\b.{0,40}\b(?:first|before|after|only|must|needs?|requires?|should|fix))\b",
     re.IGNORECASE,
@@ -58,14 +66,16 @@ _ANYWHERE = re.compile(
 # A later sentence or the next paragraph revokes an approval if it begins like this. “However, two
 # small points” does not.
 _TAKES_BACK = re.compile(
-    rf"\W*(?:(?:but|however|and)\W+)?(?:only (?:if|once|when|after)|unless|provided that|pending|assuming|{_BOUND})\b"
+    r"\W*(?:(?:but|however|and)\W+)?(?:only (?:if|once|when|after)|unless|provided"
+    rf" that|pending|assuming|{_BOUND})\b"
     r"|\W*(?:if|once|when|after)\b.{0,80}\b(?:approved?|pass(?:es)?|merged?|go ahead|proceed)\b"
     r"|\W*this (?:approval|verdict|pass) (?:is|holds|depends|stands)\b"
     r"|\W*(?:but|however)\b.{0,80}\b(?:must|needs?|requires?|before)\b",
     re.IGNORECASE,
 )
 _HISTORY = re.compile(
-    r"\b(?:was|were|from|previous|previously|earlier|prior|formerly|last|no longer|instead of|not)\s+(?:an?\s+|the\s+)?\w+",
+    r"\b(?:was|were|from|previous|previously|earlier|prior|formerly|last|no longer|instead"
+    r" of|not)\s+(?:an?\s+|the\s+)?\w+",
     re.IGNORECASE,
 )
 _REASON = re.compile(r"\s+(?:because|since|as (?:it|the|this|all|every|no|is))\b", re.IGNORECASE)
@@ -85,7 +95,11 @@ def read_choice(text: str, following: str = "") -> Verdict | NoVerdict:
     match = _CHOICE.fullmatch(text)
     if match is None:
         denied = _DENIED.match(text)
-        return NoVerdict.UNCLEAR if denied is not None and _ANY_TOKEN.search(denied["rest"]) else NoVerdict.NOTHING
+        return (
+            NoVerdict.UNCLEAR
+            if denied is not None and _ANY_TOKEN.search(denied["rest"])
+            else NoVerdict.NOTHING
+        )
     plain, noted = _WORDS[match["word"].lower()]
     verdict = noted if match["notes"] else plain
     if _is_legend(verdict, match["tail"]):
@@ -104,7 +118,11 @@ def stands_apart(text: str) -> bool:
 
 def _is_legend(verdict: Verdict, tail: str) -> bool:
     """Return whether the next word is another verdict: `APPROVE | REVISE`, `PASS or FAIL`."""
-    match = re.match(rf"[\W_]*(?:(?:or|and|vs\.?|if \w[^,;|/]{{0,60}}[,;|/])[\W_]*)?{_TOKEN}", tail, re.IGNORECASE)
+    match = re.match(
+        rf"[\W_]*(?:(?:or|and|vs\.?|if \w[^,;|/]{{0,60}}[,;|/])[\W_]*)?{_TOKEN}",
+        tail,
+        re.IGNORECASE,
+    )
     return match is not None and _WORDS[match["word"].lower()][bool(match["notes"])] is not verdict
 
 
@@ -114,10 +132,20 @@ def _plain_yes(match: re.Match[str], first: str, others: Sequence[str]) -> bool:
     Only an explanation may follow it, and neither its sentence nor the next ones qualify it.
     """
     tail = match["tail"]
-    explained = not tail[:1].isspace() or not tail.lstrip()[:1].isalnum() or _REASON.match(tail) is not None
-    conditional = _AT_CLAUSE.search(first) or _ANYWHERE.search(first) or any(map(_TAKES_BACK.match, others))
+    explained = (
+        not tail[:1].isspace() or not tail.lstrip()[:1].isalnum() or _REASON.match(tail) is not None
+    )
+    conditional = (
+        _AT_CLAUSE.search(first) or _ANYWHERE.search(first) or any(map(_TAKES_BACK.match, others))
+    )
     contradicted = re.search(r"\b(?:REVISE|FAIL)(?![^\W_])", _HISTORY.sub("", first)) is not None
-    return explained and not conditional and not contradicted and "?" not in first and not _CROSSES.search(match["signs"])
+    return (
+        explained
+        and not conditional
+        and not contradicted
+        and "?" not in first
+        and not _CROSSES.search(match["signs"])
+    )
 
 
 def _unless_prose(tail: str) -> NoVerdict:
@@ -126,4 +154,8 @@ def _unless_prose(tail: str) -> NoVerdict:
     Prose such as `Pass criteria are listed below` states no verdict; all others are unclear.
     """
     words = re.match(r"\s+(?!with\b)\w", tail)
-    return NoVerdict.NOTHING if words is not None and not (_AT_CLAUSE.search(tail) or _ANYWHERE.search(tail)) else NoVerdict.UNCLEAR
+    return (
+        NoVerdict.NOTHING
+        if words is not None and not (_AT_CLAUSE.search(tail) or _ANYWHERE.search(tail))
+        else NoVerdict.UNCLEAR
+    )

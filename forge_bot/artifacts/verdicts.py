@@ -13,14 +13,18 @@ from forge_bot.values import Finding, Severity, Verdict
 
 __all__ = ["judge_review", "read_findings", "read_verdict"]
 
-_WHOSE = r"(?:(?:the|my|our|final|overall|review|reviewer|reviewer['’]s|design|tasks?|code|comprehensive)\s+){0,4}"
+_WHOSE = (
+    r"(?:(?:the|my|our|final|overall|review|reviewer|reviewer['’]s"
+    r"|design|tasks?|code|comprehensive)\s+){0,4}"
+)
 _LABEL = re.compile(
     rf"^[\W_]{{0,20}}(?:\d{{1,2}}(?:\.\d{{1,2}})?[.):]?\s+)?{_WHOSE}verdict(?P<aside>\s*\([^)]*\))?[*_`]*"
     r"(?P<sign>\s*(?:[:：=|]|[-–—→]+>?|\bis\b:?|\Z)|\s+)(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _LATER_LABEL = re.compile(
-    r"^(?P<before>.*?)(?P<sign>\s[-–—]+|[|·•:;(])\s*(?P<label>(?:(?:final|overall)\s+)?verdict\b.*)$", re.IGNORECASE | re.DOTALL
+    r"^(?P<before>.*?)(?P<sign>\s[-–—]+|[|·•:;(])\s*(?P<label>(?:(?:final|overall)\s+)?verdict\b.*)$",
+    re.IGNORECASE | re.DOTALL,
 )
 # A verdict that is only reported does not count: on its line, or in a section of that name.
 _TOLD = re.compile(
@@ -29,10 +33,13 @@ _TOLD = re.compile(
 )
 _TELLING = re.compile(
     r"\W*(?:(?:previous|earlier|last|prior|old|former)\s+(?:reviews?|rounds?|verdicts?|iterations?)\b.*"
-    r"|(?:an? |the )?(?:examples?|samples?|templates?|legend|(?:output )?format|instructions|history)\W*)",
+    r"|(?:an? |the )?(?:examples?|samples?|templates?|legend|(?:output"
+    r" )?format|instructions|history)\W*)",
     re.IGNORECASE | re.DOTALL,
 )
-_REASONS = re.compile(r"\W*(?:reasons?|rationale|why|summary|notes?|comments?|explanation|details)\W*", re.IGNORECASE)
+_REASONS = re.compile(
+    r"\W*(?:reasons?|rationale|why|summary|notes?|comments?|explanation|details)\W*", re.IGNORECASE
+)
 
 
 def read_verdict(markdown: str, allowed: Sequence[Verdict]) -> Verdict:
@@ -47,7 +54,11 @@ def read_verdict(markdown: str, allowed: Sequence[Verdict]) -> Verdict:
     (`APPROVE | REVISE`) are ignored. Two different verdicts, a denied or conditional one (`PASS,
     but only after …`), or one that this reviewer was not offered make the whole review unreadable.
     """
-    said = {choice for choice in _choices(_heard(read_blocks(markdown))) if choice is not NoVerdict.NOTHING}
+    said = {
+        choice
+        for choice in _choices(_heard(read_blocks(markdown)))
+        if choice is not NoVerdict.NOTHING
+    }
     verdict = said.pop() if len(said) == 1 else NoVerdict.UNCLEAR
     return verdict if isinstance(verdict, Verdict) and verdict in allowed else Verdict.UNREADABLE
 
@@ -70,7 +81,11 @@ def _heard(blocks: Sequence[Block]) -> list[Block]:
     for block in blocks:
         if block.kind is BlockKind.HEADING and (not aside or block.level <= aside):
             aside = block.level if _TELLING.fullmatch(block.text) else 0
-        if not aside and not block.quoted and block.kind in {BlockKind.HEADING, BlockKind.TEXT, BlockKind.ROW, BlockKind.HTML}:
+        if (
+            not aside
+            and not block.quoted
+            and block.kind in {BlockKind.HEADING, BlockKind.TEXT, BlockKind.ROW, BlockKind.HTML}
+        ):
             heard.append(block)
     return heard
 
@@ -138,7 +153,11 @@ def _ends(label: Block, block: Block, distance: int, *, apart: bool) -> bool:
     """
     if block.kind is BlockKind.HEADING:
         return label.kind is not BlockKind.HEADING or block.level <= label.level or not apart
-    return label.kind is not BlockKind.HEADING and distance > 0 and not (block.starts_item and block.depth > label.depth)
+    return (
+        label.kind is not BlockKind.HEADING
+        and distance > 0
+        and not (block.starts_item and block.depth > label.depth)
+    )
 
 
 def _bold_lead(block: Block) -> str:
@@ -157,6 +176,10 @@ def _in_row(blocks: Sequence[Block], place: int) -> Iterator[Verdict | NoVerdict
         return
     if len(row.cells) > 1:
         yield read_choice(row.cells[1], "\n".join(row.cells[2:]))
-    body = [block for block in blocks[place + 1 : place + 3] if block.kind is BlockKind.ROW and not block.header]
+    body = [
+        block
+        for block in blocks[place + 1 : place + 3]
+        if block.kind is BlockKind.ROW and not block.header
+    ]
     if row.header and len(body) == 1 and all(map(_REASONS.fullmatch, row.cells[1:])):
         yield read_choice(body[0].cells[0], "\n".join(body[0].cells[1:]))

@@ -10,7 +10,9 @@ from forge_bot.values import TaskId, TaskMode, TaskSpec
 _WILDCARD = re.compile(r"[*?]")
 
 
-def ready(tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collection[TaskId], limit: int) -> tuple[TaskId, ...]:
+def ready(
+    tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collection[TaskId], limit: int
+) -> tuple[TaskId, ...]:
     """Return the next wave, in the order of tasks.md; empty if nothing can run.
 
     A task is ready when it waits and everything it depends on has passed; an unknown dependency
@@ -18,7 +20,11 @@ def ready(tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collec
     parallel ones run together, at most `limit` of them and no two with a file in common. Human
     gates are left to `next_human`.
     """
-    able = [task for task in tasks if task.mode is not TaskMode.HUMAN_GATE and _able(task, passed, waiting)]
+    able = [
+        task
+        for task in tasks
+        if task.mode is not TaskMode.HUMAN_GATE and _able(task, passed, waiting)
+    ]
     if not able:
         return ()
     if able[0].mode is TaskMode.SEQUENTIAL:
@@ -32,9 +38,15 @@ def ready(tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collec
     return tuple(task.id for task in wave)
 
 
-def next_human(tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collection[TaskId]) -> TaskId | None:
+def next_human(
+    tasks: Sequence[TaskSpec], passed: Collection[TaskId], waiting: Collection[TaskId]
+) -> TaskId | None:
     """Return the first human gate that waits and whose dependencies have passed."""
-    gates = (task.id for task in tasks if task.mode is TaskMode.HUMAN_GATE and _able(task, passed, waiting))
+    gates = (
+        task.id
+        for task in tasks
+        if task.mode is TaskMode.HUMAN_GATE and _able(task, passed, waiting)
+    )
     return next(gates, None)
 
 
@@ -54,7 +66,9 @@ def shared_file(some: Sequence[str], others: Sequence[str]) -> str | None:
     they are.
     """
     theirs = [_folded(other) for other in others]
-    return next((path for path in some if any(_meet(_folded(path), other) for other in theirs)), None)
+    return next(
+        (path for path in some if any(_meet(_folded(path), other) for other in theirs)), None
+    )
 
 
 def normal_path(path: str) -> str:

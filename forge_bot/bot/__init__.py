@@ -1,1 +1,3 @@
-"""The GitHub bot: a supervisor that holds the token and runs no model, and a worker that runs the model and holds no token."""
+"""The GitHub bot: a supervisor that holds the token and runs no model, and a worker that runs the
+model and holds no token.
+"""

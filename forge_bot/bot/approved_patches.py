@@ -1,4 +1,6 @@
-"""Patches that were held back and that a person approved: which paths they touch, and which of them only a person can push."""
+"""Patches that were held back and that a person approved: which paths they touch, and which of them
+only a person can push.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -24,7 +26,16 @@ def paths_in(patch: bytes) -> set[str]:
     return {match["path"] for match in _PATH.finditer(patch.decode("utf-8", "replace"))}
 
 
-def to_push_by_hand(state: State, read: Callable[[str], bytes | None]) -> dict[str, tuple[str, ...]]:
-    """The approved patches that have workflow files in them, with those files; `read` gives a document of the run."""
-    found = {name: sorted(path for path in paths_in(read(name) or b"") if path.startswith(f"{WORKFLOWS}/")) for name in approved(state)}
+def to_push_by_hand(
+    state: State, read: Callable[[str], bytes | None]
+) -> dict[str, tuple[str, ...]]:
+    """The approved patches that have workflow files in them, with those files; `read` gives a
+    document of the run.
+    """
+    found = {
+        name: sorted(
+            path for path in paths_in(read(name) or b"") if path.startswith(f"{WORKFLOWS}/")
+        )
+        for name in approved(state)
+    }
     return {name: tuple(paths) for name, paths in found.items() if paths}

@@ -1,10 +1,21 @@
-"""Everything the supervisor writes on GitHub, so that nothing is written twice and nothing more often than GitHub likes."""
+"""Everything the supervisor writes on GitHub, so that nothing is written twice and nothing more
+often than GitHub likes.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
 
 from forge_bot.bot import approved_patches
-from forge_bot.bot.comments import CommandNames, CommentReply, Links, RunView, checkpoint, command_replies, failure_replies, tracking
+from forge_bot.bot.comments import (
+    CommandNames,
+    CommentReply,
+    Links,
+    RunView,
+    checkpoint,
+    command_replies,
+    failure_replies,
+    tracking,
+)
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.outbox import WorkerStopped, as_error
 from forge_bot.bot.thread import Thread, ThreadCommand
@@ -19,7 +30,8 @@ from forge_bot.store import SPECS
 
 
 class CommentWriter:
-    """Writes for one issue. `clock` gives seconds; `pause` is how many lie between two edits that are not urgent.
+    """Writes for one issue. `clock` gives seconds; `pause` is how many lie between two edits that
+    are not urgent.
 
     `tip` gives the newest commit of a branch that GitHub has.
     """
@@ -56,7 +68,9 @@ class CommentWriter:
         """The run as comments show it."""
         view = self.view_at(run.state, run.pipeline, run.tree.head().commit)
         held = approved_patches.to_push_by_hand(run.state, run.workspace.read_bytes)
-        return view.model_copy(update={"question": open_question(run), "trouble": trouble, "patches": held})
+        return view.model_copy(
+            update={"question": open_question(run), "trouble": trouble, "patches": held}
+        )
 
     def view_at(self, state: State, pipeline: Pipeline, commit: str) -> RunView:
         """The same, of a state that a commit holds."""
@@ -68,11 +82,23 @@ class CommentWriter:
             job=self.job,
             question=shown[-1].via if shown else "",
         )
-        return RunView(pipeline=pipeline, state=state, links=links, commands=self.commands, estimate=self.estimate, removed=self.removed)
+        return RunView(
+            pipeline=pipeline,
+            state=state,
+            links=links,
+            commands=self.commands,
+            estimate=self.estimate,
+            removed=self.removed,
+        )
 
     def links(self, info: RunInfo) -> Links:
         """Addresses for words about a run that cannot be opened."""
-        return Links(repository=self.address, commit=self.tip(info.branch), workspace=f"{SPECS}/{info.name}", job=self.job)
+        return Links(
+            repository=self.address,
+            commit=self.tip(info.branch),
+            workspace=f"{SPECS}/{info.name}",
+            job=self.job,
+        )
 
     @property
     def thread_address(self) -> str:
@@ -80,7 +106,9 @@ class CommentWriter:
         return f"{self.address}/issues/{self.thread.number}"
 
     def trouble(self, info: RunInfo, stopped: WorkerStopped, *, repeat: str = "") -> CommentReply:
-        """The words for how a worker ended; `repeat` is what has to be said once more, if that is no retry of the run."""
+        """The words for how a worker ended; `repeat` is what has to be said once more, if that is
+        no retry of the run.
+        """
         commands = self.commands.model_copy(update={"repeat": repeat})
         return reply_to_error(as_error(stopped), self.links(info), commands, info.branch)
 
@@ -93,8 +121,14 @@ class CommentWriter:
         return command_replies.answered(text)
 
     def track(self, view: RunView, *, at_once: bool = True) -> bool:
-        """Bring the tracking comment up to date; without `at_once` not more often than GitHub likes, False where it was left out."""
-        if not at_once and self._edited_at is not None and self.clock() - self._edited_at < self.pause:
+        """Bring the tracking comment up to date; without `at_once` not more often than GitHub
+        likes, False where it was left out.
+        """
+        if (
+            not at_once
+            and self._edited_at is not None
+            and self.clock() - self._edited_at < self.pause
+        ):
             return False
         text = tracking(view)
         if text == self._last:
@@ -106,8 +140,13 @@ class CommentWriter:
         return True
 
     def _edited(self, place: int, text: str) -> bool:
-        """Whether the comment has the text now; one that somebody deleted meanwhile cannot have it."""
-        if any(comment.id == place and comment.body.strip() == text.strip() for comment in self.thread.comments()):
+        """Whether the comment has the text now; one that somebody deleted meanwhile cannot have
+        it.
+        """
+        if any(
+            comment.id == place and comment.body.strip() == text.strip()
+            for comment in self.thread.comments()
+        ):
             return True
         try:
             self.github.edit_comment(place, text)
@@ -117,23 +156,33 @@ class CommentWriter:
         return True
 
     def _place(self, view: RunView) -> int | None:
-        """The comment that is edited: the gate's first line, or the one an earlier job wrote. One that was deleted is written anew."""
+        """The comment that is edited: the gate's first line, or the one an earlier job wrote. One
+        that was deleted is written anew.
+        """
         known = {comment.id for comment in self.thread.comments() if self.thread.own(comment)}
         if self.tracked is not None and (self._last or self.tracked in known):
             return self.tracked
         issue = str(self.thread.number)
-        found = self.thread.written("tracking", run=view.state.run) or self.thread.written("tracking", issue=issue)
+        found = self.thread.written("tracking", run=view.state.run) or self.thread.written(
+            "tracking", issue=issue
+        )
         return found.id if found is not None else None
 
     def ask(self, run: Run) -> GateShown | None:
-        """Show the open question in a comment of its own, once for each version; the report that it was shown.
+        """Show the open question in a comment of its own, once for each version; the report that it
+        was shown.
 
         A version whose comment is gone, or that was shown at a terminal only, is shown here again.
         """
         gate = run.state.gate
         if gate is None:
             return None
-        marked = {"run": run.state.run, "gate": gate.name, "round": str(gate.round), "digest": gate.digest}
+        marked = {
+            "run": run.state.run,
+            "gate": gate.name,
+            "round": str(gate.round),
+            "digest": gate.digest,
+        }
         # A job that died after it had asked is not a reason to ask twice.
         found = self.thread.written("checkpoint", **marked)
         recorded = bool(gate.shown) and gate.shown[-1].digest == gate.digest
@@ -142,11 +191,14 @@ class CommentWriter:
         if recorded and gate.shown[-1].via.startswith(f"{self.thread_address}#"):
             self.say(failure_replies.comment_deleted(what="the comment with the open question"))
         comment = found or self._written(self.thread.number, checkpoint(self.view(run)))
-        # GitHub's own time: what is answered is compared with it, and the clock of this machine may be another.
+        # GitHub's own time: what is answered is compared with it, and the clock of this machine may
+        # be another.
         key = f"shown-{comment.id}-{gate.digest[:12]}"
         if key in run.state.seen:
             return None
-        return GateShown(key=key, at=comment.created_at, gate=gate.name, digest=gate.digest, via=comment.url)
+        return GateShown(
+            key=key, at=comment.created_at, gate=gate.name, digest=gate.digest, via=comment.url
+        )
 
     def say(self, reply: CommentReply, to: ThreadCommand | None = None) -> None:
         """Answer a command once, where it was given; or say something to everybody in the issue."""
@@ -167,7 +219,10 @@ class CommentWriter:
 
     def look_at_name(self, issue: Issue) -> None:
         """Say so, once, if the repository got another name while the job was on its way."""
-        old, new = ("/".join(place.split("/")[-2:]) for place in (self.address, issue.url.rpartition("/issues/")[0]))
+        old, new = (
+            "/".join(place.split("/")[-2:])
+            for place in (self.address, issue.url.rpartition("/issues/")[0])
+        )
         if old.casefold() != new.casefold():
             self.say_once(failure_replies.repository_renamed(self.commands, old=old, new=new))
 
@@ -177,6 +232,8 @@ class CommentWriter:
         return comment
 
     def react(self, comment: Comment, reaction: str) -> None:
-        """A sign on a comment; none on one that was deleted after it was read: what it said was carried out."""
+        """A sign on a comment; none on one that was deleted after it was read: what it said was
+        carried out.
+        """
         with suppress(NotOnGitHub):
             self.github.react_to_comment(comment.id, Reaction(reaction))

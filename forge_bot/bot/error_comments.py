@@ -1,4 +1,6 @@
-"""From what went wrong to what people read: one reply for each error, in thread, summary and log alike."""
+"""From what went wrong to what people read: one reply for each error, in thread, summary and log
+alike.
+"""
 
 from forge_bot import errors
 from forge_bot.bot.comments import CommandNames, CommentReply, Links, failure_replies
@@ -10,13 +12,17 @@ _KEY = "ANTHROPIC_API_KEY"
 _PROVIDER = "The model's provider"
 
 
-def reply_to_error(error: ForgeError, links: Links, commands: CommandNames, branch: str = "") -> CommentReply:
+def reply_to_error(
+    error: ForgeError, links: Links, commands: CommandNames, branch: str = ""
+) -> CommentReply:
     """The words for an error, with the way out."""
     match error:
         case errors.NoModelKey():
             return failure_replies.key_missing(links, commands, secret=_key(error))
         case errors.KeyRefused():
-            return failure_replies.key_refused(links, commands, provider=_PROVIDER, secret=_key(error))
+            return failure_replies.key_refused(
+                links, commands, provider=_PROVIDER, secret=_key(error)
+            )
         case errors.ModelUnavailable():
             return _unavailable(error.trouble, error.message, commands)
         case errors.NoSandbox():
@@ -30,8 +36,12 @@ def reply_to_error(error: ForgeError, links: Links, commands: CommandNames, bran
         case errors.NotOnGitHub():
             return failure_replies.issue_gone(links)
         case errors.GitHubRefused():
-            return failure_replies.not_taken(links, commands, what="what I wrote", said=error.message)
-        case errors.PushRefused() if (reply := _push_refused(error, links, commands, branch)) is not None:
+            return failure_replies.not_taken(
+                links, commands, what="what I wrote", said=error.message
+            )
+        case errors.PushRefused() if (
+            reply := _push_refused(error, links, commands, branch)
+        ) is not None:
             return reply
         case _:
             return failure_replies.failed(error, links, commands)
@@ -43,12 +53,16 @@ def _unavailable(trouble: ModelTrouble, message: str, commands: CommandNames) ->
             until = in_time(trouble.seconds) if trouble.seconds is not None else ""
             return failure_replies.rate_limited(commands, provider=_PROVIDER, until=until)
         case "no-credit":
-            return failure_replies.credit_used_up(commands, provider=_PROVIDER.replace("The", "the", 1))
+            return failure_replies.credit_used_up(
+                commands, provider=_PROVIDER.replace("The", "the", 1)
+            )
         case "down":
             return failure_replies.model_down(commands, provider="The model", said=message)
 
 
-def _push_refused(error: errors.PushRefused, links: Links, commands: CommandNames, branch: str) -> CommentReply | None:
+def _push_refused(
+    error: errors.PushRefused, links: Links, commands: CommandNames, branch: str
+) -> CommentReply | None:
     match error.why:
         case PushRefusal.WORKFLOWS:
             return failure_replies.workflow_push_refused(links, commands, said=error.said)

@@ -1,4 +1,6 @@
-"""Checks of a run's pull request that failed: which of them a change can mend, and their logs as a document of the run."""
+"""Checks of a run's pull request that failed: which of them a change can mend, and their logs as a
+document of the run.
+"""
 
 import re
 from collections.abc import Sequence
@@ -22,20 +24,27 @@ _LONGEST = 12_000
 
 _WAITS = "action_required"
 _FAILED = frozenset({"failure", "error"})
-"""Conclusions that a change can turn. The others (cancelled, timed out, stale, never started) tell of the runner."""
+"""Conclusions that a change can turn. The others (cancelled, timed out, stale, never started) tell
+of the runner."""
 
 
-def examine_failed_checks(run: Run, github: GitHub, desk: CommentWriter, strike: Redactor) -> CommentReply:
-    """Look at the checks of the run's pull request, and hand out a fix round where one can help; what to say about it.
+def examine_failed_checks(
+    run: Run, github: GitHub, desk: CommentWriter, strike: Redactor
+) -> CommentReply:
+    """Look at the checks of the run's pull request, and hand out a fix round where one can help;
+    what to say about it.
 
-    The same commit leads to one round, however often it is asked about. Raises ReportRejected where the run cannot take one now.
+    The same commit leads to one round, however often it is asked about. Raises ReportRejected where
+    the run cannot take one now.
     """
     failed = github.failed_checks(pull_number(run))
     ours = [check for check in failed if can_mend(check)]
     if not ours and any(check.conclusion == _WAITS for check in failed):
         return failure_replies.checks_wait(pull_request=run.state.pull_request)
     if not ours:
-        return command_replies.no_fix(desk.view(run), checks=[f"{check.name}: {check.conclusion}" for check in failed])
+        return command_replies.no_fix(
+            desk.view(run), checks=[f"{check.name}: {check.conclusion}" for check in failed]
+        )
     round_ = run.state.rounds.get(CHECKS, 0) + 1
     name = f"{CHECKS}-{round_}.md"
     names = tuple(dict.fromkeys(check.name[:200] for check in ours[:_MOST_CHECKS]))
@@ -57,11 +66,21 @@ def can_mend(check: FailedCheck) -> bool:
 
 
 def document(checks: Sequence[FailedCheck]) -> str:
-    """The checks and the ends of their logs, without anything that terminals draw or nobody sees. It stays strangers' text."""
+    """The checks and the ends of their logs, without anything that terminals draw or nobody sees.
+    It stays strangers' text.
+    """
     parts = ["# Checks that failed"]
     for check in checks:
         said = [_fenced(text) for text in (check.summary, check.log) if text.strip()]
-        parts.append("\n\n".join([f"## {_plain(check.name)[:200]}", f"{_plain(check.conclusion)}: {_plain(check.url)[:500]}", *said]))
+        parts.append(
+            "\n\n".join(
+                [
+                    f"## {_plain(check.name)[:200]}",
+                    f"{_plain(check.conclusion)}: {_plain(check.url)[:500]}",
+                    *said,
+                ]
+            )
+        )
     return "\n\n".join(parts) + "\n"
 
 

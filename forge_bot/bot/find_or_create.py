@@ -1,4 +1,6 @@
-"""Which run a wake is about: the one on the issue's branch, or a new one where somebody who may asked for it."""
+"""Which run a wake is about: the one on the issue's branch, or a new one where somebody who may
+asked for it.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | None:
-    """The run to carry on; None where there is none and nobody asked for one, which the thread is told.
+    """The run to carry on; None where there is none and nobody asked for one, which the thread is
+    told.
 
     A reply, which was said in the thread, where one was asked for and a person has to ask again.
     """
@@ -32,8 +35,15 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | Non
         return alive or known[0]
     if asked is None and not _by_label(supervisor):
         comment = next((each for each in thread.comments() if each.id == around.wake.comment), None)
-        spoken = [each for each in thread.spoken(thread.number) if comment is not None and each.comment.id == comment.id]
-        supervisor.desk.say(command_replies.no_run(supervisor.commands, label=supervisor.inputs.label), spoken[0] if spoken else None)
+        spoken = [
+            each
+            for each in thread.spoken(thread.number)
+            if comment is not None and each.comment.id == comment.id
+        ]
+        supervisor.desk.say(
+            command_replies.no_run(supervisor.commands, label=supervisor.inputs.label),
+            spoken[0] if spoken else None,
+        )
         return None
     return _begun(supervisor, asked)
 
@@ -47,12 +57,17 @@ def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
 
 
 def _asked(supervisor: "Supervisor", known: list[RunInfo]) -> ThreadCommand | None:
-    """The newest wish to start that no run has come of; one that is older than a run led to it, or came while it was under way.
+    """The newest wish to start that no run has come of; one that is older than a run led to it, or
+    came while it was under way.
 
     One that was answered is over: its author was told what to do.
     """
     since = max((info.updated_at for info in known), default=None)
-    wishes = [spoken for spoken in supervisor.thread.spoken(supervisor.thread.number) if isinstance(spoken.command, said.Start)]
+    wishes = [
+        spoken
+        for spoken in supervisor.thread.spoken(supervisor.thread.number)
+        if isinstance(spoken.command, said.Start)
+    ]
     fresh = [spoken for spoken in wishes if since is None or spoken.comment.created_at > since]
     newest = fresh[-1] if fresh else None
     return None if newest is None or supervisor.thread.answered(newest.comment) else newest
@@ -64,27 +79,47 @@ def _by_label(supervisor: "Supervisor") -> bool:
 
 
 def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | CommentReply:
-    around, inputs, repository, desk = supervisor.around, supervisor.inputs, supervisor.repository, supervisor.desk
-    wish = asked.command if asked is not None and isinstance(asked.command, said.Start) else said.Start(0)
+    around, inputs, repository, desk = (
+        supervisor.around,
+        supervisor.inputs,
+        supervisor.repository,
+        supervisor.desk,
+    )
+    wish = (
+        asked.command
+        if asked is not None and isinstance(asked.command, said.Start)
+        else said.Start(0)
+    )
     issue, ignored = request_snapshot.counted_labels(supervisor.issue, supervisor.thread)
-    frozen = request_snapshot.snapshot_request(issue, supervisor.thread, _given(supervisor, asked, wish))
+    frozen = request_snapshot.snapshot_request(
+        issue, supervisor.thread, _given(supervisor, asked, wish)
+    )
     if frozen is None:
         reply = failure_replies.edited_since(command=inputs.prefix)
         desk.say(reply, asked)
         return reply
     draft = frozen.draft
     labels = {label.casefold() for label in issue.labels}
-    effort = wish.effort or next((size for size in "SML" if f"{inputs.label}:{size}".casefold() in labels), None)
+    effort = wish.effort or next(
+        (size for size in "SML" if f"{inputs.label}:{size}".casefold() in labels), None
+    )
     plan = plan_for(repository, draft, effort=effort, name=None, branch=None, here=False)
     beginning = NewRun(
         draft=draft,
         plan=plan,
         flags=RunFlags(
-            auto=wish.auto or f"{inputs.label}:auto".casefold() in labels, skip_pr=wish.skip_pr, debug=wish.debug, discuss=wish.discuss
+            auto=wish.auto or f"{inputs.label}:auto".casefold() in labels,
+            skip_pr=wish.skip_pr,
+            debug=wish.debug,
+            discuss=wish.discuss,
         ),
         budget=wish.budget or around.budget or supervisor.config.budget,
         by=asked.by if asked is not None else around.wake.by or "",
-        key=asked.key if asked is not None else f"label-{around.wake.issue}-{around.run_url.rpartition('/')[2]}",
+        key=(
+            asked.key
+            if asked is not None
+            else f"label-{around.wake.issue}-{around.run_url.rpartition('/')[2]}"
+        ),
         base=_base(repository),
     )
     pipeline = load_pipeline(supervisor.config.pipeline, repository.text_here)
@@ -94,15 +129,26 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         desk.say_once(failure_replies.asked_too_much(desk.commands, notes=notes))
     if frozen.doubtful:
         left_out = tuple(comment.url for comment in frozen.left_out)
-        desk.say_once(failure_replies.request_edited(desk.links(info), desk.commands, issue=frozen.edited, comments=left_out))
+        desk.say_once(
+            failure_replies.request_edited(
+                desk.links(info), desk.commands, issue=frozen.edited, comments=left_out
+            )
+        )
     if ignored:
         named = tuple((each.name, each.by) for each in ignored)
-        desk.say(failure_replies.label_ignored(desk.commands, labels=named, role=inputs.policy.floor.word))
+        desk.say(
+            failure_replies.label_ignored(
+                desk.commands, labels=named, role=inputs.policy.floor.word
+            )
+        )
     return info
 
 
-def _given(supervisor: "Supervisor", asked: ThreadCommand | None, wish: said.Start) -> request_snapshot.Given:
-    """Return what the run is begun for: the comment that asks for it, or the label that woke this job.
+def _given(
+    supervisor: "Supervisor", asked: ThreadCommand | None, wish: said.Start
+) -> request_snapshot.Given:
+    """Return what the run is begun for: the comment that asks for it, or the label that woke this
+    job.
 
     The event's own text counts where the event is one of them.
     """
@@ -113,7 +159,9 @@ def _given(supervisor: "Supervisor", asked: ThreadCommand | None, wish: said.Sta
 
 
 def _looked_around(supervisor: "Supervisor", beginning: NewRun) -> tuple[str, ...]:
-    """What people should know before money is spent. Raises NotReady for what a run must not begin with."""
+    """What people should know before money is spent. Raises NotReady for what a run must not begin
+    with.
+    """
     repository, config, draft = supervisor.repository, supervisor.config, beginning.draft
     base = _base(repository).commit
     intent = RunIntent(
@@ -126,7 +174,9 @@ def _looked_around(supervisor: "Supervisor", beginning: NewRun) -> tuple[str, ..
     found.require()
     for each in found.advice:
         outputs.warning(f"{each.sentence} {each.way_out}")
-    return tuple(f"{each.sentence} {each.way_out}" for each in found.advice if each.what == "workflow files")
+    return tuple(
+        f"{each.sentence} {each.way_out}" for each in found.advice if each.what == "workflow files"
+    )
 
 
 def _base(repository: Repository) -> Head:

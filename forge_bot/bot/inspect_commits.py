@@ -1,4 +1,5 @@
-"""What a worker committed, looked at before it is pushed: whose commits, which paths, how much, and no secret in them.
+"""What a worker committed, looked at before it is pushed: whose commits, which paths, how much, and
+no secret in them.
 
 The worker is believed nothing: it ran a model, and project commands ran beside it.
 """
@@ -35,7 +36,15 @@ _PLAIN_MODES = frozenset({"100644", "100755", _GONE})
 class CommitInspector:
     """Looks at the commits of one run."""
 
-    def __init__(self, repository: Repository, tree: Tree, run: str, secrets: Mapping[str, str], *, workflows: bool = False) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        tree: Tree,
+        run: str,
+        secrets: Mapping[str, str],
+        *,
+        workflows: bool = False,
+    ) -> None:
         self.repository = repository
         self.tree = tree
         self.patterns = load_config(repository.text_here).protected
@@ -43,7 +52,9 @@ class CommitInspector:
         self.record = f"{SPECS}/{run}/"
         self.run = run
         self.workflows = workflows
-        self._needles = {needle: name for name, value in secrets.items() for needle in encoded_forms(value)}
+        self._needles = {
+            needle: name for name, value in secrets.items() for needle in encoded_forms(value)
+        }
         self._strike = redactor_of(secrets)
 
     def state_at(self, commit: str) -> State:
@@ -51,13 +62,23 @@ class CommitInspector:
         return state_at(self.repository, self.pipeline, commit, self.record)
 
     def check(self, before: str, after: str) -> None:
-        """Raise CommitsRefused with every reason why what lies between two commits is not pushed."""
+        """Raise CommitsRefused with every reason why what lies between two commits is not
+        pushed.
+        """
         commits = self.tree.commits(before)
-        found = self._commits(before, after, commits) or check_reports(self.repository, before, after, self.record)
+        found = self._commits(before, after, commits) or check_reports(
+            self.repository, before, after, self.record
+        )
         if not found:
-            # What a later commit takes back would be pushed all the same, so each is looked at, from the oldest.
+            # What a later commit takes back would be pushed all the same, so each is looked at,
+            # from the oldest.
             steps = list(pairwise([before, *(commit.id for commit in reversed(commits))]))
-            found = [*self._paths(steps), *self._guarded(steps), *self._contents(steps), *self._traces(steps, commits)]
+            found = [
+                *self._paths(steps),
+                *self._guarded(steps),
+                *self._contents(steps),
+                *self._traces(steps, commits),
+            ]
         if found:
             # A path may hold a secret, and what is wrong is shown to everybody.
             details = tuple(dict.fromkeys(map(self._strike, found)))
@@ -66,8 +87,14 @@ class CommitInspector:
     def _commits(self, before: str, after: str, commits: Sequence[Commit]) -> list[str]:
         if self.tree.head().commit != after or self.tree.merge_base(before, after) != before:
             return ["they do not follow what is on the branch"]
-        found = [f"there are {len(commits)} of them; {MOST_COMMITS} are the most"] if len(commits) > MOST_COMMITS else []
-        strange = [commit.subject for commit in commits if ("Forge-Run", self.run) not in commit.trailers]
+        found = (
+            [f"there are {len(commits)} of them; {MOST_COMMITS} are the most"]
+            if len(commits) > MOST_COMMITS
+            else []
+        )
+        strange = [
+            commit.subject for commit in commits if ("Forge-Run", self.run) not in commit.trailers
+        ]
         return found + [f"“{subject[:80]}” is not a commit of this run" for subject in strange[:5]]
 
     def _paths(self, steps: Steps) -> list[str]:
@@ -78,28 +105,50 @@ class CommitInspector:
         outside = [path for path in changes if not path.startswith(self.record)]
         found: list[str] = []
         if not self.workflows:
-            found = [f"{path} is a workflow, which this token cannot push" for path in outside if path.startswith(_WORKFLOWS)]
-        found += [f"{path} would be a link or a submodule" for path in changes if not changes[path] <= _PLAIN_MODES]
+            found = [
+                f"{path} is a workflow, which this token cannot push"
+                for path in outside
+                if path.startswith(_WORKFLOWS)
+            ]
+        found += [
+            f"{path} would be a link or a submodule"
+            for path in changes
+            if not changes[path] <= _PLAIN_MODES
+        ]
         if len(outside) > MOST_FILES:
             found.append(f"{len(outside)} files are changed; {MOST_FILES} are the most")
         return found
 
     def _guarded(self, steps: Steps) -> list[str]:
-        """Return the changes of protected files that are not, byte for byte, what an approved patch makes there."""
+        """Return the changes of protected files that are not, byte for byte, what an approved patch
+        makes there.
+        """
         found: list[str] = []
         approved: list[bytes] | None = None
-        rules = rules_at(self.repository, self.state_at(steps[0][0]).base_commit) if steps else Rules()
+        rules = (
+            rules_at(self.repository, self.state_at(steps[0][0]).base_commit) if steps else Rules()
+        )
         for before, after in steps:
             changed = self.tree.modes(before, after)
             if f"{self.record}{REQUEST}" in changed:
-                found.append(f"{REQUEST} is the request that the run was started with, and does not change")
+                found.append(
+                    f"{REQUEST} is the request that the run was started with, and does not change"
+                )
             paths = [path for path in changed if not path.startswith(self.record)]
-            guarded = dict(protected_changes(paths, partial(self._versions, before, after), self.patterns))
-            guarded |= dict.fromkeys(rules.forbidden(paths), f"a rule of {INSTRUCTIONS} leaves it to a person")
+            guarded = dict(
+                protected_changes(paths, partial(self._versions, before, after), self.patterns)
+            )
+            guarded |= dict.fromkeys(
+                rules.forbidden(paths), f"a rule of {INSTRUCTIONS} leaves it to a person"
+            )
             if guarded and approved is None:
                 approved = self._approved(steps[0][0])
             good = self._made_by(approved or [], before, after, tuple(guarded))
-            found += [f"{path} is protected, and nobody approved this change: {why}" for path, why in guarded.items() if path not in good]
+            found += [
+                f"{path} is protected, and nobody approved this change: {why}"
+                for path, why in guarded.items()
+                if path not in good
+            ]
         return found
 
     def _versions(self, before: str, after: str, path: str) -> tuple[bytes | None, bytes | None]:
@@ -107,11 +156,18 @@ class CommitInspector:
 
     def _approved(self, commit: str) -> list[bytes]:
         """Return the patches that persons approved, by the bytes they were shown."""
-        found = [self.repository.blob(oid) for oid in approved_patches(self.repository, self.pipeline, commit, self.record)]
+        found = [
+            self.repository.blob(oid)
+            for oid in approved_patches(self.repository, self.pipeline, commit, self.record)
+        ]
         return [patch for patch in found if patch is not None]
 
-    def _made_by(self, approved: Sequence[bytes], before: str, after: str, paths: Sequence[str]) -> set[str]:
-        """Return those of the paths that are at `after` what one of the patches makes of them at `before`."""
+    def _made_by(
+        self, approved: Sequence[bytes], before: str, after: str, paths: Sequence[str]
+    ) -> set[str]:
+        """Return those of the paths that are at `after` what one of the patches makes of them at
+        `before`.
+        """
         if not approved or not paths:
             return set()
         now, good = self.repository.objects(after, paths), set[str]()
@@ -127,29 +183,50 @@ class CommitInspector:
             names = self.tree.modes(before, after)
             if sum(self.repository.sizes(after, names).values()) > MOST_BYTES:
                 return [f"the change is larger than {MOST_BYTES // 1_000_000} MB"]
-            was, now = self.repository.read_many(before, names), self.repository.read_many(after, names)
+            was, now = (
+                self.repository.read_many(before, names),
+                self.repository.read_many(after, names),
+            )
             for path, raw in now.items():
                 # A value that stood there before is no secret that got out now.
                 found += sorted(self._leaked(raw) - self._leaked(was.get(path, b"")))
         return [f"they hold the value of {name}" for name in found]
 
     def _traces(self, steps: Steps, commits: Sequence[Commit]) -> list[str]:
-        """Return where a secret stands outside of files: in messages, in the other lines of a commit, and in new file names."""
-        found = [f"a message holds the value of {name}" for commit in commits for name in sorted(self._leaked(commit.message.encode()))]
+        """Return where a secret stands outside of files: in messages, in the other lines of a
+        commit, and in new file names.
+        """
+        found = [
+            f"a message holds the value of {name}"
+            for commit in commits
+            for name in sorted(self._leaked(commit.message.encode()))
+        ]
         for raw in self.repository.raw_commits([commit.id for commit in commits]).values():
             head = raw.partition(b"\n\n")[0]
             found += [
-                f"a commit's author, committer or another line of it holds the value of {name}" for name in sorted(self._leaked(head))
+                f"a commit's author, committer or another line of it holds the value of {name}"
+                for name in sorted(self._leaked(head))
             ]
         for before, after in steps:
             names = self.repository.objects(before, self.tree.modes(before, after))
-            new = [path for path, mode in self.tree.modes(before, after).items() if path not in names and mode != _GONE]
+            new = [
+                path
+                for path, mode in self.tree.modes(before, after).items()
+                if path not in names and mode != _GONE
+            ]
             for text in (form for path in new for form in (path, path.replace("/", ""))):
-                found += [f"the name of a file holds the value of {name}" for name in sorted(self._leaked(os.fsencode(text)))]
+                found += [
+                    f"the name of a file holds the value of {name}"
+                    for name in sorted(self._leaked(os.fsencode(text)))
+                ]
         return found
 
     def _leaked(self, raw: bytes) -> set[str]:
-        """The names of the secrets whose values are in there, also with signs nobody sees between theirs, or across lines."""
+        """The names of the secrets whose values are in there, also with signs nobody sees between
+        theirs, or across lines.
+        """
         text = raw.decode("utf-8", "replace")
         joined = "".join(clean_plain(text).text.split())
-        return {name for needle, name in self._needles.items() if needle in text or needle in joined}
+        return {
+            name for needle, name in self._needles.items() if needle in text or needle in joined
+        }

@@ -1,4 +1,6 @@
-"""`forge-bot work`: one step of a workflow, from the gate's word to the exit code. State, comment, summary and exit code say the same."""
+"""`forge-bot work`: one step of a workflow, from the gate's word to the exit code. State, comment,
+summary and exit code say the same.
+"""
 
 import base64
 import os
@@ -10,7 +12,15 @@ from pathlib import Path
 from threading import Thread
 from types import FrameType
 
-from forge_bot.bot.comments import CommandNames, CommentReply, Links, exit_code, failure_replies, short_summary, summary
+from forge_bot.bot.comments import (
+    CommandNames,
+    CommentReply,
+    Links,
+    exit_code,
+    failure_replies,
+    short_summary,
+    summary,
+)
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.find_or_create import find_or_create_run
 from forge_bot.bot.job_context import JobContext, read_job_context
@@ -30,7 +40,8 @@ from forge_bot.settings import load_config, state_home
 from forge_bot.store import SPECS
 
 _QUIET = frozenset({"cancelled"})
-"""Ends that somebody wanted: they are shown in the tracking comment, and nobody is called for them."""
+"""Ends that somebody wanted: they are shown in the tracking comment, and nobody is called for
+them."""
 
 
 def work(environ: Mapping[str, str] = os.environ) -> int:
@@ -38,13 +49,19 @@ def work(environ: Mapping[str, str] = os.environ) -> int:
     return _supervised(environ, None, None)
 
 
-def publish(folder: Path | None, *, last: bool = False, environ: Mapping[str, str] = os.environ) -> int:
-    """The same without a worker on this machine: take in what another one left in the folder, and hand over what one has to do next."""
+def publish(
+    folder: Path | None, *, last: bool = False, environ: Mapping[str, str] = os.environ
+) -> int:
+    """The same without a worker on this machine: take in what another one left in the folder, and
+    hand over what one has to do next.
+    """
     return _supervised(environ, JobHandoff(last=last), folder)
 
 
 def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
-    """The worker's part on a machine of its own: what was handed over is done and lies in the folder. Who publishes says how it ended."""
+    """The worker's part on a machine of its own: what was handed over is done and lies in the
+    folder. Who publishes says how it ended.
+    """
     around, _ = read_job_context(environ)
     wanted = handed(environ)
     protect_token(around.server, around.token)
@@ -93,7 +110,15 @@ class _Visit:
         try:
             repository = _repository(self.around)
             config = load_config(repository.text_here)
-            self.supervisor = Supervisor(repository, config, self.github, self.around, self.inputs, environ=self.environ, wall=self.wall)
+            self.supervisor = Supervisor(
+                repository,
+                config,
+                self.github,
+                self.around,
+                self.inputs,
+                environ=self.environ,
+                wall=self.wall,
+            )
             with _stopped_by_signals(self.supervisor.cancel):
                 return self._performed(self.supervisor)
         except ForgeError as error:
@@ -106,9 +131,17 @@ class _Visit:
 
     def _words(self) -> CommandNames:
         """Where nothing of a run is on GitHub yet, trying again is beginning."""
-        begun = self.supervisor is not None and self.info is not None and self.info.branch in self.supervisor.repository.remote_branches()
+        begun = (
+            self.supervisor is not None
+            and self.info is not None
+            and self.info.branch in self.supervisor.repository.remote_branches()
+        )
         begins = not begun and self.around.wake.deed == RequestedOperation.START
-        return self.commands.model_copy(update={"repeat": self.commands.prefix}) if begins else self.commands
+        return (
+            self.commands.model_copy(update={"repeat": self.commands.prefix})
+            if begins
+            else self.commands
+        )
 
     def _performed(self, supervisor: Supervisor) -> Ended:
         if self.folder is None:
@@ -126,10 +159,14 @@ class _Visit:
     def _links(self) -> Links:
         if self.supervisor is not None and self.info is not None:
             return self.supervisor.desk.links(self.info)
-        return Links(repository=self.around.url, commit="", workspace=SPECS, job=self.around.run_url)
+        return Links(
+            repository=self.around.url, commit="", workspace=SPECS, job=self.around.run_url
+        )
 
     def ended(self, outcome: Outcome, reply: CommentReply | None) -> int:
-        """The last words, in the tracking comment, the thread, the summary and the log; the exit code."""
+        """The last words, in the tracking comment, the thread, the summary and the log; the exit
+        code.
+        """
         text = self._tracked(reply) or (short_summary(reply) if reply is not None else "")
         failed = exit_code(outcome) != 0
         if reply is not None and failed:
@@ -157,9 +194,18 @@ class _Visit:
         """Replace the comment that says that a run has begun: there is none."""
         wake = self.around.wake
         if wake.deed == RequestedOperation.START and wake.tracking_comment is not None:
-            begun = next((each for each in self.github.comments(wake.issue) if each.id == wake.tracking_comment), None)
+            begun = next(
+                (
+                    each
+                    for each in self.github.comments(wake.issue)
+                    if each.id == wake.tracking_comment
+                ),
+                None,
+            )
             if begun is not None and begun.body.startswith(BEGUN):
-                self.github.edit_comment(begun.id, f"{reply.alert()}\n\n{markers.tracking('', str(wake.issue))}")
+                self.github.edit_comment(
+                    begun.id, f"{reply.alert()}\n\n{markers.tracking('', str(wake.issue))}"
+                )
 
     def _told(self, outcome: Outcome) -> dict[str, str]:
         """The outputs of the step; `handed` is what a worker on another machine has to do."""
@@ -173,11 +219,15 @@ class _Visit:
         return told | ({"handed": handed_over.model_dump_json()} if handed_over is not None else {})
 
     def _tracked(self, reply: CommentReply | None) -> str:
-        """The summary of the run, after its tracking comment says the same; empty where there is no run to look at."""
+        """The summary of the run, after its tracking comment says the same; empty where there is no
+        run to look at.
+        """
         if self.supervisor is None or self.info is None:
             return ""
         try:
-            with self.supervisor.opened(resolve_run(self.supervisor.repository, self.info.branch)) as run:
+            with self.supervisor.opened(
+                resolve_run(self.supervisor.repository, self.info.branch)
+            ) as run:
                 view = self.supervisor.desk.view(run, reply)
                 self._pull_request = run.state.pull_request
         except ForgeError:
@@ -188,7 +238,9 @@ class _Visit:
 
 
 def protect_token(server: str, token: str) -> None:
-    """Let git use the token for this server only, and keep other processes of this user from reading it out of ours."""
+    """Let git use the token for this server only, and keep other processes of this user from
+    reading it out of ours.
+    """
     basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
     os.environ.update(
         {
@@ -201,7 +253,9 @@ def protect_token(server: str, token: str) -> None:
 
 
 def _undumpable() -> None:
-    """prctl(PR_SET_DUMPABLE, 0), prctl(2): /proc/PID/environ and memory of this process are closed to others of the same user."""
+    """prctl(PR_SET_DUMPABLE, 0), prctl(2): /proc/PID/environ and memory of this process are closed
+    to others of the same user.
+    """
     import ctypes
 
     with suppress(OSError, AttributeError):
@@ -209,21 +263,30 @@ def _undumpable() -> None:
 
 
 def _repository(around: JobContext) -> Repository:
-    """A clone of our own, and in it a tree at the default branch's newest commit: configuration, pipelines and prompts are read from there.
+    """A clone of our own, and in it a tree at the default branch's newest commit: configuration,
+    pipelines and prompts are read from there.
 
-    What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not there.
+    What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not
+    there.
     """
-    cloned = clone_repository(f"{around.url}.git", state_home() / "repositories" / around.repository)
+    cloned = clone_repository(
+        f"{around.url}.git", state_home() / "repositories" / around.repository
+    )
     default = cloned.default_branch() or "main"
     tip = cloned.commit_id(f"refs/remotes/origin/{default}")
-    found = Repository.find(cloned.detached_tree(state_home() / "default-branch" / around.repository, tip).path)
-    # A workflow has named a user for git before us, or it has not: for this job that is settled, and no commit has to ask.
+    found = Repository.find(
+        cloned.detached_tree(state_home() / "default-branch" / around.repository, tip).path
+    )
+    # A workflow has named a user for git before us, or it has not: for this job that is settled,
+    # and no commit has to ask.
     os.environ.update(found.signature())
     return found
 
 
 class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`
-    """Calls `stop` on SIGINT and SIGTERM, which is how a job is cancelled (the runner sends the first, and the second 7.5 s later)."""
+    """Calls `stop` on SIGINT and SIGTERM, which is how a job is cancelled (the runner sends the
+    first, and the second 7.5 s later).
+    """
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self._stop = stop

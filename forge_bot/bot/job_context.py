@@ -1,4 +1,6 @@
-"""What the action hands over to the supervisor: who woke it, the repository, the token, and the limits of a run. Read once."""
+"""What the action hands over to the supervisor: who woke it, the repository, the token, and the
+limits of a run. Read once.
+"""
 
 import os
 from collections.abc import Mapping
@@ -46,7 +48,8 @@ class JobContext(Frozen):
     trust_local: bool
     push_workflows: bool = False
     edit_seconds: Decimal = Decimal(10)
-    """Between two edits of the tracking comment while a worker is at it; GitHub limits what one token may write."""
+    """Between two edits of the tracking comment while a worker is at it; GitHub limits what one
+    token may write."""
 
     @property
     def url(self) -> str:
@@ -55,14 +58,18 @@ class JobContext(Frozen):
 
 
 def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContext, Inputs]:
-    """What the environment says. Raises NotInAction for what a workflow always has, BadInput for an input that cannot be."""
+    """What the environment says. Raises NotInAction for what a workflow always has, BadInput for an
+    input that cannot be.
+    """
     needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
     if missing := [name for name in needed if not environ.get(name)]:
         raise NotInAction(f"forge-bot work needs {', '.join(missing)} in its environment.")
     try:
         wake = Wake.model_validate_json(environ["FORGE_BOT_WAKE"])
     except ValidationError as error:
-        raise NotInAction("FORGE_BOT_WAKE is not what the gate hands on.", details=(str(error),)) from None
+        raise NotInAction(
+            "FORGE_BOT_WAKE is not what the gate hands on.", details=(str(error),)
+        ) from None
     server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
     repository = environ["GITHUB_REPOSITORY"]
     around = JobContext(
@@ -84,7 +91,9 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
 
 
 def may_push_workflows(environ: Mapping[str, str]) -> bool:
-    """Whether the token may change workflow files, which that of Actions never may: an App's or a person's may be given."""
+    """Whether the token may change workflow files, which that of Actions never may: an App's or a
+    person's may be given.
+    """
     return _is_true(environ, "FORGE_BOT_PUSH_WORKFLOWS")
 
 

@@ -1,7 +1,9 @@
-"""The wall between the machine with the token and the machine with the model: what is handed over, and what comes back.
+"""The wall between the machine with the token and the machine with the model: what is handed over,
+and what comes back.
 
-The supervisor writes `Handed`, and it travels as the output of a job. The worker's machine writes `Delivered` into a folder beside a
-bundle of commits; of that nothing is believed before it was looked at.
+The supervisor writes `Handed`, and it travels as the output of a job. The worker's machine writes
+`Delivered` into a folder beside a bundle of commits; of that nothing is believed before it was
+looked at.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +64,8 @@ class JobResult(Frozen):
 
 
 class JobHandoff:
-    """Stands where otherwise a worker would be started: it is written down what one has to do, and the supervisor ends.
+    """Stands where otherwise a worker would be started: it is written down what one has to do, and
+    the supervisor ends.
 
     `last` says that no worker comes after this supervisor: people are told how it goes on.
     """
@@ -71,8 +74,12 @@ class JobHandoff:
         self.last = last
         self.handed: JobRequest | None = None
 
-    def hand_over(self, repository: Repository, info: RunInfo, questions: Sequence[ThreadCommand]) -> None:
-        """Everything lies on the remote; a worker may begin from there. Questions beyond the first few wait for the next time."""
+    def hand_over(
+        self, repository: Repository, info: RunInfo, questions: Sequence[ThreadCommand]
+    ) -> None:
+        """Everything lies on the remote; a worker may begin from there. Questions beyond the first
+        few wait for the next time.
+        """
         asked = tuple(_question(spoken) for spoken in questions[:_MOST_QUESTIONS])
         commit = repository.commit_id(f"refs/heads/{info.branch}")
         self.handed = JobRequest(run=info.name, branch=info.branch, commit=commit, questions=asked)
@@ -81,7 +88,13 @@ class JobHandoff:
 def _question(spoken: ThreadCommand) -> JobQuestion:
     command = spoken.command
     text = command.question if isinstance(command, said.Ask) else ""
-    return JobQuestion(text=text[:_LONGEST_QUESTION], by=spoken.by, via=spoken.comment.url, key=spoken.key, comment=spoken.comment.id)
+    return JobQuestion(
+        text=text[:_LONGEST_QUESTION],
+        by=spoken.by,
+        via=spoken.comment.url,
+        key=spoken.key,
+        comment=spoken.comment.id,
+    )
 
 
 def handed(environ: Mapping[str, str]) -> JobRequest:
@@ -90,7 +103,9 @@ def handed(environ: Mapping[str, str]) -> JobRequest:
         return JobRequest.model_validate_json(environ.get("FORGE_BOT_HANDED", ""))
     except ValidationError:
         hint = "It is the output `handed` of the part hear, or of the part publish before."
-        raise NotInAction("FORGE_BOT_HANDED is not what a supervisor hands over.", hint=hint) from None
+        raise NotInAction(
+            "FORGE_BOT_HANDED is not what a supervisor hands over.", hint=hint
+        ) from None
 
 
 def delivered(folder: Path) -> JobResult:

@@ -1,4 +1,6 @@
-"""What another machine did, taken in: commits looked at before they are pushed, answers said, and how it stopped."""
+"""What another machine did, taken in: commits looked at before they are pushed, answers said, and
+how it stopped.
+"""
 
 from pathlib import Path
 
@@ -21,8 +23,12 @@ def run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:
         return resolve_run(supervisor.repository, handed.run)
 
 
-def received(supervisor: Supervisor, info: RunInfo, handed: JobRequest, folder: Path) -> Ended | None:
-    """Take in what lies in the folder; how the run ended with it, None if it can go on. Raises NothingDelivered, CommitsRefused."""
+def received(
+    supervisor: Supervisor, info: RunInfo, handed: JobRequest, folder: Path
+) -> Ended | None:
+    """Take in what lies in the folder; how the run ended with it, None if it can go on. Raises
+    NothingDelivered, CommitsRefused.
+    """
     told = delivered(folder)
     tree = supervisor.repository.tree_of(info.branch)
     # Somebody pushed in the meantime: what they did counts, and ours is done again from there.
@@ -34,21 +40,35 @@ def received(supervisor: Supervisor, info: RunInfo, handed: JobRequest, folder: 
     return _answered(supervisor, info, handed, told) or _ended(supervisor, info, told.stopped)
 
 
-def _pushed(supervisor: Supervisor, tree: Tree, handed: JobRequest, told: JobResult, folder: Path) -> None:
+def _pushed(
+    supervisor: Supervisor, tree: Tree, handed: JobRequest, told: JobResult, folder: Path
+) -> None:
     try:
         arrived = supervisor.repository.open_bundle(folder / COMMITS)
     except GitFailed as error:
-        raise CommitsRefused("The worker's commits could not be read.", details=(error.message,)) from error
+        raise CommitsRefused(
+            "The worker's commits could not be read.", details=(error.message,)
+        ) from error
     if arrived != told.head:
         raise CommitsRefused("The worker's commits are not those that it told of.")
     around, environ = supervisor.around, supervisor.environ
-    inspector = CommitInspector(supervisor.repository, tree, handed.run, secrets_of(environ), workflows=around.push_workflows)
+    inspector = CommitInspector(
+        supervisor.repository,
+        tree,
+        handed.run,
+        secrets_of(environ),
+        workflows=around.push_workflows,
+    )
     tree.take_in(arrived, lambda: inspector.check(handed.commit, arrived))
     push(tree, arrived)
 
 
-def _answered(supervisor: Supervisor, info: RunInfo, handed: JobRequest, told: JobResult) -> Ended | None:
-    """Say the answers to what was asked, and to nothing else; the end that it is if one could not be given."""
+def _answered(
+    supervisor: Supervisor, info: RunInfo, handed: JobRequest, told: JobResult
+) -> Ended | None:
+    """Say the answers to what was asked, and to nothing else; the end that it is if one could not
+    be given.
+    """
     given = {answer.key: answer for answer in told.answers}
     asked = {spoken.key: spoken for spoken in supervisor.thread.spoken(supervisor.thread.number)}
     ends: list[Ended | None] = []

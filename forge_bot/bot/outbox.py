@@ -1,4 +1,6 @@
-"""What the worker tells its supervisor: one JSON object a line, each of a closed union. Nothing else of it is believed."""
+"""What the worker tells its supervisor: one JSON object a line, each of a closed union. Nothing
+else of it is believed.
+"""
 
 from typing import Annotated, Literal
 
@@ -10,7 +12,8 @@ from forge_bot.values import Frozen
 
 LONGEST_LINE = 64_000
 GO_ON = "go on\n"
-"""What the supervisor answers to a commit that lies on the remote; a worker that reads the end of its input stops."""
+"""What the supervisor answers to a commit that lies on the remote; a worker that reads the end of
+its input stops."""
 
 
 class Committed(Frozen):
@@ -36,7 +39,9 @@ class InquiryAnswer(Frozen):
 
 
 class WorkerStopped(Frozen):
-    """The worker has nothing more to do, was cancelled, or cannot go on. `code` names the error, if it was one."""
+    """The worker has nothing more to do, was cancelled, or cannot go on. `code` names the error, if
+    it was one.
+    """
 
     kind: Literal["stopped"] = "stopped"
     code: str = ""
@@ -54,7 +59,9 @@ _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
 
 
 def read_message(line: bytes) -> AnyMessage | None:
-    """The message in a line, None if there is none: then the worker is broken, or something else speaks in its place."""
+    """The message in a line, None if there is none: then the worker is broken, or something else
+    speaks in its place.
+    """
     if len(line) > LONGEST_LINE:
         return None
     try:

@@ -1,4 +1,6 @@
-"""What becomes visible outside the branch: the pull request, kept up to date, and the last word in the thread."""
+"""What becomes visible outside the branch: the pull request, kept up to date, and the last word in
+the thread.
+"""
 
 import re
 
@@ -43,7 +45,9 @@ class Publication:
                 return f"the last commit of {run.state.branch} is on its way", ""
 
     def refresh(self, run: Run) -> None:
-        """Bring the text of an open pull request up to date, and take it out of draft once the verification is green."""
+        """Bring the text of an open pull request up to date, and take it out of draft once the
+        verification is green.
+        """
         pull = self.github.pull_request_for(run.state.branch)
         if pull is None or pull.state is not PullState.OPEN:
             return
@@ -54,18 +58,32 @@ class Publication:
             self.github.mark_ready(pull)
 
     def _hand_over(self, run: Run) -> None:
-        """Say what is left for people: files that only they can push, and checks that only they can start."""
+        """Say what is left for people: files that only they can push, and checks that only they can
+        start.
+        """
         view = self.desk.view(run)
         for name, files in view.patches.items():
-            self.desk.say_once(failure_replies.workflow_files(view.links, view.commands, files=files, patch=name))
-        if run.state.pull_request and self.desk.thread.inputs.policy.own == ACTIONS and _checked_on_pull_requests(run):
+            self.desk.say_once(
+                failure_replies.workflow_files(view.links, view.commands, files=files, patch=name)
+            )
+        if (
+            run.state.pull_request
+            and self.desk.thread.inputs.policy.own == ACTIONS
+            and _checked_on_pull_requests(run)
+        ):
             self.desk.say_once(failure_replies.checks_wait(pull_request=run.state.pull_request))
 
     def _pull_request(self, run: Run) -> tuple[str, str]:
         view: RunView = self.desk.view(run)
         text = pull_request(view, documents_of(run))
         state = run.state
-        new = NewPullRequest(title=text.title, body=text.body, head=state.branch, base=state.base_branch, draft=text.draft)
+        new = NewPullRequest(
+            title=text.title,
+            body=text.body,
+            head=state.branch,
+            base=state.base_branch,
+            draft=text.draft,
+        )
         try:
             pull = self.github.open_pull_request(new)
         except (PermissionMissing, GitHubRefused) as error:
@@ -81,20 +99,36 @@ def _checked_on_pull_requests(run: Run) -> bool:
     """Whether a workflow of the repository looks as if it ran for pull requests."""
     commit = run.state.base_commit
     workflows = run.repository.list_files(commit, WORKFLOWS)
-    return any(_ON_PULL_REQUEST.search(run.repository.read(commit, path) or b"") for path in workflows)
+    return any(
+        _ON_PULL_REQUEST.search(run.repository.read(commit, path) or b"") for path in workflows
+    )
 
 
 def unverified(run: Run, thread: Thread) -> Decision | None:
-    """The newest approval of a checkpoint for which there is no comment here of somebody who may give it, and that nobody confirmed since.
+    """The newest approval of a checkpoint for which there is no comment here of somebody who may
+    give it, and that nobody confirmed since.
 
-    The record says who approved and where; whoever can push to the branch can write that. So the comment itself is looked for.
+    The record says who approved and where; whoever can push to the branch can write that. So the
+    comment itself is looked for.
     """
-    given = {spoken.comment.url: spoken.by for spoken in thread.spoken(thread.number) if isinstance(spoken.command, Approve)}
+    given = {
+        spoken.comment.url: spoken.by
+        for spoken in thread.spoken(thread.number)
+        if isinstance(spoken.command, Approve)
+    }
     for decision in reversed(run.state.decisions):
         ours = given.get(decision.via, "").casefold() == decision.by.casefold() != ""
-        if decision.reason is Reason.UNVERIFIED_APPROVAL and decision.answer == Answer.APPROVE and ours:
+        if (
+            decision.reason is Reason.UNVERIFIED_APPROVAL
+            and decision.answer == Answer.APPROVE
+            and ours
+        ):
             return None
-        checkpoint = decision.reason is None and decision.gate.startswith(_CHECKPOINT) and decision.answer == Answer.APPROVE
+        checkpoint = (
+            decision.reason is None
+            and decision.gate.startswith(_CHECKPOINT)
+            and decision.answer == Answer.APPROVE
+        )
         if checkpoint and not ours and not (decision.via == AUTO and run.state.flags.auto):
             return decision
     return None

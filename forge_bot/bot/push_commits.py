@@ -1,4 +1,6 @@
-"""Commits on their way out: those that were looked at, by their ids, and nothing that came after them."""
+"""Commits on their way out: those that were looked at, by their ids, and nothing that came after
+them.
+"""
 
 from contextlib import suppress
 
@@ -7,7 +9,8 @@ from forge_bot.git import Repository, Tree
 
 
 def push(tree: Tree, commit: str) -> None:
-    """Push one commit and what it stands on to the branch, never by force; the branch here may have moved on since it was looked at.
+    """Push one commit and what it stands on to the branch, never by force; the branch here may have
+    moved on since it was looked at.
 
     Raises BranchMoved where somebody else was faster, GitFailed for all else.
     """
@@ -20,7 +23,9 @@ def push(tree: Tree, commit: str) -> None:
 
 
 def known_tip(repository: Repository, branch: str) -> str:
-    """The newest commit of a branch that the remote has, as far as is known here; before its first push the one that is about to go out."""
+    """The newest commit of a branch that the remote has, as far as is known here; before its first
+    push the one that is about to go out.
+    """
     for ref in (f"refs/remotes/origin/{branch}", f"refs/heads/{branch}"):
         with suppress(GitFailed):
             return repository.commit_id(ref)
@@ -28,10 +33,13 @@ def known_tip(repository: Repository, branch: str) -> str:
 
 
 def refuse_unseen(repository: Repository, branch: str) -> None:
-    """Raise BranchMoved if commits lie here that the remote does not have: whoever made them died before anybody looked at them.
+    """Raise BranchMoved if commits lie here that the remote does not have: whoever made them died
+    before anybody looked at them.
 
     A branch that the remote does not know at all has only been begun, and no worker has seen it.
     """
     tree = repository.tree_of(branch)
     if tree is not None and branch in repository.remote_branches() and tree.unpushed():
-        raise BranchMoved(f"Commits of {branch} were found here that nobody looked at; they are put aside.")
+        raise BranchMoved(
+            f"Commits of {branch} were found here that nobody looked at; they are put aside."
+        )

@@ -1,4 +1,6 @@
-"""A shift on a machine of its own, without a token that may write: what was handed over is done, and lies in a folder afterwards."""
+"""A shift on a machine of its own, without a token that may write: what was handed over is done,
+and lies in a folder afterwards.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,11 +17,17 @@ from forge_bot.settings import load_config
 
 
 class RemoteWorker:
-    """Does what was handed over. Commits are looked at here too, since only this machine knows the model's key and would see it in them."""
+    """Does what was handed over. Commits are looked at here too, since only this machine knows the
+    model's key and would see it in them.
+    """
 
-    def __init__(self, repository: Repository, around: JobContext, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, repository: Repository, around: JobContext, environ: Mapping[str, str]
+    ) -> None:
         self.repository = repository
-        self.shift = SupervisedWorker(repository, around, environ, lambda _inspector, after: self._good.append(after))
+        self.shift = SupervisedWorker(
+            repository, around, environ, lambda _inspector, after: self._good.append(after)
+        )
         self._good: list[str] = []
         self._cancelled = False
 
@@ -45,14 +53,22 @@ class RemoteWorker:
             stopped = stopped_by(error)
         if self._cancelled:
             stopped = WorkerStopped(cancelled=True, exit_code=1)
-        return JobResult(head=self._good[-1] if self._good else handed.commit, answers=tuple(answers), stopped=stopped)
+        return JobResult(
+            head=self._good[-1] if self._good else handed.commit,
+            answers=tuple(answers),
+            stopped=stopped,
+        )
 
     def _worked(self, handed: JobRequest, answers: list[QuestionAnswered]) -> WorkerStopped:
         info = self._found(handed)
         for question in handed.questions:
             if not self._cancelled:
-                stopped, text = self.shift.answered(info, question.text, question.by, question.via, question.key)
-                answers.append(QuestionAnswered(key=question.key, text=text[:40_000], stopped=stopped))
+                stopped, text = self.shift.answered(
+                    info, question.text, question.by, question.via, question.key
+                )
+                answers.append(
+                    QuestionAnswered(key=question.key, text=text[:40_000], stopped=stopped)
+                )
         return WorkerStopped() if self._cancelled else self.shift.work(info)
 
     def _found(self, handed: JobRequest) -> RunInfo:

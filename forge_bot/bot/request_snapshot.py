@@ -1,4 +1,6 @@
-"""The request as it stood when somebody started the run: title, text and the comments of people who count. Never read again by itself."""
+"""The request as it stood when somebody started the run: title, text and the comments of people who
+count. Never read again by itself.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +21,8 @@ _MODIFIERS = ("S", "M", "L", "auto")
 class Given:
     """The command or label that a request is frozen for.
 
-    `payload` is the file of its event, where the job was woken by it. `comment` is None for a label. `text` is what the command adds.
+    `payload` is the file of its event, where the job was woken by it. `comment` is None for a
+    label. `text` is what the command adds.
     """
 
     payload: Path | None = None
@@ -34,7 +37,9 @@ class Given:
 
 @dataclass(frozen=True)
 class RequestSnapshot:
-    """A request. `edited` tells that the issue was edited since; `left_out` are comments that were edited and do not count."""
+    """A request. `edited` tells that the issue was edited since; `left_out` are comments that were
+    edited and do not count.
+    """
 
     draft: RequestDraft
     edited: bool
@@ -48,17 +53,20 @@ class RequestSnapshot:
 
 @dataclass(frozen=True)
 class IgnoredLabel:
-    """A label that modifies a run and does not count; `by` is who added it, empty where GitHub does not tell."""
+    """A label that modifies a run and does not count; `by` is who added it, empty where GitHub does
+    not tell.
+    """
 
     name: str
     by: str
 
 
 def snapshot_request(issue: Issue, thread: Thread, given: Given) -> RequestSnapshot | None:
-    """Return the request as it stood when the command was given; None where it was edited since and nobody knows what stood there.
+    """Return the request as it stood when the command was given; None where it was edited since and
+    nobody knows what stood there.
 
-    The text of the command's own event counts. Without that event the text counts that stands there now, unless it was edited after
-    the command. Raises TaskTooLarge.
+    The text of the command's own event counts. Without that event the text counts that stands there
+    now, unless it was edited after the command. Raises TaskTooLarge.
     """
     told = _told(given.payload, issue.number)
     if told is None and _edited_since(_time_of(given, thread), thread):
@@ -66,9 +74,16 @@ def snapshot_request(issue: Issue, thread: Thread, given: Given) -> RequestSnaps
     title, body = told if told is not None else (issue.title, issue.body)
     comments, left_out = _comments(thread, given.until)
     parts = [body.strip(), given.text.strip(), *comments]
-    source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login)
+    source = Source(
+        type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login
+    )
     text = "\n\n".join(part for part in parts if part)
-    draft = RequestDraft(title=title.strip() or f"Issue {issue.number}", text=text, source=source, labels=issue.labels)
+    draft = RequestDraft(
+        title=title.strip() or f"Issue {issue.number}",
+        text=text,
+        source=source,
+        labels=issue.labels,
+    )
     edited = told is not None and told != (issue.title, issue.body)
     return RequestSnapshot(checked(draft), edited, left_out)
 
@@ -92,7 +107,9 @@ def _time_of(given: Given, thread: Thread) -> datetime | None:
 
 
 def _edited_since(moment: datetime | None, thread: Thread) -> bool:
-    """Return whether title or body were edited in the second of the command or later. Not knowing counts as edited."""
+    """Return whether title or body were edited in the second of the command or later. Not knowing
+    counts as edited.
+    """
     if moment is None:
         return True
     body = thread.github.body_edited_at(thread.number)
@@ -101,7 +118,9 @@ def _edited_since(moment: datetime | None, thread: Thread) -> bool:
 
 
 def counted_labels(issue: Issue, thread: Thread) -> tuple[Issue, tuple[IgnoredLabel, ...]]:
-    """Return the issue without the modifier labels of people who could not approve, and those labels."""
+    """Return the issue without the modifier labels of people who could not approve, and those
+    labels.
+    """
     known = {f"{thread.inputs.label}:{name}".casefold() for name in _MODIFIERS}
     ignored: list[IgnoredLabel] = []
     for label in issue.labels:
@@ -124,7 +143,8 @@ def _last_added(events: tuple[IssueEvent, ...], label: str) -> IssueEvent | None
 
 
 def _comments(thread: Thread, until: int | None) -> tuple[list[str], tuple[Comment, ...]]:
-    """Return comments of people who may give commands, without those that hold one, and those left out since they were edited.
+    """Return comments of people who may give commands, without those that hold one, and those left
+    out since they were edited.
 
     Each comes with its id, author, role and time.
     """
@@ -145,5 +165,8 @@ def _comments(thread: Thread, until: int | None) -> tuple[list[str], tuple[Comme
 def _shown(comment: Comment, thread: Thread) -> str:
     standing = thread.standing(comment.author.login)
     role = (standing.name or standing.role.word) if isinstance(standing, KnownRole) else "unknown"
-    head = f"### {comment.author.login} ({role}), comment {comment.id}, {comment.created_at:%Y-%m-%d %H:%M} UTC"
+    head = (
+        f"### {comment.author.login} ({role}), comment {comment.id},"
+        f" {comment.created_at:%Y-%m-%d %H:%M} UTC"
+    )
     return f"{head}\n\n{comment.body.strip()[:_LONGEST_COMMENT]}"

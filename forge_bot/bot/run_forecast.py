@@ -1,4 +1,6 @@
-"""What a run will probably take, and what was taken out of its request: said in its comments, and worked out anew by each job."""
+"""What a run will probably take, and what was taken out of its request: said in its comments, and
+worked out anew by each job.
+"""
 
 from forge_bot.errors import ForgeError
 from forge_bot.prompts.untrusted import clean, sentence
@@ -8,16 +10,27 @@ from forge_bot.values import Tier
 
 
 def expected_cost(run: Run) -> str:
-    """The estimate in plain words; nothing where there is no evidence for one, since nobody's work depends on it."""
+    """The estimate in plain words; nothing where there is no evidence for one, since nobody's work
+    depends on it.
+    """
     state = run.state
     models = {tier: run.config.model_for(tier) for tier in Tier}
     try:
-        found = estimate(run.repository, state.base_commit, run.pipeline, state.effort, models, auto=state.flags.auto)
+        found = estimate(
+            run.repository,
+            state.base_commit,
+            run.pipeline,
+            state.effort,
+            models,
+            auto=state.flags.auto,
+        )
     except ForgeError:
         return ""
     return in_words(found)
 
 
 def removed(run: Run) -> str:
-    """The sentence about hidden text that no model gets to see of the request; empty when there is none."""
+    """The sentence about hidden text that no model gets to see of the request; empty when there is
+    none.
+    """
     return sentence(clean(run.request.text).removals)

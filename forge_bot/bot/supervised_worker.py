@@ -1,4 +1,6 @@
-"""The worker's shift: a child process that performs, and every commit of it looked at before it counts."""
+"""The worker's shift: a child process that performs, and every commit of it looked at before it
+counts.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -20,7 +22,11 @@ class SupervisedWorker:
     """Starts workers, one at a time. `pushed` is called for commits that were found good."""
 
     def __init__(
-        self, repository: Repository, around: JobContext, environ: Mapping[str, str], pushed: Callable[[CommitInspector, str], None]
+        self,
+        repository: Repository,
+        around: JobContext,
+        environ: Mapping[str, str],
+        pushed: Callable[[CommitInspector, str], None],
     ) -> None:
         self.repository = repository
         self.around = around
@@ -37,7 +43,9 @@ class SupervisedWorker:
             self._child.cancel()
 
     def stop_after_this(self) -> None:
-        """End the worker at the commit that is being looked at: it is pushed, and nothing is begun after it."""
+        """End the worker at the commit that is being looked at: it is pushed, and nothing is begun
+        after it.
+        """
         self._done = True
 
     def work(self, info: RunInfo) -> WorkerStopped:
@@ -51,7 +59,9 @@ class SupervisedWorker:
         question = command.question if isinstance(command, said.Ask) else ""
         return self.answered(info, question, spoken.by, spoken.comment.url, spoken.key)
 
-    def answered(self, info: RunInfo, question: str, by: str, via: str, key: str) -> tuple[WorkerStopped, str]:
+    def answered(
+        self, info: RunInfo, question: str, by: str, via: str, key: str
+    ) -> tuple[WorkerStopped, str]:
         """The same, of a question that came another way."""
         asked = {"question": question, "by": by, "via": via, "key": key}
         return self._started(info, (info.name, json.dumps(asked)))
@@ -59,11 +69,22 @@ class SupervisedWorker:
     def _started(self, info: RunInfo, arguments: tuple[str, ...]) -> tuple[WorkerStopped, str]:
         tree = self.repository.tree_of(info.branch)
         if tree is None:
-            raise GitFailed(f"The work tree of {info.branch} is gone.", hint="Say it again: the tree is made anew from the branch.")
-        inspector = CommitInspector(self.repository, tree, info.name, secrets_of(self.environ), workflows=self.around.push_workflows)
+            raise GitFailed(
+                f"The work tree of {info.branch} is gone.",
+                hint="Say it again: the tree is made anew from the branch.",
+            )
+        inspector = CommitInspector(
+            self.repository,
+            tree,
+            info.name,
+            secrets_of(self.environ),
+            workflows=self.around.push_workflows,
+        )
         pushed = tree.head().commit
         answer = ""
-        self._child = child = WorkerProcess(self.repository.root, arguments, without_token(self.environ, self.around.token))
+        self._child = child = WorkerProcess(
+            self.repository.root, arguments, without_token(self.environ, self.around.token)
+        )
         if self._cancelled:
             # A signal that came while it was being started found nobody to stop.
             child.cancel()

@@ -1,5 +1,5 @@
-"""The supervisor: holds the token, runs no model and no project command. It reads the thread, tells the run, lets a worker work, checks
-what came of it, pushes, and writes what people read.
+"""The supervisor: holds the token, runs no model and no project command. It reads the thread, tells
+the run, lets a worker work, checks what came of it, pushes, and writes what people read.
 """
 
 import os
@@ -44,7 +44,8 @@ MOST_TURNS = 60
 """Between worker and publications; a run that needs more goes round in circles."""
 
 LONG_SHIFT_SECONDS = 30.0
-"""After a worker's shift of this length the thread is read again; before, what comes is left to the job that it wakes."""
+"""After a worker's shift of this length the thread is read again; before, what comes is left to the
+job that it wakes."""
 
 Ended = tuple[Outcome, CommentReply | None]
 
@@ -105,10 +106,13 @@ class Supervisor:
         """The run, held by this process."""
         return open_run(self.repository, info, self.config)
 
-    # -- the whole -------------------------------------------------------------------------------------------------
+    # -- the whole
+    # ----------------------------------------------------------------------------------------------
 
     def carry_on(self, info: RunInfo) -> Ended:
-        """Tell the run what people said, and perform until a person is needed, something is in the way, or all is done."""
+        """Tell the run what people said, and perform until a person is needed, something is in the
+        way, or all is done.
+        """
         self.desk.look_at_name(self.issue)
         for _ in range(MOST_TURNS):
             try:
@@ -118,19 +122,26 @@ class Supervisor:
                 info = self.given_way(info)
                 continue
             if self._unlabelled:
-                return ended_by(failure_replies.label_removed(self.commands, label=self.inputs.label))
+                return ended_by(
+                    failure_replies.label_removed(self.commands, label=self.inputs.label)
+                )
             if self.cancelled:
                 return ended_by(self.desk.cancelled())
             if ended is not None:
                 return ended
-        raise GitFailed(f"{info.branch} does not come to rest.", hint="Look at the branch: something changes it again and again.")
+        raise GitFailed(
+            f"{info.branch} does not come to rest.",
+            hint="Look at the branch: something changes it again and again.",
+        )
 
     def _turn(self, info: RunInfo) -> Ended | None:
         refuse_unseen(self.repository, info.branch)
         with self.opened(info) as run:
             before = run.tree.head().commit
             self._get_acquainted(run)
-            questions = thread_commands.carry_out(run, self.thread, self.desk, self.strike, self.around)
+            questions = thread_commands.carry_out(
+                run, self.thread, self.desk, self.strike, self.around
+            )
             self._look_at_checks(run)
             self._kept(run, before)
             if not questions:
@@ -159,10 +170,16 @@ class Supervisor:
         self.desk.removed = run_forecast.removed(run)
 
     def _look_at_checks(self, run: Run) -> None:
-        """What GitHub woke us for: checks of the pull request failed. Nothing is said about those that no change can mend."""
-        if self.around.wake.way != "checks" or not (run.state.ended and failed_checks.pull_number(run)):
+        """What GitHub woke us for: checks of the pull request failed. Nothing is said about those
+        that no change can mend.
+        """
+        if self.around.wake.way != "checks" or not (
+            run.state.ended and failed_checks.pull_number(run)
+        ):
             return
-        self.around = self.around.model_copy(update={"wake": self.around.wake.model_copy(update={"way": ""})})
+        self.around = self.around.model_copy(
+            update={"wake": self.around.wake.model_copy(update={"way": ""})}
+        )
         reply = failed_checks.examine_failed_checks(run, self.github, self.desk, self.strike)
         if reply.occasion == "fixing":
             self.desk.say(reply)
@@ -194,13 +211,18 @@ class Supervisor:
             case Checkpoint() | HumanGate():
                 return Outcome.WAITING, None
 
-    # -- the worker's ----------------------------------------------------------------------------------------------
+    # -- the worker's
+    # ----------------------------------------------------------------------------------------------
 
     def _worked(self, info: RunInfo, questions: tuple[ThreadCommand, ...]) -> Ended | None:
-        """Let a worker answer what was asked, or perform the run; None when the run can be looked at again."""
+        """Let a worker answer what was asked, or perform the run; None when the run can be looked
+        at again.
+        """
         if self.wall is not None:
             self.wall.hand_over(self.repository, info, questions)
-            return Outcome.WAITING, command_replies.used_up(self.commands) if self.wall.last else None
+            return Outcome.WAITING, (
+                command_replies.used_up(self.commands) if self.wall.last else None
+            )
         for spoken in questions:
             stopped, answer = self.shift.answer(info, spoken)
             if self.cancelled:
@@ -215,8 +237,12 @@ class Supervisor:
             self.thread.look_again()
         return ended_by(self.desk.trouble(info, stopped)) if stopped.code else None
 
-    def answered(self, info: RunInfo, spoken: ThreadCommand, stopped: WorkerStopped, answer: str) -> Ended | None:
-        """Answer a question; where the model could not be asked, say so there, and that is the end of the job."""
+    def answered(
+        self, info: RunInfo, spoken: ThreadCommand, stopped: WorkerStopped, answer: str
+    ) -> Ended | None:
+        """Answer a question; where the model could not be asked, say so there, and that is the end
+        of the job.
+        """
         if answer:
             self.desk.say(self.desk.answered(answer), spoken)
             return None
@@ -227,7 +253,8 @@ class Supervisor:
     def _labelled(self) -> bool:
         return self.inputs.label.casefold() in {label.casefold() for label in self.issue.labels}
 
-    # -- keeping ---------------------------------------------------------------------------------------------------
+    # -- keeping
+    # ----------------------------------------------------------------------------------------------
 
     def _kept(self, run: Run, before: str) -> None:
         """Everything that was told lies on the remote."""
@@ -242,7 +269,10 @@ class Supervisor:
         push(inspector.tree, after)
         self._changed = True
         state = inspector.state_at(after)
-        if self.desk.track(self.desk.view_at(state, inspector.pipeline, after), at_once=False) and self._labelled():
+        if (
+            self.desk.track(self.desk.view_at(state, inspector.pipeline, after), at_once=False)
+            and self._labelled()
+        ):
             # Only a label that was on when the job began can be taken off to stop it.
             self.issue = self.github.issue(self.thread.number)
             if not self._labelled():

@@ -1,4 +1,6 @@
-"""What people said on an issue and on its pull request: every command, in the order of the comments, each authorised anew."""
+"""What people said on an issue and on its pull request: every command, in the order of the
+comments, each authorised anew.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,7 +54,9 @@ class ThreadCommand:
 
 
 class Thread:
-    """The conversation about one run. Comments and roles are read once; what we say meanwhile is added by `remember`."""
+    """The conversation about one run. Comments and roles are read once; what we say meanwhile is
+    added by `remember`.
+    """
 
     def __init__(self, github: GitHub, number: int, inputs: Inputs) -> None:
         self.github = github
@@ -89,19 +93,29 @@ class Thread:
     def forget(self, comment_id: int) -> None:
         """A comment that turned out to be gone."""
         for number, comments in self._comments.items():
-            self._comments[number] = tuple(comment for comment in comments if comment.id != comment_id)
+            self._comments[number] = tuple(
+                comment for comment in comments if comment.id != comment_id
+            )
 
     def own(self, comment: Comment) -> bool:
         """Whether forge-bot wrote it. A mark can be copied; the author cannot."""
         return comment.author.login.casefold() == self.inputs.policy.own.casefold()
 
     def spoken(self, *numbers: int) -> Iterator[ThreadCommand]:
-        """The commands of these conversations that their authors may give, in the order of the comments."""
-        every = [(comment, number) for number in dict.fromkeys(numbers) for comment in self.comments(number)]
+        """The commands of these conversations that their authors may give, in the order of the
+        comments.
+        """
+        every = [
+            (comment, number)
+            for number in dict.fromkeys(numbers)
+            for comment in self.comments(number)
+        ]
         for comment, number in sorted(every, key=lambda each: each[0].id):
             if self.own(comment):
                 continue
-            commands = gate.obeyed(gate.parse(comment.body, self.inputs.prefix, bare=self.inputs.bare))
+            commands = gate.obeyed(
+                gate.parse(comment.body, self.inputs.prefix, bare=self.inputs.bare)
+            )
             if commands and self.may(comment):
                 yield from (ThreadCommand(comment, command, number) for command in commands)
 
@@ -109,13 +123,25 @@ class Thread:
         """Whether the author of a comment may give commands."""
         account = _account(comment.author)
         return self._allowed(
-            attempt_of_comment(RequestedOperation.COMMAND, account, account, edited=comment.edited, via_app=comment.via_app)
+            attempt_of_comment(
+                RequestedOperation.COMMAND,
+                account,
+                account,
+                edited=comment.edited,
+                via_app=comment.via_app,
+            )
         )
 
     def may_have_written(self, comment: Comment) -> bool:
-        """Return whether the author of an edited comment could give commands, had it not been edited."""
+        """Return whether the author of an edited comment could give commands, had it not been
+        edited.
+        """
         account = _account(comment.author)
-        return self._allowed(attempt_of_comment(RequestedOperation.COMMAND, account, account, edited=False, via_app=comment.via_app))
+        return self._allowed(
+            attempt_of_comment(
+                RequestedOperation.COMMAND, account, account, edited=False, via_app=comment.via_app
+            )
+        )
 
     def may_label(self, event: IssueEvent) -> bool:
         """Return whether whoever added a label could also have started the run."""
@@ -123,7 +149,9 @@ class Thread:
         return self._allowed(Attempt(RequestedOperation.START, people, via_app=event.via_app))
 
     def _allowed(self, attempt: Attempt) -> bool:
-        standings = {login: self.standing(login) for login in gate.to_ask_about(attempt, self.inputs.policy)}
+        standings = {
+            login: self.standing(login) for login in gate.to_ask_about(attempt, self.inputs.policy)
+        }
         return isinstance(gate.authorise(attempt, standings, self.inputs.policy), Allowed)
 
     def standing(self, login: str) -> Membership:
@@ -134,12 +162,17 @@ class Thread:
         return self._standings[known]
 
     def answered(self, comment: Comment) -> bool:
-        """Return whether we replied to the comment: a reply of our account names it, and our account reacted to it.
+        """Return whether we replied to the comment: a reply of our account names it, and our
+        account reacted to it.
 
-        Other workflows write under the same account, and what they quote may end with a reply mark. They do not react for it.
+        Other workflows write under the same account, and what they quote may end with a reply mark.
+        They do not react for it.
         """
         if comment.id not in self._replied:
-            named = any(mark.kind == "reply" and mark.fields.get("to") == str(comment.id) for mark in self._marks())
+            named = any(
+                mark.kind == "reply" and mark.fields.get("to") == str(comment.id)
+                for mark in self._marks()
+            )
             if not named:
                 return False
             self._replied[comment.id] = self._reacted(comment)
@@ -150,14 +183,18 @@ class Thread:
         self._replied[comment.id] = True
 
     def _reacted(self, comment: Comment) -> bool:
-        """Return whether our account gave the comment another reaction than the eyes of the gate."""
+        """Return whether our account gave the comment another reaction than the eyes of the
+        gate.
+        """
         try:
             reactions = self.github.reactions_to_comment(comment.id)
         except NotOnGitHub:
             # A server without reactions: there the mark alone has to do.
             return True
         own = self.inputs.policy.own.casefold()
-        return any(login.casefold() == own and content != Reaction.EYES for login, content in reactions)
+        return any(
+            login.casefold() == own and content != Reaction.EYES for login, content in reactions
+        )
 
     def written(self, kind: str, **fields: str) -> Comment | None:
         """Our own comment with this mark, the newest of several."""
@@ -183,4 +220,8 @@ def _standing(role: RepositoryRole) -> Membership:
     if role.role_name in named:
         return KnownRole(named[role.role_name])
     base = named.get(role.permission.value)
-    return KnownRole(base, role.role_name) if base is not None else UnknownRole("GitHub's answer names no permission")
+    return (
+        KnownRole(base, role.role_name)
+        if base is not None
+        else UnknownRole("GitHub's answer names no permission")
+    )

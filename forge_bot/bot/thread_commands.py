@@ -1,4 +1,6 @@
-"""The thread's commands carried out on a run: each once, in the order they were written, each with an answer."""
+"""The thread's commands carried out on a run: each once, in the order they were written, each with
+an answer.
+"""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -19,7 +21,9 @@ from forge_bot.store import render_request
 
 
 def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
-    """Commands since the run began that it was not told of and that were not answered. A lost event therefore loses none."""
+    """Commands since the run began that it was not told of and that were not answered. A lost event
+    therefore loses none.
+    """
     pull = failed_checks.pull_number(run)
     threads = (thread.number, pull) if pull else (thread.number,)
     begun = run.state.started_at.replace(microsecond=0)
@@ -29,10 +33,13 @@ def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
             yield spoken
 
 
-def carry_out(run: Run, thread: Thread, desk: CommentWriter, strike: Redactor, around: JobContext) -> tuple[ThreadCommand, ...]:
+def carry_out(
+    run: Run, thread: Thread, desk: CommentWriter, strike: Redactor, around: JobContext
+) -> tuple[ThreadCommand, ...]:
     """Carry out everything unseen; the questions among it that need a model are given back."""
     questions: list[ThreadCommand] = []
-    # All of them are read before any is answered: an answer to one line of a comment is no answer to the others.
+    # All of them are read before any is answered: an answer to one line of a comment is no answer
+    # to the others.
     for spoken in tuple(unseen(run, thread)):
         match spoken.command:
             case said.Ask():
@@ -63,7 +70,9 @@ def _delivered(run: Run) -> bool:
     return run.state.ended and bool(failed_checks.pull_number(run))
 
 
-def _mended(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, strike: Redactor) -> None:
+def _mended(
+    run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, strike: Redactor
+) -> None:
     """Where all is delivered, trying again can only mean the checks of the pull request."""
     try:
         reply = failed_checks.examine_failed_checks(run, thread.github, desk, strike)
@@ -87,7 +96,9 @@ def _talk(spoken: ThreadCommand, run: Run, desk: CommentWriter) -> CommentReply:
             return command_replies.asked_for_help(view, desk.commands)
 
 
-def _told(run: Run, command: command_reports.Telling, spoken: ThreadCommand, desk: CommentWriter) -> None:
+def _told(
+    run: Run, command: command_reports.Telling, spoken: ThreadCommand, desk: CommentWriter
+) -> None:
     try:
         report = command_reports.report_of(command, spoken, run)
         if report is None:
@@ -100,12 +111,18 @@ def _told(run: Run, command: command_reports.Telling, spoken: ThreadCommand, des
     desk.react(spoken.comment, "rocket")
 
 
-def _refreshed(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, around: JobContext) -> None:
-    """Freeze the issue as it was when this was said; the run's first commits stay what they were."""
+def _refreshed(
+    run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, around: JobContext
+) -> None:
+    """Freeze the issue as it was when this was said; the run's first commits stay what they
+    were.
+    """
     woken = spoken.comment.id == around.wake.comment
     try:
         issue = thread.github.issue(thread.number)
-        frozen = request_snapshot.snapshot_request(issue, thread, request_snapshot.Given(around.payload if woken else None, spoken.comment))
+        frozen = request_snapshot.snapshot_request(
+            issue, thread, request_snapshot.Given(around.payload if woken else None, spoken.comment)
+        )
         if frozen is None:
             desk.say(failure_replies.edited_since(command=desk.commands.say("refresh")), spoken)
             return
@@ -117,12 +134,21 @@ def _refreshed(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWri
     if frozen.doubtful:
         left_out = tuple(comment.url for comment in frozen.left_out)
         links = desk.view(run).links
-        desk.say(failure_replies.request_edited(links, desk.commands, issue=frozen.edited, comments=left_out), spoken)
+        desk.say(
+            failure_replies.request_edited(
+                links, desk.commands, issue=frozen.edited, comments=left_out
+            ),
+            spoken,
+        )
 
 
 def _told_anew(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
-    """Write the request anew and tell the run; the old one stays where the run does not take it. Raises ForgeError."""
-    request = run.request.model_copy(update={"title": draft.title, "text": draft.text, "labels": draft.labels})
+    """Write the request anew and tell the run; the old one stays where the run does not take it.
+    Raises ForgeError.
+    """
+    request = run.request.model_copy(
+        update={"title": draft.title, "text": draft.text, "labels": draft.labels}
+    )
     before = run.workspace.read("request.md")
     raw = run.workspace.write("request.md", render_request(request))
     report = RequestRefreshed(

@@ -16,8 +16,8 @@ from forge_bot.runs.run import Run
 class ThreadHost:
     """Asks in the thread and publishes; agents and commands are left to a worker.
 
-    `push` puts what was recorded on the remote. After `stopped` nothing more is begun. With `trust_local` an approval
-    counts that was not given in the thread.
+    `push` puts what was recorded on the remote. After `stopped` nothing more is begun. With
+    `trust_local` an approval counts that was not given in the thread.
     """
 
     def __init__(
@@ -53,17 +53,24 @@ class ThreadHost:
             yield shown
 
     async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
-        """Publish on GitHub; where an approval cannot be verified, have it asked for again instead."""
+        """Publish on GitHub; where an approval cannot be verified, have it asked for again
+        instead.
+        """
         del state
         if self.stopped():
             return
         doubtful = None if self.trust_local else unverified(self.run, self.desk.thread)
         if action.operation == "pull-request" and doubtful is not None:
-            why = f"{doubtful.by} approved it via {doubtful.via}; here it cannot be checked who that was"
+            why = (
+                f"{doubtful.by} approved it via {doubtful.via}; here it cannot be checked who"
+                " that was"
+            )
             yield ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why)
         else:
             detail, url = self.publication.publish(self.run, action.operation)
-            yield Published(key=action.action_id, at=now(), action_id=action.action_id, detail=detail, url=url)
+            yield Published(
+                key=action.action_id, at=now(), action_id=action.action_id, detail=detail, url=url
+            )
 
     async def record(self, report: Report, state: State) -> None:
         """Record the report and push it."""
@@ -72,10 +79,14 @@ class ThreadHost:
 
     def _asks_whether_to_post(self, action: Checkpoint) -> bool:
         """Whether this is the question of another host whether the result is posted."""
-        return action.name == action.resume_at and isinstance(self.run.pipeline.phase(action.name), PublishPhase)
+        return action.name == action.resume_at and isinstance(
+            self.run.pipeline.phase(action.name), PublishPhase
+        )
 
     def _posted(self, action: Checkpoint) -> Answered:
-        """Close that question: the result is said in the thread anyway, and nothing more is posted."""
+        """Close that question: the result is said in the thread anyway, and nothing more is
+        posted.
+        """
         detail, _ = self.publication.publish(self.run, "post-to-source")
         return Answered(
             key=f"{action.action_id}/posted",

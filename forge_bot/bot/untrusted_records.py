@@ -23,7 +23,9 @@ from forge_bot.settings import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import TaskId
 
-WORKERS = Prepared | ArtifactWritten | AgentFailed | CommandsRan | ActionFailed | ArtifactChanged | Asked
+WORKERS = (
+    Prepared | ArtifactWritten | AgentFailed | CommandsRan | ActionFailed | ArtifactChanged | Asked
+)
 """What a worker may report. What people say, and what is published, its supervisor records."""
 
 
@@ -41,21 +43,31 @@ def reports_at(repository: Repository, commit: str, record: str) -> tuple[Report
     try:
         return tuple(REPORT.validate_json(line) for line in raw.splitlines())
     except ValidationError as error:
-        raise CommitsRefused("The run's record cannot be read.", details=(str(error)[:500],)) from None
+        raise CommitsRefused(
+            "The run's record cannot be read.", details=(str(error)[:500],)
+        ) from None
 
 
 def state_at(repository: Repository, pipeline: Pipeline, commit: str, record: str) -> State:
-    """The state that the committed reports lead to; state.json is not asked. Raises CommitsRefused."""
+    """The state that the committed reports lead to; state.json is not asked. Raises
+    CommitsRefused.
+    """
     try:
         return fold(pipeline, reports_at(repository, commit, record))
     except CommitsRefused:
         raise
     except ForgeError as error:
-        raise CommitsRefused("The run's record does not hold together.", details=(error.message,)) from None
+        raise CommitsRefused(
+            "The run's record does not hold together.", details=(error.message,)
+        ) from None
 
 
-def approved_patches(repository: Repository, pipeline: Pipeline, commit: str, record: str) -> tuple[str, ...]:
-    """Return the object ids of the patches that persons approved, as they were when they were approved, oldest first."""
+def approved_patches(
+    repository: Repository, pipeline: Pipeline, commit: str, record: str
+) -> tuple[str, ...]:
+    """Return the object ids of the patches that persons approved, as they were when they were
+    approved, oldest first.
+    """
     reports = reports_at(repository, commit, record)
     found: list[str] = []
     for place, report in enumerate(reports):
@@ -64,13 +76,19 @@ def approved_patches(repository: Repository, pipeline: Pipeline, commit: str, re
         before, after = (fold(pipeline, reports[:end]) for end in (place, place + 1))
         if before.gate is not None and len(after.decisions) > len(before.decisions):
             decision = after.decisions[-1]
-            held = held_patch_name(decision.task or TaskId("")) if decision.reason is Reason.PROTECTED_PATHS else ""
+            held = (
+                held_patch_name(decision.task or TaskId(""))
+                if decision.reason is Reason.PROTECTED_PATHS
+                else ""
+            )
             found += [file.blob for file in before.gate.files if file.name == held]
     return tuple(found)
 
 
 def check_reports(repository: Repository, before: str, after: str, record: str) -> list[str]:
-    """What is wrong with the reports that came between two commits: old ones changed, or such that only others may give."""
+    """What is wrong with the reports that came between two commits: old ones changed, or such that
+    only others may give.
+    """
     old, new = reports_at(repository, before, record), reports_at(repository, after, record)
     if new[: len(old)] != old:
         return ["earlier reports were changed"]

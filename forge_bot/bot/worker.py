@@ -1,7 +1,8 @@
-"""The worker: performs one run with models and the project's commands, without a token. Its supervisor starts it and reads its outbox.
+"""The worker: performs one run with models and the project's commands, without a token. Its
+supervisor starts it and reads its outbox.
 
-`python -m forge_bot.bot.worker RUN`, in the tree whose configuration counts. What a person decides, and what is to be published, is not
-its to do: there it stops.
+`python -m forge_bot.bot.worker RUN`, in the tree whose configuration counts. What a person decides,
+and what is to be published, is not its to do: there it stops.
 """
 
 import asyncio
@@ -14,7 +15,16 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.open_model import open_tiers
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.bot.job_context import may_push_workflows
-from forge_bot.bot.outbox import GO_ON, AnyMessage, Committed, InquiryAnswer, LogMessage, WorkerStopped, stopped_by, written
+from forge_bot.bot.outbox import (
+    GO_ON,
+    AnyMessage,
+    Committed,
+    InquiryAnswer,
+    LogMessage,
+    WorkerStopped,
+    stopped_by,
+    written,
+)
 from forge_bot.engine import drive
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError
@@ -93,7 +103,9 @@ class Worker:
 
     def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:
         profile = profile_at(repository, run.state.base_commit, config)
-        project = Project(repository, run.tree, run.places, config, profile, self._tell, foundation(run))
+        project = Project(
+            repository, run.tree, run.places, config, profile, self._tell, foundation(run)
+        )
         templates = prompts_for(repository.root, run.pipeline)
 
         async def recorded(_report: Report) -> None:
@@ -102,10 +114,20 @@ class Worker:
         models = self._models(config)
         withheld = () if may_push_workflows(self.environ) else (f"{WORKFLOWS}/*",)
         return LocalHost(
-            run, project, models, templates, self._tell, environ=self.environ, publishes=False, withheld=withheld, recorded=recorded
+            run,
+            project,
+            models,
+            templates,
+            self._tell,
+            environ=self.environ,
+            publishes=False,
+            withheld=withheld,
+            recorded=recorded,
         )
 
-    def _answer(self, repository: Repository, run: Run, config: Config, asked: WorkerQuestion) -> None:
+    def _answer(
+        self, repository: Repository, run: Run, config: Config, asked: WorkerQuestion
+    ) -> None:
         inquiry = inquire(
             run,
             asked.question,
@@ -121,7 +143,11 @@ class Worker:
         self.outbox.send(InquiryAnswer(text=(inquiry.answer or inquiry.message)[:40_000]))
 
     def _models(self, config: Config) -> dict[Tier, Model]:
-        settings = ProviderSettings(seconds=config.model_timeout_seconds, retries=config.model_retries, output=config.model_output)
+        settings = ProviderSettings(
+            seconds=config.model_timeout_seconds,
+            retries=config.model_retries,
+            output=config.model_output,
+        )
         specs = {tier: config.model_for(tier) for tier in Tier}
         return open_tiers(specs, settings, record=None)
 

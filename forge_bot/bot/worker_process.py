@@ -1,4 +1,6 @@
-"""The worker as a child process: started without the token, heard line by line, stopped gently and then for certain."""
+"""The worker as a child process: started without the token, heard line by line, stopped gently and
+then for certain.
+"""
 
 import os
 import signal
@@ -8,7 +10,15 @@ from collections.abc import Generator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from forge_bot.bot.outbox import GO_ON, LONGEST_LINE, Committed, InquiryAnswer, LogMessage, WorkerStopped, read_message
+from forge_bot.bot.outbox import (
+    GO_ON,
+    LONGEST_LINE,
+    Committed,
+    InquiryAnswer,
+    LogMessage,
+    WorkerStopped,
+    read_message,
+)
 
 _OURS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "GIT_CONFIG", "STATE_")
 _KEPT = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE")
@@ -17,23 +27,35 @@ _GENTLE_SECONDS = 4.0
 
 
 def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:
-    """The environment for the worker: without what belongs to the workflow, and without any variable that has the token in it."""
+    """The environment for the worker: without what belongs to the workflow, and without any
+    variable that has the token in it.
+    """
     return {
         name: value
         for name, value in environ.items()
-        if (name in _KEPT or not name.startswith(_OURS)) and not (token and token in value) and name != "FORGE_BOT_WAKE"
+        if (name in _KEPT or not name.startswith(_OURS))
+        and not (token and token in value)
+        and name != "FORGE_BOT_WAKE"
     }
 
 
 class WorkerProcess:
     """One worker. Iterate over its messages, and answer each commit by `go_on`."""
 
-    def __init__(self, folder: Path, arguments: tuple[str, ...], environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, folder: Path, arguments: tuple[str, ...], environ: Mapping[str, str]
+    ) -> None:
         # -P: what lies in the folder is the repository's, and may be called like a library of ours.
         command = [sys.executable, "-P", "-m", "forge_bot.bot.worker", *arguments]
-        # Unbuffered and in a session of its own: a signal for us is passed on by us, and what it started ends with it.
+        # Unbuffered and in a session of its own: a signal for us is passed on by us, and what it
+        # started ends with it.
         self._process = subprocess.Popen(
-            command, cwd=folder, env=dict(environ), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            command,
+            cwd=folder,
+            env=dict(environ),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
         )
         self._stopped: WorkerStopped | None = None
 
@@ -44,7 +66,11 @@ class WorkerProcess:
             message = read_message(line)
             if message is None:
                 self.kill()
-                self._stopped = WorkerStopped(code="ERR-001", message="The worker said something that is no message.", exit_code=1)
+                self._stopped = WorkerStopped(
+                    code="ERR-001",
+                    message="The worker said something that is no message.",
+                    exit_code=1,
+                )
                 return
             if isinstance(message, WorkerStopped):
                 self._stopped = message
@@ -70,7 +96,9 @@ class WorkerProcess:
         if self._stopped is not None:
             return self._stopped
         how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-        return WorkerStopped(code="ERR-001", message=f"The worker {how}, without a word.", exit_code=1)
+        return WorkerStopped(
+            code="ERR-001", message=f"The worker {how}, without a word.", exit_code=1
+        )
 
     def cancel(self) -> None:
         """Ask it to stop, wait a little, and end it."""

@@ -11,6 +11,7 @@ def main() -> None:
 
     prepare_streams()
     code = run()
-    # Nothing is left that could be stopped: who presses Ctrl-C twice is told the same as who presses it once.
+    # Nothing is left that could be stopped: who presses Ctrl-C twice is told the same as who
+    # presses it once.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)

@@ -1,4 +1,6 @@
-"""The commands. Each parses its options and hands over; what is heavy is imported when a command needs it."""
+"""The commands. Each parses its options and hands over; what is heavy is imported when a command
+needs it.
+"""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -6,7 +8,18 @@ from typing import Annotated, Literal
 import typer
 
 from forge_bot import __version__
-from forge_bot.cli.options import ByScript, From, Model, Push, Record, Repo, RunName, Until, every_word, words
+from forge_bot.cli.options import (
+    ByScript,
+    From,
+    Model,
+    Push,
+    Record,
+    Repo,
+    RunName,
+    Until,
+    every_word,
+    words,
+)
 from forge_bot.cli.shell_completion import documents, phases_to_repeat, run_folders
 from forge_bot.cli.standard_streams import NobodyReads, flushed
 
@@ -32,7 +45,12 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _main(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and stop."
+        ),
+    ] = False,
 ) -> None:
     _ = version
 
@@ -43,30 +61,66 @@ def run_task(
         str,
         typer.Argument(
             callback=words,
-            help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with a run.",
+            help=(
+                "What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with"
+                " a run."
+            ),
             autocompletion=run_folders,
         ),
     ],
     repo: Repo = HERE,
-    effort: Annotated[str | None, typer.Option(help="S, M or L; guessed from the request if left out.", metavar="S|M|L")] = None,
-    auto: Annotated[bool, typer.Option("--auto", help="Pass a checkpoint if the reviewer said APPROVE and nothing is risky.")] = False,
+    effort: Annotated[
+        str | None,
+        typer.Option(help="S, M or L; guessed from the request if left out.", metavar="S|M|L"),
+    ] = None,
+    auto: Annotated[
+        bool,
+        typer.Option(
+            "--auto", help="Pass a checkpoint if the reviewer said APPROVE and nothing is risky."
+        ),
+    ] = False,
     nopr: Annotated[bool, typer.Option("--nopr", help="Prepare no pull request.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Add a debug report to the summary, and tracebacks to errors.")] = False,
-    discuss: Annotated[bool, typer.Option("--discuss", help="Answer three questions about the request first.")] = False,
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug", help="Add a debug report to the summary, and tracebacks to errors."
+        ),
+    ] = False,
+    discuss: Annotated[
+        bool, typer.Option("--discuss", help="Answer three questions about the request first.")
+    ] = False,
     answer: Annotated[
         list[str] | None,
-        typer.Option(help="Answer to the next question of --discuss, where there is no terminal; up to three times.", metavar="TEXT"),
+        typer.Option(
+            help=(
+                "Answer to the next question of --discuss, where there is no terminal; up to three"
+                " times."
+            ),
+            metavar="TEXT",
+        ),
     ] = None,
     model: Model = None,
-    budget: Annotated[str | None, typer.Option(help="US dollars the run may cost, such as 5.", metavar="AMOUNT", callback=words)] = None,
-    branch: Annotated[str | None, typer.Option(help="Name of the new branch.", metavar="NAME", callback=words)] = None,
-    here: Annotated[bool, typer.Option("--here", help="Work on the branch and in the folder that is checked out.")] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="US dollars the run may cost, such as 5.", metavar="AMOUNT", callback=words
+        ),
+    ] = None,
+    branch: Annotated[
+        str | None, typer.Option(help="Name of the new branch.", metavar="NAME", callback=words)
+    ] = None,
+    here: Annotated[
+        bool,
+        typer.Option("--here", help="Work on the branch and in the folder that is checked out."),
+    ] = False,
     record: Record = None,
     push: Push = False,
     until: Until = None,
     phase: From = None,
     by_script: ByScript = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")
+    ] = False,
 ) -> int:
     """Take a task to a reviewed branch, stopping for you at the checkpoints."""
     from forge_bot.cli.start_run import RunOptions, start_run
@@ -93,7 +147,9 @@ def run_task(
 
 @app.command()
 def approve(
-    digest: Annotated[str | None, typer.Argument(help="Version you read, as shown; left out, the one shown last.")] = None,
+    digest: Annotated[
+        str | None, typer.Argument(help="Version you read, as shown; left out, the one shown last.")
+    ] = None,
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -105,13 +161,25 @@ def approve(
     """Say yes to what waits, and go on."""
     from forge_bot.cli.resume import give_answer
 
-    return give_answer(repo, run, model, record, answer="approve", digest=digest, push=push, until=until, by_script=by_script)
+    return give_answer(
+        repo,
+        run,
+        model,
+        record,
+        answer="approve",
+        digest=digest,
+        push=push,
+        until=until,
+        by_script=by_script,
+    )
 
 
 @app.command()
 @app.command("revise", hidden=True, help="Another spelling of reject.")
 def reject(
-    notes: Annotated[list[str], typer.Argument(help="What should be different.", callback=every_word)],
+    notes: Annotated[
+        list[str], typer.Argument(help="What should be different.", callback=every_word)
+    ],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -123,19 +191,34 @@ def reject(
     """Send what waits back with your notes, and go on."""
     from forge_bot.cli.resume import give_answer
 
-    return give_answer(repo, run, model, record, answer="reject", notes=" ".join(notes), push=push, until=until, by_script=by_script)
+    return give_answer(
+        repo,
+        run,
+        model,
+        record,
+        answer="reject",
+        notes=" ".join(notes),
+        push=push,
+        until=until,
+        by_script=by_script,
+    )
 
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(callback=words, help="What you want to know about what waits, or about the run so far.")],
+    question: Annotated[
+        str,
+        typer.Argument(
+            callback=words, help="What you want to know about what waits, or about the run so far."
+        ),
+    ],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
     record: Record = None,
 ) -> int:
-    """Ask the model about what is shown; nothing changes. What is said here reaches no later phase: repeat in the notes of
-    reject what it should know.
+    """Ask the model about what is shown; nothing changes. What is said here reaches no later phase:
+    repeat in the notes of reject what it should know.
     """
     from forge_bot.cli.resume import ask as go
 
@@ -163,7 +246,9 @@ def done(
     """Say that you did what a task asked of a person, and go on."""
     from forge_bot.cli.resume import give_answer
 
-    return give_answer(repo, run, model, record, answer="done", push=push, until=until, by_script=by_script)
+    return give_answer(
+        repo, run, model, record, answer="done", push=push, until=until, by_script=by_script
+    )
 
 
 @app.command()
@@ -179,7 +264,9 @@ def skip(
     """Go on without what a task asked of a person."""
     from forge_bot.cli.resume import give_answer
 
-    return give_answer(repo, run, model, record, answer="skip", push=push, until=until, by_script=by_script)
+    return give_answer(
+        repo, run, model, record, answer="skip", push=push, until=until, by_script=by_script
+    )
 
 
 @app.command()
@@ -204,11 +291,16 @@ def retry(
     phase: Annotated[
         str | None,
         typer.Argument(
-            help="Phase to go back to, by id or name, such as phase-3 or design; left out, the current one.",
+            help=(
+                "Phase to go back to, by id or name, such as phase-3 or design; left out, the"
+                " current one."
+            ),
             autocompletion=phases_to_repeat,
         ),
     ] = None,
-    notes: Annotated[str, typer.Option(help="What should be different this time.", callback=words)] = "",
+    notes: Annotated[
+        str, typer.Option(help="What should be different this time.", callback=words)
+    ] = "",
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -220,12 +312,24 @@ def retry(
     """Do a phase again, and everything after it."""
     from forge_bot.cli.resume import retry as go
 
-    return go(repo, run, model, record, phase=phase, notes=notes, push=push, until=until, by_script=by_script)
+    return go(
+        repo,
+        run,
+        model,
+        record,
+        phase=phase,
+        notes=notes,
+        push=push,
+        until=until,
+        by_script=by_script,
+    )
 
 
 @app.command()
 def repair(repo: Repo = HERE, run: RunName = None) -> int:
-    """Restore a run's record that cannot be read from the newest commit that has a readable one, and say what is lost."""
+    """Restore a run's record that cannot be read from the newest commit that has a readable one,
+    and say what is lost.
+    """
     from forge_bot.cli.resume import repair as go
 
     return go(repo, run)
@@ -233,7 +337,9 @@ def repair(repo: Repo = HERE, run: RunName = None) -> int:
 
 @app.command("continue")
 def continue_(
-    amount: Annotated[list[str], typer.Argument(help="US dollars more, such as +$5.", callback=every_word)],
+    amount: Annotated[
+        list[str], typer.Argument(help="US dollars more, such as +$5.", callback=every_word)
+    ],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -245,12 +351,23 @@ def continue_(
     """Allow a run more money, and go on."""
     from forge_bot.cli.resume import raise_budget as go
 
-    return go(repo, run, model, record, amount=" ".join(amount), push=push, until=until, by_script=by_script)
+    return go(
+        repo,
+        run,
+        model,
+        record,
+        amount=" ".join(amount),
+        push=push,
+        until=until,
+        by_script=by_script,
+    )
 
 
 @app.command()
 def status(
-    repo: Repo = HERE, run: RunName = None, as_json: Annotated[bool, typer.Option("--json", help="Print state.json.")] = False
+    repo: Repo = HERE,
+    run: RunName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print state.json.")] = False,
 ) -> int:
     """Show where a run stands."""
     from forge_bot.cli.show_runs import status as look
@@ -260,7 +377,10 @@ def status(
 
 @app.command()
 def show(
-    artifact: Annotated[str, typer.Argument(help="Name of an artifact, such as design.md.", autocompletion=documents)],
+    artifact: Annotated[
+        str,
+        typer.Argument(help="Name of an artifact, such as design.md.", autocompletion=documents),
+    ],
     repo: Repo = HERE,
     run: RunName = None,
 ) -> int:
@@ -283,11 +403,18 @@ def init(
     repo: Repo = HERE,
     workflow: Annotated[
         bool | None,
-        typer.Option("--workflow/--no-workflow", help="Write .github/workflows/forge-bot.yml too; left out, where origin is on GitHub."),
+        typer.Option(
+            "--workflow/--no-workflow",
+            help="Write .github/workflows/forge-bot.yml too; left out, where origin is on GitHub.",
+        ),
     ] = None,
-    labels: Annotated[bool, typer.Option("--labels", help="Make the labels on GitHub; needs GITHUB_TOKEN.")] = False,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="Make the labels on GitHub; needs GITHUB_TOKEN.")
+    ] = False,
 ) -> int:
-    """Write what is missing of a commented .forge/config.yml and, on GitHub, the workflow for the bot."""
+    """Write what is missing of a commented .forge/config.yml and, on GitHub, the workflow for the
+    bot.
+    """
     from forge_bot.cli.init_command import init as write
 
     return write(repo, workflow=workflow, labels=labels)
@@ -297,7 +424,9 @@ def init(
 def doctor(
     repo: Repo = HERE,
     model: Model = None,
-    ask: Annotated[bool, typer.Option("--ask", help="Ask each model one short question; costs a few tokens.")] = False,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask each model one short question; costs a few tokens.")
+    ] = False,
 ) -> int:
     """Check whether a run could start here, and say what is missing."""
     from forge_bot.cli.doctor import doctor as look
@@ -309,7 +438,13 @@ def doctor(
 def work(
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Only the worker's part: do what was handed over, push nothing, and leave it in this folder."),
+        typer.Option(
+            "--out",
+            help=(
+                "Only the worker's part: do what was handed over, push nothing, and leave it in"
+                " this folder."
+            ),
+        ),
     ] = None,
 ) -> int:
     """Carry a run on inside GitHub Actions; what the gate let in stands in the environment."""
@@ -321,11 +456,21 @@ def work(
 @app.command()
 def publish(
     folder: Annotated[
-        Path | None, typer.Option("--in", help="Folder that `work --out` left; its commits are looked at and pushed.")
+        Path | None,
+        typer.Option(
+            "--in", help="Folder that `work --out` left; its commits are looked at and pushed."
+        ),
     ] = None,
-    last: Annotated[bool, typer.Option("--last", help="No worker comes after this: say how to go on if there is more to do.")] = False,
+    last: Annotated[
+        bool,
+        typer.Option(
+            "--last", help="No worker comes after this: say how to go on if there is more to do."
+        ),
+    ] = False,
 ) -> int:
-    """The part inside GitHub Actions that holds the token and runs no model: hear, check, push, ask, open the pull request."""
+    """The part inside GitHub Actions that holds the token and runs no model: hear, check, push,
+    ask, open the pull request.
+    """
     from forge_bot.bot.job import publish as carry_on
 
     return carry_on(folder, last=last)
@@ -334,19 +479,34 @@ def publish(
 @app.command()
 def mcp(
     repo: Annotated[
-        list[Path] | None, typer.Option("--repo", help="Folder inside a repository to serve; may be given several times.")
+        list[Path] | None,
+        typer.Option(
+            "--repo", help="Folder inside a repository to serve; may be given several times."
+        ),
     ] = None,
-    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP on this machine instead of stdin and stdout.")] = False,
+    http: Annotated[
+        bool,
+        typer.Option("--http", help="Serve over HTTP on this machine instead of stdin and stdout."),
+    ] = False,
     port: Annotated[int, typer.Option(help="Port for --http.", min=1, max=65535)] = 8765,
 ) -> int:
     """Serve the pipeline to an MCP client, which does the agents' work itself."""
     from forge_bot.mcp_server.serve import serve_http, serve_stdio
 
-    return serve_http(tuple(repo or (HERE,)), port) if http else serve_stdio(tuple(repo or (HERE,)), named=bool(repo))
+    return (
+        serve_http(tuple(repo or (HERE,)), port)
+        if http
+        else serve_stdio(tuple(repo or (HERE,)), named=bool(repo))
+    )
 
 
 @app.command(hidden=True)
-def hook(event: Annotated[Literal["pre-tool", "post-tool", "stop"], typer.Argument(help="Which hook of the host calls.")]) -> int:
+def hook(
+    event: Annotated[
+        Literal["pre-tool", "post-tool", "stop"],
+        typer.Argument(help="Which hook of the host calls."),
+    ],
+) -> int:
     """Answer a hook of an MCP host; what it asks comes over stdin."""
     from forge_bot.mcp_server.hooks import answer_hook
 
@@ -355,8 +515,13 @@ def hook(event: Annotated[Literal["pre-tool", "post-tool", "stop"], typer.Argume
 
 @app.command()
 def demo(
-    folder: Annotated[Path | None, typer.Argument(help="Folder for the sample repository; a new temporary one if left out.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve at the checkpoints instead of asking you.")] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="Folder for the sample repository; a new temporary one if left out."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Approve at the checkpoints instead of asking you.")
+    ] = False,
 ) -> int:
     """Watch a recorded run on a small sample repository: real git, real tests, recorded words."""
     from forge_bot.cli.demo import demo as show_it
@@ -371,7 +536,8 @@ def run(arguments: list[str] | None = None) -> int:
         flushed()
     except (KeyboardInterrupt, EOFError, typer.Abort):
         code = _BY_HAND
-    except (NobodyReads, Exception) as error:  # noqa: BLE001 - the door: whatever comes is told, and the exit code says that it failed
+    # The outermost handler: every error is shown, and the exit code says that the command failed.
+    except (NobodyReads, Exception) as error:  # noqa: BLE001 - see above
         from forge_bot.cli.error_output import print_error
 
         return print_error(error)

@@ -1,4 +1,6 @@
-"""The console every command prints on: what others wrote is shown and never obeyed, and a reader who leaves ends it quietly."""
+"""The console every command prints on: what others wrote is shown and never obeyed, and a reader
+who leaves ends it quietly.
+"""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -15,13 +17,19 @@ if TYPE_CHECKING:
 class Console(RichConsole):
     """rich's console, hardened against what it prints."""
 
-    def render(self, renderable: "RenderableType", options: "ConsoleOptions | None" = None) -> Iterable[Segment]:
-        """Every text on its way to the terminal comes through here, the living line and tables included."""
+    def render(
+        self, renderable: "RenderableType", options: "ConsoleOptions | None" = None
+    ) -> Iterable[Segment]:
+        """Every text on its way to the terminal comes through here, the living line and tables
+        included.
+        """
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
-        """Nothing more is written, and the invocation ends by our own word for it instead of rich's SystemExit."""
+        """Nothing more is written, and the invocation ends by our own word for it instead of rich's
+        SystemExit.
+        """
         self.quiet = True
         silence()
         raise NobodyReads

@@ -1,4 +1,6 @@
-"""`forge-bot demo`: a recorded run on a small sample repository. Git, engine and tests are real; the model's words are recorded."""
+"""`forge-bot demo`: a recorded run on a small sample repository. Git, engine and tests are real;
+the model's words are recorded.
+"""
 
 import shutil
 import tempfile
@@ -35,19 +37,36 @@ EFFORT = "M"
 def demo(folder: Path | None, *, yes: bool) -> int:
     """Make the sample repository, replay the recorded run on it, and say where to look."""
     console = Console()
-    target = _empty(folder) if folder is not None else Path(tempfile.mkdtemp(prefix="forge-bot-demo-"))
+    target = (
+        _empty(folder) if folder is not None else Path(tempfile.mkdtemp(prefix="forge-bot-demo-"))
+    )
     source = templates() / "demo"
-    shutil.copytree(source / "repository", target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        source / "repository",
+        target,
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     repository = make_repository(target, "A small rota, as it was found")
     _welcome(console, target)
     _leave_out_unrecorded(target, console)
     config = load_setup(repository)
     progress = Progress(console)
-    draft = draft_from_words((source / "task.md").read_text(encoding="utf-8"), token=None, api_url=None)
+    draft = draft_from_words(
+        (source / "task.md").read_text(encoding="utf-8"), token=None, api_url=None
+    )
     plan = plan_for(repository, draft, effort=EFFORT, name=None, branch=None, here=False)
-    info = create_run(repository, NewRun(draft=draft, plan=plan, by=person()), load_pipeline(config.pipeline, repository.text_here))
+    info = create_run(
+        repository,
+        NewRun(draft=draft, plan=plan, by=person()),
+        load_pipeline(config.pipeline, repository.text_here),
+    )
     progress.began(info, plan)
-    ask = _yes(progress) if yes or not at_terminal() else _recorded(ask_at_terminal(progress), console)
+    ask = (
+        _yes(progress)
+        if yes or not at_terminal()
+        else _recorded(ask_at_terminal(progress), console)
+    )
     models = models_for(config, f"replay:{source / RECORD}", None)
     outcome, run = Session(repository, config, models, progress, ask).go_on(info)
     code = print_result(outcome, run, progress)
@@ -58,16 +77,25 @@ def demo(folder: Path | None, *, yes: bool) -> int:
 
 def _empty(folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadOption(f"{folder} is not an empty folder.", hint="Name a folder that does not exist yet, or none.")
+        raise BadOption(
+            f"{folder} is not an empty folder.",
+            hint="Name a folder that does not exist yet, or none.",
+        )
     folder.mkdir(parents=True, exist_ok=True)
     return folder.resolve()
 
 
 def _leave_out_unrecorded(target: Path, console: Console) -> None:
-    """Leave out phases that came to the pipeline after the record was made: the sample gets a pipeline without them."""
+    """Leave out phases that came to the pipeline after the record was made: the sample gets a
+    pipeline without them.
+    """
     pipeline = load_pipeline(Config().pipeline, lambda _path: None)
     recorded = {exchange.phase for exchange in Exchanges.read(templates() / "demo" / RECORD)}
-    unknown = {phase.id: phase.label for phase in pipeline.speaking if phase.id not in recorded and EFFORT not in phase.skip}
+    unknown = {
+        phase.id: phase.label
+        for phase in pipeline.speaking
+        if phase.id not in recorded and EFFORT not in phase.skip
+    }
     if not unknown:
         return
     written = pipeline.model_dump(mode="json", by_alias=False, exclude_defaults=True)
@@ -77,7 +105,10 @@ def _leave_out_unrecorded(target: Path, console: Console) -> None:
     place = target / PIPELINES / f"{pipeline.id}.yaml"
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
-    console.print(f"[dim]left out, because the record is older: {escape(', '.join(unknown.values()))}[/]\n", highlight=False)
+    console.print(
+        f"[dim]left out, because the record is older: {escape(', '.join(unknown.values()))}[/]\n",
+        highlight=False,
+    )
 
 
 def _yes(progress: Progress) -> Asker:
@@ -91,44 +122,66 @@ def _yes(progress: Progress) -> Asker:
 
 
 def _recorded(ask: Asker, console: Console) -> Asker:
-    """A recorded model can neither answer questions nor work off new notes: say so, and ask again."""
+    """A recorded model can neither answer questions nor work off new notes: say so, and ask
+    again.
+    """
 
     def again(question: Question) -> PersonAnswer | PersonQuestion | None:
-        while isinstance(reply := ask(question), PersonQuestion) or (reply is not None and reply.answer is Answer.REJECT):
+        while isinstance(reply := ask(question), PersonQuestion) or (
+            reply is not None and reply.answer is Answer.REJECT
+        ):
             live = (
                 "a model would now look it up for you."
                 if isinstance(reply, PersonQuestion)
                 else "your notes would now go to the architect."
             )
-            console.print(f"\n[bold]Live, {live}[/] The recorded one has no other answer: approve, or leave.")
+            console.print(
+                f"\n[bold]Live, {live}[/] The recorded one has no other answer: approve, or leave."
+            )
         return reply
 
     return again
 
 
 def _drift(console: Console, models: Mapping[Tier, Model]) -> None:
-    """Say which recorded answers belong to prompts that have changed since: for those who change prompts."""
-    drifted = dict.fromkeys(key for model in models.values() if isinstance(model, Replayer) for key in model.drifted)
+    """Say which recorded answers belong to prompts that have changed since: for those who change
+    prompts.
+    """
+    drifted = dict.fromkeys(
+        key for model in models.values() if isinstance(model, Replayer) for key in model.drifted
+    )
     for key in drifted:
-        console.print(f"[dim]the prompt has drifted from the record: {escape(str(key))}[/]", highlight=False)
+        console.print(
+            f"[dim]the prompt has drifted from the record: {escape(str(key))}[/]", highlight=False
+        )
 
 
 def _welcome(console: Console, target: Path) -> None:
     console.print("\n[bold]forge-bot demo[/]")
     console.print(
-        "The [bold]model's words are recorded[/], from one honest run on this sample. Everything else happens now: the git "
-        "repository, the pipeline, the checkpoints, the edits, the test runs.",
+        "The [bold]model's words are recorded[/], from one honest run on this sample. Everything"
+        " else happens now: the git repository, the pipeline, the checkpoints, the edits, the test"
+        " runs.",
         highlight=False,
     )
-    console.print(f"[dim]sample repository: {escape(str(target))}[/]\n", highlight=False, soft_wrap=True)
+    console.print(
+        f"[dim]sample repository: {escape(str(target))}[/]\n", highlight=False, soft_wrap=True
+    )
 
 
 def _farewell(console: Console, target: Path, outcome: Outcome) -> None:
     if outcome is Outcome.DONE:
         console.print("\n[bold]To go live[/] on a repository of yours:", highlight=False)
-        console.print("  export ANTHROPIC_API_KEY=…      [dim]or OPENAI_API_KEY with --model openai:NAME[/]", highlight=False)
-        console.print('  cd your-repository && forge-bot run "what is to be done" --budget 5', highlight=False)
+        console.print(
+            "  export ANTHROPIC_API_KEY=…      [dim]or OPENAI_API_KEY with --model openai:NAME[/]",
+            highlight=False,
+        )
+        console.print(
+            '  cd your-repository && forge-bot run "what is to be done" --budget 5', highlight=False
+        )
     elif outcome is Outcome.WAITING:
         console.print(
-            f"\nThe run waits. Go on with: [bold]cd {escape(str(target))} && forge-bot resume[/]", highlight=False, soft_wrap=True
+            f"\nThe run waits. Go on with: [bold]cd {escape(str(target))} && forge-bot resume[/]",
+            highlight=False,
+            soft_wrap=True,
         )

@@ -1,4 +1,6 @@
-"""`--discuss`: three questions before a run begins, asked at the terminal or answered with --answer."""
+"""`--discuss`: three questions before a run begins, asked at the terminal or answered with
+--answer.
+"""
 
 import shlex
 from collections.abc import Sequence
@@ -16,12 +18,17 @@ _SHORT = 120
 
 
 def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
-    """The answers as Markdown, to be added to the request; None if they were asked for and nobody is here to give them.
+    """The answers as Markdown, to be added to the request; None if they were asked for and nobody
+    is here to give them.
 
-    `answers` belong to the questions in their order; an empty one, or one that is missing, leaves its question out.
+    `answers` belong to the questions in their order; an empty one, or one that is missing, leaves
+    its question out.
     """
     if len(answers) > len(QUESTIONS):
-        raise BadOption(f"--answer was given {len(answers)} times, but there are {len(QUESTIONS)} questions.", details=_numbered())
+        raise BadOption(
+            f"--answer was given {len(answers)} times, but there are {len(QUESTIONS)} questions.",
+            details=_numbered(),
+        )
     if answers:
         return _written(answers)
     if not wanted:
@@ -31,12 +38,19 @@ def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
         return None
     console = Console()
     console.print("\n[bold]Three questions first[/] (Enter leaves one out)")
-    return _written([Prompt.ask(f"  {question}", default="", show_default=False, console=console) for question in QUESTIONS])
+    return _written(
+        [
+            Prompt.ask(f"  {question}", default="", show_default=False, console=console)
+            for question in QUESTIONS
+        ]
+    )
 
 
 def _written(answers: Sequence[str]) -> str:
     pairs = zip(QUESTIONS, answers, strict=False)
-    return "\n\n".join(f"**{question}**\n{answer.strip()}" for question, answer in pairs if answer.strip())
+    return "\n\n".join(
+        f"**{question}**\n{answer.strip()}" for question, answer in pairs if answer.strip()
+    )
 
 
 def _numbered() -> tuple[str, ...]:
@@ -48,7 +62,10 @@ def _say_how(task: str) -> None:
     console.print("[bold]Three questions first:[/]")
     for line in _numbered():
         console.print(f"  {line}", highlight=False)
-    console.print('Nobody is at a terminal here, so nothing has begun. Answer in this order, beside your other options; "" leaves one out:')
+    console.print(
+        "Nobody is at a terminal here, so nothing has begun. Answer in this order, beside your"
+        ' other options; "" leaves one out:'
+    )
     words = task.strip()
     named = shlex.quote(words) if len(words) <= _SHORT and "\n" not in words else '"TASK"'
     shown = f"forge-bot run {named} " + " ".join('--answer "…"' for _ in QUESTIONS)

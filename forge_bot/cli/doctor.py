@@ -15,7 +15,9 @@ _REFUSED = 5
 
 
 def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
-    """Print the results of all checks; return 0 if a run could start, 5 if something stands in its way."""
+    """Print the results of all checks; return 0 if a run could start, 5 if something stands in its
+    way.
+    """
     repository = Repository.find(folder)
     config = load_setup(repository)
     subject = CheckSubject(

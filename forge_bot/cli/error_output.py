@@ -14,7 +14,9 @@ from forge_bot.runs.process_signals import undisturbed
 
 FAILED = 1
 USAGE = 2
-_WORKING = frozenset({"run", "approve", "reject", "revise", "done", "skip", "resume", "retry", "continue", "demo"})
+_WORKING = frozenset(
+    {"run", "approve", "reject", "revise", "done", "skip", "resume", "retry", "continue", "demo"}
+)
 
 
 def print_error(error: Exception | NobodyReads) -> int:
@@ -38,10 +40,14 @@ def print_error(error: Exception | NobodyReads) -> int:
     if (show := getattr(error, "format_message", None)) is not None:
         _misused(type(error).__name__, show(), console)
         return USAGE
-    console.print(f"[bold red]✗ Something unexpected happened: {escape(type(error).__name__)}[/] [dim]{ForgeError.code}[/]")
+    console.print(
+        f"[bold red]✗ Something unexpected happened: {escape(type(error).__name__)}[/]"
+        f" [dim]{ForgeError.code}[/]"
+    )
     _trace(error, console)
     console.print(
-        "  [bold]→[/] Nothing that was recorded is lost. Please report it with the output under FORGE_BOT_DEBUG=1.",
+        "  [bold]→[/] Nothing that was recorded is lost. Please report it with the output under"
+        " FORGE_BOT_DEBUG=1.",
         highlight=False,
     )
     return FAILED
@@ -51,21 +57,29 @@ def interrupted() -> int:
     """Tell that a person stopped it."""
     console = Console(stderr=True)
     with undisturbed():
-        console.print("\n[bold]Stopped.[/] Nothing that was answered is lost: [bold]forge-bot resume[/] goes on.")
+        console.print(
+            "\n[bold]Stopped.[/] Nothing that was answered is lost: [bold]forge-bot resume[/]"
+            " goes on."
+        )
     return FAILED
 
 
 def unread() -> int:
-    """Tell that nobody reads the output any more; a command that only looks says nothing, as others do."""
+    """Tell that nobody reads the output any more; a command that only looks says nothing, as others
+    do.
+    """
     if _WORKING & set(sys.argv[1:2]):
         Console(stderr=True, soft_wrap=True).print(
-            "[bold]Stopped:[/] nobody reads the output any more. Nothing that was answered is lost: [bold]forge-bot resume[/] goes on."
+            "[bold]Stopped:[/] nobody reads the output any more. Nothing that was answered is lost:"
+            " [bold]forge-bot resume[/] goes on."
         )
     return FAILED
 
 
 def _misused(kind: str, words: str, console: Console) -> None:
-    """A usage error of the option parser: its own words are good. The bare program name asks for help and is no mistake."""
+    """A usage error of the option parser: its own words are good. The bare program name asks for
+    help and is no mistake.
+    """
     if kind == "NoArgsIsHelpError":
         console.print(escape(words), highlight=False)
         return

@@ -1,4 +1,6 @@
-"""`forge-bot init`: a commented .forge/config.yml with the commands that were found, and on GitHub the workflow and its labels."""
+"""`forge-bot init`: a commented .forge/config.yml with the commands that were found, and on GitHub
+the workflow and its labels.
+"""
 
 import json
 import os
@@ -23,8 +25,8 @@ from forge_bot.values import Tier
 
 _KINDS = ("setup", "build", "test", "lint")
 _HEAD = """\
-# What forge-bot may and should do in this repository. Every key is optional: what is commented out is the default.
-# A line is switched on by taking its first two characters away.
+# What forge-bot may and should do in this repository. Every key is optional: what is commented out
+# is the default. A line is switched on by taking its first two characters away.
 """
 
 
@@ -36,12 +38,19 @@ def init(folder: Path, *, workflow: bool | None, labels: bool) -> int:
     repository = Repository.find(folder)
     place = parse_remote(repository.remote_url(), os.environ)
     console = Console(soft_wrap=True)
-    wanted = {CONFIG: _configured, WORKFLOW: _workflow} if (workflow is None and place is not None) or workflow else {CONFIG: _configured}
-    missing = {name: write for name, write in wanted.items() if not (repository.root / name).exists()}
+    wanted = (
+        {CONFIG: _configured, WORKFLOW: _workflow}
+        if (workflow is None and place is not None) or workflow
+        else {CONFIG: _configured}
+    )
+    missing = {
+        name: write for name, write in wanted.items() if not (repository.root / name).exists()
+    }
     if not missing and not labels:
         there = " and ".join(wanted)
         raise BadOption(
-            f"{there} {'are' if len(wanted) > 1 else 'is'} there already.", hint="Edit, or move away, and call forge-bot init again."
+            f"{there} {'are' if len(wanted) > 1 else 'is'} there already.",
+            hint="Edit, or move away, and call forge-bot init again.",
         )
     for name, write in missing.items():
         write(repository, repository.root / name, console)
@@ -49,7 +58,10 @@ def init(folder: Path, *, workflow: bool | None, labels: bool) -> int:
         _make_labels(place, console)
     elif WORKFLOW in missing:
         names = ", ".join(label.name for label in LABELS)
-        console.print(f"  → labels it listens to: {names}; GITHUB_TOKEN=… forge-bot init --labels makes them", highlight=False)
+        console.print(
+            f"  → labels it listens to: {names}; GITHUB_TOKEN=… forge-bot init --labels makes them",
+            highlight=False,
+        )
     return 0
 
 
@@ -59,9 +71,15 @@ def _configured(repository: Repository, target: Path, console: Console) -> None:
     console.print(f"[green]✓[/] {CONFIG} written", highlight=False)
     for kind in _KINDS:
         for command in getattr(profile.commands, kind):
-            console.print(f"  [dim]{kind}:[/] {escape(' '.join(command.argv))} [dim]({escape(command.reason)})[/]", highlight=False)
+            console.print(
+                f"  [dim]{kind}:[/] {escape(' '.join(command.argv))}"
+                f" [dim]({escape(command.reason)})[/]",
+                highlight=False,
+            )
     if not profile.commands.test:
-        console.print("  [yellow]![/] no test command was found: set commands.test there", highlight=False)
+        console.print(
+            "  [yellow]![/] no test command was found: set commands.test there", highlight=False
+        )
 
 
 def _workflow(repository: Repository, target: Path, console: Console) -> None:
@@ -72,29 +90,46 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
     console.print(f"[green]✓[/] {WORKFLOW} written", highlight=False)
     if checks:
         named = escape(", ".join(checks))
-        console.print(f"  [dim]a failure of these wakes it on its own pull requests:[/] {named}", highlight=False)
+        console.print(
+            f"  [dim]a failure of these wakes it on its own pull requests:[/] {named}",
+            highlight=False,
+        )
     if not fast:
         console.print(
-            f"  [yellow]![/] {escape(action)} is a tag, and tags can be moved: put the commit of the release there", highlight=False
+            f"  [yellow]![/] {escape(action)} is a tag, and tags can be moved: put the commit of"
+            " the release there",
+            highlight=False,
         )
-    console.print(f"  → commit and merge it, and make the secret {key}; forge-bot doctor says what else is missing", highlight=False)
+    console.print(
+        f"  → commit and merge it, and make the secret {key}; forge-bot doctor says what else is"
+        " missing",
+        highlight=False,
+    )
 
 
 def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
     token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
     if place is None or not token:
         lacking = "origin is not on GitHub" if place is None else "there is no token"
-        hint = "Set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token), in a clone from GitHub."
+        hint = (
+            "Set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token), in a clone from GitHub."
+        )
         raise BadOption(f"Labels cannot be made: {lacking}.", hint=hint)
     with PyGitHub(place.name, token, place.api, patience=0) as github:
         for label in LABELS:
             made = github.create_label(label.name, label.color, label.description)
-            console.print(f"[green]✓[/] label {escape(label.name)} {'made' if made else '[dim]is there[/]'}", highlight=False)
+            console.print(
+                f"[green]✓[/] label {escape(label.name)} {'made' if made else '[dim]is there[/]'}",
+                highlight=False,
+            )
 
 
 def configuration(commands: ProjectCommands) -> str:
     """The text of the file for a repository with these commands."""
-    parts = [_HEAD, *(_key(name, field) for name, field in Config.model_fields.items() if name != "commands")]
+    parts = [
+        _HEAD,
+        *(_key(name, field) for name, field in Config.model_fields.items() if name != "commands"),
+    ]
     return "\n".join((*parts, _commands(commands)))
 
 
@@ -120,5 +155,8 @@ def _commands(commands: ProjectCommands) -> str:
     for kind in _KINDS:
         found = getattr(commands, kind)
         lines += [f"#   # {command.reason}" for command in found]
-        lines.append(f"#   {kind}: {json.dumps([list(command.argv) for command in found], ensure_ascii=False)}")
+        lines.append(
+            f"#   {kind}:"
+            f" {json.dumps([list(command.argv) for command in found], ensure_ascii=False)}"
+        )
     return "\n".join(lines) + "\n"

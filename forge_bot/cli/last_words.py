@@ -30,12 +30,18 @@ def _done(run: Run, progress: Progress) -> None:
     total = state.usage
     tokens = total.input_tokens + total.output_tokens
     progress.line(f"[dim]{total.calls} calls · {tokens:,} tokens · {money(total.cost)}[/]")
-    progress.line(f"\n  branch        [bold]{escape(state.branch)}[/] (from {escape(state.base_branch)})")
+    progress.line(
+        f"\n  branch        [bold]{escape(state.branch)}[/] (from {escape(state.base_branch)})"
+    )
     progress.line(f"  work tree     {escape(str(run.tree.path))}")
-    progress.line(f"  what was done {escape(run.workspace.relative)}/{escape(run.pipeline.summary)}")
+    progress.line(
+        f"  what was done {escape(run.workspace.relative)}/{escape(run.pipeline.summary)}"
+    )
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
         progress.line(f"  pull request  {escape(run.workspace.relative)}/{PULL_REQUEST}")
-    progress.line(f"\n  git diff {escape(state.base_branch)}...{escape(state.branch)} -- . ':!.specs'")
+    progress.line(
+        f"\n  git diff {escape(state.base_branch)}...{escape(state.branch)} -- . ':!.specs'"
+    )
 
 
 def _changes(run: Run) -> str:
@@ -49,4 +55,6 @@ def _changes(run: Run) -> str:
 
 
 def _code(run: Run) -> list[str]:
-    return [path for path in run.tree.changed(run.state.base_commit) if not path.startswith(".specs/")]
+    return [
+        path for path in run.tree.changed(run.state.base_commit) if not path.startswith(".specs/")
+    ]

@@ -19,20 +19,45 @@ def every_word(values: list[str]) -> list[str]:
     return [typed(value) for value in values]
 
 
-Repo = Annotated[Path, typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder")]
+Repo = Annotated[
+    Path,
+    typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder"),
+]
 RunName = Annotated[
     str | None,
-    typer.Option("--run", callback=words, help="Name or branch of the run, if there is more than one.", autocompletion=complete_runs),
+    typer.Option(
+        "--run",
+        callback=words,
+        help="Name or branch of the run, if there is more than one.",
+        autocompletion=complete_runs,
+    ),
 ]
-Model = Annotated[str | None, typer.Option(help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME")]
-Record = Annotated[Path | None, typer.Option(help="Append everything the model says to this file, to be replayed.", metavar="FILE")]
-Push = Annotated[bool, typer.Option("--push", help="Push the branch when the pull request's text is ready, and at the end.")]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME"
+    ),
+]
+Record = Annotated[
+    Path | None,
+    typer.Option(
+        help="Append everything the model says to this file, to be replayed.", metavar="FILE"
+    ),
+]
+Push = Annotated[
+    bool,
+    typer.Option(
+        "--push", help="Push the branch when the pull request's text is ready, and at the end."
+    ),
+]
 Until = Annotated[
     str | None,
     typer.Option(
         "--until",
-        help="Stop with exit code 3 when this phase is complete, before the review or checkpoint that follows it. Id or name: "
-        "phase-3, design, tasks, implementation, …",
+        help=(
+            "Stop with exit code 3 when this phase is complete, before the review or checkpoint"
+            " that follows it. Id or name: phase-3, design, tasks, implementation, …"
+        ),
         metavar="PHASE",
         autocompletion=phase_names,
     ),
@@ -46,4 +71,9 @@ From = Annotated[
         autocompletion=phases_to_repeat,
     ),
 ]
-ByScript = Annotated[bool, typer.Option("--by-script", help="Answer from a script of yours, without a terminal; the record says so.")]
+ByScript = Annotated[
+    bool,
+    typer.Option(
+        "--by-script", help="Answer from a script of yours, without a terminal; the record says so."
+    ),
+]

@@ -1,4 +1,6 @@
-"""What a person sees while a run works: one line for each thing done, one living line for what is under way."""
+"""What a person sees while a run works: one line for each thing done, one living line for what is
+under way.
+"""
 
 import time
 from decimal import Decimal
@@ -10,7 +12,12 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from forge_bot.agent.progress_events import AnswerRejected, ModelAnswered, ModelAsked, RequestStarted
+from forge_bot.agent.progress_events import (
+    AnswerRejected,
+    ModelAnswered,
+    ModelAsked,
+    RequestStarted,
+)
 from forge_bot.cli.console import Console
 from forge_bot.runs.notifications import (
     CommandBegan,
@@ -35,7 +42,9 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 class Progress:
-    """Call it with notices. At a terminal the present moment is one line that moves; elsewhere only finished things are printed."""
+    """Call it with notices. At a terminal the present moment is one line that moves; elsewhere only
+    finished things are printed.
+    """
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -70,7 +79,8 @@ class Progress:
             case _:
                 assert_never(notice)
 
-    # -- notices ---------------------------------------------------------------------------------------------------
+    # -- notices
+    # ----------------------------------------------------------------------------------------------
 
     def _start(self, notice: PhaseBegan) -> None:
         again = f", round {notice.round}" if notice.round > 1 else ""
@@ -91,7 +101,9 @@ class Progress:
             if sentence:
                 self.line(f"  [dim]· {escape(sentence)}[/]")
 
-    def _thinking(self, notice: ModelAsked | ModelAnswered | RequestStarted | AnswerRejected, task: str | None) -> None:
+    def _thinking(
+        self, notice: ModelAsked | ModelAnswered | RequestStarted | AnswerRejected, task: str | None
+    ) -> None:
         match notice:
             case ModelAsked():
                 self._do(f"turn {notice.turn}: waiting for {notice.model}", task)
@@ -109,22 +121,32 @@ class Progress:
         task = f" task {notice.task}" if notice.task is not None else ""
         verdict = f" [bold]{notice.verdict.value}[/]" if notice.verdict is not None else ""
         cost = (
-            f" · {tokens(notice.usage)} · {money(notice.usage.cost)} · {clock(notice.usage.duration_ms / 1000)}"
+            f" · {tokens(notice.usage)} · {money(notice.usage.cost)} ·"
+            f" {clock(notice.usage.duration_ms / 1000)}"
             if notice.usage.calls
             else ""
         )
-        self.line(f"{mark} {escape(notice.label)}{escape(task)}{verdict} [dim]→ {escape(notice.result)}{cost}[/]")
+        self.line(
+            f"{mark} {escape(notice.label)}{escape(task)}{verdict} [dim]→"
+            f" {escape(notice.result)}{cost}[/]"
+        )
 
     def _ran(self, result: CommandResult) -> None:
         good = result.exit_code == 0
         mark = "[green]✓[/]" if good else "[red]✗[/]"
         count = f", {result.tests} tests" if result.tests is not None else ""
         exit_ = "" if good else f" exit code {result.exit_code}"
-        self.line(f"  {mark} [dim]{escape(' '.join(result.argv))}[/]{exit_}[dim]{count} · {clock(result.duration_ms / 1000)}[/]")
+        self.line(
+            f"  {mark} [dim]{escape(' '.join(result.argv))}[/]{exit_}[dim]{count} ·"
+            f" {clock(result.duration_ms / 1000)}[/]"
+        )
 
     def _stopped(self, notice: StoppedBefore) -> None:
         self.stop()
-        self.line(f"\n[bold]Stopped[/], as --until says: {escape(notice.following)} comes after {escape(notice.last)}.")
+        self.line(
+            f"\n[bold]Stopped[/], as --until says: {escape(notice.following)} comes after"
+            f" {escape(notice.last)}."
+        )
         self.line("Go on with: [bold]forge-bot resume[/] [dim](--until PHASE stops it again)[/]")
 
     def _explained(self, answer: str) -> None:
@@ -136,7 +158,8 @@ class Progress:
             self.console.print(answer, markup=False, highlight=False, soft_wrap=True)
         self.line("")
 
-    # -- lines -----------------------------------------------------------------------------------------------------
+    # -- lines
+    # ----------------------------------------------------------------------------------------------
 
     def line(self, markup: str) -> None:
         """Print a line above the living one."""
@@ -145,7 +168,9 @@ class Progress:
     def began(self, info: "RunInfo", plan: "RunPlan", estimate: "Estimate | None" = None) -> None:
         """Say what has begun, and where."""
         self.line(f"[bold]{escape(info.title)}[/]")
-        self.line(f"[dim]run {escape(info.name)} · effort {plan.effort} ({escape(plan.effort_reason)})[/]")
+        self.line(
+            f"[dim]run {escape(info.name)} · effort {plan.effort} ({escape(plan.effort_reason)})[/]"
+        )
         self.line(f"[dim]branch {escape(info.branch)} · work tree {escape(str(info.tree))}[/]")
         if estimate is not None:
             self.line(f"[dim]{escape(expected(estimate))}[/]")
@@ -159,7 +184,9 @@ class Progress:
         if not self.console.is_terminal:
             return
         if self._live is None:
-            self._live = Live(get_renderable=self._now, console=self.console, transient=True, refresh_per_second=8)
+            self._live = Live(
+                get_renderable=self._now, console=self.console, transient=True, refresh_per_second=8
+            )
             self._live.start()
 
     def _now(self) -> Text:
@@ -184,7 +211,9 @@ def money(cost: Decimal | None) -> str:
 
 
 def expected(estimate: "Estimate") -> str:
-    """What a run will probably take, for people: half of such runs stay below the first figures, nine in ten below the second."""
+    """What a run will probably take, for people: half of such runs stay below the first figures,
+    nine in ten below the second.
+    """
     half, most = (_figures(estimate, share) for share in ("p50", "p90"))
     spread = f"about {half}" if half == most else f"about {half}; nine in ten below {most}"
     return f"expected: {spread} ({estimate.rests_on})"

@@ -39,12 +39,23 @@ def give_answer(
     until: str | None = None,
     by_script: bool = False,
 ) -> int:
-    """Answer the open question, and go on. Raises NeedsTerminal where no person and no script of theirs answers."""
+    """Answer the open question, and go on. Raises NeedsTerminal where no person and no script of
+    theirs answers.
+    """
     check_person(answer, by_script=by_script)
     via = way_of_answer(by_script=by_script)
     reply = PersonAnswer(answer=Answer(answer), notes=_short_enough(notes))
     ends = reply.answer is Answer.ABANDON
-    return _go(folder, name, model, record, lambda run: _answered(run, reply, via, digest), push=push, until=until, ends=ends)
+    return _go(
+        folder,
+        name,
+        model,
+        record,
+        lambda run: _answered(run, reply, via, digest),
+        push=push,
+        until=until,
+        ends=ends,
+    )
 
 
 def resume(
@@ -60,7 +71,17 @@ def resume(
 ) -> int:
     """Go on where the run stands, or from a phase it has reached."""
     if phase is not None:
-        return retry(folder, name, model, record, phase=phase, notes="", push=push, until=until, by_script=by_script)
+        return retry(
+            folder,
+            name,
+            model,
+            record,
+            phase=phase,
+            notes="",
+            push=push,
+            until=until,
+            by_script=by_script,
+        )
     return _go(folder, name, model, record, _nothing_to_say, push=push, until=until)
 
 
@@ -76,7 +97,9 @@ def retry(
     until: str | None = None,
     by_script: bool = False,
 ) -> int:
-    """Send the run back to a phase, and go on from there. Raises NeedsTerminal if that passes over an open question."""
+    """Send the run back to a phase, and go on from there. Raises NeedsTerminal if that passes over
+    an open question.
+    """
     via = way_of_answer(by_script=by_script)
 
     def asked(run: Run) -> Report:
@@ -84,19 +107,32 @@ def retry(
             check_person(f"retry past the open question {run.state.gate.name}", by_script=by_script)
         target = phase_named(run.pipeline, phase) if phase is not None else run.state.current_phase
         check_documents(run, target)
-        return RetryAsked(key=f"retry-{uuid4().hex}", at=now(), phase=target, notes=_short_enough(notes), by=person(), via=via)
+        return RetryAsked(
+            key=f"retry-{uuid4().hex}",
+            at=now(),
+            phase=target,
+            notes=_short_enough(notes),
+            by=person(),
+            via=via,
+        )
 
     return _go(folder, name, model, record, asked, push=push, until=until)
 
 
-def ask(folder: Path, name: str | None, model: str | None, record: Path | None, *, question: str) -> int:
+def ask(
+    folder: Path, name: str | None, model: str | None, record: Path | None, *, question: str
+) -> int:
     """Let the model answer a question about the run, which stands where it stood."""
     repository = Repository.find(folder)
     config = load_setup(repository)
     info = resolve_run(repository, name)
     progress = Progress(Console())
     try:
-        return session(repository, config, models_for(config, model, record), progress).inquire(info, question).value
+        return (
+            session(repository, config, models_for(config, model, record), progress)
+            .inquire(info, question)
+            .value
+        )
     finally:
         progress.stop()
 
@@ -108,16 +144,26 @@ def repair(folder: Path, name: str | None) -> int:
     done = restored(repository, info, load_setup(repository))
     console = Console(soft_wrap=True)
     if not done.commit:
-        console.print(f"The record of {escape(info.name)} can be read; nothing was changed.", highlight=False)
+        console.print(
+            f"The record of {escape(info.name)} can be read; nothing was changed.", highlight=False
+        )
         return 0
-    console.print(f"[bold]The record of {escape(info.name)} is again what it was at commit {done.commit[:12]}.[/]", highlight=False)
+    console.print(
+        f"[bold]The record of {escape(info.name)} is again what it was at commit"
+        f" {done.commit[:12]}.[/]",
+        highlight=False,
+    )
     if done.lost:
         console.print(f"Lost with the damaged one ({len(done.lost)}):", highlight=False)
     for line in done.lost:
         console.print(f"  {escape(line)}", highlight=False)
     if done.rescued:
         console.print(f"What was not committed is kept at {escape(done.rescued)}", highlight=False)
-    console.print("  [bold]forge-bot resume[/] goes on; what a model answered before is not paid again on this machine.", highlight=False)
+    console.print(
+        "  [bold]forge-bot resume[/] goes on; what a model answered before is not paid again on"
+        " this machine.",
+        highlight=False,
+    )
     return 0
 
 
@@ -132,7 +178,9 @@ def raise_budget(
     until: str | None = None,
     by_script: bool = False,
 ) -> int:
-    """Allow more money, and go on. Raises NeedsTerminal where no person and no script of theirs allows it."""
+    """Allow more money, and go on. Raises NeedsTerminal where no person and no script of theirs
+    allows it.
+    """
     check_person("continue", by_script=by_script)
     via = way_of_answer(by_script=by_script)
     more = dollars(amount, "forge-bot continue +$5")
@@ -141,7 +189,9 @@ def raise_budget(
         name,
         model,
         record,
-        lambda _run: BudgetRaised(key=f"budget-{uuid4().hex}", at=now(), amount=more, by=person(), via=via),
+        lambda _run: BudgetRaised(
+            key=f"budget-{uuid4().hex}", at=now(), amount=more, by=person(), via=via
+        ),
         push=push,
         until=until,
     )
@@ -152,7 +202,10 @@ def dollars(text: str, example: str) -> Decimal:
     amount = read_dollars(text)
     if amount is None:
         reason = f": {DOLLARS_ONLY}" if is_tokens(text) else ""
-        raise BadOption(f"{text!r} is no amount of money{reason}.", hint=f"Write US dollars, above 0 and below 10,000: {example}")
+        raise BadOption(
+            f"{text!r} is no amount of money{reason}.",
+            hint=f"Write US dollars, above 0 and below 10,000: {example}",
+        )
     return amount
 
 
@@ -167,8 +220,14 @@ def _short_enough(notes: str) -> str:
 
 def _nothing_to_say(run: Run) -> None:
     if run.state.ended:
-        again = "Go back with forge-bot retry PHASE, or start a new run." if run.state.current_phase_status is RunStatus.COMPLETED else None
-        raise RunEnded(f"The run {run.name} is over: {run.state.current_phase_status.value}.", hint=again)
+        again = (
+            "Go back with forge-bot retry PHASE, or start a new run."
+            if run.state.current_phase_status is RunStatus.COMPLETED
+            else None
+        )
+        raise RunEnded(
+            f"The run {run.name} is over: {run.state.current_phase_status.value}.", hint=again
+        )
 
 
 def _answered(run: Run, reply: PersonAnswer, via: str, digest: str | None) -> Report:
@@ -193,4 +252,7 @@ def _go(
         run_checks(Occasion.BEFORE_GOING_ON, CheckSubject(repository, config, run=info)).require()
     progress = Progress(Console())
     models = models_for(config, model, record)
-    return print_result(*session(repository, config, models, progress, push=push, until=until).go_on(info, first), progress)
+    return print_result(
+        *session(repository, config, models, progress, push=push, until=until).go_on(info, first),
+        progress,
+    )

@@ -26,8 +26,12 @@ def load_setup(repository: Repository) -> Config:
     return load_config(repository.text_here)
 
 
-def models_for(config: Config, model: str | None, record: Path | None) -> Callable[[], "Mapping[Tier, Model]"]:
-    """How to open the models, once, when they are first needed; or now, to learn early that a key is missing."""
+def models_for(
+    config: Config, model: str | None, record: Path | None
+) -> Callable[[], "Mapping[Tier, Model]"]:
+    """How to open the models, once, when they are first needed; or now, to learn early that a key
+    is missing.
+    """
     opened: dict[Tier, Model] = {}
 
     def open_them() -> "Mapping[Tier, Model]":
@@ -35,7 +39,11 @@ def models_for(config: Config, model: str | None, record: Path | None) -> Callab
         from forge_bot.agent.models.provider import ProviderSettings
 
         if not opened:
-            settings = ProviderSettings(seconds=config.model_timeout_seconds, retries=config.model_retries, output=config.model_output)
+            settings = ProviderSettings(
+                seconds=config.model_timeout_seconds,
+                retries=config.model_retries,
+                output=config.model_output,
+            )
             specs = {tier: model or config.model_for(tier) for tier in Tier}
             opened.update(open_tiers(specs, settings, record=record))
         return opened
@@ -49,12 +57,16 @@ def at_terminal() -> bool:
 
 
 def way_of_answer(*, by_script: bool) -> str:
-    """Return how an answer given by this command came, as the record names it: a terminal on stdin, or a script."""
+    """Return how an answer given by this command came, as the record names it: a terminal on stdin,
+    or a script.
+    """
     return VIA if sys.stdin.isatty() and not by_script else VIA_SCRIPT
 
 
 def check_person(what: str, *, by_script: bool) -> None:
-    """Refuse an answer that comes neither from a terminal nor with --by-script. Raises NeedsTerminal."""
+    """Refuse an answer that comes neither from a terminal nor with --by-script. Raises
+    NeedsTerminal.
+    """
     if not by_script and not sys.stdin.isatty():
         raise NeedsTerminal(f"{what} is a person's to say, and stdin is not a terminal.")
 
@@ -75,12 +87,27 @@ def session(
     def shown(asked: Question) -> None:
         show(asked, progress.console)
 
-    return Session(repository, config, models, progress, ask or usual, show=shown, push=push, post=_poster(), until=until)
+    return Session(
+        repository,
+        config,
+        models,
+        progress,
+        ask or usual,
+        show=shown,
+        push=push,
+        post=_poster(),
+        until=until,
+    )
 
 
 def _poster() -> Post | None:
-    """Return how a comment is posted from this terminal; None where nobody can be asked, or GitHub cannot."""
-    token, api_url = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN"), os.environ.get("GITHUB_API_URL")
+    """Return how a comment is posted from this terminal; None where nobody can be asked, or GitHub
+    cannot.
+    """
+    token, api_url = (
+        os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN"),
+        os.environ.get("GITHUB_API_URL"),
+    )
     if not at_terminal() or not token:
         return None
     return lambda url, text: post_to(url, text, token, api_url)

@@ -1,5 +1,5 @@
-"""What a shell offers at <Tab>: runs, phases, documents. Read off the files themselves: the models of a run take longer to load than a
-person waits. Whatever goes wrong here, nothing is offered.
+"""What a shell offers at <Tab>: runs, phases, documents. Read off the files themselves: the models
+of a run take longer to load than a person waits. Whatever goes wrong here, nothing is offered.
 """
 
 import functools
@@ -23,7 +23,9 @@ _BRANCHES_READ = 20
 _NOT_AGAIN = {"setup", "end", "decision"}
 
 
-def _quietly(offer: Callable[[typer.Context, str], Offers]) -> Callable[[typer.Context, str], Offers]:
+def _quietly(
+    offer: Callable[[typer.Context, str], Offers],
+) -> Callable[[typer.Context, str], Offers]:
     @functools.wraps(offer)
     def quiet(context: typer.Context, incomplete: str) -> Offers:
         try:
@@ -59,7 +61,9 @@ def phase_names(context: typer.Context, incomplete: str) -> Offers:
 @_quietly
 def phases_to_repeat(context: typer.Context, incomplete: str) -> Offers:
     """Ids of phases to go on from; names where no id begins like that."""
-    return _named([phase for phase in _phases(context) if phase["kind"] not in _NOT_AGAIN], incomplete)
+    return _named(
+        [phase for phase in _phases(context) if phase["kind"] not in _NOT_AGAIN], incomplete
+    )
 
 
 @_quietly
@@ -67,7 +71,11 @@ def documents(context: typer.Context, incomplete: str) -> Offers:
     """Documents of the run that is meant, for `show`."""
     del incomplete
     state = _meant(context, _repository(context))
-    return [(name, "") for name in cast("Mapping[str, object]", state["artifacts"])] if state is not None else []
+    return (
+        [(name, "") for name in cast("Mapping[str, object]", state["artifacts"])]
+        if state is not None
+        else []
+    )
 
 
 def _named(phases: list[dict[str, str]], incomplete: str) -> Offers:
@@ -77,7 +85,8 @@ def _named(phases: list[dict[str, str]], incomplete: str) -> Offers:
     return [("-".join(label.lower().split()), name) for name, label in ids]
 
 
-# -- reading ------------------------------------------------------------------------------------------------------
+# -- reading
+# --------------------------------------------------------------------------------------------------
 
 
 def _repository(context: typer.Context) -> "Repository":
@@ -88,12 +97,16 @@ def _repository(context: typer.Context) -> "Repository":
 
 def _states(repository: "Repository") -> list[dict[str, Any]]:
     """state.json of each run on its own branch, the one that moved last first."""
-    found = [state for branch, texts in _texts(repository) if (state := _own(branch, texts)) is not None]
+    found = [
+        state for branch, texts in _texts(repository) if (state := _own(branch, texts)) is not None
+    ]
     return sorted(found, key=lambda state: str(state["updatedAt"]), reverse=True)
 
 
 def _own(branch: str, texts: Iterator[bytes]) -> dict[str, Any] | None:
-    """The state among those of one branch that says it belongs there: merged branches bring those of older runs along."""
+    """The state among those of one branch that says it belongs there: merged branches bring those
+    of older runs along.
+    """
     for text in texts:
         try:
             state = json.loads(text)
@@ -107,10 +120,18 @@ def _own(branch: str, texts: Iterator[bytes]) -> dict[str, Any] | None:
 def _texts(repository: "Repository") -> Iterator[tuple[str, Iterator[bytes]]]:
     trees = {info.branch: info.path for info in repository.worktrees() if info.branch}
     for branch, path in trees.items():
-        yield branch, (file.read_bytes() for file in sorted((path / _SPECS).glob("*/state.json"), reverse=True))
+        yield (
+            branch,
+            (
+                file.read_bytes()
+                for file in sorted((path / _SPECS).glob("*/state.json"), reverse=True)
+            ),
+        )
     for branch in [name for name in repository.branches() if name not in trees][:_BRANCHES_READ]:
         ref = f"refs/heads/{branch}"
-        names = [name for name in repository.list_files(ref, _SPECS) if name.endswith("/state.json")]
+        names = [
+            name for name in repository.list_files(ref, _SPECS) if name.endswith("/state.json")
+        ]
         yield branch, (repository.read(ref, name) or b"" for name in sorted(names, reverse=True))
 
 
@@ -119,10 +140,15 @@ def _over(state: Mapping[str, Any]) -> bool:
 
 
 def _meant(context: typer.Context, repository: "Repository") -> dict[str, Any] | None:
-    """The run that is named, else the one of the checked-out branch, else the newest that is not over, else the newest."""
+    """The run that is named, else the one of the checked-out branch, else the newest that is not
+    over, else the newest.
+    """
     states = _states(repository)
     named = {str(context.params.get(name) or "").rpartition("/")[2] for name in ("run", "task")}
-    here = next((info.branch for info in repository.worktrees() if info.path.resolve() == repository.root), None)
+    here = next(
+        (info.branch for info in repository.worktrees() if info.path.resolve() == repository.root),
+        None,
+    )
 
     def distance(state: dict[str, Any]) -> int:
         if state["run"] in named or state["branch"] == context.params.get("run"):
@@ -139,8 +165,14 @@ def _phases(context: typer.Context) -> list[dict[str, str]]:
 
     repository = _repository(context)
     state = _meant(context, repository)
-    config = cast("dict[str, str]", yaml.safe_load(repository.text_here(".forge/config.yml") or "") or {})
+    config = cast(
+        "dict[str, str]", yaml.safe_load(repository.text_here(".forge/config.yml") or "") or {}
+    )
     name = str(state["pipeline"]) if state is not None else config.get("pipeline", "develop")
     own = repository.text_here(f".forge/pipelines/{name}.yaml")
-    text = own if own is not None else (templates() / "pipelines" / f"{name}.yaml").read_text(encoding="utf-8")
+    text = (
+        own
+        if own is not None
+        else (templates() / "pipelines" / f"{name}.yaml").read_text(encoding="utf-8")
+    )
     return cast("list[dict[str, str]]", yaml.safe_load(text)["phases"])

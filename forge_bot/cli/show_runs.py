@@ -42,7 +42,9 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
 
 
 def _json(found: RunSnapshot) -> str:
-    """Return state.json, and the estimate if the run was begun on this machine; in ASCII, since standard output may be any encoding."""
+    """Return state.json, and the estimate if the run was begun on this machine; in ASCII, since
+    standard output may be any encoding.
+    """
     estimate = kept_estimate(found.repository, found.state.run)
     more = {"estimate": estimate.model_dump(mode="json")} if estimate is not None else {}
     return json.dumps({**found.state.model_dump(mode="json"), **more}, indent=2)
@@ -53,8 +55,12 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
     found = _read(folder, name)
     text = found.artifact(artifact) or found.artifact(f"{artifact}.md")
     if text is None:
-        known = ", ".join(("request.md", *(name for name in found.state.artifacts if name != "request.md")))
-        raise UnknownArtifact(f"The run {found.info.name} has no {artifact}.", hint=f"It has: {known}.")
+        known = ", ".join(
+            ("request.md", *(name for name in found.state.artifacts if name != "request.md"))
+        )
+        raise UnknownArtifact(
+            f"The run {found.info.name} has no {artifact}.", hint=f"It has: {known}."
+        )
     if not sys.stdout.isatty():
         sys.stdout.write(text)
     elif artifact.endswith(".patch"):
@@ -70,12 +76,15 @@ def list_runs(folder: Path) -> int:
     console = Console(soft_wrap=True)
     known = runs(repository)
     if not known:
-        console.print('No run yet. Start one: [bold]forge-bot run "what is to be done"[/]', highlight=False)
+        console.print(
+            'No run yet. Start one: [bold]forge-bot run "what is to be done"[/]', highlight=False
+        )
         return 0
     for info in known:
         console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}", highlight=False)
         console.print(
-            f"  {_where(info)} [dim]· effort {info.effort} · {_branch(info)} · {info.updated_at:%Y-%m-%d %H:%M} UTC[/]",
+            f"  {_where(info)} [dim]· effort {info.effort} · {_branch(info)} ·"
+            f" {info.updated_at:%Y-%m-%d %H:%M} UTC[/]",
             highlight=False,
         )
     return 0
@@ -88,10 +97,16 @@ def _where(info: RunInfo) -> str:
 
 
 def _branch(info: RunInfo) -> str:
-    """The branch; of a run that only a remote has, as that remote's, which going on with it takes over; or what it is called now."""
+    """The branch; of a run that only a remote has, as that remote's, which going on with it takes
+    over; or what it is called now.
+    """
     if info.renamed:
         return f"{escape(info.branch)}, which is called {escape(info.renamed)} now"
-    return f"{escape(info.remote)}/{escape(info.branch)}, on the remote only" if info.remote else escape(info.branch)
+    return (
+        f"{escape(info.remote)}/{escape(info.branch)}, on the remote only"
+        if info.remote
+        else escape(info.branch)
+    )
 
 
 def _read(folder: Path, name: str | None) -> RunSnapshot:
@@ -103,8 +118,15 @@ def _read(folder: Path, name: str | None) -> RunSnapshot:
 def _head(found: RunSnapshot, console: Console) -> None:
     state = found.state
     console.print(f"[bold]{escape(state.title)}[/]")
-    where = f" · work tree {escape(str(found.info.tree))}" if found.info.tree is not None else " · no work tree here"
-    console.print(f"[dim]run {escape(state.run)} · effort {state.effort} ({escape(state.effort_reason)})[/]", highlight=False)
+    where = (
+        f" · work tree {escape(str(found.info.tree))}"
+        if found.info.tree is not None
+        else " · no work tree here"
+    )
+    console.print(
+        f"[dim]run {escape(state.run)} · effort {state.effort} ({escape(state.effort_reason)})[/]",
+        highlight=False,
+    )
     console.print(f"[dim]branch {_branch(found.info)}{where}[/]\n", highlight=False)
 
 
@@ -113,16 +135,30 @@ def _phases(shown: tuple[Row, ...]) -> Table:
     for row in shown:
         style = "dim" if row.standing in {"skipped", "open"} else None
         used = f"{tokens(row.usage)} · {money(row.usage.cost)}" if row.usage.calls else ""
-        table.add_row(_MARKS[row.standing], row.phase, row.label, f"[dim]{escape(row.note)}[/]", f"[dim]{used}[/]", style=style)
+        table.add_row(
+            _MARKS[row.standing],
+            row.phase,
+            row.label,
+            f"[dim]{escape(row.note)}[/]",
+            f"[dim]{used}[/]",
+            style=style,
+        )
     return table
 
 
 def _tail(state: State, console: Console) -> None:
     cap = f" of {money(state.budget.cap)}" if state.budget.cap is not None else ""
-    console.print(f"\n[dim]so far: {tokens(state.usage)} · {money(state.usage.cost)}{cap}[/]", highlight=False)
+    console.print(
+        f"\n[dim]so far: {tokens(state.usage)} · {money(state.usage.cost)}{cap}[/]", highlight=False
+    )
     if state.gate is not None:
-        answers = ", ".join((*state.gate.options, *(() if "abandon" in state.gate.options else ("abandon",))))
-        console.print(f"[yellow]?[/] [bold]{state.gate.name} waits for you[/]: forge-bot {escape(answers)}", highlight=False)
+        answers = ", ".join(
+            (*state.gate.options, *(() if "abandon" in state.gate.options else ("abandon",)))
+        )
+        console.print(
+            f"[yellow]?[/] [bold]{state.gate.name} waits for you[/]: forge-bot {escape(answers)}",
+            highlight=False,
+        )
         for file in state.gate.files:
             console.print(f"    forge-bot show {escape(file.name)}", highlight=False)
     elif not state.ended:

@@ -5,8 +5,9 @@ import re
 import sys
 from contextlib import suppress
 
-# Characters that drive a terminal (C0 without tab and line feed, DEL, C1), that turn the direction in which a line is read
-# (Unicode TR36, "Bidirectional Text Spoofing"), or that no encoding can write (halves of surrogate pairs).
+# Characters that drive a terminal (C0 without tab and line feed, DEL, C1), that turn the direction
+# in which a line is read (Unicode TR36, "Bidirectional Text Spoofing"), or that no encoding can
+# write (halves of surrogate pairs).
 _DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _HALF = re.compile("[\udc80-\udcff]")
 _PICTURES = 0x2400
@@ -14,13 +15,16 @@ _PICTURES = 0x2400
 
 
 class NobodyReads(BaseException):
-    """Whoever read the output has gone, as `| head` does. As with Ctrl-C, nothing on the way may take it for a failure."""
+    """Whoever read the output has gone, as `| head` does. As with Ctrl-C, nothing on the way may
+    take it for a failure.
+    """
 
 
 def prepare_streams() -> None:
     """Closed standard streams go nowhere, and letters that an encoding does not know become `?`.
 
-    A closed descriptor is filled at once: the next file that is opened would take its number, and output would land in it.
+    A closed descriptor is filled at once: the next file that is opened would take its number, and
+    output would land in it.
     """
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - stdin, stdout, stderr
         pass
@@ -34,7 +38,9 @@ def prepare_streams() -> None:
 
 
 def flushed() -> None:
-    """Have on its way what was written. Raises NobodyReads now, so that the interpreter does not fail over it when it ends."""
+    """Have on its way what was written. Raises NobodyReads now, so that the interpreter does not
+    fail over it when it ends.
+    """
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -43,7 +49,9 @@ def flushed() -> None:
 
 
 def settle() -> None:
-    """Leave nothing on its way that cannot be written: when it ends, the interpreter would fail over it with a code of its own."""
+    """Leave nothing on its way that cannot be written: when it ends, the interpreter would fail
+    over it with a code of its own.
+    """
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
@@ -59,7 +67,9 @@ def silence() -> None:
 
 
 def typed(text: str) -> str:
-    """Words of the command line as text: UTF-8 whatever the locale says, and U+FFFD for bytes that are no UTF-8."""
+    """Words of the command line as text: UTF-8 whatever the locale says, and U+FFFD for bytes that
+    are no UTF-8.
+    """
     return os.fsencode(text).decode("utf-8", "replace") if _HALF.search(text) else text
 
 

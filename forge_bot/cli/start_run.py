@@ -20,7 +20,14 @@ from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckReport, CheckSubject, Occasion, RunIntent, run_checks
-from forge_bot.runs.create import NewRun, RequestDraft, RunPlan, create_run, draft_from_words, plan_for
+from forge_bot.runs.create import (
+    NewRun,
+    RequestDraft,
+    RunPlan,
+    create_run,
+    draft_from_words,
+    plan_for,
+)
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.outcome import Outcome
@@ -71,13 +78,20 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
             by_script=wanted.by_script,
         )
     if wanted.phase is not None:
-        raise BadOption("--from goes on with a run; a new one begins at its beginning.", hint="forge-bot run .specs/RUN --from PHASE")
+        raise BadOption(
+            "--from goes on with a run; a new one begins at its beginning.",
+            hint="forge-bot run .specs/RUN --from PHASE",
+        )
     repository = Repository.find(folder)
     config = load_setup(repository)
     models = models_for(config, model, record)
     progress = Progress(Console())
-    draft = draft_from_words(wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL"))
-    plan = plan_for(repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here)
+    draft = draft_from_words(
+        wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL")
+    )
+    plan = plan_for(
+        repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here
+    )
     subject = CheckSubject(repository, config, _intent(draft, plan))
     check_testable(subject.profile, config)
     report = run_checks(Occasion.BEFORE_RUN, subject)
@@ -94,12 +108,19 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     if answers is None:
         return Outcome.WAITING.value
     plan = _confirmed(repository, draft, plan, wanted, estimate)
-    run_checks(Occasion.CHANGED_PLAN, CheckSubject(repository, config, _intent(draft, plan))).require()
+    run_checks(
+        Occasion.CHANGED_PLAN, CheckSubject(repository, config, _intent(draft, plan))
+    ).require()
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
     beginning = NewRun(
         draft=draft,
         plan=plan,
-        flags=RunFlags(auto=wanted.auto, skip_pr=wanted.skip_pr, debug=wanted.debug, discuss=wanted.discuss or bool(wanted.answers)),
+        flags=RunFlags(
+            auto=wanted.auto,
+            skip_pr=wanted.skip_pr,
+            debug=wanted.debug,
+            discuss=wanted.discuss or bool(wanted.answers),
+        ),
         budget=budget,
         by=person(),
         answers=answers,
@@ -107,23 +128,50 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     info = create_run(repository, beginning, pipeline)
     keep_estimate(repository, info.name, estimate)
     progress.began(info, plan, estimate)
-    return print_result(*session(repository, config, models, progress, push=wanted.push, until=wanted.until).go_on(info), progress)
+    return print_result(
+        *session(repository, config, models, progress, push=wanted.push, until=wanted.until).go_on(
+            info
+        ),
+        progress,
+    )
 
 
-def _confirmed(repository: Repository, draft: RequestDraft, plan: RunPlan, wanted: RunOptions, estimate: Estimate) -> RunPlan:
+def _confirmed(
+    repository: Repository,
+    draft: RequestDraft,
+    plan: RunPlan,
+    wanted: RunOptions,
+    estimate: Estimate,
+) -> RunPlan:
     """The one question before a run begins; without a terminal the plan stands as it is."""
     if wanted.yes or not at_terminal():
         return plan
     console = Console()
     console.print(f"\n[bold]{escape(draft.title)}[/]")
-    console.print(f"  effort [bold]{plan.effort}[/] ({escape(plan.effort_reason)}) · branch [bold]{escape(plan.branch)}[/]")
+    console.print(
+        f"  effort [bold]{plan.effort}[/] ({escape(plan.effort_reason)}) · branch"
+        f" [bold]{escape(plan.branch)}[/]"
+    )
     console.print(f"  {escape(expected(estimate))}", highlight=False)
-    said = Prompt.ask("  Enter to begin, or S, M, L for another effort, or a word for another slug", default="", show_default=False)
+    said = Prompt.ask(
+        "  Enter to begin, or S, M, L for another effort, or a word for another slug",
+        default="",
+        show_default=False,
+    )
     if not said.strip():
         return plan
     if said.strip().upper() in set(Effort):
-        return plan.model_copy(update={"effort": Effort(said.strip().upper()), "effort_reason": "you chose it"})
-    return plan_for(repository, draft, effort=plan.effort.value, name=said.strip(), branch=wanted.branch, here=wanted.here)
+        return plan.model_copy(
+            update={"effort": Effort(said.strip().upper()), "effort_reason": "you chose it"}
+        )
+    return plan_for(
+        repository,
+        draft,
+        effort=plan.effort.value,
+        name=said.strip(),
+        branch=wanted.branch,
+        here=wanted.here,
+    )
 
 
 def _intent(draft: RequestDraft, plan: RunPlan) -> RunIntent:
@@ -133,11 +181,18 @@ def _intent(draft: RequestDraft, plan: RunPlan) -> RunIntent:
 def _tell_advice(report: CheckReport, progress: Progress) -> None:
     """Tell warnings and notes, one line each."""
     for each in report.advice:
-        progress(Message(text=f"{each.sentence} {each.way_out}".strip(), kind="warning" if each.weight == "warn" else "note"))
+        progress(
+            Message(
+                text=f"{each.sentence} {each.way_out}".strip(),
+                kind="warning" if each.weight == "warn" else "note",
+            )
+        )
 
 
 class _Outlook:
-    """What a run of a plan will probably take, with the models that will be asked; says when the budget is short of it."""
+    """What a run of a plan will probably take, with the models that will be asked; says when the
+    budget is short of it.
+    """
 
     def __init__(
         self,
@@ -159,8 +214,16 @@ class _Outlook:
     def of(self, plan: RunPlan) -> Estimate:
         """The estimate, after a warning if half of such runs cost more than the budget."""
         base = self.repository.head().commit
-        found = estimate(self.repository, base, self.pipeline, plan.effort, self.names, auto=self.auto)
+        found = estimate(
+            self.repository, base, self.pipeline, plan.effort, self.names, auto=self.auto
+        )
         if self.budget is not None and found.cost is not None and found.exceeds(self.budget):
-            short = f"The budget of {money(self.budget)} is below the {money(found.cost.p50)} to expect"
-            self.progress(Message(text=f"{short}: the run will probably stop and ask for more.", kind="warning"))
+            short = (
+                f"The budget of {money(self.budget)} is below the {money(found.cost.p50)} to expect"
+            )
+            self.progress(
+                Message(
+                    text=f"{short}: the run will probably stop and ask for more.", kind="warning"
+                )
+            )
         return found

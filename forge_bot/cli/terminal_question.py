@@ -25,14 +25,18 @@ _KEYS = {"a": "approve", "r": "reject", "d": "done", "s": "skip", "p": "post"}
 
 
 def ask_at_terminal(progress: Progress) -> Asker:
-    """Ask whoever sits here: the documents rendered, then one key. They are not shown again after a question about them."""
+    """Ask whoever sits here: the documents rendered, then one key. They are not shown again after a
+    question about them.
+    """
     wondered: list[Question] = []
 
     def ask(question: Question) -> PersonAnswer | PersonQuestion | None:
         progress.stop()
         if question not in wondered:
             show(question, progress.console)
-        said = _answered(question, progress.console, lambda text: Prompt.ask(text, console=progress.console))
+        said = _answered(
+            question, progress.console, lambda text: Prompt.ask(text, console=progress.console)
+        )
         wondered[:] = [question] if isinstance(said, PersonQuestion) else []
         return said
 
@@ -43,13 +47,19 @@ def say_how_to_answer(question: Question) -> None:
     """Print the question for later, with the commands that answer it."""
     console = Console(soft_wrap=True)
     show(question, console)
-    console.print("[bold]Nobody is at a terminal here, so the run waits.[/] Answer at a terminal with one of:")
+    console.print(
+        "[bold]Nobody is at a terminal here, so the run waits.[/] Answer at a terminal with one of:"
+    )
     digest = f" {question.data.digest[:SHOWN_DIGEST]}" if question.data.digest else ""
     for choice in question.actions:
-        shown = {"approve": f"approve{digest}", "reject": 'reject "what should be different"', "post": "resume"}.get(
-            choice.answer, choice.answer
+        shown = {
+            "approve": f"approve{digest}",
+            "reject": 'reject "what should be different"',
+            "post": "resume",
+        }.get(choice.answer, choice.answer)
+        console.print(
+            f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]", highlight=False
         )
-        console.print(f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]", highlight=False)
     wonder = 'ask "what you want to know"'
     console.print(f"  forge-bot {wonder:<44} [dim]{_WONDER}[/]", highlight=False)
 
@@ -58,13 +68,17 @@ def show(question: Question, console: Console) -> None:
     """The question as a page: decision and risks first, then findings, then what is to be read."""
     data = question.data
     console.print()
-    console.print(Rule(f"[bold]{escape(data.gate)}: {escape(question.title)}[/]", align="left", style="cyan"))
+    console.print(
+        Rule(f"[bold]{escape(data.gate)}: {escape(question.title)}[/]", align="left", style="cyan")
+    )
     for line in data.decision:
         console.print(escape(line), highlight=False)
     for risk in data.risks:
         console.print(f"[yellow]⚠ {escape(risk)}[/]", highlight=False)
     for finding in data.findings:
-        console.print(f"  [bold]{finding.severity.value}[/] {escape(finding.description)}", highlight=False)
+        console.print(
+            f"  [bold]{finding.severity.value}[/] {escape(finding.description)}", highlight=False
+        )
     if data.difference:
         console.print("\n[bold]What changed since the version shown before[/]")
         console.print(Syntax(data.difference, "diff", background_color="default", word_wrap=True))
@@ -72,31 +86,58 @@ def show(question: Question, console: Console) -> None:
         _document(document, console)
     console.print(Rule(style="cyan"))
     if data.digest:
-        console.print(f"[dim]version {data.digest[:SHOWN_DIGEST]}; an approval counts for this version only[/]", highlight=False)
+        console.print(
+            f"[dim]version {data.digest[:SHOWN_DIGEST]}; an approval counts for this version"
+            " only[/]",
+            highlight=False,
+        )
 
 
 def _document(document: ShownDocument, console: Console) -> None:
     console.print()
     console.print(Rule(escape(document.name), align="left", style="dim"))
     if not console.is_terminal:
-        # A log or a pipe gets the text itself: what is rendered for a width would be cut or broken elsewhere.
-        console.print(reveal_invisible(document.text).rstrip(), markup=False, highlight=False, soft_wrap=True)
+        # A log or a pipe gets the text itself: what is rendered for a width would be cut or broken
+        # elsewhere.
+        console.print(
+            reveal_invisible(document.text).rstrip(), markup=False, highlight=False, soft_wrap=True
+        )
     elif document.hidden:
-        console.print(Syntax(reveal_invisible(document.text), "markdown", background_color="default", word_wrap=True), soft_wrap=False)
+        console.print(
+            Syntax(
+                reveal_invisible(document.text),
+                "markdown",
+                background_color="default",
+                word_wrap=True,
+            ),
+            soft_wrap=False,
+        )
     elif document.name.endswith(".md"):
         console.print(Padding(Markdown(document.text, hyperlinks=False), (0, 2)), soft_wrap=False)
     else:
-        console.print(Syntax(reveal_invisible(document.text), "diff", background_color="default", word_wrap=True), soft_wrap=False)
+        console.print(
+            Syntax(
+                reveal_invisible(document.text), "diff", background_color="default", word_wrap=True
+            ),
+            soft_wrap=False,
+        )
 
 
-def _answered(question: Question, console: Console, ask: Callable[[str], str]) -> PersonAnswer | PersonQuestion | None:
+def _answered(
+    question: Question, console: Console, ask: Callable[[str], str]
+) -> PersonAnswer | PersonQuestion | None:
     """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
-    shown = {answer: answer if answer == "abandon" else f"{answer[0]}, {answer}" for answer in offered}
+    shown = {
+        answer: answer if answer == "abandon" else f"{answer[0]}, {answer}" for answer in offered
+    }
     for answer, effect in offered.items():
         console.print(f"  [bold]{shown[answer]:<12}[/] [dim]{escape(effect)}[/]", highlight=False)
     console.print(f"  [bold]{'?, ask':<12}[/] [dim]{_WONDER}[/]", highlight=False)
-    console.print(f"  [bold]{'l, later':<12}[/] [dim]stop here; forge-bot resume asks again[/]", highlight=False)
+    console.print(
+        f"  [bold]{'l, later':<12}[/] [dim]stop here; forge-bot resume asks again[/]",
+        highlight=False,
+    )
     while True:
         word, rest = _parted(ask("[bold]Your answer[/]"))
         if word in {"l", "later", "q"} and not rest:
@@ -118,7 +159,9 @@ def _answered(question: Question, console: Console, ask: Callable[[str], str]) -
 
 
 def _parted(line: str) -> tuple[str, str]:
-    """Return the first word of an answer in lower case, and the words after it: `reject too long`, `? why`, `?why`."""
+    """Return the first word of an answer in lower case, and the words after it: `reject too long`,
+    `? why`, `?why`.
+    """
     line = line.strip()
     if line.startswith("?"):
         return "?", line.removeprefix("?").strip()
@@ -134,12 +177,23 @@ def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
         if word in {"approve", "post"}:
             return _other_version(rest, digest)
         return f"{said.hint} Please answer with one of: {', '.join((*offered, 'ask', 'later'))}."
-    if isinstance(said, Approve | PostSummary) and said.digest is not None and not names_version(said.digest, digest):
+    if (
+        isinstance(said, Approve | PostSummary)
+        and said.digest is not None
+        and not names_version(said.digest, digest)
+    ):
         return _other_version(rest, digest)
     answer = person_answer(said)
-    return answer if answer.answer.value in offered else f"Please answer with one of: {', '.join((*offered, 'ask', 'later'))}."
+    return (
+        answer
+        if answer.answer.value in offered
+        else f"Please answer with one of: {', '.join((*offered, 'ask', 'later'))}."
+    )
 
 
 def _other_version(rest: str, digest: str) -> str:
     waits = f"version {digest[:SHOWN_DIGEST]} waits" if digest else "this question has no version"
-    return f"“{rest}” does not name what is shown: {waits}. To say what should be different: reject and your notes."
+    return (
+        f"“{rest}” does not name what is shown: {waits}. To say what should be different: reject"
+        " and your notes."
+    )

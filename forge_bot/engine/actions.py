@@ -12,7 +12,9 @@ from forge_bot.values import Finding, Frozen, PhaseId, TaskId, Tier
 
 
 class _Action(Frozen):
-    action_id: str = Field(description="names this action in its report; the same until it is reported on")
+    action_id: str = Field(
+        description="names this action in its report; the same until it is reported on"
+    )
     phase: PhaseId
 
 
@@ -27,7 +29,9 @@ class SpawnAgent(_Action):
     tier: Tier
     round: int = Field(description="how often this phase (or task) has been asked, from 1")
     input_files: tuple[str, ...]
-    output_file: str = Field(description="artifact to write; holds {task} when there are parallel_task_ids")
+    output_file: str = Field(
+        description="artifact to write; holds {task} when there are parallel_task_ids"
+    )
     headings: tuple[str, ...]
     parallel_task_ids: tuple[TaskId, ...] | None = None
 
@@ -51,11 +55,15 @@ class Exec(_Action):
     """Run an operation on the host. `commands` says how another host would do it by hand."""
 
     type: Literal["exec"] = "exec"
-    operation: Literal["prepare", "apply-held", "verify", "pull-request", "post-to-source", "final-commit"]
+    operation: Literal[
+        "prepare", "apply-held", "verify", "pull-request", "post-to-source", "final-commit"
+    ]
     commands: tuple[str, ...]
     setup_only: bool = False
     task: TaskId | None = None
-    artifact: str | None = Field(default=None, description="the patch to apply, or the artifact the results go into")
+    artifact: str | None = Field(
+        default=None, description="the patch to apply, or the artifact the results go into"
+    )
 
 
 class WriteFile(_Action):
@@ -92,4 +100,6 @@ WorkAction = SpawnAgent | WriteFile | Exec
 PersonAction = Checkpoint | HumanGate
 """What a person does."""
 
-Action = Annotated[SpawnAgent | Checkpoint | Exec | WriteFile | HumanGate | Done, Field(discriminator="type")]
+Action = Annotated[
+    SpawnAgent | Checkpoint | Exec | WriteFile | HumanGate | Done, Field(discriminator="type")
+]

@@ -34,7 +34,16 @@ from forge_bot.engine.reports import (
     RunStarted,
 )
 from forge_bot.engine.retry import handle_retry
-from forge_bot.engine.state import ArtifactRecord, LogEntry, Reason, RunStatus, Showing, State, TaskState, TaskStatus
+from forge_bot.engine.state import (
+    ArtifactRecord,
+    LogEntry,
+    Reason,
+    RunStatus,
+    Showing,
+    State,
+    TaskState,
+    TaskStatus,
+)
 from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
 from forge_bot.values import PhaseId, Usage
 
@@ -65,7 +74,9 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
         seen=frozenset({report.key}),
     )
-    return _logged(state, report.at, first.id, f"started at effort {report.effort}: {report.effort_reason}")
+    return _logged(
+        state, report.at, first.id, f"started at effort {report.effort}: {report.effort_reason}"
+    )
 
 
 def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
@@ -94,7 +105,10 @@ def advance(pipeline: Pipeline, state: State, report: Report) -> State:
 
 
 def _apply(pipeline: Pipeline, state: State, report: Report) -> State:
-    reopened = isinstance(report, RetryAsked | ChecksFailed) and state.current_phase_status is RunStatus.COMPLETED
+    reopened = (
+        isinstance(report, RetryAsked | ChecksFailed)
+        and state.current_phase_status is RunStatus.COMPLETED
+    )
     # A question about a run that is over also costs money. It changes nothing else.
     if state.ended and not reopened and not isinstance(report, Asked):
         raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
@@ -105,7 +119,15 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
     match report:
         case RunStarted():
             raise ReportRejected("The run has started already.")
-        case Prepared() | ArtifactWritten() | AgentFailed() | CommandsRan() | Published() | PublicationAsked() | ActionFailed():
+        case (
+            Prepared()
+            | ArtifactWritten()
+            | AgentFailed()
+            | CommandsRan()
+            | Published()
+            | PublicationAsked()
+            | ActionFailed()
+        ):
             return _worked(pipeline, state, report)
         case Answered():
             after = gate_answers.handle_answer(pipeline, state, report)
@@ -117,7 +139,9 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             return _changed(pipeline, state, report)
         case RetryAsked():
             after = _moved(handle_retry(pipeline, state, report))
-            return _logged(after, report.at, report.phase, f"retry asked by {report.by} via {report.via}")
+            return _logged(
+                after, report.at, report.phase, f"retry asked by {report.by} via {report.via}"
+            )
         case BudgetRaised():
             after = _logged(
                 _raised(pipeline, state, report),
@@ -125,14 +149,23 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
                 state.current_phase,
                 f"budget raised by {report.by}: +${report.amount}",
             )
-            return _moved(after) if state.gate is not None and state.gate.reason is Reason.BUDGET else after
+            return (
+                _moved(after)
+                if state.gate is not None and state.gate.reason is Reason.BUDGET
+                else after
+            )
         case RequestRefreshed() | EffortChanged() | ApprovalDoubted() | ChecksFailed():
             return _from_outside(pipeline, state, report)
         case Asked():
             return _asked(state, report)
         case Abandoned():
             after = state.replace(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
-            return _logged(_moved(after), report.at, state.current_phase, f"abandoned by {report.by} via {report.via}")
+            return _logged(
+                _moved(after),
+                report.at,
+                state.current_phase,
+                f"abandoned by {report.by} via {report.via}",
+            )
         case _:
             assert_never(report)
 
@@ -141,25 +174,42 @@ def _worked(pipeline: Pipeline, state: State, report: handle_report.OnAction) ->
     after = handle_report.handle_work_report(pipeline, state, report)
     usage = report.usage if isinstance(report, ArtifactWritten | AgentFailed) else None
     task = report.task if isinstance(report, ArtifactWritten | AgentFailed) else None
-    phase = report.phase if isinstance(report, ArtifactWritten | AgentFailed) else state.current_phase
-    entry = LogEntry(at=report.at, phase=phase, event=handle_report.log_line(report), task=task, usage=usage)
+    phase = (
+        report.phase if isinstance(report, ArtifactWritten | AgentFailed) else state.current_phase
+    )
+    entry = LogEntry(
+        at=report.at, phase=phase, event=handle_report.log_line(report), task=task, usage=usage
+    )
     after = _spent(after, usage or Usage()).replace(log=(*after.log, entry))
     return after if _still_out(state, after) else _moved(after)
 
 
-def _from_outside(pipeline: Pipeline, state: State, report: RequestRefreshed | EffortChanged | ApprovalDoubted | ChecksFailed) -> State:
+def _from_outside(
+    pipeline: Pipeline,
+    state: State,
+    report: RequestRefreshed | EffortChanged | ApprovalDoubted | ChecksFailed,
+) -> State:
     match report:
         case RequestRefreshed():
-            after, said = external_events.apply_refresh(pipeline, state, report), f"request read again for {report.by} via {report.via}"
+            after, said = (
+                external_events.apply_refresh(pipeline, state, report),
+                f"request read again for {report.by} via {report.via}",
+            )
         case EffortChanged():
             after, said = (
                 external_events.apply_effort_change(pipeline, state, report),
                 f"effort {report.effort} chosen by {report.by} via {report.via}",
             )
         case ApprovalDoubted():
-            after, said = external_events.apply_doubt(pipeline, state, report), f"{report.gate} asked again: {report.why}"
+            after, said = (
+                external_events.apply_doubt(pipeline, state, report),
+                f"{report.gate} asked again: {report.why}",
+            )
         case ChecksFailed():
-            after, said = external_events.apply_failed_checks(pipeline, state, report), f"checks failed: {', '.join(report.checks)}"
+            after, said = (
+                external_events.apply_failed_checks(pipeline, state, report),
+                f"checks failed: {', '.join(report.checks)}",
+            )
         case _:
             assert_never(report)
     return _logged(_moved(after), report.at, state.current_phase, said)
@@ -178,7 +228,12 @@ def _still_out(before: State, after: State) -> bool:
 def _asked(state: State, report: Asked) -> State:
     # The log omits the words of the question: agents are shown this log, and a question to one
     # model is no instruction to the others.
-    entry = LogEntry(at=report.at, phase=report.phase, event=f"question asked by {report.by} via {report.via}", usage=report.usage)
+    entry = LogEntry(
+        at=report.at,
+        phase=report.phase,
+        event=f"question asked by {report.by} via {report.via}",
+        usage=report.usage,
+    )
     return _spent(state, report.usage).replace(log=(*state.log, entry))
 
 
@@ -200,7 +255,9 @@ def _shown(state: State, report: GateShown) -> State:
     if gate is None or gate.name != report.gate:
         raise NoGateOpen(f"{report.gate} was shown, but it is not open.")
     if gate.digest != report.digest:
-        raise StaleApproval(f"What was shown is {report.digest[:12]}, but {gate.digest[:12]} waits.")
+        raise StaleApproval(
+            f"What was shown is {report.digest[:12]}, but {gate.digest[:12]} waits."
+        )
     showing = Showing(digest=report.digest, at=report.at, via=report.via)
     return state.replace(gate=gate.model_copy(update={"shown": (*gate.shown, showing)}))
 
@@ -212,13 +269,23 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
     writers = {phase.writes: phase for phase in pipeline.phases if isinstance(phase, AgentPhase)}
     writer = writers.get(report.artifact)
     if report.inspection.fatal:
-        raise ReportRejected(f"{report.artifact} was changed by hand and cannot be used: {report.inspection.problems[0]}")
-    state = state.replace(artifacts={**state.artifacts, report.artifact: record.model_copy(update={"blob": report.blob})})
+        raise ReportRejected(
+            f"{report.artifact} was changed by hand and cannot be used:"
+            f" {report.inspection.problems[0]}"
+        )
+    state = state.replace(
+        artifacts={
+            **state.artifacts,
+            report.artifact: record.model_copy(update={"blob": report.blob}),
+        }
+    )
     untouched = all(task.status is TaskStatus.PENDING and not task.origin for task in state.tasks)
     if writer is not None and writer.tasks and untouched and state.wave is None:
         state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
     who = report.by or "somebody"
-    return refresh(_logged(state, report.at, record.phase, f"{report.artifact} was changed by {who}"))
+    return refresh(
+        _logged(state, report.at, record.phase, f"{report.artifact} was changed by {who}")
+    )
 
 
 def _raised(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:

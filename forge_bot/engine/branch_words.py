@@ -26,11 +26,18 @@ FIX = _pattern(
         r"corrig(?:er|e|ez)|correctifs?|bogues?|bugue?s?",
         r"corregir|corrige|errores|fallos?",
     ],
-    [r"バグ|修正|不具合|障害(?!者)|エラーが(?:発生|出)|(?<![見りきし])直(?:す|して)", r"修复|修正|错误|缺陷", r"버그|수정|오류|고치"],
+    [
+        r"バグ|修正|不具合|障害(?!者)|エラーが(?:発生|出)|(?<![見りきし])直(?:す|して)",
+        r"修复|修正|错误|缺陷",
+        r"버그|수정|오류|고치",
+    ],
 )
 REFACTOR = _pattern(
     [
-        r"refactor(?:s|ed|ing)?|restructur(?:e|es|ed|ing)|reorgani[sz](?:e|es|ed|ing)|clean[- ]?up|simplify",
+        (
+            r"refactor(?:s|ed|ing)?|restructur(?:e|es|ed|ing)|reorgani[sz](?:e|es|ed|ing)|clean[-"
+            r" ]?up|simplify"
+        ),
         r"refaktorier\w*|umstrukturier\w*|aufräumen",
         r"refactoris\w*|restructur(?:er|ation)",
         r"refactoriza\w*|reestructura\w*",
@@ -39,7 +46,10 @@ REFACTOR = _pattern(
 )
 DOCS = _pattern(
     [
-        r"docs?|documentation|document the|readmes?|changelog|tutorials?|guides?|manual|docstrings?",
+        (
+            r"docs?|documentation|document"
+            r" the|readmes?|changelog|tutorials?|guides?|manual|docstrings?"
+        ),
         r"dokumentation|dokumentieren|anleitung|handbuch",
         r"documenter",
         r"documentación|documentar",
@@ -48,7 +58,10 @@ DOCS = _pattern(
 )
 CHORE = _pattern(
     [
-        r"dependenc(?:y|ies)|deps|upgrad(?:e|es|ed|ing)|bump(?:s|ed|ing)?|chores?|housekeeping|lock ?files?",
+        (
+            r"dependenc(?:y|ies)|deps|upgrad(?:e|es|ed|ing)|bump(?:s|ed|ing)?|chores?|housekeeping|lock"
+            r" ?files?"
+        ),
         r"abhängigkeit(?:en)?|aktualisieren",
         r"dépendances?|mettre à jour",
         r"dependencias?|actualizar",

@@ -43,7 +43,9 @@ class Budget(Recorded):
             return self
         if self.cap is not None and self.committed + amount > self.cap:
             return None
-        return self.model_copy(update={"reserved": (*self.reserved, Reservation(key=key, amount=amount))})
+        return self.model_copy(
+            update={"reserved": (*self.reserved, Reservation(key=key, amount=amount))}
+        )
 
     def settle(self, key: str, cost: Decimal) -> "Budget":
         """Settle the call under `key` at its real `cost`.

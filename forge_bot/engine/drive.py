@@ -1,4 +1,6 @@
-"""The loop of every host: ask the pipeline what is next, let the host do it, record, until nothing here can go on."""
+"""The loop of every host: ask the pipeline what is next, let the host do it, record, until nothing
+here can go on.
+"""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -31,11 +33,15 @@ class Host(Protocol):
         ...
 
     def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
-        """Take a person's turn: report that the question was shown, and the answer if there is one now."""
+        """Take a person's turn: report that the question was shown, and the answer if there is one
+        now.
+        """
         ...
 
     def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
-        """Make the result visible outside: the pull request, the comment on the issue, the last commit."""
+        """Make the result visible outside: the pull request, the comment on the issue, the last
+        commit.
+        """
         ...
 
     async def record(self, report: Report, state: State) -> None:
@@ -56,7 +62,10 @@ async def drive(pipeline: Pipeline, state: State, host: Host) -> tuple[State, Ac
             async for report in reports:
                 after = advance(pipeline, state, report)
                 if after is state:
-                    raise WrongReport(f"{action.action_id} was performed, but its report has been recorded before.")
+                    raise WrongReport(
+                        f"{action.action_id} was performed, but its report has been recorded"
+                        " before."
+                    )
                 state = after
                 await host.record(report, state)
         action = next_action(pipeline, state)

@@ -13,7 +13,8 @@ from forge_bot.values import Effort, Frozen
 BranchType = Literal["feature", "fix", "docs", "refactor", "chore"]
 
 _LABEL = re.compile(
-    r"(?P<key>forge|effort|size|estimate|estimation|t-?shirt|complexity)\s*(?:[:/=_-]|\s)\s*(?P<size>[a-z-]+)", re.IGNORECASE
+    r"(?P<key>forge|effort|size|estimate|estimation|t-?shirt|complexity)\s*(?:[:/=_-]|\s)\s*(?P<size>[a-z-]+)",
+    re.IGNORECASE,
 )
 _SIZES = {
     **dict.fromkeys(("xxs", "xs", "s", "small", "tiny", "extra-small"), Effort.S),
@@ -34,7 +35,10 @@ SMALL_ITEMS = 1
 SMALL_FILES = 2
 SMALL_WORDS = 40
 
-_ENDINGS = "md|rst|txt|py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|java|kt|cs|php|c|h|cpp|sh|sql|css|html|po|ya?ml|json|toml|ini|cfg|lock"
+_ENDINGS = (
+    "md|rst|txt|py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|java|kt|cs|php|c|h|cpp|sh|sql|css|html|po"
+    "|ya?ml|json|toml|ini|cfg|lock"
+)
 # Each alternative is bounded, so that a hostile text takes linear time.
 _FENCED = re.compile(r"(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -46,13 +50,17 @@ _PATH = re.compile(
 _CODE = re.compile(r"`[^`\n]+`|(?<!\w)--[a-z][\w-]*")
 _ITEM = re.compile(r"^[ \t]{0,6}(?:[-*+]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 _TRACEBACK = re.compile(
-    r"Traceback \(most recent call last\)|^\s+at [\w$.<>]+ ?\(|^panic: |^thread '.*' panicked|^\s*File \".+\", line \d+", re.MULTILINE
+    r"Traceback \(most recent call last\)|^\s+at [\w$.<>]+ ?\(|^panic: |^thread '.*'"
+    r" panicked|^\s*File \".+\", line \d+",
+    re.MULTILINE,
 )
 _WORD = re.compile(r"[^\W\d_]+")
 # Chinese and Japanese put no blanks between words; two of their characters count as one word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _ASIDE = re.compile(
-    rf"{_FENCED.pattern}|`[^`\n]*`|{_COMMENT.pattern}|^[ ]{{0,3}}>[^\n]*|{_URL.pattern}|{_PATH.pattern}", re.DOTALL | re.MULTILINE
+    rf"{_FENCED.pattern}|`[^`\n]*`|{_COMMENT.pattern}|^["
+    rf" ]{{0,3}}>[^\n]*|{_URL.pattern}|{_PATH.pattern}",
+    re.DOTALL | re.MULTILINE,
 )
 _COMMIT = re.compile(r"(?P<type>[a-z]+)(?:\([^)]*\))?!?[:：]\s")
 _COMMIT_TYPES: dict[str, BranchType] = {
@@ -81,7 +89,14 @@ class Scope(Frozen):
     traceback: bool
 
 
-def guess_effort(*, flag: str | None, labels: Sequence[str], story_points: float | None, text: str, issue_type: str = "") -> EffortGuess:
+def guess_effort(
+    *,
+    flag: str | None,
+    labels: Sequence[str],
+    story_points: float | None,
+    text: str,
+    issue_type: str = "",
+) -> EffortGuess:
     """Guess the effort from the first source that gives one.
 
     The order is flag, label, issue type, story points, signs of scope. Labels look like `forge:S`,
@@ -97,7 +112,10 @@ def guess_effort(*, flag: str | None, labels: Sequence[str], story_points: float
         return EffortGuess(effort=size, reason=f"the issue type “{issue_type.strip()}”")
     if story_points is not None and math.isfinite(story_points) and story_points > 0:
         effort = next((size for most, size in _MOST_POINTS if story_points <= most), Effort.L)
-        return EffortGuess(effort=effort, reason=f"{story_points:g} story {'point' if story_points == 1 else 'points'}")
+        return EffortGuess(
+            effort=effort,
+            reason=f"{story_points:g} story {'point' if story_points == 1 else 'points'}",
+        )
     return _by_scope(read_scope(text))
 
 
@@ -148,7 +166,13 @@ def branch_type(text: str) -> BranchType:
         return _COMMIT_TYPES[commit["type"]]
     title, rest = _readable(title), _readable(rest)
     if (verb := FEATURE.match(title)) is not None:
-        return "docs" if DOCS.search(title, verb.end()) else "fix" if _adds_a_fix(title[verb.end() :]) else "feature"
+        return (
+            "docs"
+            if DOCS.search(title, verb.end())
+            else "fix"
+            if _adds_a_fix(title[verb.end() :])
+            else "feature"
+        )
     # The body has many topics: a bug report that mentions a docstring is not a documentation task.
     return _kind(title) or _weak_kind(title) or ("fix" if _kind(rest) == "fix" else "feature")
 
@@ -157,7 +181,9 @@ def _flag(flag: str) -> Effort:
     try:
         return Effort(flag.strip().upper())
     except ValueError:
-        raise BadOption(f"Effort “{flag}” does not exist; it is one of {', '.join(Effort)}.") from None
+        raise BadOption(
+            f"Effort “{flag}” does not exist; it is one of {', '.join(Effort)}."
+        ) from None
 
 
 def _label(labels: Sequence[str]) -> EffortGuess | None:
@@ -195,4 +221,7 @@ def _weak_kind(title: str) -> BranchType | None:
 
 
 def _adds_a_fix(rest: str) -> bool:
-    return re.match(r"\s*(?:a |an |the )?(?:\w+ )?(?:hot|bug)?fix(?:es)?\b", rest, re.IGNORECASE) is not None
+    return (
+        re.match(r"\s*(?:a |an |the )?(?:\w+ )?(?:hot|bug)?fix(?:es)?\b", rest, re.IGNORECASE)
+        is not None
+    )

@@ -5,7 +5,14 @@ They are a changed request, another effort, an approval in doubt and failed chec
 
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.handle_report import reenter_phase
-from forge_bot.engine.pipeline import AgentPhase, AnyPhase, DecisionPhase, GatePhase, Pipeline, SetupPhase
+from forge_bot.engine.pipeline import (
+    AgentPhase,
+    AnyPhase,
+    DecisionPhase,
+    GatePhase,
+    Pipeline,
+    SetupPhase,
+)
 from forge_bot.engine.reports import ApprovalDoubted, ChecksFailed, EffortChanged, RequestRefreshed
 from forge_bot.engine.state import ArtifactRecord, Reason, ShownVersion, State
 from forge_bot.engine.transitions import add_fix, go_back, is_left_out
@@ -27,7 +34,10 @@ def apply_refresh(pipeline: Pipeline, state: State, report: RequestRefreshed) ->
     Every artifact made from the old request is written again; the agents see the old version.
     """
     if report.request_hash == state.request_hash:
-        raise ReportRejected("The request has not changed.", hint="Edit the issue first, or say what should be different by reject.")
+        raise ReportRejected(
+            "The request has not changed.",
+            hint="Edit the issue first, or say what should be different by reject.",
+        )
     record = ArtifactRecord(blob=report.request_blob, phase=pipeline.phases[0].id, round=1)
     fresh = state.replace(
         title=report.title,
@@ -45,7 +55,11 @@ def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged)
     if report.effort is state.effort:
         raise ReportRejected(f"The run has effort {state.effort} already.")
     if pipeline.position(state.current_phase) >= pipeline.position(pipeline.implementation.id):
-        back = f"Go back with retry {plan.id} first, or abandon the run." if (plan := pipeline.approved_first) else "Abandon the run first."
+        back = (
+            f"Go back with retry {plan.id} first, or abandon the run."
+            if (plan := pipeline.approved_first)
+            else "Abandon the run first."
+        )
         raise ReportRejected(f"The tasks have begun, so effort {state.effort} stays.", hint=back)
     state = state.replace(
         effort=report.effort,
@@ -53,7 +67,11 @@ def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged)
         flow_template=pipeline.flows[report.effort],
         skipped_phases=pipeline.skipped(report.effort, auto=state.flags.auto),
     )
-    return reenter_phase(pipeline, go_back(pipeline, state, _first(pipeline, state, undone=True).id, keep_rounds=True), report.at)
+    return reenter_phase(
+        pipeline,
+        go_back(pipeline, state, _first(pipeline, state, undone=True).id, keep_rounds=True),
+        report.at,
+    )
 
 
 def apply_doubt(pipeline: Pipeline, state: State, report: ApprovalDoubted) -> State:
@@ -61,8 +79,14 @@ def apply_doubt(pipeline: Pipeline, state: State, report: ApprovalDoubted) -> St
     phase = pipeline.phase(report.gate)
     if not isinstance(phase, GatePhase) or state.gate is not None:
         raise ReportRejected(f"{report.gate} cannot be asked again now.")
-    files = tuple(ShownVersion(name=name, blob=state.artifacts[name].blob) for name in phase.shows if name in state.artifacts)
-    return open_decision(pipeline, state, Reason.UNVERIFIED_APPROVAL, f"{phase.label}: {report.why}", files=files)
+    files = tuple(
+        ShownVersion(name=name, blob=state.artifacts[name].blob)
+        for name in phase.shows
+        if name in state.artifacts
+    )
+    return open_decision(
+        pipeline, state, Reason.UNVERIFIED_APPROVAL, f"{phase.label}: {report.why}", files=files
+    )
 
 
 def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) -> State:
@@ -71,15 +95,36 @@ def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) 
     After two rounds ask a person.
     """
     if state.gate is not None:
-        raise ReportRejected(f"{state.gate.name} waits for an answer; the checks can be looked at after it.")
+        raise ReportRejected(
+            f"{state.gate.name} waits for an answer; the checks can be looked at after it."
+        )
     count = state.rounds.get(CHECKS, 0) + 1
     record = ArtifactRecord(blob=report.blob, phase=state.current_phase, round=count)
-    state = state.replace(artifacts={**state.artifacts, report.artifact: record}, rounds={**state.rounds, CHECKS: count})
+    state = state.replace(
+        artifacts={**state.artifacts, report.artifact: record},
+        rounds={**state.rounds, CHECKS: count},
+    )
     if count > CHECK_ROUNDS:
         said = f"still red after {CHECK_ROUNDS} rounds: {', '.join(report.checks)}"
-        return open_decision(pipeline, state, Reason.CHECKS_RED, said, files=(ShownVersion(name=report.artifact, blob=report.blob),))
-    findings = tuple(Finding(severity=Severity.CRITICAL, description=f"The check {name} is green.") for name in report.checks)
-    return add_fix(pipeline, state, report.artifact, "Make the checks of the pull request green", findings, report.at)
+        return open_decision(
+            pipeline,
+            state,
+            Reason.CHECKS_RED,
+            said,
+            files=(ShownVersion(name=report.artifact, blob=report.blob),),
+        )
+    findings = tuple(
+        Finding(severity=Severity.CRITICAL, description=f"The check {name} is green.")
+        for name in report.checks
+    )
+    return add_fix(
+        pipeline,
+        state,
+        report.artifact,
+        "Make the checks of the pull request green",
+        findings,
+        report.at,
+    )
 
 
 def _first(pipeline: Pipeline, state: State, *, undone: bool = False) -> AnyPhase:
@@ -92,5 +137,8 @@ def _first(pipeline: Pipeline, state: State, *, undone: bool = False) -> AnyPhas
         for phase in pipeline.phases
         if not isinstance(phase, SetupPhase | DecisionPhase)
         and not (undone and phase.id in state.completed_phases)
-        and (not is_left_out(pipeline, state, phase) or (isinstance(phase, AgentPhase) and bool(phase.stand_in)))
+        and (
+            not is_left_out(pipeline, state, phase)
+            or (isinstance(phase, AgentPhase) and bool(phase.stand_in))
+        )
     )

@@ -19,7 +19,9 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
 
     Raises an error if the answer does not count.
     """
-    gate = check_answer(state, answer, action_id(state, state.gate.name if state.gate is not None else None))
+    gate = check_answer(
+        state, answer, action_id(state, state.gate.name if state.gate is not None else None)
+    )
     state = record_decision(state, gate, answer)
     match answer.answer:
         case Answer.ABANDON:
@@ -42,7 +44,11 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
 def continue_with_budget(pipeline: Pipeline, state: State, at: datetime) -> State:
     """Return the state after the budget was raised. Everything that waited for money continues."""
     tasks = tuple(
-        task.model_copy(update={"stuck": None}) if task.stuck is not None and task.stuck.reason is Reason.BUDGET else task
+        (
+            task.model_copy(update={"stuck": None})
+            if task.stuck is not None and task.stuck.reason is Reason.BUDGET
+            else task
+        )
         for task in state.tasks
     )
     waited = tasks != state.tasks
@@ -58,7 +64,8 @@ def _done_outside(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answ
     return hand_out(pipeline, state, answer.at)
 
 
-# -- approve ------------------------------------------------------------------------------------------------------
+# -- approve
+# --------------------------------------------------------------------------------------------------
 
 
 def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
@@ -67,12 +74,21 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
     task = state.task(gate.task) if gate.task is not None else None
     match gate.reason:
         case Reason.BUDGET:
-            raised = state.replace(budget=state.budget.with_higher_cap(state.first_cap or state.budget.spent))
+            raised = state.replace(
+                budget=state.budget.with_higher_cap(state.first_cap or state.budget.spent)
+            )
             return continue_with_budget(pipeline, raised, answer.at)
-        case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT | Reason.ROUNDS_EXHAUSTED | Reason.PROTECTED_PATHS if task is not None:
+        case (
+            Reason.INVALID_ARTIFACT
+            | Reason.UNREADABLE_VERDICT
+            | Reason.ROUNDS_EXHAUSTED
+            | Reason.PROTECTED_PATHS
+        ) if task is not None:
             return hand_out(pipeline, state.with_task(_accepted(task, gate.reason)), answer.at)
         case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT if gate.report is not None:
-            return accept(pipeline, state, gate.report.model_copy(update={"at": answer.at}), anyway=True)
+            return accept(
+                pipeline, state, gate.report.model_copy(update={"at": answer.at}), anyway=True
+            )
         case Reason.VERIFICATION_RED if state.verification is not None:
             verification = state.verification.model_copy(update={"accepted": True})
             return state.replace(verification=verification, attempts=0)
@@ -91,10 +107,15 @@ def _accepted(task: TaskState, reason: Reason) -> TaskState:
         return free.model_copy(update={"status": TaskStatus.CLEARED})
     if stuck is not None and stuck.review:
         return free.model_copy(update={"status": TaskStatus.PASSED})
-    return task_after_work(free, stuck.report) if stuck is not None and stuck.report is not None else free
+    return (
+        task_after_work(free, stuck.report)
+        if stuck is not None and stuck.report is not None
+        else free
+    )
 
 
-# -- reject -------------------------------------------------------------------------------------------------------
+# -- reject
+# --------------------------------------------------------------------------------------------------
 
 
 def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
@@ -109,18 +130,37 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         target = state.artifacts[gate.files[0].name].phase
         return add_note(go_back(pipeline, state, target), target, answer.by, answer.notes)
     if gate.reason in {Reason.ROUNDS_EXHAUSTED, Reason.VERIFICATION_RED, Reason.CHECKS_RED}:
-        rounds = {name: count for name, count in state.rounds.items() if name not in {state.current_phase, CHECKS}}
+        rounds = {
+            name: count
+            for name, count in state.rounds.items()
+            if name not in {state.current_phase, CHECKS}
+        }
         finding = Finding(severity=Severity.CRITICAL, description=answer.notes)
         origin = gate.files[0].name if gate.files else gate.name
         known = gate.report.inspection.findings if gate.report is not None else ()
-        return add_fix(pipeline, state.replace(rounds=rounds), origin, "Do as the maintainer says", (finding, *known), answer.at)
+        return add_fix(
+            pipeline,
+            state.replace(rounds=rounds),
+            origin,
+            "Do as the maintainer says",
+            (finding, *known),
+            answer.at,
+        )
     # The phase runs once more, with the notes and with its counters at zero.
     return add_note(state, state.current_phase, answer.by, answer.notes).replace(attempts=0)
 
 
 def _task_again(pipeline: Pipeline, state: State, task: TaskState, answer: Answered) -> State:
-    in_review = task.stuck is not None and task.stuck.review and task.stuck.reason is not Reason.ROUNDS_EXHAUSTED
-    phase = pipeline.task_review.id if in_review and pipeline.task_review is not None else pipeline.implementation.id
+    in_review = (
+        task.stuck is not None
+        and task.stuck.review
+        and task.stuck.reason is not Reason.ROUNDS_EXHAUSTED
+    )
+    phase = (
+        pipeline.task_review.id
+        if in_review and pipeline.task_review is not None
+        else pipeline.implementation.id
+    )
     status = TaskStatus.IMPLEMENTED if in_review else TaskStatus.PENDING
     again = task.model_copy(update={"status": status, "stuck": None, "attempts": 0, "rounds": 0})
     state = add_note(state.with_task(again), phase, answer.by, answer.notes, task.spec.id)

@@ -22,10 +22,26 @@ AUTO = "auto"
 """The name of the approver under --auto."""
 
 
-def digest(gate: PhaseId, round_: int, request_hash: str, base_commit: str, files: Iterable[ShownVersion], subject: str) -> str:
+def digest(
+    gate: PhaseId,
+    round_: int,
+    request_hash: str,
+    base_commit: str,
+    files: Iterable[ShownVersion],
+    subject: str,
+) -> str:
     """Return the digest that an approval is bound to, as hexadecimal sha256."""
-    named = [gate, round_, request_hash, base_commit, subject, [[file.name, file.blob] for file in files]]
-    return hashlib.sha256(json.dumps(named, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+    named = [
+        gate,
+        round_,
+        request_hash,
+        base_commit,
+        subject,
+        [[file.name, file.blob] for file in files],
+    ]
+    return hashlib.sha256(
+        json.dumps(named, ensure_ascii=False, separators=(",", ":")).encode()
+    ).hexdigest()
 
 
 def open_gate(
@@ -56,7 +72,11 @@ def open_gate(
         findings=findings,
         report=report,
     )
-    return state.replace(gate=gate, rounds={**state.rounds, name: round_}, current_phase_status=RunStatus.AWAITING_HUMAN)
+    return state.replace(
+        gate=gate,
+        rounds={**state.rounds, name: round_},
+        current_phase_status=RunStatus.AWAITING_HUMAN,
+    )
 
 
 def open_decision(
@@ -74,7 +94,13 @@ def open_decision(
     Its answers depend on what can be accepted.
     """
     unacceptable = reason is Reason.AGENT_FAILED or (report is not None and report.inspection.fatal)
-    options = ("reject",) if unacceptable else ("approve",) if reason is Reason.BUDGET else ("approve", "reject")
+    options = (
+        ("reject",)
+        if unacceptable
+        else ("approve",)
+        if reason is Reason.BUDGET
+        else ("approve", "reject")
+    )
     findings = report.inspection.findings if report is not None else ()
     shown = (ShownVersion(name=report.artifact, blob=report.blob),) if report is not None else ()
     return open_gate(
@@ -97,9 +123,16 @@ def refresh(state: State) -> State:
     if gate is None:
         return state
     files = tuple(
-        ShownVersion(name=file.name, blob=state.artifacts[file.name].blob) if file.name in state.artifacts else file for file in gate.files
+        (
+            ShownVersion(name=file.name, blob=state.artifacts[file.name].blob)
+            if file.name in state.artifacts
+            else file
+        )
+        for file in gate.files
     )
-    fresh = digest(gate.name, gate.round, state.request_hash, state.base_commit, files, gate.subject)
+    fresh = digest(
+        gate.name, gate.round, state.request_hash, state.base_commit, files, gate.subject
+    )
     return state.replace(gate=gate.model_copy(update={"files": files, "digest": fresh}))
 
 
@@ -108,8 +141,14 @@ def is_approved_by_auto(state: State, gate: GatePhase) -> bool:
 
     It does if the reviewer said APPROVE, no finding is above MINOR and nothing is marked as a risk.
     """
-    reviews = [state.artifacts[name] for name in gate.shows if name in state.artifacts and state.artifacts[name].verdict]
-    heavy = any(finding.severity is not Severity.MINOR for review in reviews for finding in review.findings)
+    reviews = [
+        state.artifacts[name]
+        for name in gate.shows
+        if name in state.artifacts and state.artifacts[name].verdict
+    ]
+    heavy = any(
+        finding.severity is not Severity.MINOR for review in reviews for finding in review.findings
+    )
     return (
         state.flags.auto
         and bool(reviews)
@@ -128,8 +167,12 @@ def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
     if answered.answer is Answer.ABANDON:
         return gate
     if answered.answer.value not in gate.options:
-        offered = ", ".join((*gate.options, *(["abandon"] if "abandon" not in gate.options else [])))
-        raise AnswerNotOffered(f"{gate.name} does not take “{answered.answer.value}”; it takes {offered}.")
+        offered = ", ".join(
+            (*gate.options, *(["abandon"] if "abandon" not in gate.options else []))
+        )
+        raise AnswerNotOffered(
+            f"{gate.name} does not take “{answered.answer.value}”; it takes {offered}."
+        )
     if "done" in gate.options and answered.action_id != action_id:
         raise WrongAction(f"The answer must name the action it settles, {action_id}.")
     if answered.answer is Answer.REJECT and not answered.notes.strip():
@@ -143,15 +186,22 @@ def _check_digest(gate: OpenGate, answered: Answered) -> None:
     short = gate.digest[:SHOWN_DIGEST]
     if answered.digest is not None:
         if not names_version(answered.digest, gate.digest):
-            raise StaleApproval(f"The approval names {answered.digest[:SHOWN_DIGEST]}, but {short} waits.")
+            raise StaleApproval(
+                f"The approval names {answered.digest[:SHOWN_DIGEST]}, but {short} waits."
+            )
         return
     before = [showing for showing in gate.shown if showing.at <= answered.at]
     if not before:
         raise StaleApproval("Nothing was shown before the approval was given.")
-    if any(showing.digest != before[-1].digest for showing in gate.shown if showing.at > answered.at):
+    if any(
+        showing.digest != before[-1].digest for showing in gate.shown if showing.at > answered.at
+    ):
         raise StaleApproval(f"A newer version, {short}, was shown after the approval was given.")
     if before[-1].digest != gate.digest:
-        raise StaleApproval(f"What was shown is {before[-1].digest[:SHOWN_DIGEST]}, but it has changed since: {short} waits.")
+        raise StaleApproval(
+            f"What was shown is {before[-1].digest[:SHOWN_DIGEST]}, but it has changed since:"
+            f" {short} waits."
+        )
 
 
 def record_decision(state: State, gate: OpenGate, answered: Answered) -> State:
@@ -167,13 +217,23 @@ def record_decision(state: State, gate: OpenGate, answered: Answered) -> State:
         reason=gate.reason,
         task=gate.task,
     )
-    return state.replace(gate=None, decisions=(*state.decisions, decision), current_phase_status=RunStatus.IN_PROGRESS)
+    return state.replace(
+        gate=None,
+        decisions=(*state.decisions, decision),
+        current_phase_status=RunStatus.IN_PROGRESS,
+    )
 
 
 def record_auto_approval(state: State, gate: GatePhase, at: datetime) -> State:
     """Return the state after a gate was approved automatically."""
-    files = tuple(ShownVersion(name=name, blob=state.artifacts[name].blob) for name in gate.shows if name in state.artifacts)
+    files = tuple(
+        ShownVersion(name=name, blob=state.artifacts[name].blob)
+        for name in gate.shows
+        if name in state.artifacts
+    )
     round_ = state.rounds.get(gate.id, 0) + 1
     bound = digest(gate.id, round_, state.request_hash, state.base_commit, files, "")
     decision = Decision(at=at, gate=gate.id, answer="approve", digest=bound, by=AUTO, via=AUTO)
-    return state.replace(decisions=(*state.decisions, decision), rounds={**state.rounds, gate.id: round_})
+    return state.replace(
+        decisions=(*state.decisions, decision), rounds={**state.rounds, gate.id: round_}
+    )

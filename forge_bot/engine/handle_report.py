@@ -26,13 +26,38 @@ from forge_bot.engine.reports import (
     PublicationAsked,
     Published,
 )
-from forge_bot.engine.state import ArtifactRecord, Reason, ShownVersion, State, Stuck, TaskState, TaskStatus, Verification
-from forge_bot.engine.transitions import PROCESS, add_fix, add_note, complete, enter, hand_out, send_back
+from forge_bot.engine.state import (
+    ArtifactRecord,
+    Reason,
+    ShownVersion,
+    State,
+    Stuck,
+    TaskState,
+    TaskStatus,
+    Verification,
+)
+from forge_bot.engine.transitions import (
+    PROCESS,
+    add_fix,
+    add_note,
+    complete,
+    enter,
+    hand_out,
+    send_back,
+)
 from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.values import CommandName, Finding, PhaseId, Severity, TaskId, Verdict
 from forge_bot.verification.judgement import judge
 
-OnAction = Prepared | ArtifactWritten | AgentFailed | CommandsRan | Published | PublicationAsked | ActionFailed
+OnAction = (
+    Prepared
+    | ArtifactWritten
+    | AgentFailed
+    | CommandsRan
+    | Published
+    | PublicationAsked
+    | ActionFailed
+)
 
 
 def handle_work_report(pipeline: Pipeline, state: State, report: OnAction) -> State:
@@ -64,11 +89,15 @@ def log_line(report: OnAction) -> str:
             return f"prepared: {len(report.results)} commands ran"
         case ArtifactWritten():
             verdict = report.inspection.verdict
-            return f"{report.artifact} written" + (f": {verdict.value}" if verdict is not None else "")
+            return f"{report.artifact} written" + (
+                f": {verdict.value}" if verdict is not None else ""
+            )
         case AgentFailed():
             return f"no answer ({report.reason.value}): {report.message}"
         case CommandsRan():
-            return "commands ran: " + ", ".join(f"{result.name.value} {result.exit_code}" for result in report.results)
+            return "commands ran: " + ", ".join(
+                f"{result.name.value} {result.exit_code}" for result in report.results
+            )
         case Published():
             return report.detail
         case PublicationAsked():
@@ -88,36 +117,51 @@ def _expect(pipeline: Pipeline, state: State, name: str) -> None:
     review = pipeline.task_review
     phase: PhaseId = state.current_phase
     if state.wave is not None:
-        phase = review.id if state.wave.review and review is not None else pipeline.implementation.id
+        phase = (
+            review.id if state.wave.review and review is not None else pipeline.implementation.id
+        )
     outstanding = action_id(state, phase)
     if state.gate is not None or name != outstanding:
         waiting = f"an answer at {state.gate.name}" if state.gate is not None else outstanding
         raise WrongAction(f"{name} is not outstanding; what is: {waiting}.")
 
 
-# -- setup --------------------------------------------------------------------------------------------------------
+# -- setup
+# --------------------------------------------------------------------------------------------------
 
 
 def _prepared(pipeline: Pipeline, state: State, report: Prepared) -> State:
     if not isinstance(pipeline.phase(state.current_phase), SetupPhase):
         raise WrongReport(f"{state.current_phase} is not answered by a preparation.")
     baseline = tuple(result for result in report.results if result.name is not CommandName.SETUP)
-    state = state.replace(baseline=baseline, risks=tuple(dict.fromkeys((*state.risks, *report.risks))))
-    broken = [result for result in report.results if result.name is CommandName.SETUP and result.exit_code != 0]
+    state = state.replace(
+        baseline=baseline, risks=tuple(dict.fromkeys((*state.risks, *report.risks)))
+    )
+    broken = [
+        result
+        for result in report.results
+        if result.name is CommandName.SETUP and result.exit_code != 0
+    ]
     if broken:
-        subject = f"`{' '.join(broken[0].argv)}` ended with {broken[0].exit_code}:\n{broken[0].tail}"
+        subject = (
+            f"`{' '.join(broken[0].argv)}` ended with {broken[0].exit_code}:\n{broken[0].tail}"
+        )
         return open_decision(pipeline, state, Reason.SETUP_FAILED, subject)
     return complete(pipeline, state, report.at)
 
 
-# -- artifacts ----------------------------------------------------------------------------------------------------
+# -- artifacts
+# --------------------------------------------------------------------------------------------------
 
 
 def _artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> State:
     if report.task is not None or state.wave is not None:
         return _task_artifact(pipeline, state, report)
     phase = pipeline.phase(state.current_phase)
-    if not isinstance(phase, AgentPhase | ReviewPhase | VerifyPhase) or report.artifact != phase.writes:
+    if (
+        not isinstance(phase, AgentPhase | ReviewPhase | VerifyPhase)
+        or report.artifact != phase.writes
+    ):
         raise WrongReport(f"{state.current_phase} is not answered by {report.artifact}.")
     if isinstance(phase, VerifyPhase) and state.verification is None:
         raise WrongReport(f"{phase.id} needs the project's commands to run first.")
@@ -126,12 +170,18 @@ def _artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> Stat
     if not report.inspection.problems and not unreadable:
         return accept(pipeline, state, report)
     if state.attempts + 1 < pipeline.limits.artifact_attempts:
-        return add_note(state, phase.id, PROCESS, _complaint(report, unreadable=unreadable)).replace(attempts=state.attempts + 1)
+        return add_note(
+            state, phase.id, PROCESS, _complaint(report, unreadable=unreadable)
+        ).replace(attempts=state.attempts + 1)
     reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
-    return open_decision(pipeline, state, reason, _complaint(report, unreadable=unreadable), report=report)
+    return open_decision(
+        pipeline, state, reason, _complaint(report, unreadable=unreadable), report=report
+    )
 
 
-def accept(pipeline: Pipeline, state: State, report: ArtifactWritten, *, anyway: bool = False) -> State:
+def accept(
+    pipeline: Pipeline, state: State, report: ArtifactWritten, *, anyway: bool = False
+) -> State:
     """Return the state after an artifact was accepted.
 
     With `anyway`, a person accepts it in spite of what is missing.
@@ -147,15 +197,27 @@ def accept(pipeline: Pipeline, state: State, report: ArtifactWritten, *, anyway:
     return _refused(pipeline, state, phase, report)
 
 
-def _refused(pipeline: Pipeline, state: State, phase: ReviewPhase, report: ArtifactWritten) -> State:
+def _refused(
+    pipeline: Pipeline, state: State, phase: ReviewPhase, report: ArtifactWritten
+) -> State:
     count = state.rounds.get(phase.id, 0) + 1
     state = state.replace(rounds={**state.rounds, phase.id: count})
     findings = report.inspection.findings
-    text = f"{report.artifact} says {_verdict(phase, report).value}. Work off: {join_findings(findings)}"
+    text = (
+        f"{report.artifact} says {_verdict(phase, report).value}. Work off:"
+        f" {join_findings(findings)}"
+    )
     if count <= phase.rounds:
         if phase.sends_back_to is not None:
             return send_back(pipeline, state, phase, phase.sends_back_to, text)
-        return add_fix(pipeline, state, report.artifact, f"Work off the {phase.label.lower()}", findings, report.at)
+        return add_fix(
+            pipeline,
+            state,
+            report.artifact,
+            f"Work off the {phase.label.lower()}",
+            findings,
+            report.at,
+        )
     if phase.sends_back_to is not None:
         # The gate that follows shows the open findings; a person decides there.
         return complete(pipeline, state, report.at)
@@ -164,7 +226,10 @@ def _refused(pipeline: Pipeline, state: State, phase: ReviewPhase, report: Artif
 
 def join_findings(findings: tuple[Finding, ...]) -> str:
     """Join findings to one line for a note."""
-    return "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings) or "see its text"
+    return (
+        "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings)
+        or "see its text"
+    )
 
 
 def _verdict(phase: ReviewPhase | TaskReviewPhase, report: ArtifactWritten) -> Verdict:
@@ -207,12 +272,20 @@ def _risks(state: State, report: ArtifactWritten) -> tuple[str, ...]:
     Flags that only the last version of the artifact had are removed.
     """
     last = state.artifacts.get(report.artifact)
-    others = {risk for name, record in state.artifacts.items() if name != report.artifact for risk in record.risks}
+    others = {
+        risk
+        for name, record in state.artifacts.items()
+        if name != report.artifact
+        for risk in record.risks
+    }
     over = set(last.risks) - others if last is not None else set[str]()
-    return tuple(dict.fromkeys((*(risk for risk in state.risks if risk not in over), *report.risks)))
+    return tuple(
+        dict.fromkeys((*(risk for risk in state.risks if risk not in over), *report.risks))
+    )
 
 
-# -- tasks --------------------------------------------------------------------------------------------------------
+# -- tasks
+# --------------------------------------------------------------------------------------------------
 
 
 def _task_artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> State:
@@ -228,7 +301,9 @@ def _task_artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) ->
     if report.artifact != phase.writes.replace("{task}", task.spec.id):
         raise WrongReport(f"Task {task.spec.id} is not answered by {report.artifact}.")
     state = _remove_from_wave(_recorded(state, report, phase.id), task.spec.id)
-    unreadable = isinstance(phase, TaskReviewPhase) and _verdict(phase, report) is Verdict.UNREADABLE
+    unreadable = (
+        isinstance(phase, TaskReviewPhase) and _verdict(phase, report) is Verdict.UNREADABLE
+    )
     if report.inspection.problems or unreadable:
         state = _task_invalid(pipeline, state, task, report, phase, unreadable=unreadable)
     elif isinstance(phase, TasksPhase):
@@ -278,13 +353,22 @@ def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
     return task.model_copy(update={"stuck": stuck, "attempts": 0})
 
 
-def _task_reviewed(state: State, task: TaskState, report: ArtifactWritten, phase: TaskReviewPhase, implementation: PhaseId) -> State:
+def _task_reviewed(
+    state: State,
+    task: TaskState,
+    report: ArtifactWritten,
+    phase: TaskReviewPhase,
+    implementation: PhaseId,
+) -> State:
     verdict = _verdict(phase, report)
     if verdict.positive:
         passed = {"status": TaskStatus.PASSED, "verdict": verdict, "attempts": 0, "stuck": None}
         return state.with_task(task.model_copy(update=passed))
     rounds = task.rounds + 1
-    text = f"{report.artifact} says {verdict.value}. Work off: {join_findings(report.inspection.findings)}"
+    text = (
+        f"{report.artifact} says {verdict.value}. Work off:"
+        f" {join_findings(report.inspection.findings)}"
+    )
     failed = task.model_copy(update={"verdict": verdict, "rounds": rounds, "attempts": 0})
     if rounds <= phase.rounds:
         state = add_note(state, implementation, phase.agent, text, task.spec.id)
@@ -307,11 +391,14 @@ def _task_invalid(
     if tried.attempts < pipeline.limits.artifact_attempts:
         return add_note(state.with_task(tried), phase.id, PROCESS, complaint, task.spec.id)
     reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
-    stuck = Stuck(reason=reason, subject=complaint, review=isinstance(phase, TaskReviewPhase), report=report)
+    stuck = Stuck(
+        reason=reason, subject=complaint, review=isinstance(phase, TaskReviewPhase), report=report
+    )
     return state.with_task(tried.model_copy(update={"stuck": stuck}))
 
 
-# -- failures -----------------------------------------------------------------------------------------------------
+# -- failures
+# --------------------------------------------------------------------------------------------------
 
 
 def _failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
@@ -324,7 +411,9 @@ def _failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
     if report.reason is FailureReason.BUDGET:
         return open_decision(pipeline, state, Reason.BUDGET, report.message)
     if state.attempts + 1 < pipeline.limits.failure_attempts:
-        return add_note(state, phase.id, PROCESS, report.message).replace(attempts=state.attempts + 1)
+        return add_note(state, phase.id, PROCESS, report.message).replace(
+            attempts=state.attempts + 1
+        )
     return open_decision(pipeline, state, Reason.AGENT_FAILED, report.message)
 
 
@@ -336,7 +425,9 @@ def _task_failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State
     review = pipeline.task_review
     phase = review if wave.review and review is not None else pipeline.implementation
     place = f"{phase.id}/{task.spec.id}"
-    state = _remove_from_wave(state.replace(visits={**state.visits, place: state.visits.get(place, 0) + 1}), task.spec.id)
+    state = _remove_from_wave(
+        state.replace(visits={**state.visits, place: state.visits.get(place, 0) + 1}), task.spec.id
+    )
     tried = task.model_copy(update={"attempts": task.attempts + 1})
     if report.reason is FailureReason.BUDGET:
         stuck = Stuck(reason=Reason.BUDGET, subject=report.message, review=wave.review)
@@ -353,7 +444,8 @@ def _task_failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State
     return hand_out(pipeline, state, report.at)
 
 
-# -- commands and publications ------------------------------------------------------------------------------------
+# -- commands and publications
+# --------------------------------------------------------------------------------------------------
 
 
 def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
@@ -361,18 +453,30 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     if not isinstance(phase, VerifyPhase) or state.verification is not None:
         raise WrongReport(f"{state.current_phase} does not wait for commands.")
     judgement = judge(state.baseline, report.results)
-    record = ArtifactRecord(blob=report.blob, phase=phase.id, round=state.visits.get(phase.id, 0) + 1)
-    verification = Verification(results=report.results, red=judgement.red, reasons=judgement.reasons, notes=judgement.notes)
-    state = state.replace(artifacts={**state.artifacts, report.artifact: record}, verification=verification)
+    record = ArtifactRecord(
+        blob=report.blob, phase=phase.id, round=state.visits.get(phase.id, 0) + 1
+    )
+    verification = Verification(
+        results=report.results, red=judgement.red, reasons=judgement.reasons, notes=judgement.notes
+    )
+    state = state.replace(
+        artifacts={**state.artifacts, report.artifact: record}, verification=verification
+    )
     if not judgement.red:
         return state
     count = state.rounds.get(phase.id, 0) + 1
     state = state.replace(rounds={**state.rounds, phase.id: count})
     if count > phase.rounds:
         shown = (ShownVersion(name=report.artifact, blob=report.blob),)
-        return open_decision(pipeline, state, Reason.VERIFICATION_RED, "; ".join(judgement.reasons), files=shown)
-    findings = tuple(Finding(severity=Severity.CRITICAL, description=reason) for reason in judgement.reasons)
-    return add_fix(pipeline, state, report.artifact, "Make the verification green", findings, report.at)
+        return open_decision(
+            pipeline, state, Reason.VERIFICATION_RED, "; ".join(judgement.reasons), files=shown
+        )
+    findings = tuple(
+        Finding(severity=Severity.CRITICAL, description=reason) for reason in judgement.reasons
+    )
+    return add_fix(
+        pipeline, state, report.artifact, "Make the verification green", findings, report.at
+    )
 
 
 def _published(pipeline: Pipeline, state: State, report: Published) -> State:
@@ -387,8 +491,12 @@ def _published(pipeline: Pipeline, state: State, report: Published) -> State:
 def _action_failed(pipeline: Pipeline, state: State, report: ActionFailed) -> State:
     cleared = next((task for task in state.tasks if task.status is TaskStatus.CLEARED), None)
     if cleared is not None:
-        tried = cleared.model_copy(update={"status": TaskStatus.PENDING, "attempts": cleared.attempts + 1})
+        tried = cleared.model_copy(
+            update={"status": TaskStatus.PENDING, "attempts": cleared.attempts + 1}
+        )
         text = f"The approved change could not be applied: {report.message}"
-        state = add_note(state.with_task(tried), pipeline.implementation.id, PROCESS, text, cleared.spec.id)
+        state = add_note(
+            state.with_task(tried), pipeline.implementation.id, PROCESS, text, cleared.spec.id
+        )
         return hand_out(pipeline, state, report.at)
     return open_decision(pipeline, state, Reason.ACTION_FAILED, report.message)

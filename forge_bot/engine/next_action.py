@@ -3,7 +3,15 @@
 from typing import assert_never
 
 from forge_bot.artifacts.tasks import one_task
-from forge_bot.engine.actions import Action, Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile
+from forge_bot.engine.actions import (
+    Action,
+    Checkpoint,
+    Done,
+    Exec,
+    HumanGate,
+    SpawnAgent,
+    WriteFile,
+)
 from forge_bot.engine.pipeline import (
     AgentPhase,
     AnsweringPhase,
@@ -41,20 +49,42 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
     name = action_id(state)
     match phase:
         case SetupPhase():
-            return Exec(action_id=name, phase=phase.id, operation="prepare", commands=_commands_by_hand(state), setup_only=True)
+            return Exec(
+                action_id=name,
+                phase=phase.id,
+                operation="prepare",
+                commands=_commands_by_hand(state),
+                setup_only=True,
+            )
         case AgentPhase() if is_left_out(pipeline, state, phase):
-            return WriteFile(action_id=name, phase=phase.id, path=phase.writes, content=_one_task(pipeline, state))
+            return WriteFile(
+                action_id=name,
+                phase=phase.id,
+                path=phase.writes,
+                content=_one_task(pipeline, state),
+            )
         case AgentPhase() | ReviewPhase():
             return _spawn(pipeline, state, phase, name)
         case TasksPhase() | TaskReviewPhase():
             return _tasks(pipeline, state)
         case VerifyPhase() if state.verification is None:
             commands = _commands_by_hand(state)
-            return Exec(action_id=name, phase=phase.id, operation="verify", commands=commands, artifact=phase.writes)
+            return Exec(
+                action_id=name,
+                phase=phase.id,
+                operation="verify",
+                commands=commands,
+                artifact=phase.writes,
+            )
         case VerifyPhase():
             return _spawn(pipeline, state, phase, name)
         case PublishPhase():
-            return Exec(action_id=name, phase=phase.id, operation=phase.operation, commands=_commands_by_hand(state))
+            return Exec(
+                action_id=name,
+                phase=phase.id,
+                operation=phase.operation,
+                commands=_commands_by_hand(state),
+            )
         case GatePhase() | EndPhase() | DecisionPhase():
             # `enter` opens gates and ends runs; a run never stops here.
             raise AssertionError(phase.id)
@@ -70,27 +100,46 @@ def _one_task(pipeline: Pipeline, state: State) -> str:
     """The list of one task: what a person approved is implemented as a whole."""
     plan = pipeline.approved_first
     if plan is None:
-        return one_task(state.title, pipeline.phases[0].writes if isinstance(pipeline.phases[0], SetupPhase) else "")
-    return one_task(state.title, plan.writes, [part for part in _PARTS if part in agent_and_headings(plan, state)[1]])
+        return one_task(
+            state.title,
+            pipeline.phases[0].writes if isinstance(pipeline.phases[0], SetupPhase) else "",
+        )
+    return one_task(
+        state.title,
+        plan.writes,
+        [part for part in _PARTS if part in agent_and_headings(plan, state)[1]],
+    )
 
 
 def _done(pipeline: Pipeline, state: State) -> Done:
     abandoned = state.current_phase_status is RunStatus.ABANDONED
     done, skipped = len(state.completed_phases), len(state.skipped_phases)
-    said = f"abandoned at {state.current_phase}" if abandoned else f"completed: {done} phases, {skipped} skipped"
+    said = (
+        f"abandoned at {state.current_phase}"
+        if abandoned
+        else f"completed: {done} phases, {skipped} skipped"
+    )
     return Done(
         action_id=action_id(state),
         phase=state.current_phase,
         outcome="abandoned" if abandoned else "done",
         summary=f"Pipeline {said}",
-        summary_path=next((name for name in pipeline.documents("summary") if name in state.artifacts), None),
+        summary_path=next(
+            (name for name in pipeline.documents("summary") if name in state.artifacts), None
+        ),
     )
 
 
 def _question(state: State, gate: OpenGate) -> Checkpoint | HumanGate:
     name = action_id(state, gate.name)
     if "done" in gate.options and gate.task is not None:
-        return HumanGate(action_id=name, phase=gate.name, name=f"task-{gate.task}", task=gate.task, title=gate.subject)
+        return HumanGate(
+            action_id=name,
+            phase=gate.name,
+            name=f"task-{gate.task}",
+            task=gate.task,
+            title=gate.subject,
+        )
     return Checkpoint(
         action_id=name,
         phase=gate.resume_at,
@@ -106,7 +155,9 @@ def _question(state: State, gate: OpenGate) -> Checkpoint | HumanGate:
     )
 
 
-def _spawn(pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | VerifyPhase, name: str) -> SpawnAgent:
+def _spawn(
+    pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | VerifyPhase, name: str
+) -> SpawnAgent:
     agent, headings = agent_and_headings(phase, state)
     return SpawnAgent(
         action_id=name,
@@ -142,7 +193,9 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
             artifact=held_patch_name(cleared.spec.id),
         )
     wave = state.wave or Wave(review=False, remaining=())
-    phase = pipeline.task_review if wave.review and pipeline.task_review is not None else implementation
+    phase = (
+        pipeline.task_review if wave.review and pipeline.task_review is not None else implementation
+    )
     several = len(wave.remaining) > 1
     task_id = wave.remaining[0]
     return SpawnAgent(
@@ -163,7 +216,9 @@ def held_patch_name(task: TaskId) -> str:
     return f"held-{task}.patch"
 
 
-def inputs(pipeline: Pipeline, state: State, phase: AnsweringPhase, task: TaskState | None = None) -> tuple[str, ...]:
+def inputs(
+    pipeline: Pipeline, state: State, phase: AnsweringPhase, task: TaskState | None = None
+) -> tuple[str, ...]:
     """Return the existing artifacts that the phase reads.
 
     They include its own last version and the review that refused it.
@@ -177,7 +232,11 @@ def inputs(pipeline: Pipeline, state: State, phase: AnsweringPhase, task: TaskSt
         else:
             names.append(name)
     names.append(phase.writes.replace("{task}", task.spec.id) if task is not None else phase.writes)
-    names += [review.writes for review in pipeline.phases if isinstance(review, ReviewPhase) and review.sends_back_to == phase.id]
+    names += [
+        review.writes
+        for review in pipeline.phases
+        if isinstance(review, ReviewPhase) and review.sends_back_to == phase.id
+    ]
     if task is not None:
         review = pipeline.task_review
         names += [review.writes.replace("{task}", task.spec.id)] if review is not None else []

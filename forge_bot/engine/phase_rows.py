@@ -30,11 +30,34 @@ def rows(pipeline: Pipeline, state: State) -> tuple[Row, ...]:
     for phase in pipeline.phases:
         if isinstance(phase, DecisionPhase):
             continue
-        usage = sum((entry.usage for entry in state.log if entry.phase == phase.id and entry.usage is not None), Usage())
+        usage = sum(
+            (
+                entry.usage
+                for entry in state.log
+                if entry.phase == phase.id and entry.usage is not None
+            ),
+            Usage(),
+        )
         standing = _standing(pipeline, state, phase.id)
-        shown.append(Row(phase=phase.id, label=phase.label, standing=standing, usage=usage, note=_note(pipeline, state, phase.id)))
+        shown.append(
+            Row(
+                phase=phase.id,
+                label=phase.label,
+                standing=standing,
+                usage=usage,
+                note=_note(pipeline, state, phase.id),
+            )
+        )
     if state.gate is not None and state.gate.name == pipeline.decision.id:
-        shown.append(Row(phase=pipeline.decision.id, label=pipeline.decision.label, standing="waiting", usage=Usage(), note=_why(state)))
+        shown.append(
+            Row(
+                phase=pipeline.decision.id,
+                label=pipeline.decision.label,
+                standing="waiting",
+                usage=Usage(),
+                note=_why(state),
+            )
+        )
     return tuple(shown)
 
 
@@ -49,12 +72,20 @@ def _standing(pipeline: Pipeline, state: State, phase: PhaseId) -> Standing:
 
 def _note(pipeline: Pipeline, state: State, phase: PhaseId) -> str:
     if phase == pipeline.implementation.id and state.tasks:
-        settled = sum(task.status in {TaskStatus.PASSED, TaskStatus.SKIPPED} for task in state.tasks)
+        settled = sum(
+            task.status in {TaskStatus.PASSED, TaskStatus.SKIPPED} for task in state.tasks
+        )
         return f"{settled} of {len(state.tasks)} tasks"
-    decision = next((decision for decision in reversed(state.decisions) if decision.gate == phase), None)
+    decision = next(
+        (decision for decision in reversed(state.decisions) if decision.gate == phase), None
+    )
     if decision is not None:
         return f"{decision.answer} by {decision.by}"
-    records = [record for record in state.artifacts.values() if record.phase == phase and record.verdict is not None]
+    records = [
+        record
+        for record in state.artifacts.values()
+        if record.phase == phase and record.verdict is not None
+    ]
     return records[-1].verdict.value if records and records[-1].verdict is not None else ""
 
 
@@ -75,11 +106,15 @@ def in_task_order(log: Sequence[LogEntry], tasks: Sequence[TaskId]) -> list[LogE
     places = {task: place for place, task in enumerate(tasks)}
 
     def end_wave() -> None:
-        ordered.extend(sorted(wave, key=lambda entry: places.get(entry.task or TaskId(""), len(places))))
+        ordered.extend(
+            sorted(wave, key=lambda entry: places.get(entry.task or TaskId(""), len(places)))
+        )
         wave.clear()
 
     for entry in log:
-        if entry.task is None or any(each.phase != entry.phase or each.task == entry.task for each in wave):
+        if entry.task is None or any(
+            each.phase != entry.phase or each.task == entry.task for each in wave
+        ):
             end_wave()
         if entry.task is None:
             ordered.append(entry)

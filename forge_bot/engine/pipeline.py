@@ -25,8 +25,14 @@ PullRequestPart = Literal["summary", "approach", "requirements"]
 class RoundLimits(Frozen):
     """The number of attempts before a person decides."""
 
-    artifact_attempts: int = Field(default=2, ge=1, description="answers without the required headings, or without a readable verdict")
-    failure_attempts: int = Field(default=2, ge=1, description="agents that ended without an answer")
+    artifact_attempts: int = Field(
+        default=2,
+        ge=1,
+        description="answers without the required headings, or without a readable verdict",
+    )
+    failure_attempts: int = Field(
+        default=2, ge=1, description="agents that ended without an answer"
+    )
     parallel_tasks: int = Field(default=4, ge=1, le=16, description="tasks in one wave")
 
 
@@ -60,12 +66,24 @@ class AnsweringPhase(Phase):
     reads: tuple[str, ...] = ()
     writes: str
     headings: tuple[str, ...] = ()
-    changes: Literal["none", "task", "run", "names"] = Field(default="none", description="the diff the agent is shown from the start")
-    providers: tuple[str, ...] = Field(default=LOOKING_AROUND, description="what the agent may ask to be shown")
-    recalls: tuple[Recalled, ...] = Field(default=(), description="what the agent is told of past runs")
-    caption: str = Field(default="", description="the document in a few words, as comments introduce it")
-    pull_request: PullRequestPart | None = Field(default=None, description="the part of the pull request that the document provides")
-    follows_rules: bool = Field(default=False, description="the agent is told the standing rules on tasks")
+    changes: Literal["none", "task", "run", "names"] = Field(
+        default="none", description="the diff the agent is shown from the start"
+    )
+    providers: tuple[str, ...] = Field(
+        default=LOOKING_AROUND, description="what the agent may ask to be shown"
+    )
+    recalls: tuple[Recalled, ...] = Field(
+        default=(), description="what the agent is told of past runs"
+    )
+    caption: str = Field(
+        default="", description="the document in a few words, as comments introduce it"
+    )
+    pull_request: PullRequestPart | None = Field(
+        default=None, description="the part of the pull request that the document provides"
+    )
+    follows_rules: bool = Field(
+        default=False, description="the agent is told the standing rules on tasks"
+    )
 
 
 class AgentPhase(AnsweringPhase):
@@ -74,10 +92,19 @@ class AgentPhase(AnsweringPhase):
     kind: Literal["agent"]
     variants: dict[Effort, Variant] = Field(default_factory=dict[Effort, Variant])
     tasks: bool = Field(default=False, description="the artifact is the task list")
-    stand_in: Literal["one-task"] | None = Field(default=None, description="what is written when the phase is left out")
-    debug_headings: tuple[str, ...] = Field(default=(), description="headings asked for with --debug only")
-    names_files: bool = Field(default=False, description="agents that read the document are shown the files that it names")
-    shows_risks: bool = Field(default=False, description="signs of risk in the document are shown to the person at the next question")
+    stand_in: Literal["one-task"] | None = Field(
+        default=None, description="what is written when the phase is left out"
+    )
+    debug_headings: tuple[str, ...] = Field(
+        default=(), description="headings asked for with --debug only"
+    )
+    names_files: bool = Field(
+        default=False, description="agents that read the document are shown the files that it names"
+    )
+    shows_risks: bool = Field(
+        default=False,
+        description="signs of risk in the document are shown to the person at the next question",
+    )
 
 
 class ReviewPhase(AnsweringPhase):
@@ -88,10 +115,14 @@ class ReviewPhase(AnsweringPhase):
 
     kind: Literal["review"]
     verdicts: tuple[Verdict, ...]
-    rounds: int = Field(default=2, ge=1, description="negative verdicts that are worked off without asking a person")
+    rounds: int = Field(
+        default=2, ge=1, description="negative verdicts that are worked off without asking a person"
+    )
     sends_back_to: PhaseId | None = None
     adds_task: bool = False
-    restored_by_auto: bool = Field(default=False, description="--auto brings the phase back where an effort leaves it out")
+    restored_by_auto: bool = Field(
+        default=False, description="--auto brings the phase back where an effort leaves it out"
+    )
 
 
 class GatePhase(Phase):
@@ -120,7 +151,9 @@ class VerifyPhase(AnsweringPhase):
     """Runs the project's commands in our own process; then an agent explains their results."""
 
     kind: Literal["verify"]
-    rounds: int = Field(default=2, ge=0, description="red results that are worked off without asking a person")
+    rounds: int = Field(
+        default=2, ge=0, description="red results that are worked off without asking a person"
+    )
 
 
 class PublishPhase(Phase):
@@ -197,13 +230,19 @@ class Pipeline(Frozen):
         return tuple(
             phase.id
             for phase in self.phases
-            if effort in phase.skip and not (auto and isinstance(phase, ReviewPhase) and phase.restored_by_auto)
+            if effort in phase.skip
+            and not (auto and isinstance(phase, ReviewPhase) and phase.restored_by_auto)
         )
 
     @property
     def agents(self) -> tuple[str, ...]:
         """Return the names of all agents, including those of variants, sorted."""
-        variants = {variant.agent for phase in self.speaking if isinstance(phase, AgentPhase) for variant in phase.variants.values()}
+        variants = {
+            variant.agent
+            for phase in self.speaking
+            if isinstance(phase, AgentPhase)
+            for variant in phase.variants.values()
+        }
         return tuple(sorted({phase.agent for phase in self.speaking} | variants))
 
     @property
@@ -226,13 +265,17 @@ class Pipeline(Frozen):
 
     @property
     def summary(self) -> str:
-        """The document with the result of a run: the one marked as summary, else that of the last agent phase; "" if there is none."""
+        """The document with the result of a run: the one marked as summary, else that of the last
+        agent phase; "" if there is none.
+        """
         written = [phase.writes for phase in reversed(self.phases) if isinstance(phase, AgentPhase)]
         return next(iter((*self.documents("summary"), *written)), "")
 
     @property
     def approved_first(self) -> AgentPhase | None:
-        """The phase whose document is the first that a person approves: the one that the first gate sends back to."""
+        """The phase whose document is the first that a person approves: the one that the first gate
+        sends back to.
+        """
         gate = next((phase for phase in self.phases if isinstance(phase, GatePhase)), None)
         phase = self.phase(gate.sends_back_to) if gate is not None else None
         return phase if isinstance(phase, AgentPhase) else None
@@ -240,7 +283,9 @@ class Pipeline(Frozen):
     @property
     def reviews(self) -> tuple[ReviewPhase | TaskReviewPhase, ...]:
         """The phases whose documents are reviews, in order."""
-        return tuple(phase for phase in self.phases if isinstance(phase, ReviewPhase | TaskReviewPhase))
+        return tuple(
+            phase for phase in self.phases if isinstance(phase, ReviewPhase | TaskReviewPhase)
+        )
 
     def task_documents(self, task: str) -> tuple[str, ...]:
         """The documents about one task, in the order of their phases."""
@@ -250,7 +295,9 @@ class Pipeline(Frozen):
     @property
     def task_lists(self) -> tuple[str, ...]:
         """Return the artifacts that hold the tasks."""
-        return tuple(phase.writes for phase in self.phases if isinstance(phase, AgentPhase) and phase.tasks)
+        return tuple(
+            phase.writes for phase in self.phases if isinstance(phase, AgentPhase) and phase.tasks
+        )
 
     @property
     def decision(self) -> DecisionPhase:
@@ -295,7 +342,10 @@ Descriptor = Annotated[Pipeline | StepPipeline, Field(discriminator="kind")]
 def _structure(pipeline: Pipeline) -> list[str]:
     kinds = [phase.kind for phase in pipeline.phases]
     ids = [phase.id for phase in pipeline.phases]
-    problems = [f"phase id {name!r} stands twice" for name in sorted({name for name in ids if ids.count(name) > 1})]
+    problems = [
+        f"phase id {name!r} stands twice"
+        for name in sorted({name for name in ids if ids.count(name) > 1})
+    ]
     problems += [
         f"there must be exactly one phase of kind {kind!r}, not {kinds.count(kind)}"
         for kind in ("setup", "tasks", "decision", "end")
@@ -319,11 +369,23 @@ def _references(pipeline: Pipeline) -> list[str]:
     written: set[str] = set()
     agents: set[str] = set()
     for phase in pipeline.phases:
-        wanted = phase.reads if isinstance(phase, AnsweringPhase) else phase.shows if isinstance(phase, GatePhase) else ()
-        problems += [f"{phase.id} reads {name!r}, which no earlier phase writes" for name in wanted if _plain(name) not in written]
+        wanted = (
+            phase.reads
+            if isinstance(phase, AnsweringPhase)
+            else phase.shows
+            if isinstance(phase, GatePhase)
+            else ()
+        )
+        problems += [
+            f"{phase.id} reads {name!r}, which no earlier phase writes"
+            for name in wanted
+            if _plain(name) not in written
+        ]
         target = phase.sends_back_to if isinstance(phase, ReviewPhase | GatePhase) else None
         if target is not None and target not in agents:
-            problems.append(f"{phase.id} sends back to {target!r}, which is no earlier phase of kind 'agent'")
+            problems.append(
+                f"{phase.id} sends back to {target!r}, which is no earlier phase of kind 'agent'"
+            )
         if isinstance(phase, ReviewPhase) and (target is None) != phase.adds_task:
             problems.append(f"{phase.id} must either send back to a phase or add a task")
         if isinstance(phase, ReviewPhase | TaskReviewPhase) and not _judges(phase.verdicts):
@@ -337,7 +399,9 @@ def _references(pipeline: Pipeline) -> list[str]:
 
 def _judges(verdicts: tuple[Verdict, ...]) -> bool:
     readable = [verdict for verdict in verdicts if verdict is not Verdict.UNREADABLE]
-    return any(verdict.positive for verdict in readable) and any(not verdict.positive for verdict in readable)
+    return any(verdict.positive for verdict in readable) and any(
+        not verdict.positive for verdict in readable
+    )
 
 
 def _plain(name: str) -> str:

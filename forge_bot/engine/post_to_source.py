@@ -8,24 +8,54 @@ from forge_bot.errors import WrongReport
 
 
 def can_be_posted(pipeline: Pipeline, state: State) -> bool:
-    """Return whether there is a summary, the run came from an issue that takes comments, and nobody gave --nopr."""
-    return bool(pipeline.summary) and state.source.type == "github_issue" and bool(state.source.url) and not state.flags.skip_pr
+    """Return whether there is a summary, the run came from an issue that takes comments, and nobody
+    gave --nopr.
+    """
+    return (
+        bool(pipeline.summary)
+        and state.source.type == "github_issue"
+        and bool(state.source.url)
+        and not state.flags.skip_pr
+    )
 
 
 def ask_to_post(pipeline: Pipeline, state: State) -> State:
     """Return the state with the question open whether the summary is posted."""
     phase = pipeline.phase(state.current_phase)
-    if not isinstance(phase, PublishPhase) or phase.operation != "post-to-source" or not can_be_posted(pipeline, state):
+    if (
+        not isinstance(phase, PublishPhase)
+        or phase.operation != "post-to-source"
+        or not can_be_posted(pipeline, state)
+    ):
         raise WrongReport(f"{state.current_phase} asks nobody whether to post.")
     options = (Answer.POST.value, Answer.SKIP.value)
-    return open_gate(state, phase.id, resume_at=phase.id, files=_shown(pipeline, state), options=options, subject=state.source.url)
+    return open_gate(
+        state,
+        phase.id,
+        resume_at=phase.id,
+        files=_shown(pipeline, state),
+        options=options,
+        subject=state.source.url,
+    )
 
 
 def may_post(pipeline: Pipeline, state: State) -> bool:
-    """Return whether a person agreed to post the summary as it is, in answer to the last question about it."""
+    """Return whether a person agreed to post the summary as it is, in answer to the last question
+    about it.
+    """
     name = state.current_phase
-    asked = digest(name, state.rounds.get(name, 0), state.request_hash, state.base_commit, _shown(pipeline, state), state.source.url)
-    return any((each.gate, each.answer, each.digest) == (name, Answer.POST, asked) for each in state.decisions)
+    asked = digest(
+        name,
+        state.rounds.get(name, 0),
+        state.request_hash,
+        state.base_commit,
+        _shown(pipeline, state),
+        state.source.url,
+    )
+    return any(
+        (each.gate, each.answer, each.digest) == (name, Answer.POST, asked)
+        for each in state.decisions
+    )
 
 
 def _shown(pipeline: Pipeline, state: State) -> tuple[ShownVersion, ...]:

@@ -13,7 +13,9 @@ from forge_bot.values import CommandResult, Effort, Frozen, Inspection, PhaseId,
 
 
 class _Report(Frozen):
-    key: str = Field(min_length=1, description="a report with a key that was seen before changes nothing")
+    key: str = Field(
+        min_length=1, description="a report with a key that was seen before changes nothing"
+    )
     at: AwareDatetime
 
 
@@ -78,7 +80,9 @@ class ArtifactWritten(_OnAction):
     inspection: Inspection = Inspection()
     usage: Usage = Usage()
     risks: tuple[str, ...] = ()
-    held: str | None = Field(default=None, description="patch that touches protected paths and is not applied yet")
+    held: str | None = Field(
+        default=None, description="patch that touches protected paths and is not applied yet"
+    )
     held_blob: str = ""
     held_paths: tuple[str, ...] = ()
 

@@ -32,11 +32,16 @@ def handle_retry(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
     phase = pipeline.phase(report.phase)
     match phase:
         case TasksPhase():
-            state = _with_tasks(go_back(pipeline, state, phase.id), tuple(_as_planned(task) for task in state.tasks))
+            state = _with_tasks(
+                go_back(pipeline, state, phase.id), tuple(_as_planned(task) for task in state.tasks)
+            )
         case TaskReviewPhase():
             # Both task phases run together: the run returns to the tasks, and only their reviews
             # are open again.
-            state = _with_tasks(go_back(pipeline, state, pipeline.implementation.id), tuple(_unreviewed(task) for task in state.tasks))
+            state = _with_tasks(
+                go_back(pipeline, state, pipeline.implementation.id),
+                tuple(_unreviewed(task) for task in state.tasks),
+            )
         case _:
             state = go_back(pipeline, state, phase.id)
     if report.notes:
@@ -54,7 +59,11 @@ def _as_planned(task: TaskState) -> TaskState:
     What a person did outside or left out keeps its status.
     """
     settled_outside = task.spec.mode is TaskMode.HUMAN_GATE and task.status is TaskStatus.PASSED
-    return task if settled_outside or task.status is TaskStatus.SKIPPED else TaskState(spec=task.spec, origin=task.origin)
+    return (
+        task
+        if settled_outside or task.status is TaskStatus.SKIPPED
+        else TaskState(spec=task.spec, origin=task.origin)
+    )
 
 
 def _unreviewed(task: TaskState) -> TaskState:
@@ -63,7 +72,11 @@ def _unreviewed(task: TaskState) -> TaskState:
     A task that is not implemented stays as it is, including a question about it.
     """
     waits_elsewhere = task.stuck is not None and not task.stuck.review
-    if task.spec.mode is TaskMode.HUMAN_GATE or task.status not in _DONE_BY_AGENTS or waits_elsewhere:
+    if (
+        task.spec.mode is TaskMode.HUMAN_GATE
+        or task.status not in _DONE_BY_AGENTS
+        or waits_elsewhere
+    ):
         return task
     return TaskState(spec=task.spec, origin=task.origin, status=TaskStatus.IMPLEMENTED)
 
@@ -77,11 +90,19 @@ def _check(pipeline: Pipeline, state: State, target: PhaseId) -> None:
         raise NothingToRetry(f"The pipeline {pipeline.id} has no phase {target}.")
     name = _named(phase)
     if isinstance(phase, SetupPhase | EndPhase | DecisionPhase):
-        raise NothingToRetry(f"{name} cannot be done again.", hint="Name a phase between setup and end.", remedy=ShowStatus())
-    if is_left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
+        raise NothingToRetry(
+            f"{name} cannot be done again.",
+            hint="Name a phase between setup and end.",
+            remedy=ShowStatus(),
+        )
+    if is_left_out(pipeline, state, phase) and not (
+        isinstance(phase, AgentPhase) and phase.stand_in
+    ):
         raise NothingToRetry(f"{name} is left out of this run, which has effort {state.effort}.")
     if not _reached(pipeline, state, phase):
-        raise NothingToRetry(f"{name} has not been reached. Before it:", details=_missing(pipeline, state, phase))
+        raise NothingToRetry(
+            f"{name} has not been reached. Before it:", details=_missing(pipeline, state, phase)
+        )
 
 
 def _named(phase: AnyPhase) -> str:
@@ -92,13 +113,21 @@ def _reached(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
     if pipeline.position(phase.id) <= pipeline.position(state.current_phase):
         return True
     # The first tasks may have been reviewed while others are still to be implemented.
-    by_agents = [task for task in state.tasks if task.spec.mode is not TaskMode.HUMAN_GATE and task.status in _DONE_BY_AGENTS]
+    by_agents = [
+        task
+        for task in state.tasks
+        if task.spec.mode is not TaskMode.HUMAN_GATE and task.status in _DONE_BY_AGENTS
+    ]
     return isinstance(phase, TaskReviewPhase) and reviewed(pipeline, state) and bool(by_agents)
 
 
 def _missing(pipeline: Pipeline, state: State, target: AnyPhase) -> tuple[str, ...]:
     between = pipeline.phases[pipeline.position(state.current_phase) : pipeline.position(target.id)]
-    return tuple(_lacks(phase) for phase in between if not is_left_out(pipeline, state, phase) or isinstance(phase, AgentPhase))
+    return tuple(
+        _lacks(phase)
+        for phase in between
+        if not is_left_out(pipeline, state, phase) or isinstance(phase, AgentPhase)
+    )
 
 
 def _lacks(phase: AnyPhase) -> str:

@@ -9,7 +9,17 @@ from pydantic import Field, field_serializer
 
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.reports import ArtifactWritten, RunFlags, Source
-from forge_bot.values import CommandResult, Effort, Finding, PhaseId, Recorded, TaskId, TaskSpec, Usage, Verdict
+from forge_bot.values import (
+    CommandResult,
+    Effort,
+    Finding,
+    PhaseId,
+    Recorded,
+    TaskId,
+    TaskSpec,
+    Usage,
+    Verdict,
+)
 
 SCHEMA_VERSION = 1
 
@@ -72,7 +82,9 @@ class Stuck(Recorded):
 
     reason: Reason
     subject: str
-    review: bool = Field(default=False, description="it stuck in its review, not in its implementation")
+    review: bool = Field(
+        default=False, description="it stuck in its review, not in its implementation"
+    )
     files: tuple[ShownVersion, ...] = ()
     report: ArtifactWritten | None = Field(default=None, description="what approval would accept")
 
@@ -82,7 +94,9 @@ class TaskState(Recorded):
 
     spec: TaskSpec
     status: TaskStatus = TaskStatus.PENDING
-    origin: str = Field(default="", description="artifact that asked for it; empty for planned tasks")
+    origin: str = Field(
+        default="", description="artifact that asked for it; empty for planned tasks"
+    )
     attempts: int = 0
     rounds: int = 0
     verdict: Verdict | None = None
@@ -193,8 +207,13 @@ class State(Recorded):
     skipped_phases: tuple[PhaseId, ...] = ()
     step: int = Field(default=1, description="grows with every move; part of action ids")
     attempts: int = Field(default=0, description="tries at the current phase")
-    visits: dict[str, int] = Field(default_factory=dict[str, int], description="answers so far, by phase or phase/task")
-    rounds: dict[str, int] = Field(default_factory=dict[str, int], description="negative verdicts so far, by phase; shown gates, by gate")
+    visits: dict[str, int] = Field(
+        default_factory=dict[str, int], description="answers so far, by phase or phase/task"
+    )
+    rounds: dict[str, int] = Field(
+        default_factory=dict[str, int],
+        description="negative verdicts so far, by phase; shown gates, by gate",
+    )
     artifacts: dict[str, ArtifactRecord] = Field(default_factory=dict[str, ArtifactRecord])
     tasks: tuple[TaskState, ...] = ()
     wave: Wave | None = None
@@ -209,7 +228,9 @@ class State(Recorded):
     usage: Usage = Usage()
     pull_request: str = ""
     log: tuple[LogEntry, ...] = ()
-    seen: frozenset[str] = Field(default=frozenset(), description="keys of the reports folded so far")
+    seen: frozenset[str] = Field(
+        default=frozenset(), description="keys of the reports folded so far"
+    )
 
     @field_serializer("seen")
     def _sorted(self, seen: frozenset[str]) -> list[str]:
@@ -225,8 +246,15 @@ class State(Recorded):
 
     def with_task(self, changed: TaskState) -> Self:
         """Return this state with one task replaced."""
-        place = next((place for place, task in enumerate(self.tasks) if task.spec.id == changed.spec.id), None)
-        return self if place is None else self.replace(tasks=(*self.tasks[:place], changed, *self.tasks[place + 1 :]))
+        place = next(
+            (place for place, task in enumerate(self.tasks) if task.spec.id == changed.spec.id),
+            None,
+        )
+        return (
+            self
+            if place is None
+            else self.replace(tasks=(*self.tasks[:place], changed, *self.tasks[place + 1 :]))
+        )
 
     @property
     def ended(self) -> bool:

@@ -4,7 +4,12 @@ from datetime import datetime
 from itertools import count
 
 from forge_bot.artifacts.tasks import next_human, ready
-from forge_bot.engine.gates import is_approved_by_auto, open_decision, open_gate, record_auto_approval
+from forge_bot.engine.gates import (
+    is_approved_by_auto,
+    open_decision,
+    open_gate,
+    record_auto_approval,
+)
 from forge_bot.engine.pipeline import (
     AgentPhase,
     AnyPhase,
@@ -16,7 +21,16 @@ from forge_bot.engine.pipeline import (
     ReviewPhase,
     TasksPhase,
 )
-from forge_bot.engine.state import LogEntry, Note, RunStatus, ShownVersion, State, TaskState, TaskStatus, Wave
+from forge_bot.engine.state import (
+    LogEntry,
+    Note,
+    RunStatus,
+    ShownVersion,
+    State,
+    TaskState,
+    TaskStatus,
+    Wave,
+)
 from forge_bot.values import Finding, PhaseId, Severity, TaskId, TaskMode, TaskSpec
 
 PROCESS = "forge-bot"
@@ -28,13 +42,18 @@ def is_left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
     if isinstance(phase, DecisionPhase):
         return True
     if isinstance(phase, PublishPhase):
-        return (phase.skip_when == "no-pull-request" and state.flags.skip_pr) or (phase.skip_when == "no-source" and not state.source.url)
+        return (phase.skip_when == "no-pull-request" and state.flags.skip_pr) or (
+            phase.skip_when == "no-source" and not state.source.url
+        )
     return phase.id in pipeline.skipped(state.effort, auto=state.flags.auto)
 
 
 def complete(pipeline: Pipeline, state: State, at: datetime) -> State:
     """Complete the current phase and return the run at the next phase that needs an action."""
-    finished = (*(done for done in state.completed_phases if done != state.current_phase), state.current_phase)
+    finished = (
+        *(done for done in state.completed_phases if done != state.current_phase),
+        state.current_phase,
+    )
     fresh = state.replace(
         completed_phases=finished,
         attempts=0,
@@ -46,12 +65,17 @@ def complete(pipeline: Pipeline, state: State, at: datetime) -> State:
 def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> State:
     """Return the run at the first phase from `position` on that needs an action."""
     for phase in pipeline.phases[position:]:
-        if is_left_out(pipeline, state, phase) and not (isinstance(phase, AgentPhase) and phase.stand_in):
+        if is_left_out(pipeline, state, phase) and not (
+            isinstance(phase, AgentPhase) and phase.stand_in
+        ):
             state = _skipped(state, phase)
             continue
         here = state.replace(current_phase=phase.id, current_phase_status=RunStatus.IN_PROGRESS)
         if isinstance(phase, EndPhase):
-            return here.replace(current_phase_status=RunStatus.COMPLETED, completed_phases=(*here.completed_phases, phase.id))
+            return here.replace(
+                current_phase_status=RunStatus.COMPLETED,
+                completed_phases=(*here.completed_phases, phase.id),
+            )
         if isinstance(phase, TasksPhase):
             return hand_out(pipeline, here, at)
         if isinstance(phase, GatePhase):
@@ -75,12 +99,23 @@ def _skipped(state: State, phase: AnyPhase) -> State:
 
 
 def _open(state: State, phase: GatePhase) -> State:
-    shown = tuple(ShownVersion(name=name, blob=state.artifacts[name].blob) for name in phase.shows if name in state.artifacts)
-    findings = tuple(finding for name in phase.shows if name in state.artifacts for finding in state.artifacts[name].findings)
+    shown = tuple(
+        ShownVersion(name=name, blob=state.artifacts[name].blob)
+        for name in phase.shows
+        if name in state.artifacts
+    )
+    findings = tuple(
+        finding
+        for name in phase.shows
+        if name in state.artifacts
+        for finding in state.artifacts[name].findings
+    )
     return open_gate(state, phase.id, resume_at=phase.id, files=shown, findings=findings)
 
 
-def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: bool = False) -> State:
+def go_back(
+    pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: bool = False
+) -> State:
     """Return the run at an earlier phase.
 
     The phases after it are open again; their notes are dropped.
@@ -99,14 +134,26 @@ def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: b
         "wave": None,
         "gate": None,
         "verification": None,
-        "notes": tuple(note for note in state.notes if note.phase == target or note.phase not in later),
+        "notes": tuple(
+            note for note in state.notes if note.phase == target or note.phase not in later
+        ),
     }
     if not keep_rounds:
-        counted = {phase.id for phase in pipeline.phases[position:] if not isinstance(phase, GatePhase | DecisionPhase)}
-        changes["rounds"] = {name: count for name, count in state.rounds.items() if name not in counted}
+        counted = {
+            phase.id
+            for phase in pipeline.phases[position:]
+            if not isinstance(phase, GatePhase | DecisionPhase)
+        }
+        changes["rounds"] = {
+            name: count for name, count in state.rounds.items() if name not in counted
+        }
     if position < pipeline.position(pipeline.implementation.id):
-        planned = any(isinstance(phase, AgentPhase) and phase.tasks for phase in pipeline.phases[:position])
-        changes["tasks"] = tuple(TaskState(spec=task.spec) for task in state.tasks if planned and not task.origin)
+        planned = any(
+            isinstance(phase, AgentPhase) and phase.tasks for phase in pipeline.phases[:position]
+        )
+        changes["tasks"] = tuple(
+            TaskState(spec=task.spec) for task in state.tasks if planned and not task.origin
+        )
         state = _without_task_work(pipeline, state)
     return state.replace(**changes)
 
@@ -114,7 +161,9 @@ def go_back(pipeline: Pipeline, state: State, target: PhaseId, *, keep_rounds: b
 def _still_skipped(pipeline: Pipeline, state: State, later: set[PhaseId]) -> tuple[PhaseId, ...]:
     """Return the skipped phases without those whose condition is checked again on entry."""
     by_effort = pipeline.skipped(state.effort, auto=state.flags.auto)
-    return tuple(phase for phase in state.skipped_phases if phase in by_effort or phase not in later)
+    return tuple(
+        phase for phase in state.skipped_phases if phase in by_effort or phase not in later
+    )
 
 
 def _without_task_work(pipeline: Pipeline, state: State) -> State:
@@ -122,10 +171,18 @@ def _without_task_work(pipeline: Pipeline, state: State) -> State:
 
     Task 1 of the next plan may be another task and must not begin with them.
     """
-    phases = {phase.id for phase in (pipeline.implementation, pipeline.task_review) if phase is not None}
+    phases = {
+        phase.id for phase in (pipeline.implementation, pipeline.task_review) if phase is not None
+    }
     return state.replace(
-        artifacts={name: record for name, record in state.artifacts.items() if record.phase not in phases},
-        visits={place: count for place, count in state.visits.items() if place.partition("/")[0] not in phases},
+        artifacts={
+            name: record for name, record in state.artifacts.items() if record.phase not in phases
+        },
+        visits={
+            place: count
+            for place, count in state.visits.items()
+            if place.partition("/")[0] not in phases
+        },
     )
 
 
@@ -138,7 +195,8 @@ def _logged(state: State, at: datetime, phase: PhaseId, event: str) -> State:
     return state.replace(log=(*state.log, LogEntry(at=at, phase=phase, event=event)))
 
 
-# -- tasks --------------------------------------------------------------------------------------------------------
+# -- tasks
+# --------------------------------------------------------------------------------------------------
 
 
 def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
@@ -149,13 +207,19 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
     if state.wave is not None and state.wave.remaining:
         return state
     state = _pass_unreviewed(pipeline, state.replace(wave=None))
-    state = state.replace(current_phase=_phase_now(pipeline, state), current_phase_status=RunStatus.IN_PROGRESS, attempts=0)
+    state = state.replace(
+        current_phase=_phase_now(pipeline, state),
+        current_phase_status=RunStatus.IN_PROGRESS,
+        attempts=0,
+    )
     if stuck := next((task for task in state.tasks if task.stuck is not None), None):
         return _ask_about(pipeline, state, stuck)
     if any(task.status is TaskStatus.CLEARED for task in state.tasks):
         return state
     if implemented := _ids(state, TaskStatus.IMPLEMENTED):
-        return state.replace(wave=Wave(review=True, remaining=implemented[: pipeline.limits.parallel_tasks]))
+        return state.replace(
+            wave=Wave(review=True, remaining=implemented[: pipeline.limits.parallel_tasks])
+        )
     specs = [task.spec for task in state.tasks]
     passed = {task.spec.id for task in state.tasks if task.settled}
     waiting = set(_ids(state, TaskStatus.PENDING))
@@ -183,7 +247,9 @@ def _pass_unreviewed(pipeline: Pipeline, state: State) -> State:
 
 def _phase_now(pipeline: Pipeline, state: State) -> PhaseId:
     review = pipeline.task_review
-    unimplemented = any(task.status in {TaskStatus.PENDING, TaskStatus.CLEARED} for task in state.tasks)
+    unimplemented = any(
+        task.status in {TaskStatus.PENDING, TaskStatus.CLEARED} for task in state.tasks
+    )
     if unimplemented or review is None or not reviewed(pipeline, state):
         return pipeline.implementation.id
     return review.id
@@ -212,39 +278,64 @@ def _ask_to_do(pipeline: Pipeline, state: State, task_id: TaskId) -> State:
     task = state.task(task_id)
     title = task.spec.title if task is not None else task_id
     phase = pipeline.implementation.id
-    return open_gate(state, phase, resume_at=phase, options=("done", "skip", "abandon"), subject=title, task=task_id)
+    return open_gate(
+        state,
+        phase,
+        resume_at=phase,
+        options=("done", "skip", "abandon"),
+        subject=title,
+        task=task_id,
+    )
 
 
 def _tasks_done(pipeline: Pipeline, state: State, at: datetime) -> State:
     implementation, review = pipeline.implementation, pipeline.task_review
     last = review if review is not None and reviewed(pipeline, state) else implementation
-    before = tuple(done for done in state.completed_phases if done not in {implementation.id, last.id})
+    before = tuple(
+        done for done in state.completed_phases if done not in {implementation.id, last.id}
+    )
     both = (implementation.id,) if last is implementation else (implementation.id, last.id)
     state = state.replace(
-        completed_phases=(*before, *both), attempts=0, notes=tuple(note for note in state.notes if note.phase not in both)
+        completed_phases=(*before, *both),
+        attempts=0,
+        notes=tuple(note for note in state.notes if note.phase not in both),
     )
     return enter(pipeline, state, pipeline.position(last.id) + 1, at)
 
 
-def add_fix(pipeline: Pipeline, state: State, origin: str, title: str, findings: tuple[Finding, ...], at: datetime) -> State:
+def add_fix(
+    pipeline: Pipeline,
+    state: State,
+    origin: str,
+    title: str,
+    findings: tuple[Finding, ...],
+    at: datetime,
+) -> State:
     """Add a task that fixes the findings of `origin`, and return the run at its tasks.
 
     The reviews that come after the tasks are open again.
     """
     taken = {task.spec.id for task in state.tasks}
     free = next(name for number in count(1) if (name := TaskId(f"fix-{number}")) not in taken)
-    heavy = [finding for finding in findings if finding.severity is not Severity.MINOR] or list(findings)
+    heavy = [finding for finding in findings if finding.severity is not Severity.MINOR] or list(
+        findings
+    )
     spec = TaskSpec(
         id=free,
         title=title,
         mode=TaskMode.SEQUENTIAL,
-        acceptance=tuple(finding.description for finding in heavy) or (f"What {origin} found is worked off.",),
+        acceptance=tuple(finding.description for finding in heavy)
+        or (f"What {origin} found is worked off.",),
     )
     state = go_back(pipeline, state, pipeline.implementation.id, keep_rounds=True)
-    return hand_out(pipeline, state.replace(tasks=(*state.tasks, TaskState(spec=spec, origin=origin))), at)
+    return hand_out(
+        pipeline, state.replace(tasks=(*state.tasks, TaskState(spec=spec, origin=origin))), at
+    )
 
 
-def send_back(pipeline: Pipeline, state: State, review: ReviewPhase, target: PhaseId, text: str) -> State:
+def send_back(
+    pipeline: Pipeline, state: State, review: ReviewPhase, target: PhaseId, text: str
+) -> State:
     """Return the run at the phase whose artifact its reviewer refused."""
     state = go_back(pipeline, state, target, keep_rounds=True)
     return add_note(state, target, review.agent, text)

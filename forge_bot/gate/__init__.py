@@ -1,7 +1,8 @@
-"""Who is let in: events and comments read, people authorised, with nothing but the standard library.
+"""Who is let in: events and comments read, people authorised, with nothing but the standard
+library.
 
-`parse`, `obeyed` and `authorise` are pure. The gate uses them in front of everything, and who carries out commands uses them again on
-every comment that it reads by itself.
+`parse`, `obeyed` and `authorise` are pure. The gate uses them in front of everything, and who
+carries out commands uses them again on every comment that it reads by itself.
 """
 
 from forge_bot.gate.authorise import (

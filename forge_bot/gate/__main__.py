@@ -1,4 +1,5 @@
-"""`python3 -I forge_bot/gate/__main__.py`, from the folder of the action and with nothing installed; or `python -m forge_bot.gate`.
+"""`python3 -I forge_bot/gate/__main__.py`, from the folder of the action and with nothing
+installed; or `python -m forge_bot.gate`.
 
 With the word `stranded` it tells that forge-bot could not be installed.
 """
@@ -10,17 +11,22 @@ _OLDEST = (3, 11)
 
 
 def main() -> int:
-    """Decide about the event of this run of the workflow. The exit status is that of `forge_bot.gate.step.enter`."""
+    """Decide about the event of this run of the workflow. The exit status is that of
+    `forge_bot.gate.step.enter`.
+    """
     # Written so that older Pythons can read as far as this sentence.
     if sys.version_info < _OLDEST:
         sys.stdout.write(
-            "::error title=forge-bot::ACTION-001: Python 3.11 or newer is needed on this runner, for example by setup-python\n"
+            "::error title=forge-bot::ACTION-001: Python 3.11 or newer is needed on this runner,"
+            " for example by setup-python\n"
         )
         return 5
-    # Before the path is set, as little as possible is imported: the folder of this file may stand first on it.
+    # Before the path is set, as little as possible is imported: the folder of this file may stand
+    # first on it.
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
     sys.path[:] = [path for path in sys.path if path != here]
-    # As a file it is started without the folder of the package on the path, and in isolated mode with no folder at all.
+    # As a file it is started without the folder of the package on the path, and in isolated mode
+    # with no folder at all.
     sys.path.insert(0, os.path.dirname(os.path.dirname(here)))  # noqa: PTH120
     if sys.argv[1:] == ["stranded"]:
         from forge_bot.gate.install_failure import stranded as step
@@ -34,7 +40,10 @@ def main() -> int:
         place = error.__traceback__
         while place is not None and place.tb_next is not None:
             place = place.tb_next
-        where = "" if place is None else f" at {os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}"  # noqa: PTH119
+        where = ""
+        if place is not None:
+            file = os.path.basename(place.tb_frame.f_code.co_filename)  # noqa: PTH119
+            where = f" at {file}:{place.tb_lineno}"
         sys.stdout.write(f"::error title=forge-bot::ERR-001: {type(error).__name__}{where}\n")
         return 1
 

@@ -1,11 +1,15 @@
-"""The action as its users meet it: every input with its variable and default, every output. action.yml says the same; a test compares."""
+"""The action as its users meet it: every input with its variable and default, every output.
+action.yml says the same; a test compares.
+"""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ActionInput:
-    """One input of the action. Steps get it by a variable of its own and never as text of a script; empty means the default."""
+    """One input of the action. Steps get it by a variable of its own and never as text of a script;
+    empty means the default.
+    """
 
     name: str
     what: str
@@ -28,22 +32,46 @@ class ActionOutput:
 
 AT_THE_GATE = (
     ActionInput("prefix", "word that commands begin with", "/forge"),
-    ActionInput("bare", "`false`: only `/forge approve` counts, `/approve` is left to other programs", "true"),
+    ActionInput(
+        "bare",
+        "`false`: only `/forge approve` counts, `/approve` is left to other programs",
+        "true",
+    ),
     ActionInput("label", "label that starts a run", "forge"),
-    ActionInput("role", "lowest role that may give commands: triage, write, maintain or admin", "write"),
+    ActionInput(
+        "role", "lowest role that may give commands: triage, write, maintain or admin", "write"
+    ),
     ActionInput("login", "account that the token writes as", "github-actions[bot]"),
 )
 """What the gate has to know; everybody behind it reads the same."""
 
 INPUTS = (
-    ActionInput("github-token", "token that reads and writes: that of the job, or of an App", "${{ github.token }}", "GITHUB_TOKEN"),
+    ActionInput(
+        "github-token",
+        "token that reads and writes: that of the job, or of an App",
+        "${{ github.token }}",
+        "GITHUB_TOKEN",
+    ),
     *AT_THE_GATE,
     ActionInput("model", "model as `provider:model`; replaces `model` of `.forge/config.yml`"),
-    ActionInput("budget", "US dollars that a run may cost; replaces `budget` of `.forge/config.yml`"),
-    ActionInput("trust-local", "`true`: an approval that was given elsewhere than in the thread is not asked again", "false"),
-    ActionInput("extras", "model providers beyond OpenAI and Anthropic: google, bedrock, mistral, groq"),
+    ActionInput(
+        "budget", "US dollars that a run may cost; replaces `budget` of `.forge/config.yml`"
+    ),
+    ActionInput(
+        "trust-local",
+        "`true`: an approval that was given elsewhere than in the thread is not asked again",
+        "false",
+    ),
+    ActionInput(
+        "extras", "model providers beyond OpenAI and Anthropic: google, bedrock, mistral, groq"
+    ),
     ActionInput("python", "Python to start with, 3.11 or newer", "python3"),
-    ActionInput("part", "`all`, or one of `hear`, `work`, `publish` and `finish`, for a workflow in which these are jobs", "all"),
+    ActionInput(
+        "part",
+        "`all`, or one of `hear`, `work`, `publish` and `finish`, for a workflow in which these are"
+        " jobs",
+        "all",
+    ),
     ActionInput("wake", "what the part `hear` let in; for the parts behind it"),
     ActionInput("handed", "what was handed to the worker; for the parts behind it"),
     ActionInput("folder", "folder by which the part `work` hands on what it did", "forge-bot-work"),
@@ -51,7 +79,9 @@ INPUTS = (
 
 OUTPUTS = (
     ActionOutput(
-        "outcome", "`done`, `waiting`, `budget`, `abandoned`, `failed`, `usage` or `refused`; `working` before a worker; or the gate's word"
+        "outcome",
+        "`done`, `waiting`, `budget`, `abandoned`, `failed`, `usage` or `refused`; `working` before"
+        " a worker; or the gate's word",
     ),
     ActionOutput("issue", "number of the issue"),
     ActionOutput("branch", "branch of the run"),

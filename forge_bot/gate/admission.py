@@ -1,7 +1,14 @@
 """One wish at the gate: let in or refused, with a sign to the person who had it."""
 
 from forge_bot.gate import messages
-from forge_bot.gate.authorise import ActorPart, Denied, DenyReason, RequestedOperation, authorise, to_ask_about
+from forge_bot.gate.authorise import (
+    ActorPart,
+    Denied,
+    DenyReason,
+    RequestedOperation,
+    authorise,
+    to_ask_about,
+)
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.gate.environment_variables import Inputs, StepContext
 from forge_bot.gate.gate_result import GateOutcome, Result
@@ -21,9 +28,13 @@ _TOLD = {DenyReason.ROLE, DenyReason.UNVERIFIED, DenyReason.VIA_APP, DenyReason.
 
 
 class Admission:
-    """What one wish leads to on GitHub: one question about each person, a reaction, and comments that are never written twice."""
+    """What one wish leads to on GitHub: one question about each person, a reaction, and comments
+    that are never written twice.
+    """
 
-    def __init__(self, wish: Intent, github: GateClient, inputs: Inputs, around: StepContext) -> None:
+    def __init__(
+        self, wish: Intent, github: GateClient, inputs: Inputs, around: StepContext
+    ) -> None:
         self._wish = wish
         self._github = github
         self._inputs = inputs
@@ -33,13 +44,18 @@ class Admission:
     def outcome(self) -> GateOutcome:
         """Let the wish in, or refuse it."""
         policy = self._inputs.policy
-        standings = {login: self._standing(login) for login in to_ask_about(self._wish.attempt, policy)}
+        standings = {
+            login: self._standing(login) for login in to_ask_about(self._wish.attempt, policy)
+        }
         verdict = authorise(self._wish.attempt, standings, policy)
         if isinstance(verdict, Denied):
             return self._refused(verdict)
         issue = self._issue_of_pull() if self._wish.on_pull else self._wish.thread
         if issue is None:
-            return GateOutcome(Result.NOTHING, "the pull request does not belong to a run on an issue of this repository")
+            return GateOutcome(
+                Result.NOTHING,
+                "the pull request does not belong to a run on an issue of this repository",
+            )
         self._react("eyes")
         if self._wish.mistyped:
             return self._corrected(issue, verdict.by)
@@ -47,14 +63,22 @@ class Admission:
             self._help()
         if self._wish.only_help:
             return GateOutcome(Result.HELPED, "the commands were listed", issue, verdict.by)
-        return GateOutcome(Result.PROCEED, f"allowed, in the name of {verdict.by.login}", issue, verdict.by, self._tracking(issue))
+        return GateOutcome(
+            Result.PROCEED,
+            f"allowed, in the name of {verdict.by.login}",
+            issue,
+            verdict.by,
+            self._tracking(issue),
+        )
 
     def _standing(self, login: str) -> Membership:
         answer = self._github.permission(login)
         return read_membership(login, answer.status, answer.body, answer.reason)
 
     def _issue_of_pull(self) -> int | None:
-        """The issue of the run that a pull request belongs to. A branch of a fork may have any name, so it must lie here."""
+        """The issue of the run that a pull request belongs to. A branch of a fork may have any
+        name, so it must lie here.
+        """
         answer = self._github.pull(self._wish.thread)
         head, base = answer.body["head"], answer.body["base"]
         repository = head.number("repo", "id")
@@ -79,7 +103,9 @@ class Admission:
             warning(f"the reaction could not be put there: {messages.plain(answer.told)}")
 
     def _say(self, mark: str, text: str, *, first: bool = False) -> None:
-        """Say it unless the mark is there. With `first` nothing was said before, whatever other workflows of this account wrote."""
+        """Say it unless the mark is there. With `first` nothing was said before, whatever other
+        workflows of this account wrote.
+        """
         _, trouble = self._thread.say_once(mark, text, first=first)
         if trouble:
             warning(f"the answer in the thread: {messages.plain(trouble)}")
@@ -88,19 +114,32 @@ class Admission:
         result = Result.UNVERIFIED if refused.ground is DenyReason.UNVERIFIED else Result.REFUSED
         outcome = GateOutcome(result, messages.plain(refused.sentence))
         said_here = self._wish.way in {Trigger.COMMENT, Trigger.LABEL}
-        here = [account for part in (ActorPart.AUTHOR, ActorPart.SENDER) if (account := self._wish.attempt.people.get(part)) is not None]
+        here = [
+            account
+            for part in (ActorPart.AUTHOR, ActorPart.SENDER)
+            if (account := self._wish.attempt.people.get(part)) is not None
+        ]
         own_doing = any(not refused.who or account.named(refused.who) for account in here)
-        # Who ran the workflow again sees the log of it; the person who wrote the comment did nothing now.
+        # Who ran the workflow again sees the log of it; the person who wrote the comment did
+        # nothing now.
         if said_here and own_doing and refused.ground in _TOLD:
             self._react("confused")
-            self._say(messages.REFUSAL_MARK, messages.refusal(refused, self._inputs.policy.floor, self._inputs.prefix))
+            self._say(
+                messages.REFUSAL_MARK,
+                messages.refusal(refused, self._inputs.policy.floor, self._inputs.prefix),
+            )
         return outcome
 
     def _corrected(self, issue: int, by: Account) -> GateOutcome:
         wish = self._wish
         if wish.comment is not None:
             first = self._react("confused")
-            text = messages.correction(wish.mistyped, self._inputs.prefix, wish.comment, others=len(wish.said) > len(wish.mistyped))
+            text = messages.correction(
+                wish.mistyped,
+                self._inputs.prefix,
+                wish.comment,
+                others=len(wish.said) > len(wish.mistyped),
+            )
             self._say(messages.reply_mark(wish.comment), text, first=first)
         lines = "; ".join(f"{line.written}: {line.hint}" for line in wish.mistyped)
         return GateOutcome(Result.MISTYPED, messages.plain(lines), issue, by)
@@ -110,11 +149,21 @@ class Admission:
         if comment is not None:
             mark = messages.reply_mark(comment)
             first = self._react("+1")
-            self._say(mark, f"{help_text(self._inputs.prefix, bare=self._inputs.bare)}\n\n{mark}", first=first)
+            self._say(
+                mark,
+                f"{help_text(self._inputs.prefix, bare=self._inputs.bare)}\n\n{mark}",
+                first=first,
+            )
 
     def _tracking(self, issue: int) -> int | None:
-        """The comment that tells how the run is doing: written now if one is to begin, otherwise the one that is there."""
-        thread = self._thread if issue == self._wish.thread else OwnComments(self._github, issue, self._inputs.policy.own)
+        """The comment that tells how the run is doing: written now if one is to begin, otherwise
+        the one that is there.
+        """
+        thread = (
+            self._thread
+            if issue == self._wish.thread
+            else OwnComments(self._github, issue, self._inputs.policy.own)
+        )
         mark = messages.tracking_mark(issue)
         if self._wish.attempt.deed is not RequestedOperation.START:
             found = thread.find(mark)

@@ -1,4 +1,6 @@
-"""Values that commands and flags take, on every face: amounts of money, digests, efforts. Standard library only."""
+"""Values that commands and flags take, on every face: amounts of money, digests, efforts. Standard
+library only.
+"""
 
 import re
 from decimal import Decimal
@@ -22,7 +24,9 @@ _TOKENS = re.compile(r"\+?\s?[0-9][0-9,._]*\s?[km]?\s?(?:tokens?|tok)", re.IGNOR
 
 
 def read_dollars(text: str) -> Decimal | None:
-    """Read `5`, `$5`, `+$5`, `+5.50` or `5 USD`: an amount above 0 and below 10,000. None for anything else."""
+    """Read `5`, `$5`, `+$5`, `+5.50` or `5 USD`: an amount above 0 and below 10,000. None for
+    anything else.
+    """
     match = _DOLLARS.fullmatch(text.strip())
     return Decimal(match[1]) if match is not None and Decimal(match[1]) > 0 else None
 

@@ -1,4 +1,6 @@
-"""Who may make forge-bot do something: one pure function for labels, comments, dispatches, re-runs and wakes."""
+"""Who may make forge-bot do something: one pure function for labels, comments, dispatches, re-runs
+and wakes.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +30,9 @@ class ActorPart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Who tries to do what. Everybody named here has to be allowed; an account that is None was deleted or hidden."""
+    """Who tries to do what. Everybody named here has to be allowed; an account that is None was
+    deleted or hidden.
+    """
 
     deed: RequestedOperation
     people: Mapping[ActorPart, Account | None]
@@ -45,9 +49,11 @@ def attempt_of_comment(
     via_app: str,
     others: Mapping[ActorPart, Account | None] | None = None,
 ) -> Attempt:
-    """Return the attempt that a comment with commands is; `others` have a part in the event beside author and sender.
+    """Return the attempt that a comment with commands is; `others` have a part in the event beside
+    author and sender.
 
-    The gate makes it of an event. Whoever reads the thread makes it of the comment. No fact has a default, so that both state all of them.
+    The gate makes it of an event. Whoever reads the thread makes it of the comment. No fact has a
+    default, so that both state all of them.
     """
     people = {ActorPart.AUTHOR: author, ActorPart.SENDER: sender, **(others or {})}
     return Attempt(deed, people, edited=edited, via_app=via_app)
@@ -95,14 +101,22 @@ def to_ask_about(attempt: Attempt, policy: Policy) -> tuple[str, ...]:
     """The names whose roles decide, each once; none when it is refused without."""
     if _unfit(attempt, policy) is not None:
         return ()
-    people = (account for account in attempt.people.values() if account is not None and account.kind is AccountKind.PERSON)
+    people = (
+        account
+        for account in attempt.people.values()
+        if account is not None and account.kind is AccountKind.PERSON
+    )
     return tuple({account.login.casefold(): account.login for account in people}.values())
 
 
-def authorise(attempt: Attempt, standings: Mapping[str, Membership], policy: Policy) -> Allowed | Denied:
-    """Whether it may be done. `standings` holds GitHub's answer for each name of `to_ask_about`; a missing one counts as unknown.
+def authorise(
+    attempt: Attempt, standings: Mapping[str, Membership], policy: Policy
+) -> Allowed | Denied:
+    """Whether it may be done. `standings` holds GitHub's answer for each name of `to_ask_about`; a
+    missing one counts as unknown.
 
-    The author of a comment has to be its sender. Bots may do nothing, but for the own one, which may wake its own run.
+    The author of a comment has to be its sender. Bots may do nothing, but for the own one, which
+    may wake its own run.
     """
     if (refused := _unfit(attempt, policy)) is not None:
         return refused
@@ -110,10 +124,22 @@ def authorise(attempt: Attempt, standings: Mapping[str, Membership], policy: Pol
         standing = standings.get(login)
         if not isinstance(standing, KnownRole):
             reason = "nobody asked GitHub" if standing is None else standing.reason
-            return Denied(DenyReason.UNVERIFIED, f"the role of @{login} could not be found out: {reason}", login)
+            return Denied(
+                DenyReason.UNVERIFIED,
+                f"the role of @{login} could not be found out: {reason}",
+                login,
+            )
         if standing.role < policy.floor:
-            named = f"“{standing.name}”, which counts as {standing.role.word}" if standing.name else standing.role.word
-            return Denied(DenyReason.ROLE, f"@{login} has the role {named}; {policy.floor.word} is needed", login)
+            named = (
+                f"“{standing.name}”, which counts as {standing.role.word}"
+                if standing.name
+                else standing.role.word
+            )
+            return Denied(
+                DenyReason.ROLE,
+                f"@{login} has the role {named}; {policy.floor.word} is needed",
+                login,
+            )
     return Allowed(_in_whose_name(attempt))
 
 
@@ -130,16 +156,33 @@ def _unfit(attempt: Attempt, policy: Policy) -> Denied | None:
         if (refused := _no_person(part, account, attempt.deed, policy)) is not None:
             return refused
     if attempt.via_app:
-        return Denied(DenyReason.VIA_APP, f"it was written through the app {attempt.via_app}, and a command has to be a person's own")
+        return Denied(
+            DenyReason.VIA_APP,
+            f"it was written through the app {attempt.via_app}, and a command has to be a"
+            " person's own",
+        )
     if attempt.edited:
-        return Denied(DenyReason.EDITED, "the comment was edited, so it is not clear who wrote what; write it anew")
+        return Denied(
+            DenyReason.EDITED,
+            "the comment was edited, so it is not clear who wrote what; write it anew",
+        )
     author, sender = attempt.people.get(ActorPart.AUTHOR), attempt.people.get(ActorPart.SENDER)
-    if author is not None and sender is not None and (author.id != sender.id or not author.named(sender.login)):
-        return Denied(DenyReason.NOT_THE_AUTHOR, f"@{sender.login} sent what @{author.login} wrote", sender.login)
+    if (
+        author is not None
+        and sender is not None
+        and (author.id != sender.id or not author.named(sender.login))
+    ):
+        return Denied(
+            DenyReason.NOT_THE_AUTHOR,
+            f"@{sender.login} sent what @{author.login} wrote",
+            sender.login,
+        )
     return None
 
 
-def _no_person(part: ActorPart, account: Account | None, deed: RequestedOperation, policy: Policy) -> Denied | None:
+def _no_person(
+    part: ActorPart, account: Account | None, deed: RequestedOperation, policy: Policy
+) -> Denied | None:
     if account is None:
         return Denied(DenyReason.GHOST, f"the {part.value} is no longer there")
     match account.kind:
@@ -148,8 +191,14 @@ def _no_person(part: ActorPart, account: Account | None, deed: RequestedOperatio
         case AccountKind.BOT:
             if deed is RequestedOperation.RESUME and account.named(policy.own):
                 return None
-            return Denied(DenyReason.BOT, f"the {part.value} {account.login} is a bot", account.login)
+            return Denied(
+                DenyReason.BOT, f"the {part.value} {account.login} is a bot", account.login
+            )
         case AccountKind.GHOST:
             return Denied(DenyReason.GHOST, f"the {part.value} is no longer there")
         case AccountKind.ORGANISATION | AccountKind.OTHER:
-            return Denied(DenyReason.NOT_A_PERSON, f"the {part.value} {account.login} is not a person", account.login)
+            return Denied(
+                DenyReason.NOT_A_PERSON,
+                f"the {part.value} {account.login} is not a person",
+                account.login,
+            )

@@ -1,4 +1,6 @@
-"""What a person can say to forge-bot in a comment: a closed union. Each knows its line in the comment, counted from 1."""
+"""What a person can say to forge-bot in a comment: a closed union. Each knows its line in the
+comment, counted from 1.
+"""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -114,7 +116,9 @@ class Abandon:
 
 @dataclass(frozen=True, slots=True)
 class PostSummary:
-    """Post the summary that was shown, or the version that is named. Only a terminal and a client are asked for it."""
+    """Post the summary that was shown, or the version that is named. Only a terminal and a client
+    are asked for it.
+    """
 
     line: int
     digest: str | None = None
@@ -127,7 +131,22 @@ class Help:
     line: int
 
 
-Command = Start | Approve | Reject | Ask | Retry | Status | Cost | Continue | Refresh | Resize | MarkDone | Skip | Abandon | Help
+Command = (
+    Start
+    | Approve
+    | Reject
+    | Ask
+    | Retry
+    | Status
+    | Cost
+    | Continue
+    | Refresh
+    | Resize
+    | MarkDone
+    | Skip
+    | Abandon
+    | Help
+)
 AnswerCommand = Approve | Reject | MarkDone | Skip | PostSummary | Abandon
 """What answers an open question, on every face."""
 

@@ -1,4 +1,6 @@
-"""What the action hands over in the environment: its inputs, and the variables that every step of a workflow has."""
+"""What the action hands over in the environment: its inputs, and the variables that every step of a
+workflow has.
+"""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +20,9 @@ _SWITCH = {"": True, "true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The inputs of the action that the gate reads; each has a variable of its own, and empty means the default."""
+    """The inputs of the action that the gate reads; each has a variable of its own, and empty means
+    the default.
+    """
 
     prefix: str = PREFIX
     bare: bool = True
@@ -48,7 +52,10 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     """The inputs. Raises BadInput for the first that cannot be."""
     prefix = environ.get("FORGE_BOT_PREFIX", "").strip() or PREFIX
     if not _PREFIX.fullmatch(prefix) or prefix[1:].casefold() in NAMED:
-        raise BadInput(f"FORGE_BOT_PREFIX is {prefix!r}: it has to be a sign (/ @ ! .) and a word of ASCII letters that is no command.")
+        raise BadInput(
+            f"FORGE_BOT_PREFIX is {prefix!r}: it has to be a sign (/ @ ! .) and a word of ASCII"
+            " letters that is no command."
+        )
     role = environ.get("FORGE_BOT_ROLE", "").strip() or Policy().floor.word
     if role not in FLOORS:
         raise BadInput(f"FORGE_BOT_ROLE is {role!r}: it is one of {', '.join(FLOORS)}.")
@@ -61,8 +68,18 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
 
 
 def read_step_context(environ: Mapping[str, str]) -> StepContext:
-    """The variables of https://docs.github.com/en/actions/reference/workflows-and-actions/variables. Raises NotInAction."""
-    needed = ("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY", "GITHUB_ACTOR", "GITHUB_OUTPUT", "GITHUB_TOKEN")
+    """The variables of
+    https://docs.github.com/en/actions/reference/workflows-and-actions/variables. Raises
+    NotInAction.
+    """
+    needed = (
+        "GITHUB_EVENT_NAME",
+        "GITHUB_EVENT_PATH",
+        "GITHUB_REPOSITORY",
+        "GITHUB_ACTOR",
+        "GITHUB_OUTPUT",
+        "GITHUB_TOKEN",
+    )
     if missing := [name for name in needed if not environ.get(name)]:
         raise NotInAction(f"The gate needs {', '.join(missing)} in its environment.")
     repository = environ["GITHUB_REPOSITORY"]
@@ -77,8 +94,10 @@ def read_step_context(environ: Mapping[str, str]) -> StepContext:
         api=(environ.get("GITHUB_API_URL") or "https://api.github.com").rstrip("/"),
         token=environ["GITHUB_TOKEN"],
         actor=environ["GITHUB_ACTOR"],
-        # Old servers do not tell who started the run. The first time that is the actor; later nobody can say.
-        triggering_actor=environ.get("GITHUB_TRIGGERING_ACTOR", "") or (environ["GITHUB_ACTOR"] if attempt == "1" else ""),
+        # Old servers do not tell who started the run. The first time that is the actor; later
+        # nobody can say.
+        triggering_actor=environ.get("GITHUB_TRIGGERING_ACTOR", "")
+        or (environ["GITHUB_ACTOR"] if attempt == "1" else ""),
         run_url=f"{server}/{repository}/actions/runs/{environ.get('GITHUB_RUN_ID', '')}",
         attempt=int(attempt) if attempt.isdecimal() else 1,
     )

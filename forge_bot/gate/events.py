@@ -1,4 +1,6 @@
-"""What happened, out of a payload and the name of its event: a closed union, and everything else is Nothing with a reason."""
+"""What happened, out of a payload and the name of its event: a closed union, and everything else is
+Nothing with a reason.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +24,9 @@ class LabelAdded:
 
 @dataclass(frozen=True, slots=True)
 class CommentCreated:
-    """Somebody wrote a comment. On a pull request, `thread` is its number and not that of an issue."""
+    """Somebody wrote a comment. On a pull request, `thread` is its number and not that of an
+    issue.
+    """
 
     thread: int
     comment: int
@@ -36,7 +40,9 @@ class CommentCreated:
 
 @dataclass(frozen=True, slots=True)
 class Dispatched:
-    """Somebody started the workflow by hand or through the API, with a command for an issue or without."""
+    """Somebody started the workflow by hand or through the API, with a command for an issue or
+    without.
+    """
 
     issue: int
     command: str
@@ -66,8 +72,9 @@ Event = LabelAdded | CommentCreated | Dispatched | CheckFailed | Nothing
 
 
 def read_event(name: str, payload: Node) -> Event:
-    """What a payload says. `name` is the event's name as in GITHUB_EVENT_NAME; the forms are those of
-    https://docs.github.com/en/webhooks/webhook-events-and-payloads. Nothing raises, whatever the payload is.
+    """What a payload says. `name` is the event's name as in GITHUB_EVENT_NAME; the forms are those
+    of https://docs.github.com/en/webhooks/webhook-events-and-payloads. Nothing raises, whatever the
+    payload is.
     """
     if not payload.exists:
         return Nothing("the payload is missing or cannot be read")
@@ -116,7 +123,9 @@ def _comment(payload: Node) -> Event:
 
 
 def is_edited(comment: Node) -> bool:
-    """Whether a comment says that it was changed after it was written. One that does not say when counts as changed."""
+    """Whether a comment says that it was changed after it was written. One that does not say when
+    counts as changed.
+    """
     created, updated = comment.text("created_at"), comment.text("updated_at")
     return not created or created != (updated or created)
 
@@ -132,7 +141,12 @@ def _repository_dispatch(payload: Node) -> Event:
 def _dispatched(inputs: Node, payload: Node) -> Event:
     written = inputs.text("issue").strip().removeprefix("#")
     issue = inputs.number("issue")
-    if issue is None and written.isascii() and written.isdigit() and len(written) < len("1234567890"):
+    if (
+        issue is None
+        and written.isascii()
+        and written.isdigit()
+        and len(written) < len("1234567890")
+    ):
         issue = int(written) or None
     if issue is None:
         return Nothing("the dispatch names no issue")
@@ -147,7 +161,9 @@ def _check_suite(payload: Node) -> Event:
 
 
 def _check_run(payload: Node) -> Event:
-    return _checks(payload, payload["check_run"], payload.text("check_run", "check_suite", "head_branch"))
+    return _checks(
+        payload, payload["check_run"], payload.text("check_run", "check_suite", "head_branch")
+    )
 
 
 def _workflow_run(payload: Node) -> Event:
@@ -169,13 +185,25 @@ def _checks(payload: Node, check: Node, branch: str) -> Event:
     pulls = _own_pulls(check, payload.number("repository", "id"))
     if not pulls:
         return Nothing("the branch has no pull request in this repository")
-    return CheckFailed(issue, branch, check.text("head_sha"), pulls, number, read_account(payload["sender"]))
+    return CheckFailed(
+        issue, branch, check.text("head_sha"), pulls, number, read_account(payload["sender"])
+    )
 
 
 def _own_pulls(check: Node, repository: int | None) -> tuple[int, ...]:
-    """The pull requests whose branch lies in this repository; branches of forks may have any name."""
-    pulls = (pull for pull in check.items("pull_requests") if pull.number("head", "repo", "id") == repository)
-    return tuple(number for pull in pulls if repository is not None and (number := pull.number("number")) is not None)
+    """The pull requests whose branch lies in this repository; branches of forks may have any
+    name.
+    """
+    pulls = (
+        pull
+        for pull in check.items("pull_requests")
+        if pull.number("head", "repo", "id") == repository
+    )
+    return tuple(
+        number
+        for pull in pulls
+        if repository is not None and (number := pull.number("number")) is not None
+    )
 
 
 _READERS: dict[str, Callable[[Node], Event]] = {

@@ -1,4 +1,6 @@
-"""The few questions that the gate asks GitHub, over urllib: an answer or the reason why there is none, never an exception."""
+"""The few questions that the gate asks GitHub, over urllib: an answer or the reason why there is
+none, never an exception.
+"""
 
 import http.client
 import json
@@ -52,7 +54,13 @@ class _Stay(urllib.request.HTTPRedirectHandler):
     """Redirects come back as answers: urllib would send the token along to wherever they lead."""
 
     def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: http.client.HTTPMessage, newurl: str
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
     ) -> None:
         del req, fp, code, msg, headers, newurl
 
@@ -60,7 +68,9 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 class GateClient:
     """One repository, asked with one token that goes to the host of the API and to no other."""
 
-    def __init__(self, api: str, repository: str, token: str, wait: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, api: str, repository: str, token: str, wait: Callable[[float], None] = time.sleep
+    ) -> None:
         self._api = api
         self._base = f"{api}/repos/{repository}"
         self._token = token
@@ -81,7 +91,9 @@ class GateClient:
 
     def react_to_comment(self, comment: int, content: str) -> ApiAnswer:
         """Put a reaction on a comment; one that is there already stays."""
-        return self._ask("POST", f"{self._base}/issues/comments/{comment}/reactions", {"content": content})
+        return self._ask(
+            "POST", f"{self._base}/issues/comments/{comment}/reactions", {"content": content}
+        )
 
     def react_to_issue(self, issue: int, content: str) -> ApiAnswer:
         """Put a reaction on an issue."""
@@ -89,13 +101,17 @@ class GateClient:
 
     def comment(self, issue: int, body: str) -> ApiAnswer:
         """Write a comment. It is not tried again when it may have been written."""
-        return self._ask("POST", f"{self._base}/issues/{issue}/comments", {"body": body}, again=False)
+        return self._ask(
+            "POST", f"{self._base}/issues/{issue}/comments", {"body": body}, again=False
+        )
 
     def edit_comment(self, comment: int, body: str) -> ApiAnswer:
         """Give a comment another text."""
         return self._ask("PATCH", f"{self._base}/issues/comments/{comment}", {"body": body})
 
-    def _ask(self, method: str, url: str, body: Mapping[str, str] | None = None, *, again: bool = True) -> ApiAnswer:
+    def _ask(
+        self, method: str, url: str, body: Mapping[str, str] | None = None, *, again: bool = True
+    ) -> ApiAnswer:
         answer = ApiAnswer(0, Node(), "not asked")
         for attempt in range(_TRIES):
             answer, headers = self._follow(method, url, body)
@@ -105,7 +121,9 @@ class GateClient:
             self._wait(pause)
         return answer
 
-    def _follow(self, method: str, url: str, body: Mapping[str, str] | None) -> tuple[ApiAnswer, Mapping[str, str]]:
+    def _follow(
+        self, method: str, url: str, body: Mapping[str, str] | None
+    ) -> tuple[ApiAnswer, Mapping[str, str]]:
         """One question, and the way to where a renamed repository is now, on the same host only."""
         home = urlsplit(self._api)[:2]
         for _ in range(_TRIES):
@@ -116,10 +134,17 @@ class GateClient:
             if urlsplit(url)[:2] != home:
                 return ApiAnswer(0, Node(), "GitHub's answer leads to another host"), {}
             if answer.status in {301, 302, 303} and method != "GET":
-                return ApiAnswer(0, Node(), "GitHub's answer leads elsewhere, and writing does not follow"), {}
+                return (
+                    ApiAnswer(
+                        0, Node(), "GitHub's answer leads elsewhere, and writing does not follow"
+                    ),
+                    {},
+                )
         return ApiAnswer(0, Node(), "GitHub's answers lead in circles"), {}
 
-    def _once(self, method: str, url: str, body: Mapping[str, str] | None) -> tuple[ApiAnswer, Mapping[str, str]]:
+    def _once(
+        self, method: str, url: str, body: Mapping[str, str] | None
+    ) -> tuple[ApiAnswer, Mapping[str, str]]:
         # The address begins with that of the API, which the runner names.
         request = urllib.request.Request(  # noqa: S310
             url,
@@ -159,11 +184,14 @@ def _lower(headers: Message) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
-def _pause(answer: ApiAnswer, headers: Mapping[str, str], attempt: int, *, again: bool) -> float | None:
+def _pause(
+    answer: ApiAnswer, headers: Mapping[str, str], attempt: int, *, again: bool
+) -> float | None:
     """Seconds until the question is asked again; None when the answer stands.
 
-    `retry-after` comes with the secondary limits (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api).
-    Such a question was not carried out, so that it can be asked again even if it writes.
+    `retry-after` comes with the secondary limits
+    (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api). Such
+    a question was not carried out, so that it can be asked again even if it writes.
     """
     if answer.status in _TOO_FAST and (after := headers.get("retry-after", "")).isdecimal():
         return float(after) if float(after) <= LONGEST_WAIT else None

@@ -1,7 +1,8 @@
-"""The commands as a table: name, what it takes, what it means, and how the rest of its line is read.
+"""The commands as a table: name, what it takes, what it means, and how the rest of its line is
+read.
 
-Thread, terminal and MCP read commands and answers with this table. It uses the standard library only, since the gate runs before
-anything is installed.
+Thread, terminal and MCP read commands and answers with this table. It uses the standard library
+only, since the gate runs before anything is installed.
 """
 
 import re
@@ -50,7 +51,9 @@ _PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class WrittenCommand:
-    """A command as somebody wrote it: its words on the line, and the lines below it that are no commands."""
+    """A command as somebody wrote it: its words on the line, and the lines below it that are no
+    commands.
+    """
 
     line: int
     said: str
@@ -74,7 +77,9 @@ class WrittenCommand:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One command. `takes` is shown behind its name; the name of the one that starts a run is empty."""
+    """One command. `takes` is shown behind its name; the name of the one that starts a run is
+    empty.
+    """
 
     name: str
     takes: str
@@ -112,20 +117,25 @@ def _post(written: WrittenCommand) -> PostSummary | Mistyped:
     return _bound(written, PostSummary)
 
 
-def _bound(written: WrittenCommand, command: Callable[[int, str | None], _Command]) -> _Command | Mistyped:
+def _bound(
+    written: WrittenCommand, command: Callable[[int, str | None], _Command]
+) -> _Command | Mistyped:
     """Read a yes to one version: nothing follows it, or the version."""
     digest = read_digest(written.rest)
     if digest is not None or not written.rest:
         return command(written.line, digest)
     return written.wrong(
-        f"an approval takes nothing, or the version you read ({SHORTEST_DIGEST} characters of it or more). If something should "
-        f"be different, write `{written.named('reject')}` and what; remarks that change nothing go on lines of their own."
+        f"an approval takes nothing, or the version you read ({SHORTEST_DIGEST} characters of it or"
+        f" more). If something should be different, write `{written.named('reject')}` and what;"
+        " remarks that change nothing go on lines of their own."
     )
 
 
 def _reject(written: WrittenCommand) -> Reject | Mistyped:
     if not written.text:
-        return written.wrong("please say what should be different, behind the command or on the lines below it.")
+        return written.wrong(
+            "please say what should be different, behind the command or on the lines below it."
+        )
     return Reject(written.line, written.text)
 
 
@@ -135,13 +145,18 @@ def _rejection(written: WrittenCommand) -> Reject:
 
 def _ask(written: WrittenCommand) -> Command | Mistyped:
     if not written.text:
-        return written.wrong("please write the question behind the command or on the lines below it.")
+        return written.wrong(
+            "please write the question behind the command or on the lines below it."
+        )
     return Ask(written.line, written.text)
 
 
 def _retry(written: WrittenCommand) -> Command | Mistyped:
     if written.rest and not _PHASE.fullmatch(written.rest):
-        return written.wrong("it takes the name of one phase, such as `phase-3`, or nothing; notes go on the lines below.")
+        return written.wrong(
+            "it takes the name of one phase, such as `phase-3`, or nothing; notes go on the lines"
+            " below."
+        )
     return Retry(written.line, written.rest.lower() or None, written.below.strip())
 
 
@@ -150,14 +165,18 @@ def _continue(written: WrittenCommand) -> Command | Mistyped:
     if amount is None:
         reason = f"{DOLLARS_ONLY}; " if is_tokens(written.rest) else ""
         example = f"`{written.named('continue')} +$5`"
-        return written.wrong(f"{reason}please say how many US dollars more, below 10,000, for example {example}.")
+        return written.wrong(
+            f"{reason}please say how many US dollars more, below 10,000, for example {example}."
+        )
     return Continue(written.line, amount)
 
 
 def _resize(written: WrittenCommand) -> Command | Mistyped:
     effort = SIZES.get(written.rest.casefold())
     if effort is None:
-        return written.wrong(f"it takes one of S, M and L, for example `{written.named('effort')} M`.")
+        return written.wrong(
+            f"it takes one of S, M and L, for example `{written.named('effort')} M`."
+        )
     return Resize(written.line, effort)
 
 
@@ -165,7 +184,11 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
     def read(written: WrittenCommand) -> _Command | Mistyped:
         if written.rest:
             name = written.said.split()[-1].lstrip("/").casefold()
-            start = f" (To start a run with these words as its text: `{written.prefix} -- {name} …`.)" if written.prefix else ""
+            start = (
+                f" (To start a run with these words as its text: `{written.prefix} -- {name} …`.)"
+                if written.prefix
+                else ""
+            )
             return written.wrong(f"it stands alone on its line.{start}")
         return command(written.line)
 
@@ -173,11 +196,29 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
 
 
 FORMS: tuple[Form, ...] = (
-    Form("", "[flags] [text]", "Start a run on this issue; the text is added to the request.", _start),
-    Form("approve", "[digest]", "Say yes to the version shown last, or to the one you name.", _approve),
-    Form("reject", "notes", "Send it back; the notes say what should be different.", _reject, ("revise",)),
+    Form(
+        "", "[flags] [text]", "Start a run on this issue; the text is added to the request.", _start
+    ),
+    Form(
+        "approve",
+        "[digest]",
+        "Say yes to the version shown last, or to the one you name.",
+        _approve,
+    ),
+    Form(
+        "reject",
+        "notes",
+        "Send it back; the notes say what should be different.",
+        _reject,
+        ("revise",),
+    ),
     Form("ask", "question", "Ask about the run; the answer changes nothing.", _ask),
-    Form("retry", "[phase]", "Do the current phase again, or go back to the one you name; lines below are notes.", _retry),
+    Form(
+        "retry",
+        "[phase]",
+        "Do the current phase again, or go back to the one you name; lines below are notes.",
+        _retry,
+    ),
     Form("status", "", "Show where the run stands.", _alone(Status)),
     Form("cost", "", "Show what the run has cost so far.", _alone(Cost)),
     Form("continue", "+$5", "Allow more money, and go on.", _continue),
@@ -189,13 +230,17 @@ FORMS: tuple[Form, ...] = (
     Form("help", "", "Show this list.", _alone(Help)),
 )
 
-NAMED: dict[str, Form] = {name: form for form in FORMS if form.name for name in (form.name, *form.also)}
+NAMED: dict[str, Form] = {
+    name: form for form in FORMS if form.name for name in (form.name, *form.also)
+}
 START = FORMS[0]
 _BEFORE_NOTES = (NAMED["reject"], NAMED["ask"])
 
 
 def form_named(word: str) -> Form | None:
-    """Return the command of this name, in lower case. A colon may follow one that takes notes: `reject: too long`."""
+    """Return the command of this name, in lower case. A colon may follow one that takes notes:
+    `reject: too long`.
+    """
     form = NAMED.get(word.removesuffix(":"))
     return form if word in NAMED or form in _BEFORE_NOTES else None
 
@@ -209,14 +254,16 @@ ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
     "post": _post,
     "abandon": _alone(Abandon),
 }
-"""What answers an open question. `post` is only asked for by a terminal and a client: in a thread the bot says the result itself."""
+"""What answers an open question. `post` is only asked for by a terminal and a client: in a thread
+the bot says the result itself."""
 
 
 def read_answer(text: str, prefix: str = "") -> AnswerCommand | Mistyped:
     """Read an answer that was typed at a question, such as `approve 1a2b3c4` or `revise shorter`.
 
-    The words are those of a comment: `approved` is a typo, never a yes. A slash before the word is allowed, and a colon after
-    `reject`. A rejection may come without notes: a terminal asks for them, and the engine refuses it.
+    The words are those of a comment: `approved` is a typo, never a yes. A slash before the word is
+    allowed, and a colon after `reject`. A rejection may come without notes: a terminal asks for
+    them, and the engine refuses it.
     """
     first, _, below = text.strip().partition("\n")
     word, *others = first.split(None, 1) or [""]

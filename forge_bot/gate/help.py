@@ -10,7 +10,9 @@ BAR = r"\|"
 
 def command_table(prefix: str = PREFIX, *, bare: bool = True) -> str:
     """All commands as a table of Markdown."""
-    rows = [_row(form.usage(prefix, bare=bare), _meaning(form.meaning, form.also)) for form in FORMS]
+    rows = [
+        _row(form.usage(prefix, bare=bare), _meaning(form.meaning, form.also)) for form in FORMS
+    ]
     return "\n".join(["| command | what it does |", "| --- | --- |", *rows])
 
 
@@ -24,7 +26,10 @@ def _meaning(meaning: str, also: tuple[str, ...]) -> str:
 
 def flag_table() -> str:
     """The flags of the command that starts a run, as a table of Markdown."""
-    values = [_row(f"--{name} {'S|M|L' if name == 'effort' else '5'}", meaning) for name, meaning in VALUES.items()]
+    values = [
+        _row(f"--{name} {'S|M|L' if name == 'effort' else '5'}", meaning)
+        for name, meaning in VALUES.items()
+    ]
     switches = [_row(f"--{name}", meaning) for name, meaning in SWITCHES.items()]
     return "\n".join(["| flag | meaning |", "| --- | --- |", *values, *switches])
 
@@ -32,5 +37,10 @@ def flag_table() -> str:
 def help_text(prefix: str, *, bare: bool) -> str:
     """The answer to `/help`."""
     both = f" Each also as `{prefix} approve` and so on." if bare else ""
-    how = f"A command begins its line, outside of quotes and code. Several may stand in one comment; edits are not read.{both}"
-    return "\n\n".join([command_table(prefix, bare=bare), f"`[flags]` of `{prefix}`:", flag_table(), how])
+    how = (
+        "A command begins its line, outside of quotes and code. Several may stand in one comment;"
+        f" edits are not read.{both}"
+    )
+    return "\n\n".join(
+        [command_table(prefix, bare=bare), f"`[flags]` of `{prefix}`:", flag_table(), how]
+    )

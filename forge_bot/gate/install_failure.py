@@ -1,4 +1,6 @@
-"""The step after an installation that failed: the thread hears of it, since nobody else on this machine can speak."""
+"""The step after an installation that failed: the thread hears of it, since nobody else on this
+machine can speak.
+"""
 
 import time
 from collections.abc import Callable, Mapping
@@ -12,7 +14,8 @@ from forge_bot.gate.own_comments import OwnComments
 
 
 def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
-    """Say in the thread and in the summary that nothing could be installed; 0, since the step before is what failed.
+    """Say in the thread and in the summary that nothing could be installed; 0, since the step
+    before is what failed.
 
     A tracking comment that says no more than that something has begun says this instead.
     """
@@ -26,7 +29,12 @@ def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
     issue = read_json(environ.get("FORGE_BOT_WAKE", "").encode()).number("issue")
     if issue is not None:
         github = GateClient(around.api, around.repository, around.token, wait)
-        trouble = _told(github, OwnComments(github, issue, inputs.policy.own), text, f"{around.run_url}/attempts/{around.attempt}")
+        trouble = _told(
+            github,
+            OwnComments(github, issue, inputs.policy.own),
+            text,
+            f"{around.run_url}/attempts/{around.attempt}",
+        )
         if trouble:
             outputs.warning(f"the thread could not be told: {messages.plain(trouble)}")
     return 0
@@ -36,7 +44,9 @@ def _told(github: GateClient, thread: OwnComments, text: str, run: str) -> str:
     """Write it where people look; empty, or what stood in the way."""
     begun = thread.find(messages.tracking_mark(thread.number))
     if begun is not None and begun.body.startswith(messages.BEGUN):
-        answer: ApiAnswer = github.edit_comment(begun.id, f"{text}\n\n{messages.tracking_mark(thread.number)}")
+        answer: ApiAnswer = github.edit_comment(
+            begun.id, f"{text}\n\n{messages.tracking_mark(thread.number)}"
+        )
         return "" if answer.good else answer.told
     mark = messages.stranded_mark(run)
     return thread.say_once(mark, f"{text}\n\n{mark}")[1]

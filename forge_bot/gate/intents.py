@@ -7,7 +7,14 @@ from typing import assert_never
 from forge_bot.gate.authorise import ActorPart, Attempt, RequestedOperation, attempt_of_comment
 from forge_bot.gate.command_types import Command, Help, Mistyped, Start
 from forge_bot.gate.environment_variables import Inputs, StepContext
-from forge_bot.gate.events import CheckFailed, CommentCreated, Dispatched, Event, LabelAdded, Nothing
+from forge_bot.gate.events import (
+    CheckFailed,
+    CommentCreated,
+    Dispatched,
+    Event,
+    LabelAdded,
+    Nothing,
+)
 from forge_bot.gate.parse_comment import parse
 from forge_bot.gate.people import Account, account_named
 
@@ -30,7 +37,9 @@ class NoIntent:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Something is asked for. `thread` is where it was said: the issue, or a pull request whose issue is not known yet."""
+    """Something is asked for. `thread` is where it was said: the issue, or a pull request whose
+    issue is not known yet.
+    """
 
     way: Trigger
     thread: int
@@ -58,15 +67,24 @@ class Intent:
 
 
 def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoIntent:
-    """What an event asks for. Whoever started this run of the workflow, also a second time, is one of the people concerned."""
-    others = {ActorPart.ACTOR: account_named(around.actor), ActorPart.RERUNNER: account_named(around.triggering_actor)}
+    """What an event asks for. Whoever started this run of the workflow, also a second time, is one
+    of the people concerned.
+    """
+    others = {
+        ActorPart.ACTOR: account_named(around.actor),
+        ActorPart.RERUNNER: account_named(around.triggering_actor),
+    }
     match event:
         case Nothing(reason):
             return NoIntent(reason)
         case LabelAdded(issue, added, sender):
             if not any(label.casefold() == inputs.label.casefold() for label in added):
                 return NoIntent("the label is not the one that starts a run")
-            return Intent(Trigger.LABEL, issue, Attempt(RequestedOperation.START, {ActorPart.SENDER: sender, **others}))
+            return Intent(
+                Trigger.LABEL,
+                issue,
+                Attempt(RequestedOperation.START, {ActorPart.SENDER: sender, **others}),
+            )
         case CommentCreated():
             return _of_comment(event, inputs, others)
         case Dispatched(issue, command, sender):
@@ -78,15 +96,26 @@ def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoI
             assert_never(event)
 
 
-def _of_comment(event: CommentCreated, inputs: Inputs, others: dict[ActorPart, Account | None]) -> Intent | NoIntent:
+def _of_comment(
+    event: CommentCreated, inputs: Inputs, others: dict[ActorPart, Account | None]
+) -> Intent | NoIntent:
     said = parse(event.body, inputs.prefix, bare=inputs.bare)
     if not said:
         return NoIntent("the comment holds no command")
-    attempt = attempt_of_comment(_deed(said), event.author, event.sender, edited=event.edited, via_app=event.via_app, others=others)
+    attempt = attempt_of_comment(
+        _deed(said),
+        event.author,
+        event.sender,
+        edited=event.edited,
+        via_app=event.via_app,
+        others=others,
+    )
     return Intent(Trigger.COMMENT, event.thread, attempt, said, event.comment, event.on_pull)
 
 
-def _of_dispatch(issue: int, command: str, people: dict[ActorPart, Account | None], inputs: Inputs) -> Intent | NoIntent:
+def _of_dispatch(
+    issue: int, command: str, people: dict[ActorPart, Account | None], inputs: Inputs
+) -> Intent | NoIntent:
     if not command:
         return Intent(Trigger.DISPATCH, issue, Attempt(RequestedOperation.RESUME, people))
     said = dispatched_command(command, inputs)
@@ -96,10 +125,18 @@ def _of_dispatch(issue: int, command: str, people: dict[ActorPart, Account | Non
 
 
 def dispatched_command(command: str, inputs: Inputs) -> tuple[Command | Mistyped, ...]:
-    """The commands in the input of a dispatch. There `approve 3f9c2a1b` is enough, since nothing else can be meant."""
-    written = command if command.startswith(("/", inputs.prefix[0])) else f"{inputs.prefix} {command}"
+    """The commands in the input of a dispatch. There `approve 3f9c2a1b` is enough, since nothing
+    else can be meant.
+    """
+    written = (
+        command if command.startswith(("/", inputs.prefix[0])) else f"{inputs.prefix} {command}"
+    )
     return parse(written, inputs.prefix, bare=inputs.bare)
 
 
 def _deed(said: tuple[Command | Mistyped, ...]) -> RequestedOperation:
-    return RequestedOperation.START if any(isinstance(part, Start) for part in said) else RequestedOperation.COMMAND
+    return (
+        RequestedOperation.START
+        if any(isinstance(part, Start) for part in said)
+        else RequestedOperation.COMMAND
+    )

@@ -1,4 +1,6 @@
-"""JSON from outside, read without trust: what is missing or of another type is empty, and nothing raises."""
+"""JSON from outside, read without trust: what is missing or of another type is empty, and nothing
+raises.
+"""
 
 import json
 from collections.abc import Iterator
@@ -39,7 +41,11 @@ class Node:
     def number(self, *keys: str) -> int | None:
         """The whole number above nothing there, as ids are; a boolean is none."""
         value = self.at(*keys).value
-        return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _LARGEST else None
+        return (
+            value
+            if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _LARGEST
+            else None
+        )
 
     def true(self, *keys: str) -> bool:
         """Whether `true` stands there, and nothing that is like it."""
@@ -48,7 +54,11 @@ class Node:
     def items(self, *keys: str) -> "Iterator[Node]":
         """The values of the list there; none where there is no list."""
         value = self.at(*keys).value
-        return (Node(item) for item in cast("list[object]", value)) if isinstance(value, list) else iter(())
+        return (
+            (Node(item) for item in cast("list[object]", value))
+            if isinstance(value, list)
+            else iter(())
+        )
 
 
 def read_json(data: bytes) -> Node:

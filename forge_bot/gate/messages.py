@@ -36,15 +36,20 @@ def beginning(run_url: str, issue: int) -> str:
 
 
 def stranded_mark(run_url: str) -> str:
-    """The last line of what is said when forge-bot could not be installed for a run of the workflow."""
+    """The last line of what is said when forge-bot could not be installed for a run of the
+    workflow.
+    """
     return f"{OWN_MARK}stranded run={run_url.rpartition('/runs/')[2]} -->"
 
 
 def stranded(run_url: str, prefix: str) -> str:
-    """Nothing could be installed. What people wrote stays unseen, so that the next job that can work carries it out."""
+    """Nothing could be installed. What people wrote stays unseen, so that the next job that can
+    work carries it out.
+    """
     return (
-        f"**forge-bot could not be set up on this machine, so nothing was done.** [The log]({run_url}) of the step that installs says why. "
-        f"Nothing is lost: when that is mended, run the job again, or write `{prefix}`."
+        "**forge-bot could not be set up on this machine, so nothing was done.** [The"
+        f" log]({run_url}) of the step that installs says why. Nothing is lost: when that is"
+        f" mended, run the job again, or write `{prefix}`."
     )
 
 
@@ -52,40 +57,62 @@ def refusal(refused: Denied, floor: Role, prefix: str) -> str:
     """One kind sentence for somebody who was refused."""
     who = f"@{refused.who}, " if refused.who else ""
     if refused.ground is DenyReason.ROLE:
-        may = f"Here forge-bot works for people with the role {floor.word} or higher, so nothing was done."
+        may = (
+            f"Here forge-bot works for people with the role {floor.word} or higher, so nothing was"
+            " done."
+        )
         text = f"{who}thank you! {may} Somebody who has it can say the same."
     elif refused.ground is DenyReason.UNVERIFIED:
-        text = f"{who}GitHub did not say just now whether you may do that, so nothing was done. Please write it again in a few minutes."
+        text = (
+            f"{who}GitHub did not say just now whether you may do that, so nothing was done. Please"
+            " write it again in a few minutes."
+        )
     else:
-        text = f"{who}{'nothing' if who else 'Nothing'} was done: {refused.sentence}. `{prefix} help` shows what can be said."
+        text = (
+            f"{who}{'nothing' if who else 'Nothing'} was done: {refused.sentence}. `{prefix} help`"
+            " shows what can be said."
+        )
     return f"{text}\n\n{REFUSAL_MARK}"
 
 
 def summary(result: Result, reason: str, floor: Role) -> str:
     """What the summary of the job says of the gate, with the next move where there is one."""
     moves = {
-        Result.REFUSED: f"Nothing was done. Somebody with the role {floor.word} or higher can say it in a new comment.",
+        Result.REFUSED: (
+            f"Nothing was done. Somebody with the role {floor.word} or higher can say it in a new"
+            " comment."
+        ),
         Result.UNVERIFIED: "Nothing was done. Run this job again, or write the command again.",
-        Result.MISTYPED: "Nothing was done. The answer in the thread says how it is written; write it in a new comment.",
+        Result.MISTYPED: (
+            "Nothing was done. The answer in the thread says how it is written; write it in a new"
+            " comment."
+        ),
     }
     return f"forge-bot, at the gate: **{result.value}**, {reason}. {moves.get(result, '')}".rstrip()
 
 
 def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, others: bool) -> str:
-    """What is wrong with the lines that were meant as commands. `others`: the comment had good ones too."""
+    """What is wrong with the lines that were meant as commands. `others`: the comment had good ones
+    too.
+    """
     lines = [f"- Line {line.line}, {shown(line.written)}: {line.hint}" for line in mistyped]
     nothing = "so nothing in this comment was done" if others else "so nothing was done"
     said = (
-        f"I did not understand that, {nothing}. Please write it in a new comment; edits are not read. `{prefix} help` lists the commands."
+        f"I did not understand that, {nothing}. Please write it in a new comment; edits are not"
+        f" read. `{prefix} help` lists the commands."
     )
     return "\n".join([said, "", *lines, "", reply_mark(comment)])
 
 
 def shown(text: str) -> str:
-    """Somebody's words as code: on one line, without anything that is not seen, and not for long."""
+    """Somebody's words as code: on one line, without anything that is not seen, and not for
+    long.
+    """
     return f"`{_INVISIBLE.sub('�', text)[:LONGEST_SHOWN]}`"
 
 
 def plain(text: str) -> str:
     """Somebody's words for a log: on one line, without control characters, and not for long."""
-    return " ".join("".join(character if character.isprintable() else "�" for character in text).split())[:200]
+    return " ".join(
+        "".join(character if character.isprintable() else "�" for character in text).split()
+    )[:200]

@@ -1,4 +1,6 @@
-"""What a step of a workflow hands on: outputs, its summary, and lines that GitHub shows beside the log."""
+"""What a step of a workflow hands on: outputs, its summary, and lines that GitHub shows beside the
+log.
+"""
 
 import os
 import sys
@@ -9,8 +11,8 @@ _MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 
 
 def write_outputs(path: str, values: Mapping[str, str]) -> None:
-    """Append the values to the file GITHUB_OUTPUT names. Each has a delimiter of its own that nobody can know before, since a value
-    that contains it could set other outputs.
+    """Append the values to the file GITHUB_OUTPUT names. Each has a delimiter of its own that
+    nobody can know before, since a value that contains it could set other outputs.
     """
     parts: list[str] = []
     for name, value in values.items():
@@ -43,9 +45,13 @@ def error(message: str) -> None:
 
 
 def line(text: str) -> None:
-    """A line of the log that says nothing to GitHub: words of others might begin with a command of its runner."""
+    """A line of the log that says nothing to GitHub: words of others might begin with a command of
+    its runner.
+    """
     safe = text.replace("\r", " ").replace("\n", " ")
-    sys.stdout.write(f"{safe.lstrip(':#')}\n" if safe.lstrip().startswith(("::", "##[")) else f"{safe}\n")
+    sys.stdout.write(
+        f"{safe.lstrip(':#')}\n" if safe.lstrip().startswith(("::", "##[")) else f"{safe}\n"
+    )
     sys.stdout.flush()
 
 

@@ -1,4 +1,6 @@
-"""What forge-bot itself wrote in a thread, found by its hidden marks, so that nothing is said twice."""
+"""What forge-bot itself wrote in a thread, found by its hidden marks, so that nothing is said
+twice.
+"""
 
 from dataclasses import dataclass
 
@@ -23,7 +25,9 @@ class OwnComment:
 
 
 class OwnComments:
-    """One issue or pull request. Its comments are read once, when somebody asks, and only the own ones are kept."""
+    """One issue or pull request. Its comments are read once, when somebody asks, and only the own
+    ones are kept.
+    """
 
     def __init__(self, github: GateClient, number: int, own: str) -> None:
         self.number = number
@@ -34,11 +38,18 @@ class OwnComments:
         self._read = False
 
     def find(self, mark: str) -> OwnComment | None:
-        """The first own comment with this mark. Anybody can copy a mark, so that the author decides."""
-        return next((comment for comment in self._own_comments() or () if comment.marked(mark)), None)
+        """The first own comment with this mark. Anybody can copy a mark, so that the author
+        decides.
+        """
+        return next(
+            (comment for comment in self._own_comments() or () if comment.marked(mark)), None
+        )
 
-    def say_once(self, mark: str, text: str, *, first: bool = False) -> tuple[OwnComment | None, str]:
-        """Write a comment that ends with this mark, unless it is there: the comment, or None and what stood in the way.
+    def say_once(
+        self, mark: str, text: str, *, first: bool = False
+    ) -> tuple[OwnComment | None, str]:
+        """Write a comment that ends with this mark, unless it is there: the comment, or None and
+        what stood in the way.
 
         With `first` the mark does not count: another workflow wrote it under the same account.
         """
@@ -50,7 +61,9 @@ class OwnComments:
         answer = self._github.comment(self.number, text)
         return self._written(answer, text, comments)
 
-    def _written(self, answer: ApiAnswer, text: str, comments: list[OwnComment]) -> tuple[OwnComment | None, str]:
+    def _written(
+        self, answer: ApiAnswer, text: str, comments: list[OwnComment]
+    ) -> tuple[OwnComment | None, str]:
         number = answer.body.number("id")
         if not answer.good or number is None:
             return None, answer.told
@@ -58,7 +71,13 @@ class OwnComments:
         comments.append(comment)
         account = read_account(answer.body["user"])
         if account is not None and not account.named(self._own):
-            return comment, f"comments are written as {account.login}; set FORGE_BOT_LOGIN to it, or the next run will not know its own"
+            return (
+                comment,
+                (
+                    f"comments are written as {account.login}; set FORGE_BOT_LOGIN to it, or the"
+                    " next run will not know its own"
+                ),
+            )
         return comment, ""
 
     def _own_comments(self) -> list[OwnComment] | None:

@@ -1,4 +1,6 @@
-"""From the text of a comment to the commands in it. Pure; both who lets in and who carries out read comments with it."""
+"""From the text of a comment to the commands in it. Pure; both who lets in and who carries out read
+comments with it.
+"""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +17,8 @@ LONGEST_BODY = 131_072
 _CANDIDATE = re.compile(r" {0,3}(?=\S)")
 _MARK = re.compile(r"^<!-- forge-bot:", re.MULTILINE)
 _NOT_OF_A_NAME = re.compile(r"[^\w-]|_")
-# What people call things elsewhere. Behind the prefix, such a word is no text for a run: the first ones never, the others not alone.
+# What people call things elsewhere. Behind the prefix, such a word is no text for a run: the first
+# ones never, the others not alone.
 _CLEARLY = {
     **dict.fromkeys(("yes", "ok", "okay", "lgtm"), "approve"),
     **dict.fromkeys(("no", "nope"), "reject"),
@@ -35,11 +38,13 @@ _HEX = re.compile(r"[0-9a-f]{7,64}")
 
 
 def parse(body: str, prefix: str = PREFIX, *, bare: bool = True) -> tuple[Command | Mistyped, ...]:
-    """The commands in a comment, in the order of their lines, with those that were meant as such and are none.
+    """The commands in a comment, in the order of their lines, with those that were meant as such
+    and are none.
 
-    A command begins its line, at most three blanks in, where the author speaks: not in quotes, code, HTML or a copied mail. Notes run on
-    to the next command or the end. Without `bare` only `/forge approve` counts and `/approve` is left to other programs. A comment
-    that carries the bot's own mark says nothing.
+    A command begins its line, at most three blanks in, where the author speaks: not in quotes,
+    code, HTML or a copied mail. Notes run on to the next command or the end. Without `bare` only
+    `/forge approve` counts and `/approve` is left to other programs. A comment that carries the
+    bot's own mark says nothing.
     """
     if len(body) > LONGEST_BODY or _MARK.search(body):
         return ()
@@ -53,7 +58,9 @@ def parse(body: str, prefix: str = PREFIX, *, bare: bool = True) -> tuple[Comman
 
 
 def obeyed(said: Sequence[Command | Mistyped]) -> tuple[Command, ...]:
-    """The commands of a comment that are carried out: none of them when one line is mistyped, since it may be the one that matters."""
+    """The commands of a comment that are carried out: none of them when one line is mistyped, since
+    it may be the one that matters.
+    """
     commands = tuple(part for part in said if not isinstance(part, Mistyped))
     return commands if len(commands) == len(said) else ()
 
@@ -77,7 +84,9 @@ class _Lines:
         return written.wrong(form) if isinstance(form, str) else form.read(written)
 
     def _recognise(self, line: str) -> tuple[Form | str, str, str] | None:
-        """The form a line has, or the hint where it nearly has one; the command as written; what stands behind it."""
+        """The form a line has, or the hint where it nearly has one; the command as written; what
+        stands behind it.
+        """
         blanks = _CANDIDATE.match(line)
         if blanks is None or line[blanks.end()] not in {"/", "／", self._prefix[0]}:
             return None
@@ -92,7 +101,9 @@ class _Lines:
         return (hint, word[:LONGEST_SHOWN], rest) if hint else None
 
     def _near(self, word: str) -> str:
-        """What was probably meant by a word that is no command; empty for all that others may mean something by."""
+        """What was probably meant by a word that is no command; empty for all that others may mean
+        something by.
+        """
         name = word.casefold()
         prefix = self._prefix.casefold()
         if "/" in name[1:]:
@@ -120,12 +131,20 @@ class _Lines:
         if meant is None:
             return START, word, rest
         shown = f"{self._prefix} {meant}".strip()
-        start = f"{self._prefix} -- {first[:LONGEST_SHOWN]}{' …' if behind else ''}".replace("`", "'")
-        return f"did you mean `{shown}`? (To start a run with these words as its text: `{start}`.)", word, rest
+        start = f"{self._prefix} -- {first[:LONGEST_SHOWN]}{' …' if behind else ''}".replace(
+            "`", "'"
+        )
+        return (
+            f"did you mean `{shown}`? (To start a run with these words as its text: `{start}`.)",
+            word,
+            rest,
+        )
 
 
 def _meant(name: str, *, alone: bool) -> str | None:
-    """The command that the first word behind the prefix stands for; None when it is simply the first word of a text."""
+    """The command that the first word behind the prefix stands for; None when it is simply the
+    first word of a text.
+    """
     plain = _NOT_OF_A_NAME.sub("", name)
     meant = plain if plain in NAMED else nearest(plain, NAMED) or _CLEARLY.get(plain)
     if meant is not None or not alone:

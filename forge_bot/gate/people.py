@@ -29,25 +29,39 @@ class Account:
     id: int = 0
 
     def named(self, login: str) -> bool:
-        """Whether this is the account of that name; GitHub does not tell upper and lower case apart in names."""
+        """Whether this is the account of that name; GitHub does not tell upper and lower case apart
+        in names.
+        """
         return self.login.casefold() == login.casefold()
 
 
 # Names of people are narrower than this; what is not a name at all ends here.
 _LOGIN = re.compile(r"[A-Za-z0-9_.-]{1,100}(?:\[bot\])?")
-_KINDS = {"User": AccountKind.PERSON, "Bot": AccountKind.BOT, "Organization": AccountKind.ORGANISATION}
+_KINDS = {
+    "User": AccountKind.PERSON,
+    "Bot": AccountKind.BOT,
+    "Organization": AccountKind.ORGANISATION,
+}
 
 
 def read_account(node: Node) -> Account | None:
-    """The account in a payload or answer; None for one that is missing or has no possible name, as deleted accounts leave it."""
+    """The account in a payload or answer; None for one that is missing or has no possible name, as
+    deleted accounts leave it.
+    """
     login = node.text("login")
     if not _LOGIN.fullmatch(login):
         return None
-    return Account(login, _kind(login, _KINDS.get(node.text("type"), AccountKind.OTHER)), node.number("id") or 0)
+    return Account(
+        login,
+        _kind(login, _KINDS.get(node.text("type"), AccountKind.OTHER)),
+        node.number("id") or 0,
+    )
 
 
 def account_named(login: str) -> Account | None:
-    """The account behind a bare name, as in GITHUB_ACTOR. Names with `[bot]` belong to apps; no person can have one."""
+    """The account behind a bare name, as in GITHUB_ACTOR. Names with `[bot]` belong to apps; no
+    person can have one.
+    """
     return Account(login, _kind(login, AccountKind.PERSON)) if _LOGIN.fullmatch(login) else None
 
 

@@ -24,7 +24,8 @@ class Role(IntEnum):
 
 
 FLOORS = {role.word: role for role in (Role.TRIAGE, Role.WRITE, Role.MAINTAIN, Role.ADMIN)}
-"""The roles that may be asked for. `read` is not among them: in a public repository everybody has it."""
+"""The roles that may be asked for. `read` is not among them: in a public repository everybody has
+it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,22 @@ _ROLES = {role.word: role for role in Role}
 # What the older field can mean at most: it knows maintain as write, and triage as read.
 _AT_MOST = {"admin": Role.ADMIN, "write": Role.MAINTAIN, "read": Role.TRIAGE, "none": Role.NONE}
 _AT_LEAST = {"admin": Role.ADMIN, "write": Role.WRITE, "read": Role.READ, "none": Role.NONE}
-_FLAGS = (("admin", Role.ADMIN), ("maintain", Role.MAINTAIN), ("push", Role.WRITE), ("triage", Role.TRIAGE), ("pull", Role.READ))
+_FLAGS = (
+    ("admin", Role.ADMIN),
+    ("maintain", Role.MAINTAIN),
+    ("push", Role.WRITE),
+    ("triage", Role.TRIAGE),
+    ("pull", Role.READ),
+)
 
 
 def read_membership(login: str, status: int, answer: Node, trouble: str = "") -> Membership:
     """The role in an answer to `GET /repos/{owner}/{repo}/collaborators/{username}/permission`
     (https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user).
 
-    `role_name` decides. A custom role counts as the role it is built on, as the `permissions` of the same answer show it. Where
-    fields contradict each other the lower one counts; without the field `permission`, or about somebody else, nothing does.
-    `trouble` is why there is no answer.
+    `role_name` decides. A custom role counts as the role it is built on, as the `permissions` of
+    the same answer show it. Where fields contradict each other the lower one counts; without the
+    field `permission`, or about somebody else, nothing does. `trouble` is why there is no answer.
     """
     if trouble:
         return UnknownRole(trouble)
@@ -77,7 +84,9 @@ def read_membership(login: str, status: int, answer: Node, trouble: str = "") ->
         return KnownRole(min(_ROLES[name], _AT_MOST[legacy]))
     if not name:
         return KnownRole(_AT_LEAST[legacy])
-    return KnownRole(min(_base(answer.at("user", "permissions"), _AT_LEAST[legacy]), _AT_MOST[legacy]), name)
+    return KnownRole(
+        min(_base(answer.at("user", "permissions"), _AT_LEAST[legacy]), _AT_MOST[legacy]), name
+    )
 
 
 def _base(permissions: Node, otherwise: Role) -> Role:

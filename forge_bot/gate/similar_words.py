@@ -3,15 +3,22 @@
 from collections.abc import Iterable
 
 _SHORT = 6
-"""Letters of a word up to which one slip is all that is forgiven: `/review` and `/revise` are two commands of two programs."""
+"""Letters of a word up to which one slip is all that is forgiven: `/review` and `/revise` are two
+commands of two programs."""
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
-    """The word that was probably meant, if one begins with the same letter and is one slip away, two for long words."""
+    """The word that was probably meant, if one begins with the same letter and is one slip away,
+    two for long words.
+    """
     best: tuple[int, str] | None = None
     for candidate in words:
         forgiven = 1 if len(candidate) <= _SHORT else 2
-        if len(candidate) <= len("ask") or candidate[0] != word[:1] or abs(len(candidate) - len(word)) > forgiven:
+        if (
+            len(candidate) <= len("ask")
+            or candidate[0] != word[:1]
+            or abs(len(candidate) - len(word)) > forgiven
+        ):
             continue
         slips = distance(word, candidate)
         if 0 < slips <= forgiven and (best is None or slips < best[0]):

@@ -16,11 +16,13 @@ from forge_bot.gate.messages import plain, summary
 
 WAKE_VERSION = 1
 UNVERIFIED = 5
-"""Exit status when GitHub did not answer: the step is red, so that the command is not lost without a sign."""
+"""Exit status when GitHub did not answer: the step is red, so that the command is not lost without
+a sign."""
 
 
 def run_gate(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
-    """Decide about one event, write the outputs, and return the exit status: 0 for every decision, also for a refusal.
+    """Decide about one event, write the outputs, and return the exit status: 0 for every decision,
+    also for a refusal.
 
     A red run for everybody who may not give commands would let strangers paint a repository red.
     """
@@ -30,9 +32,16 @@ def run_gate(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
         outputs.error(f"{error.code}: {error.message} {error.advice}")
         return error.exit_code
     wish = intent_of(read_event(around.event, _payload(around.payload)), inputs, around)
-    outcome = GateOutcome(Result.NOTHING, wish.reason) if isinstance(wish, NoIntent) else _visited(wish, inputs, around, wait)
+    outcome = (
+        GateOutcome(Result.NOTHING, wish.reason)
+        if isinstance(wish, NoIntent)
+        else _visited(wish, inputs, around, wait)
+    )
     outputs.write_outputs(environ["GITHUB_OUTPUT"], values(outcome, wish, around))
-    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), summary(outcome.result, outcome.reason, inputs.policy.floor))
+    outputs.write_summary(
+        environ.get("GITHUB_STEP_SUMMARY", ""),
+        summary(outcome.result, outcome.reason, inputs.policy.floor),
+    )
     if outcome.result is Result.UNVERIFIED:
         outputs.error(f"{outcome.reason}; run this job again, or write the command again")
         return UNVERIFIED
@@ -47,16 +56,23 @@ def _payload(path: str) -> Node:
         return Node()
 
 
-def _visited(wish: Intent, inputs: Inputs, around: StepContext, wait: Callable[[float], None]) -> GateOutcome:
-    # Most events ask for nothing; for them nobody has to be asked, and the modules that speak HTTP are not loaded.
+def _visited(
+    wish: Intent, inputs: Inputs, around: StepContext, wait: Callable[[float], None]
+) -> GateOutcome:
+    # Most events ask for nothing; for them nobody has to be asked, and the modules that speak HTTP
+    # are not loaded.
     from forge_bot.gate.admission import Admission
     from forge_bot.gate.github import GateClient
 
-    return Admission(wish, GateClient(around.api, around.repository, around.token, wait), inputs, around).outcome()
+    return Admission(
+        wish, GateClient(around.api, around.repository, around.token, wait), inputs, around
+    ).outcome()
 
 
 def values(outcome: GateOutcome, wish: Intent | NoIntent, around: StepContext) -> dict[str, str]:
-    """The outputs of the step: `proceed` decides, the others tell. `wake` has ids only; who works reads everything else again."""
+    """The outputs of the step: `proceed` decides, the others tell. `wake` has ids only; who works
+    reads everything else again.
+    """
     comment = None if isinstance(wish, NoIntent) else wish.comment
     wake: dict[str, object] = {"v": WAKE_VERSION, "result": outcome.result.value}
     if isinstance(wish, Intent):

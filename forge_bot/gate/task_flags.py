@@ -1,4 +1,6 @@
-"""The flags of a new run, before and after the words of its task. The same in a thread and over MCP; standard library only."""
+"""The flags of a new run, before and after the words of its task. The same in a thread and over
+MCP; standard library only.
+"""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +22,8 @@ VALUES = {"effort": "S, M or L", "budget": "US dollars the run may cost"}
 _END = "--"
 _LONG_DASHES = ("—", "–")
 _WORD = re.compile(r"\S+")
-# A flag after the words takes only a value that can be meant as one: `--effort` may also be the last word but one of a sentence.
+# A flag after the words takes only a value that can be meant as one: `--effort` may also be the
+# last word but one of a sentence.
 _VALUE_LIKE = {
     "effort": re.compile(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE),
     "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?"),
@@ -29,7 +32,9 @@ _VALUE_LIKE = {
 
 @dataclass(frozen=True, slots=True)
 class TaskFlags:
-    """The flags beside a task's words, the words as they were written, and one sentence for each flag that is wrong."""
+    """The flags beside a task's words, the words as they were written, and one sentence for each
+    flag that is wrong.
+    """
 
     text: str = ""
     switches: frozenset[str] = frozenset()
@@ -57,13 +62,17 @@ class _Found:
 def read_task_flags(words: str, also: Sequence[str] = ()) -> TaskFlags:
     """Separate the flags from the words of a task. `also` names switches that only this face has.
 
-    Before the words, everything that begins with dashes is a flag, and `--` ends them. After the words only known flags are.
-    A flag in the middle of the words belongs to them.
+    Before the words, everything that begins with dashes is a flag, and `--` ends them. After the
+    words only known flags are. A flag in the middle of the words belongs to them.
     """
     switches = (*SWITCHES, *also)
     places = list(_WORD.finditer(words))
     found = _split([place[0] for place in places], switches)
-    text = words[places[found.start].start() : places[found.end - 1].end()] if found.start < found.end else ""
+    text = (
+        words[places[found.start].start() : places[found.end - 1].end()]
+        if found.start < found.end
+        else ""
+    )
     return _read(text, found.flags, switches)
 
 
@@ -79,7 +88,10 @@ def _split(words: list[str], switches: Sequence[str]) -> _Found:
             found.start += 1
         found.flags.append(flag)
     behind: list[_Flag] = []
-    while found.end > found.start and (last := _last(words[found.start : found.end], switches)) is not None:
+    while (
+        found.end > found.start
+        and (last := _last(words[found.start : found.end], switches)) is not None
+    ):
         flag, taken = last
         behind.append(flag)
         found.end -= taken
@@ -91,11 +103,17 @@ def _last(words: list[str], switches: Sequence[str]) -> tuple[_Flag, int] | None
     """Return the known flag that the words end with and the number of its words."""
     if words[-1].startswith((_END, *_LONG_DASHES)):
         flag = _flag(words[-1])
-        known = (flag.name in switches and flag.value is None) or (flag.name in VALUES and flag.value is not None)
+        known = (flag.name in switches and flag.value is None) or (
+            flag.name in VALUES and flag.value is not None
+        )
         return (flag, 1) if known else None
     if len(words) > 1 and words[-2].startswith((_END, *_LONG_DASHES)):
         flag = _flag(words[-2])
-        if flag.value is None and flag.name in VALUES and _VALUE_LIKE[flag.name].fullmatch(words[-1]):
+        if (
+            flag.value is None
+            and flag.name in VALUES
+            and _VALUE_LIKE[flag.name].fullmatch(words[-1])
+        ):
             return _Flag(flag.written, flag.name, words[-1]), 2
     return None
 
@@ -132,11 +150,16 @@ def _problem(flag: _Flag, switches: Sequence[str]) -> str:
         meant = flag.name if flag.name in known else nearest(flag.name, known)
         shown = re.sub(r"[^\w-]", "", flag.written.partition("=")[0])
         names = ", ".join(f"`--{name}`" for name in (*SWITCHES, *VALUES))
-        return f"unknown flag `{shown}`: " + (f"did you mean `--{meant}`?" if meant else f"the flags are {names}; `--` ends them.")
+        return f"unknown flag `{shown}`: " + (
+            f"did you mean `--{meant}`?" if meant else f"the flags are {names}; `--` ends them."
+        )
     if flag.name == "effort" and value.casefold() not in SIZES:
         return "`--effort` takes one of S, M and L."
     if flag.name == "budget" and read_dollars(value) is None:
-        return "`--budget` takes an amount in US dollars above 0 and below 10,000, for example `--budget 5`."
+        return (
+            "`--budget` takes an amount in US dollars above 0 and below 10,000, for example"
+            " `--budget 5`."
+        )
     if flag.name in switches and flag.value is not None:
         return f"`--{flag.name}` takes no value."
     return ""

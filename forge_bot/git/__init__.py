@@ -1,6 +1,7 @@
 """Git: the repository, its work trees, and what stands in its commits.
 
-Calls of git are argument lists, never a shell; hooks do not run, and nothing is ever forced or amended.
+Calls of git are argument lists, never a shell; hooks do not run, and nothing is ever forced or
+amended.
 """
 
 from forge_bot.git.changes import StatusEntry

@@ -16,7 +16,9 @@ _UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
 
 @dataclass(frozen=True, slots=True)
 class StatusEntry:
-    """A path from the top of the tree, and how it differs from the last commit. A nested repository ends in a slash."""
+    """A path from the top of the tree, and how it differs from the last commit. A nested repository
+    ends in a slash.
+    """
 
     path: str
     kind: Kind
@@ -25,9 +27,11 @@ class StatusEntry:
 def status(folder: Path) -> tuple[StatusEntry, ...]:
     """All uncommitted changes: staged or not, untracked files one by one, ignored files not.
 
-    Uncommitted work inside a submodule does not count, since no commit of this repository could take it.
+    Uncommitted work inside a submodule does not count, since no commit of this repository could
+    take it.
     """
-    # Format: git-status(1), "Porcelain Format Version 1" with -z. Without renames each entry is one path.
+    # Format: git-status(1), "Porcelain Format Version 1" with -z. Without renames each entry is one
+    # path.
     listing = git(
         folder,
         "status",
@@ -42,7 +46,9 @@ def status(folder: Path) -> tuple[StatusEntry, ...]:
 
 
 def untracked(folder: Path) -> tuple[str, ...]:
-    """Return what is not tracked, ignored files included; a folder without tracked files is one entry with a slash at its end."""
+    """Return what is not tracked, ignored files included; a folder without tracked files is one
+    entry with a slash at its end.
+    """
     return git(folder, "ls-files", "--others", "--directory", "-z").names
 
 
@@ -57,21 +63,30 @@ def _kind(code: str) -> Kind:
 
 
 def restore(folder: Path, commit: str, paths: Sequence[str]) -> None:
-    """Make named files, in the index and the work tree, what they are at a commit; remove those that it does not have.
+    """Make named files, in the index and the work tree, what they are at a commit; remove those
+    that it does not have.
 
     Each has to be there, in the index or at the commit. Raise GitFailed.
     """
     if paths:
         listing = b"".join(os.fsencode(path) + b"\0" for path in paths)
         options = ("--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
-        git(folder, "restore", "--quiet", f"--source={commit_id(folder, commit)}", *options, stdin=listing, seconds=LONG)
+        git(
+            folder,
+            "restore",
+            "--quiet",
+            f"--source={commit_id(folder, commit)}",
+            *options,
+            stdin=listing,
+            seconds=LONG,
+        )
 
 
 def discard(folder: Path, paths: Sequence[str]) -> None:
     """Restore each named file from HEAD, or remove it if HEAD does not have it.
 
-    A nested repository, which git names with a slash at the end, is removed whole. Other folders are left alone, and so is
-    everything in git's own folder.
+    A nested repository, which git names with a slash at the end, is removed whole. Other folders
+    are left alone, and so is everything in git's own folder.
     """
     for path in paths:
         if path.endswith("/") and _is_nested(folder, path):
@@ -80,8 +95,11 @@ def discard(folder: Path, paths: Sequence[str]) -> None:
     files = [path for path in files if (folder / path).is_symlink() or not (folder / path).is_dir()]
     if not files:
         return
-    # Names go in and out by pipes: an installation leaves more files behind than fit on a command line.
-    known = set(git(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD").names).intersection(files)
+    # Names go in and out by pipes: an installation leaves more files behind than fit on a command
+    # line.
+    known = set(
+        git(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD").names
+    ).intersection(files)
     for path in files:
         if path not in known:
             (folder / path).unlink(missing_ok=True)
@@ -92,7 +110,8 @@ def discard(folder: Path, paths: Sequence[str]) -> None:
 
 
 def nested(folder: Path) -> frozenset[str]:
-    """Return the folders below the top that hold files of the last commit and are repositories of their own all the same.
+    """Return the folders below the top that hold files of the last commit and are repositories of
+    their own all the same.
 
     Git would take such a folder for a submodule, and would hide new files in it.
     """
@@ -102,7 +121,9 @@ def nested(folder: Path) -> frozenset[str]:
 
 
 def remove_nested(folder: Path, keep: Collection[str] = ()) -> None:
-    """Take git's own folder out of those folders, but for some that are to be kept; their files stay."""
+    """Take git's own folder out of those folders, but for some that are to be kept; their files
+    stay.
+    """
     for name in nested(folder) - frozenset(keep):
         place = folder / name / ".git"
         if place.is_dir() and not place.is_symlink():

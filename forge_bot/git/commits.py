@@ -18,7 +18,14 @@ _EMAIL = "forge-bot@users.noreply.github.com"
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _LINE = re.compile(rf"({_KEY.pattern}):[ \t]*(.*)")
 _CHERRY = "(cherry picked from commit "
-_INDEX_NAMES = ("diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=dirty")
+_INDEX_NAMES = (
+    "diff-index",
+    "--cached",
+    "--name-only",
+    "-z",
+    "--no-renames",
+    "--ignore-submodules=dirty",
+)
 _LOG_FORM = (
     "-z",
     "--topo-order",
@@ -37,7 +44,9 @@ _nameless: set[Path] = set()
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit: full id, first line of its message, trailers in their order, and the whole message."""
+    """One commit: full id, first line of its message, trailers in their order, and the whole
+    message.
+    """
 
     id: str
     subject: str
@@ -46,12 +55,19 @@ class Commit:
 
 
 def commit(
-    folder: Path, message: str, trailers: Sequence[tuple[str, str]], paths: Sequence[str] | None, *, when: str | None = None
+    folder: Path,
+    message: str,
+    trailers: Sequence[tuple[str, str]],
+    paths: Sequence[str] | None,
+    *,
+    when: str | None = None,
 ) -> str | None:
-    """Commit everything, or exactly the named files and folders, deletions included; gives the id, None when nothing changed.
+    """Commit everything, or exactly the named files and folders, deletions included; gives the id,
+    None when nothing changed.
 
-    Paths count from the top of the tree. Named ones are taken even if they are ignored; what else is staged stays staged.
-    Trailers make the last paragraph, one line each. `when` is an ISO 8601 time for both dates.
+    Paths count from the top of the tree. Named ones are taken even if they are ignored; what else
+    is staged stays staged. Trailers make the last paragraph, one line each. `when` is an ISO 8601
+    time for both dates.
     """
     before = head(folder)
     text = _message(message, trailers)
@@ -64,7 +80,9 @@ def commit(
 
 
 def log(folder: Path, since: str | None) -> tuple[Commit, ...]:
-    """Commits reachable from HEAD and not from `since`, newest first, a child always before its parents."""
+    """Commits reachable from HEAD and not from `since`, newest first, a child always before its
+    parents.
+    """
     limits = () if since is None else (f"^{commit_id(folder, since)}",)
     answer = git(folder, "-c", "log.showSignature=false", "log", *_LOG_FORM, "HEAD", *limits, "--")
     fields = answer.out.decode(errors="replace").split("\0")
@@ -73,11 +91,18 @@ def log(folder: Path, since: str | None) -> tuple[Commit, ...]:
 
 
 def identity(folder: Path) -> dict[str, str]:
-    """Environment that names forge-bot as author or committer where the user has said no name and address for it."""
+    """Environment that names forge-bot as author or committer where the user has said no name and
+    address for it.
+    """
     extra: dict[str, str] = {}
     for role in ("AUTHOR", "COMMITTER"):
         # useConfigOnly: git must not make up an address out of login and host name.
-        if git(folder, "-c", "user.useConfigOnly=true", "var", f"GIT_{role}_IDENT", ok=(0, 128)).code != 0:
+        if (
+            git(
+                folder, "-c", "user.useConfigOnly=true", "var", f"GIT_{role}_IDENT", ok=(0, 128)
+            ).code
+            != 0
+        ):
             extra |= {f"GIT_{role}_NAME": _NAME, f"GIT_{role}_EMAIL": _EMAIL}
     return extra
 
@@ -85,8 +110,9 @@ def identity(folder: Path) -> dict[str, str]:
 def read_trailers(message: str) -> Trailers:
     """Trailers of a message: its last paragraph, when that is not the first and holds nothing else.
 
-    Own code and not %(trailers): git looks for them above a scissors line and obeys trailer.separators, so a text in the body
-    or a setting could pass off other lines as the trailers.
+    Own code and not %(trailers): git looks for them above a scissors line and obeys
+    trailer.separators, so a text in the body or a setting could pass off other lines as the
+    trailers.
     """
     paragraphs = _BETWEEN.split(message.strip("\n"))
     found: list[tuple[str, str]] = []
@@ -103,7 +129,9 @@ def read_trailers(message: str) -> Trailers:
 
 
 def _staged(folder: Path, before: str, paths: Sequence[str] | None) -> bytes:
-    """Put the changes into the index; names of the files in which it then differs from the last commit, NUL after each."""
+    """Put the changes into the index; names of the files in which it then differs from the last
+    commit, NUL after each.
+    """
     if paths is None:
         git(folder, "add", "--all", seconds=LONG)
         return git(folder, *_INDEX_NAMES, before, "--").out
@@ -115,7 +143,9 @@ def _staged(folder: Path, before: str, paths: Sequence[str] | None) -> bytes:
 
 
 def _add(folder: Path, paths: list[str]) -> None:
-    """Put named paths into the index, also those that a sparse checkout leaves out: they lie here all the same."""
+    """Put named paths into the index, also those that a sparse checkout leaves out: they lie here
+    all the same.
+    """
     try:
         git(folder, "add", "--all", "--force", "--", *paths, seconds=LONG)
     except GitFailed as error:
@@ -126,10 +156,16 @@ def _add(folder: Path, paths: list[str]) -> None:
 
 
 def _addable(folder: Path, paths: list[str]) -> list[str]:
-    """Those of the paths that are there or in the index; `git add` dies over any other, such as a deletion staged before."""
+    """Those of the paths that are there or in the index; `git add` dies over any other, such as a
+    deletion staged before.
+    """
     gone = {path for path in paths if not _present(folder, path)}
     tracked = git(folder, "ls-files", "-z", "--", *gone).names if gone else ()
-    lost = {path for path in gone if not any(name == path or name.startswith(f"{path}/") for name in tracked)}
+    lost = {
+        path
+        for path in gone
+        if not any(name == path or name.startswith(f"{path}/") for name in tracked)
+    }
     return [path for path in paths if path not in lost]
 
 
@@ -139,7 +175,9 @@ def _present(folder: Path, path: str) -> bool:
 
 
 def _signed(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> None:
-    """Make the commit in the user's name; git is asked for it only where it has once refused to commit without one."""
+    """Make the commit in the user's name; git is asked for it only where it has once refused to
+    commit without one.
+    """
     ours = identity(folder) if folder in _nameless else {}
     try:
         _record(folder, text, names, {**ours, **env})
@@ -152,7 +190,8 @@ def _signed(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]
 
 
 def _record(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> None:
-    # useConfigOnly, as in `identity`: a user without a name there gets ours, and not that of the machine.
+    # useConfigOnly, as in `identity`: a user without a name there gets ours, and not that of the
+    # machine.
     settings = ("-c", "i18n.commitEncoding=UTF-8", "-c", "user.useConfigOnly=true")
     options = ("--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-")
     if names is None:

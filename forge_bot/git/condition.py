@@ -1,4 +1,6 @@
-"""What of a repository is not here: history, files, submodules, contents in Git LFS. Nothing is changed or fetched."""
+"""What of a repository is not here: history, files, submodules, contents in Git LFS. Nothing is
+changed or fetched.
+"""
 
 import os
 import shutil
@@ -17,7 +19,9 @@ _EVERYTHING, _NO_FOLDER = "/*", "!/*/"
 
 @dataclass(frozen=True, slots=True)
 class Submodule:
-    """Another repository inside this one, by its folder. `filled` says whether its files are in the user's work tree."""
+    """Another repository inside this one, by its folder. `filled` says whether its files are in the
+    user's work tree.
+    """
 
     path: str
     filled: bool
@@ -25,16 +29,26 @@ class Submodule:
 
 @dataclass(frozen=True, slots=True)
 class Sparse:
-    """A checkout of only some folders: the tracked files it leaves out, and the rules as `git sparse-checkout list` gives them."""
+    """A checkout of only some folders: the tracked files it leaves out, and the rules as `git
+    sparse-checkout list` gives them.
+    """
 
     left_out: frozenset[str]
     rules: tuple[str, ...]
 
     def takes_folder(self, name: str) -> bool:
-        """Whether new files in this top folder can be committed, as far as the rules name it or everything."""
+        """Whether new files in this top folder can be committed, as far as the rules name it or
+        everything.
+        """
         if any(rule.strip("/") in {name, f"{name}/*"} for rule in self.rules):
             return True
-        return _EVERYTHING in self.rules and not {_NO_FOLDER, f"!/{name}/", f"!/{name}", f"!{name}/", f"!{name}"} & set(self.rules)
+        return _EVERYTHING in self.rules and not {
+            _NO_FOLDER,
+            f"!/{name}/",
+            f"!/{name}",
+            f"!{name}/",
+            f"!{name}",
+        } & set(self.rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +70,9 @@ def condition(root: Path, commit: str) -> Condition:
         commits_here=_commits_here(root, commit),
         sparse=_sparse(root),
         submodules=_submodules(root, commit),
-        committed_at=datetime.fromtimestamp(int(git(root, "show", "--no-patch", "--format=%ct", commit_id(root, commit)).line), UTC),
+        committed_at=datetime.fromtimestamp(
+            int(git(root, "show", "--no-patch", "--format=%ct", commit_id(root, commit)).line), UTC
+        ),
     )
 
 
@@ -72,11 +88,17 @@ def _sparse(root: Path) -> Sparse | None:
     # `S` marks what git leaves out of the work tree (git-ls-files(1), -t).
     rows = git(root, "ls-files", "-t", "-z").names
     rules = git(root, "sparse-checkout", "list", ok=(0, 1, 128)).line.split("\n")
-    return Sparse(frozenset(row[2:] for row in rows if row.startswith("S ")), tuple(rule for rule in rules if rule))
+    return Sparse(
+        frozenset(row[2:] for row in rows if row.startswith("S ")),
+        tuple(rule for rule in rules if rule),
+    )
 
 
 def _submodules(root: Path, commit: str) -> tuple[Submodule, ...]:
-    rows = (row.partition("\t") for row in git(root, "ls-tree", "-r", "-z", "--full-tree", tree_id(root, commit)).names)
+    rows = (
+        row.partition("\t")
+        for row in git(root, "ls-tree", "-r", "-z", "--full-tree", tree_id(root, commit)).names
+    )
     paths = [name for about, _, name in rows if about.startswith(_SUBMODULE)]
     return tuple(Submodule(path, (root / path / ".git").exists()) for path in paths)
 
@@ -90,8 +112,9 @@ _LONGEST_POINTER = 1024
 class Lfs:
     """The files of a commit that have the attribute `filter=lfs`, and what becomes of them here.
 
-    `pointers` are those that are pointers in the user's work tree. `installed`: git finds the program git-lfs. `set_up`: its filter
-    is configured. `required`: git refuses to check them out without it.
+    `pointers` are those that are pointers in the user's work tree. `installed`: git finds the
+    program git-lfs. `set_up`: its filter is configured. `required`: git refuses to check them out
+    without it.
     """
 
     files: tuple[str, ...]
@@ -119,9 +142,11 @@ def lfs(root: Path, commit: str) -> Lfs | None:
     return Lfs(
         files=files,
         pointers=frozenset(name for name in files if _is_pointer(root / name)),
-        installed=shutil.which("git-lfs") is not None or git(root, "lfs", "version", ok=(0, 1)).code == 0,
+        installed=shutil.which("git-lfs") is not None
+        or git(root, "lfs", "version", ok=(0, 1)).code == 0,
         set_up=_configured(root, "filter.lfs.process") or _configured(root, "filter.lfs.smudge"),
-        required=git(root, "config", "--type=bool", "--get", "filter.lfs.required", ok=(0, 1)).line == "true",
+        required=git(root, "config", "--type=bool", "--get", "filter.lfs.required", ok=(0, 1)).line
+        == "true",
     )
 
 
@@ -130,15 +155,27 @@ def _configured(root: Path, key: str) -> bool:
 
 
 def _filtered(root: Path, commit: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the names whose filter is `lfs`, by the attributes in the commit itself: `check-attr --source` is younger than our git."""
+    """Those of the names whose filter is `lfs`, by the attributes in the commit itself: `check-attr
+    --source` is younger than our git.
+    """
     listing = b"".join(os.fsencode(name) + b"\0" for name in names)
     with tempfile.TemporaryDirectory(prefix="forge-bot-") as folder:
         env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
         git(root, "read-tree", tree_id(root, commit), env=env)
-        said = git(root, "check-attr", "--cached", "-z", "--stdin", "filter", stdin=listing, env=env).out.split(b"\0")
+        said = git(
+            root, "check-attr", "--cached", "-z", "--stdin", "filter", stdin=listing, env=env
+        ).out.split(b"\0")
     # Three fields a file: path, attribute, value (git-check-attr(1)).
-    return tuple(os.fsdecode(path) for path, value in zip(said[0::3], said[2::3], strict=False) if value == b"lfs")
+    return tuple(
+        os.fsdecode(path)
+        for path, value in zip(said[0::3], said[2::3], strict=False)
+        if value == b"lfs"
+    )
 
 
 def _is_pointer(file: Path) -> bool:
-    return file.is_file() and file.stat().st_size <= _LONGEST_POINTER and file.read_bytes().startswith(_POINTER)
+    return (
+        file.is_file()
+        and file.stat().st_size <= _LONGEST_POINTER
+        and file.read_bytes().startswith(_POINTER)
+    )

@@ -1,4 +1,6 @@
-"""Differences between two commits, as text for people and models or as names; and two versions of a file merged."""
+"""Differences between two commits, as text for people and models or as names; and two versions of a
+file merged.
+"""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -9,14 +11,33 @@ from forge_bot.errors import GitFailed
 from forge_bot.git.process import git
 from forge_bot.git.revisions import commit_id, tree_id
 
-# `diff-tree` and not `diff`: it does not read the diff.* settings that change the form of a diff (noprefix, external, colour, …).
-_PLAIN = ("diff-tree", "-r", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
+# `diff-tree` and not `diff`: it does not read the diff.* settings that change the form of a diff
+# (noprefix, external, colour, …).
+_PLAIN = (
+    "diff-tree",
+    "-r",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=dirty",
+)
 
 
-def diff(folder: Path, base: str, other: str, paths: Sequence[str], *, stat: bool, max_bytes: int) -> str:
-    """What `other` has that `base` has not and the other way round, as a unified diff or as a table of changed lines per file."""
+def diff(
+    folder: Path, base: str, other: str, paths: Sequence[str], *, stat: bool, max_bytes: int
+) -> str:
+    """What `other` has that `base` has not and the other way round, as a unified diff or as a table
+    of changed lines per file.
+    """
     form = ("--stat=160,120",) if stat else ("--patch",)
-    return between(folder, tree_id(folder, base), tree_id(folder, other), (*form, "--find-renames"), paths, max_bytes=max_bytes)
+    return between(
+        folder,
+        tree_id(folder, base),
+        tree_id(folder, other),
+        (*form, "--find-renames"),
+        paths,
+        max_bytes=max_bytes,
+    )
 
 
 def changed(folder: Path, base: str, other: str) -> tuple[str, ...]:
@@ -26,7 +47,9 @@ def changed(folder: Path, base: str, other: str) -> tuple[str, ...]:
 
 
 def modes(folder: Path, base: str, other: str) -> dict[str, str]:
-    """The mode of each file that differs, in `other` (git-diff-tree(1), "Raw output format"); 000000 for one that is not there."""
+    """The mode of each file that differs, in `other` (git-diff-tree(1), "Raw output format");
+    000000 for one that is not there.
+    """
     return dict(_modes(folder, tree_id(folder, base), tree_id(folder, other)))
 
 
@@ -34,7 +57,9 @@ def modes(folder: Path, base: str, other: str) -> dict[str, str]:
 def _modes(folder: Path, base: str, other: str) -> tuple[tuple[str, str], ...]:
     """In what two trees differ never changes, so git is asked once for those that are in use."""
     fields = git(folder, *_PLAIN, "--raw", "--no-renames", "-z", base, other, "--").names
-    return tuple((name, facts.split(" ")[1]) for facts, name in zip(fields[0::2], fields[1::2], strict=True))
+    return tuple(
+        (name, facts.split(" ")[1]) for facts, name in zip(fields[0::2], fields[1::2], strict=True)
+    )
 
 
 def between(
@@ -47,7 +72,9 @@ def between(
     max_bytes: int,
     env: Mapping[str, str] | None = None,
 ) -> str:
-    """Difference of two trees, given as ids, as text of at most `max_bytes`; a last line says how much was cut."""
+    """Difference of two trees, given as ids, as text of at most `max_bytes`; a last line says how
+    much was cut.
+    """
     # Into a file: a diff can be larger than the memory that is there.
     with tempfile.TemporaryFile(prefix="forge-bot-") as sink:
         git(folder, *_PLAIN, *form, base, other, "--", *paths, env=env, into=sink)
@@ -56,8 +83,18 @@ def between(
         return _cut(sink.read(max_bytes), size)
 
 
-def patch_bytes(folder: Path, base: str, other: str, paths: Sequence[str], *, env: Mapping[str, str], attributes: str) -> bytes:
-    """Difference of two trees, given as ids, as `git apply` reads it, under the attributes in a file."""
+def patch_bytes(
+    folder: Path,
+    base: str,
+    other: str,
+    paths: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    attributes: str,
+) -> bytes:
+    """Difference of two trees, given as ids, as `git apply` reads it, under the attributes in a
+    file.
+    """
     form = ("--patch", "--binary", "--full-index", "--no-renames")
     settings = ("-c", f"core.attributesFile={attributes}", "-c", "core.quotePath=true")
     return git(folder, *settings, *_PLAIN, *form, base, other, "--", *paths, env=env).out
@@ -67,7 +104,10 @@ def merge_base(folder: Path, a: str, b: str) -> str:
     """Id of the best common ancestor. Raises GitFailed when the two have none."""
     answer = git(folder, "merge-base", commit_id(folder, a), commit_id(folder, b), ok=(0, 1))
     if answer.code != 0:
-        raise GitFailed(f"{a} and {b} have no common ancestor.", hint="A shallow clone lacks old commits: git fetch --unshallow.")
+        raise GitFailed(
+            f"{a} and {b} have no common ancestor.",
+            hint="A shallow clone lacks old commits: git fetch --unshallow.",
+        )
     return answer.line
 
 
@@ -80,7 +120,8 @@ def _cut(head: bytes, size: int) -> str:
     return f"{text}{gap}[cut here: {len(whole)} of {size} bytes are shown]\n"
 
 
-# git-merge-file(1): the exit code is the number of conflicts, at most 127; above that it is an error (a binary file).
+# git-merge-file(1): the exit code is the number of conflicts, at most 127; above that it is an
+# error (a binary file).
 _CONFLICTS = range(128)
 _ERRORS = range(128, 256)
 
@@ -89,8 +130,12 @@ class MergeConflict(Exception):
     """Both sides changed the same lines, or one deleted what the other changed."""
 
 
-def merge(folder: Path, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-    """The file with the changes of both sides, None when it is to go. Raises MergeConflict. None stands for no file."""
+def merge(
+    folder: Path, base: bytes | None, ours: bytes | None, theirs: bytes | None
+) -> bytes | None:
+    """The file with the changes of both sides, None when it is to go. Raises MergeConflict. None
+    stands for no file.
+    """
     if theirs in {base, ours}:
         return ours
     if ours == base:
@@ -101,7 +146,14 @@ def merge(folder: Path, base: bytes | None, ours: bytes | None, theirs: bytes | 
         places = [Path(name) / side for side in ("ours", "base", "theirs")]
         for place, data in zip(places, (ours, base, theirs), strict=True):
             place.write_bytes(data)
-        answer = git(folder, "merge-file", "--stdout", "--quiet", *map(str, places), ok=(*_CONFLICTS, *_ERRORS))
+        answer = git(
+            folder,
+            "merge-file",
+            "--stdout",
+            "--quiet",
+            *map(str, places),
+            ok=(*_CONFLICTS, *_ERRORS),
+        )
     if answer.code != 0:
         raise MergeConflict
     return answer.out

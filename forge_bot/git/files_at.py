@@ -23,12 +23,15 @@ class _Entry(NamedTuple):
 
 
 def blob_id(data: bytes) -> str:
-    """Git's id of a file with these bytes, as `git hash-object --no-filters` says: sha1 of `blob <length>` NUL bytes."""
+    """Git's id of a file with these bytes, as `git hash-object --no-filters` says: sha1 of `blob
+    <length>` NUL bytes.
+    """
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def read(folder: Path, ref: str, path: str) -> bytes | None:
-    """Bytes of a file at `ref`, None when there is no file of that name there. Of a link it gives the target's name.
+    """Bytes of a file at `ref`, None when there is no file of that name there. Of a link it gives
+    the target's name.
 
     Raises GitFailed when `ref` names nothing.
     """
@@ -42,13 +45,18 @@ def _read(folder: Path, tree: str, path: str) -> bytes | None:
 
 
 def versions(folder: Path, ref: str, path: str) -> tuple[str, ...]:
-    """Return the ids of the commits up to `ref` that changed a file, newest first. Raise GitFailed for an unknown ref."""
-    found = git(folder, "log", "--format=%H", "--topo-order", commit_id(folder, ref), "--", path).line
+    """Return the ids of the commits up to `ref` that changed a file, newest first. Raise GitFailed
+    for an unknown ref.
+    """
+    found = git(
+        folder, "log", "--format=%H", "--topo-order", commit_id(folder, ref), "--", path
+    ).line
     return tuple(found.split("\n")) if found else ()
 
 
 def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes]:
-    """Bytes of those of the files that are there at `ref`, as `read` gives them, with few calls of git however many they are.
+    """Bytes of those of the files that are there at `ref`, as `read` gives them, with few calls of
+    git however many they are.
 
     All of it is held in memory. Raises GitFailed when `ref` names nothing.
     """
@@ -59,13 +67,17 @@ def _many(folder: Path, tree: str, paths: Collection[str]) -> dict[str, bytes]:
     wanted = {path: plain for path in paths if (plain := _plain(path))}
     found = _by_name(folder, tree, [plain for plain in wanted.values() if "\n" not in plain])
     here = {path: found[plain] for path, plain in wanted.items() if plain in found}
-    return here | _listed_first(folder, tree, {path: plain for path, plain in wanted.items() if path not in here})
+    return here | _listed_first(
+        folder, tree, {path: plain for path, plain in wanted.items() if path not in here}
+    )
 
 
 def _by_name(folder: Path, tree: str, names: Sequence[str]) -> dict[str, bytes]:
-    """Contents of those of the names at which files are, from one process: `<oid> SP blob SP <size> LF <contents> LF` each.
+    """Contents of those of the names at which files are, from one process: `<oid> SP blob SP <size>
+    LF <contents> LF` each.
 
-    Where there is none the answer is `<name> SP missing LF`, whether the name or the object is what is missing (git-cat-file(1)).
+    Where there is none the answer is `<name> SP missing LF`, whether the name or the object is what
+    is missing (git-cat-file(1)).
     """
     asked = b"".join(b"%s:%s\n" % (tree.encode(), os.fsencode(name)) for name in names)
     out = git(folder, "cat-file", "--batch", stdin=asked, seconds=LONG).out if names else b""
@@ -73,7 +85,9 @@ def _by_name(folder: Path, tree: str, names: Sequence[str]) -> dict[str, bytes]:
     start = 0
     for name in names:
         end = out.index(b"\n", start)
-        size, _, kind = (part.decode(errors="replace") for part in out[start:end].rpartition(b" ")[::-1])
+        size, _, kind = (
+            part.decode(errors="replace") for part in out[start:end].rpartition(b" ")[::-1]
+        )
         start = end + 1
         if size.isdecimal():
             if kind.endswith(" blob"):
@@ -83,39 +97,62 @@ def _by_name(folder: Path, tree: str, names: Sequence[str]) -> dict[str, bytes]:
 
 
 def _listed_first(folder: Path, tree: str, wanted: Mapping[str, str]) -> dict[str, bytes]:
-    """The same for any names, with a look at what is there at all, so that a missing object is told from a missing file."""
+    """The same for any names, with a look at what is there at all, so that a missing object is told
+    from a missing file.
+    """
     if not wanted:
         return {}
     # Many names do not fit on a command line: what they have in common is listed whole.
     few = len(wanted) <= _MOST_NAMED
-    entries = _entries(folder, tree, tuple(wanted.values()) if few else tuple(filter(None, (commonpath(wanted.values()),))))
-    oids = {path: entries[plain].oid for path, plain in wanted.items() if plain in entries and entries[plain].kind == "blob"}
+    entries = _entries(
+        folder,
+        tree,
+        tuple(wanted.values()) if few else tuple(filter(None, (commonpath(wanted.values()),))),
+    )
+    oids = {
+        path: entries[plain].oid
+        for path, plain in wanted.items()
+        if plain in entries and entries[plain].kind == "blob"
+    }
     data = raw(folder, tuple(dict.fromkeys(oids.values())))
     return {path: data[oid] for path, oid in oids.items()}
 
 
 def entries(folder: Path, ref: str, under: str) -> dict[str, str]:
-    """What lies directly in the folder `under` at `ref`: names with their object ids. Equal ids mean equal contents."""
+    """What lies directly in the folder `under` at `ref`: names with their object ids. Equal ids
+    mean equal contents.
+    """
     return dict(_inside(folder, tree_id(folder, ref), f"{PurePosixPath(under)}/"))
 
 
 @lru_cache(maxsize=32)
 def _inside(folder: Path, tree: str, under: str) -> tuple[tuple[str, str], ...]:
     """What a tree holds never changes, so git is asked once for the folders that are in use."""
-    rows = (row.partition("\t") for row in git(folder, "ls-tree", "-z", "--full-tree", tree, "--", under).names)
+    rows = (
+        row.partition("\t")
+        for row in git(folder, "ls-tree", "-z", "--full-tree", tree, "--", under).names
+    )
     return tuple((PurePosixPath(name).name, about.split(" ")[2]) for about, _, name in rows)
 
 
 def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
     """Return mode and object id of those of the paths that are there at `ref`."""
     tree = tree_id(folder, ref)
-    rows = git(folder, "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths).names if paths else ()
+    rows = (
+        git(
+            folder, "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths
+        ).names
+        if paths
+        else ()
+    )
     found = {name: about.split(" ") for about, _, name in (row.partition("\t") for row in rows)}
     return {name: f"{mode} {oid}" for name, (mode, _kind, oid) in found.items()}
 
 
 def blob(folder: Path, oid: str) -> bytes | None:
-    """Return the bytes of a file by its object id, None if it is not there. Raises ValueError for what is no id."""
+    """Return the bytes of a file by its object id, None if it is not there. Raises ValueError for
+    what is no id.
+    """
     if not is_full_id(oid):
         raise ValueError(f"{oid!r} is no object id")
     answer = git(folder, "cat-file", "blob", oid, ok=(0, 1, 128))
@@ -130,43 +167,74 @@ def sizes(folder: Path, ref: str, paths: Collection[str]) -> dict[str, int]:
 
 
 def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:
-    """Names of all files at `ref`, or of those in one folder, from the top of the tree. Submodules are not files."""
+    """Names of all files at `ref`, or of those in one folder, from the top of the tree. Submodules
+    are not files.
+    """
     tree = tree_id(folder, ref)
     place = _plain(under)
     return _listed(folder, tree, place) if place is not None else ()
 
 
 def list_folders(folder: Path, ref: str, under: str) -> dict[str, str]:
-    """The folders directly in one folder at `ref`, by name, each with the id of its tree: equal ids, equal contents."""
+    """The folders directly in one folder at `ref`, by name, each with the id of its tree: equal
+    ids, equal contents.
+    """
     tree = tree_id(folder, ref)
     place = _plain(under)
     found = _entries(folder, tree, (f"{place}/",), deep=False) if place else {}
-    return {path.rpartition("/")[2]: entry.oid for path, entry in found.items() if entry.kind == "tree"}
+    return {
+        path.rpartition("/")[2]: entry.oid for path, entry in found.items() if entry.kind == "tree"
+    }
 
 
 @lru_cache(maxsize=8)
 def _listed(folder: Path, tree: str, place: str) -> tuple[str, ...]:
     """What a tree holds never changes, so git is asked once for the trees that are in use."""
-    return tuple(path for path, entry in _entries(folder, tree, (place,) if place else ()).items() if entry.kind == "blob")
+    return tuple(
+        path
+        for path, entry in _entries(folder, tree, (place,) if place else ()).items()
+        if entry.kind == "blob"
+    )
 
 
-def _entries(folder: Path, tree: str, places: Sequence[str], *, deep: bool = True) -> dict[str, _Entry]:
-    """What stands in a tree, by path; each row is `<mode> SP <type> SP <oid> TAB <path>` (git-ls-tree(1))."""
+def _entries(
+    folder: Path, tree: str, places: Sequence[str], *, deep: bool = True
+) -> dict[str, _Entry]:
+    """What stands in a tree, by path; each row is `<mode> SP <type> SP <oid> TAB <path>`
+    (git-ls-tree(1)).
+    """
     options = ("-r",) if deep else ()
     rows = git(folder, "ls-tree", *options, "-z", "--full-tree", tree, "--", *places).names
-    return {path: _Entry(*about.split(" ")) for about, _, path in (row.partition("\t") for row in rows)}
+    return {
+        path: _Entry(*about.split(" ")) for about, _, path in (row.partition("\t") for row in rows)
+    }
 
 
 def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, bytes]:
-    """Contents by object id, from one process: `<oid> SP <kind> SP <size> LF <contents> LF` each (git-cat-file(1))."""
-    out = git(folder, "cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode(), seconds=LONG).out if oids else b""
+    """Contents by object id, from one process: `<oid> SP <kind> SP <size> LF <contents> LF` each
+    (git-cat-file(1)).
+    """
+    out = (
+        git(
+            folder,
+            "cat-file",
+            "--batch",
+            stdin="".join(f"{oid}\n" for oid in oids).encode(),
+            seconds=LONG,
+        ).out
+        if oids
+        else b""
+    )
     found: dict[str, bytes] = {}
     start = 0
     for oid in oids:
         end = out.index(b"\n", start)
         _, kind, size = (*out[start:end].split(b" "), b"")[:3]
         if kind != wanted.encode():
-            raise GitFailed(f"The object {oid} is missing in {folder}.", hint="`git fsck` says what is broken; a fresh clone mends it.")
+            raise GitFailed(
+                f"The object {oid} is missing in {folder}.",
+                hint="`git fsck` says what is broken; a fresh clone mends it.",
+            )
         found[oid] = out[end + 1 : end + 1 + int(size)]
         start = end + int(size) + 2
     return found

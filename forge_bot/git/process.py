@@ -1,4 +1,6 @@
-"""One call of git: an argument list, a closed environment, a time limit, and git's own words when it fails."""
+"""One call of git: an argument list, a closed environment, a time limit, and git's own words when
+it fails.
+"""
 
 import contextlib
 import os
@@ -26,7 +28,8 @@ _SETTINGS = (
     "protocol.ext.allow=never",
     # With submodule.recurse a reset would reach into submodules, whose work nothing here saves.
     "submodule.recurse=false",
-    # safecrlf=true makes `git add` die over line ends; what is stored stays as autocrlf and the attributes say.
+    # safecrlf=true makes `git add` die over line ends; what is stored stays as autocrlf and the
+    # attributes say.
     "core.safecrlf=false",
     "core.quotePath=false",
     "diff.suppressBlankEmpty=false",
@@ -36,8 +39,9 @@ _SETTINGS = (
     "gc.auto=0",
     "maintenance.auto=false",
 )
-# What a user or a CI job sets on purpose: identity, transport, and where the configuration lies. All other GIT_*
-# (GIT_DIR, GIT_INDEX_FILE, GIT_TRACE, …) come from a hook or an alias that happens to run us and speak of another call.
+# What a user or a CI job sets on purpose: identity, transport, and where the configuration lies.
+# All other GIT_* (GIT_DIR, GIT_INDEX_FILE, GIT_TRACE, …) come from a hook or an alias that happens
+# to run us and speak of another call.
 _KEPT = frozenset(
     {
         "GIT_AUTHOR_NAME",
@@ -64,17 +68,39 @@ _GRACE = 3.0
 _NO_ROOM = "Make room on the disk."
 # What git says, and what a person can do about it. The first that is found counts.
 _ADVICE = (
-    # The second are git's words when a file it checks as it writes, such as the index, finds no room (csum-file.c).
+    # The second are git's words when a file it checks as it writes, such as the index, finds no
+    # room (csum-file.c).
     ("No space left", _NO_ROOM),
     ("Out of diskspace", _NO_ROOM),
-    ("index.lock", "Another git process is at work there, or one has died: wait, or remove the lock file named above."),
-    ("dubious ownership", "The folder belongs to somebody else; if you trust it: git config --global --add safe.directory PATH."),
+    (
+        "index.lock",
+        (
+            "Another git process is at work there, or one has died: wait, or remove the lock file"
+            " named above."
+        ),
+    ),
+    (
+        "dubious ownership",
+        (
+            "The folder belongs to somebody else; if you trust it: git config --global --add"
+            " safe.directory PATH."
+        ),
+    ),
     (
         "could not create leading directories",
-        "Work trees are kept in $XDG_STATE_HOME, else ~/.local/state: make that folder writable, or set the variable to one that is.",
+        (
+            "Work trees are kept in $XDG_STATE_HOME, else ~/.local/state: make that folder"
+            " writable, or set the variable to one that is."
+        ),
     ),
-    ("Argument list too long", "Too many files changed at once; commit or ignore some of them first."),
-    ("not a git repository", "The work tree has lost its link: run `git worktree repair` in the main repository."),
+    (
+        "Argument list too long",
+        "Too many files changed at once; commit or ignore some of them first.",
+    ),
+    (
+        "not a git repository",
+        "The work tree has lost its link: run `git worktree repair` in the main repository.",
+    ),
 )
 
 
@@ -87,7 +113,9 @@ class GitResult:
 
     @property
     def line(self) -> str:
-        """The output as one line, without the line end that git adds. Other bytes than UTF-8 survive (os.fsdecode)."""
+        """The output as one line, without the line end that git adds. Other bytes than UTF-8
+        survive (os.fsdecode).
+        """
         return os.fsdecode(self.out.removesuffix(b"\n"))
 
     @property
@@ -108,8 +136,9 @@ def git(
 ) -> GitResult:
     """Run git in `folder`, the top of a work tree (or any folder inside one, with `upwards`).
 
-    `env` adds to the environment, `ok` lists the exit codes that are an answer, `into` takes the output instead of memory.
-    Raises GitFailed (also after `seconds`), GitMissing, and NotARepository when the folder is not there.
+    `env` adds to the environment, `ok` lists the exit codes that are an answer, `into` takes the
+    output instead of memory. Raises GitFailed (also after `seconds`), GitMissing, and
+    NotARepository when the folder is not there.
     """
     if not folder.is_dir():
         raise NotARepository(f"There is no folder {folder}.")
@@ -121,7 +150,10 @@ def git(
         _end(process)
         raise GitFailed(
             f"{_shown(args)} was stopped: it had not ended after {seconds:g} seconds.",
-            hint="Run the command by hand to see what it waits for: a slow disk, the network, a question.",
+            hint=(
+                "Run the command by hand to see what it waits for: a slow disk, the network, a"
+                " question."
+            ),
         ) from None
     except BaseException:
         _end(process)
@@ -137,12 +169,25 @@ def without_credentials(text: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT or k.startswith(_KEPT_STARTS)}
-    # Literal pathspecs: a file may be called `*` or `:(top)`. No optional locks: looking at a tree must not disturb its user.
-    return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith("GIT_") or k in _KEPT or k.startswith(_KEPT_STARTS)
+    }
+    # Literal pathspecs: a file may be called `*` or `:(top)`. No optional locks: looking at a tree
+    # must not disturb its user.
+    return {
+        **kept,
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+    }
 
 
-def _start(folder: Path, args: tuple[str, ...], env: dict[str, str], into: IO[bytes] | None) -> "subprocess.Popen[bytes]":
+def _start(
+    folder: Path, args: tuple[str, ...], env: dict[str, str], into: IO[bytes] | None
+) -> "subprocess.Popen[bytes]":
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     try:
         return subprocess.Popen(
@@ -152,7 +197,8 @@ def _start(folder: Path, args: tuple[str, ...], env: dict[str, str], into: IO[by
             stdin=subprocess.PIPE,
             stdout=into or subprocess.PIPE,
             stderr=subprocess.PIPE,
-            # A session of its own: ssh and filters end with git, and nothing asks questions on the user's terminal.
+            # A session of its own: ssh and filters end with git, and nothing asks questions on the
+            # user's terminal.
             start_new_session=True,
         )
     except (FileNotFoundError, PermissionError) as error:
@@ -165,7 +211,9 @@ def _start(folder: Path, args: tuple[str, ...], env: dict[str, str], into: IO[by
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Stop git and its children: politely, so that it takes its lock files away, then for certain."""
+    """Stop git and its children: politely, so that it takes its lock files away, then for
+    certain.
+    """
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, sign)
@@ -183,11 +231,18 @@ def _shown(args: tuple[str, ...]) -> str:
 
 
 def _failure(args: tuple[str, ...], code: int, words: bytes) -> ForgeError:
-    said = [line.rstrip() for line in without_credentials(words.decode(errors="replace")).splitlines()]
+    said = [
+        line.rstrip() for line in without_credentials(words.decode(errors="replace")).splitlines()
+    ]
     text = "\n".join(line for line in said if line and not line.startswith("hint:"))[-_WORDS_SHOWN:]
     advice = next((way for sign, way in _ADVICE if sign in text), None)
     remedy = Resume() if advice == _NO_ROOM else None
-    return GitFailed(f"{_shown(args)} failed: {text or f'exit code {code}, without a word'}", output=text, hint=advice, remedy=remedy)
+    return GitFailed(
+        f"{_shown(args)} failed: {text or f'exit code {code}, without a word'}",
+        output=text,
+        hint=advice,
+        remedy=remedy,
+    )
 
 
 _PROC = Path("/proc")
@@ -195,12 +250,14 @@ _LOOK_SECONDS = 0.02
 
 
 def unlock(folder: Path, *, seconds: float) -> tuple[str, ...]:
-    """Wait for git processes still at work in the tree, at most so long; then take away the locks of those that died: their names.
+    """Wait for git processes still at work in the tree, at most so long; then take away the locks
+    of those that died: their names.
 
-    For a tree that only its run writes to. A process that is killed leaves the git it had started behind, which goes on for
-    a moment; a machine that loses its power leaves git's lock files, which stop every git that comes after. Where it cannot
-    be seen whether a git is at work (another user's, or a system without /proc) nothing is taken away: git's own words and
-    their hint say what to do.
+    For a tree that only its run writes to. A process that is killed leaves the git it had started
+    behind, which goes on for a moment; a machine that loses its power leaves git's lock files,
+    which stop every git that comes after. Where it cannot be seen whether a git is at work (another
+    user's, or a system without /proc) nothing is taken away: git's own words and their hint say
+    what to do.
     """
     until, here = time.monotonic() + seconds, folder.resolve()
     while here in (places := _places_of_git(here)) and time.monotonic() < until:
@@ -228,7 +285,9 @@ def unlock_ref(folder: Path, ref: str) -> bool:
 
 
 def _places_of_git(folder: Path) -> set[Path | None]:
-    """`folder` if a git process stands in it or below; None if there is one of which nobody can see where it stands."""
+    """`folder` if a git process stands in it or below; None if there is one of which nobody can see
+    where it stands.
+    """
     found: set[Path | None] = set()
     for entry in _PROC.glob("[0-9]*"):
         try:
@@ -246,7 +305,9 @@ def _places_of_git(folder: Path) -> set[Path | None]:
 
 
 def _locks(folder: Path) -> Iterator[Path]:
-    """The lock files that a commit takes (git-commit(1): index, HEAD, the branch), and its index for named files."""
+    """The lock files that a commit takes (git-commit(1): index, HEAD, the branch), and its index
+    for named files.
+    """
     own, common, ref = _places_of_locks(folder)
     yield own / "index.lock"
     yield own / "HEAD.lock"
@@ -256,7 +317,9 @@ def _locks(folder: Path) -> Iterator[Path]:
 
 
 def _places_of_locks(folder: Path) -> tuple[Path, Path, str]:
-    """The tree's own folder in git's, git's folder, and the full ref that is checked out; empty without a branch."""
+    """The tree's own folder in git's, git's folder, and the full ref that is checked out; empty
+    without a branch.
+    """
     asked = ("--git-dir", "--git-common-dir", "--symbolic-full-name", "HEAD")
     match git(folder, "rev-parse", *asked, ok=(0, 128)).line.split("\n"):
         case [own, common, ref] if ref.startswith("refs/"):
@@ -264,4 +327,8 @@ def _places_of_locks(folder: Path) -> tuple[Path, Path, str]:
         case _:
             # No commit yet, no branch, or a line end in a name.
             ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
-            return folder / git(folder, "rev-parse", "--git-dir").line, folder / git(folder, "rev-parse", "--git-common-dir").line, ref
+            return (
+                folder / git(folder, "rev-parse", "--git-dir").line,
+                folder / git(folder, "rev-parse", "--git-common-dir").line,
+                ref,
+            )

@@ -1,4 +1,6 @@
-"""Branches of remotes: pushed to, followed, taken over. Commits in a bundle file (git-bundle(1))."""
+"""Branches of remotes: pushed to, followed, taken over. Commits in a bundle file
+(git-bundle(1)).
+"""
 
 import re
 from dataclasses import dataclass
@@ -13,16 +15,20 @@ REMOTES = "refs/remotes/"
 
 _HINTS = {
     PushRefusal.BEHIND: (
-        "The remote branch has commits that are not here; nothing was overwritten. In the work tree run "
-        "`git pull --no-rebase {remote} {branch}` and look at the result."
+        "The remote branch has commits that are not here; nothing was overwritten. In the work tree"
+        " run `git pull --no-rebase {remote} {branch}` and look at the result."
     ),
     PushRefusal.WORKFLOWS: (
-        "The token may not change workflow files. Push the branch with your own credentials, or give the token that right."
+        "The token may not change workflow files. Push the branch with your own credentials, or"
+        " give the token that right."
     ),
     PushRefusal.RULES: (
-        "The remote's own rules refuse this branch; its words are above. Ask an owner, or start the run on another branch."
+        "The remote's own rules refuse this branch; its words are above. Ask an owner, or start the"
+        " run on another branch."
     ),
-    PushRefusal.CREDENTIALS: "The remote does not take your credentials: try `git push` by hand, or `gh auth setup-git`.",
+    PushRefusal.CREDENTIALS: (
+        "The remote does not take your credentials: try `git push` by hand, or `gh auth setup-git`."
+    ),
 }
 # What git prints for each refusal. The first that is found counts.
 _SIGNS = (
@@ -44,7 +50,9 @@ _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
 
 
 def remote_url(folder: Path, name: str) -> str | None:
-    """Address of a remote, after url.insteadOf and without credentials. None when there is no such remote."""
+    """Address of a remote, after url.insteadOf and without credentials. None when there is no such
+    remote.
+    """
     if not name or name.startswith("-"):
         return None
     answer = git(folder, "remote", "get-url", "--", name, ok=(0, 1, 2, 128))
@@ -54,20 +62,39 @@ def remote_url(folder: Path, name: str) -> str | None:
 def push(folder: Path, remote: str, commit: str | None = None) -> None:
     """Push the checked out branch to the branch of the same name and remember that as its upstream.
 
-    With `commit`, that one and its ancestors go out, whatever the branch names by then; no upstream is set.
-    Raises GitFailed with a way out when there is no such remote or it refuses.
+    With `commit`, that one and its ancestors go out, whatever the branch names by then; no upstream
+    is set. Raises GitFailed with a way out when there is no such remote or it refuses.
     """
     branch = head(folder).branch
     if remote_url(folder, remote) is None:
-        raise GitFailed(f"There is no remote {remote!r}.", hint="Add it: git remote add origin URL.")
+        raise GitFailed(
+            f"There is no remote {remote!r}.", hint="Add it: git remote add origin URL."
+        )
     ref = HEADS + branch
     # The --no-… undo settings that would push more, sign, or need hooks.
     source = ref if commit is None else commit_id(folder, commit)
     upstream = ("--set-upstream",) if commit is None else ()
-    options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *upstream)
+    options = (
+        "--no-verify",
+        "--no-follow-tags",
+        "--no-signed",
+        "--no-recurse-submodules",
+        *upstream,
+    )
     try:
         # A remote marked as mirror would push, and force, all that is there.
-        git(folder, "-c", f"remote.{remote}.mirror=false", "push", "--quiet", *options, "--", remote, f"{source}:{ref}", seconds=LONG)
+        git(
+            folder,
+            "-c",
+            f"remote.{remote}.mirror=false",
+            "push",
+            "--quiet",
+            *options,
+            "--",
+            remote,
+            f"{source}:{ref}",
+            seconds=LONG,
+        )
     except GitFailed as error:
         raise _refused(error, remote, branch) from None
 
@@ -81,23 +108,32 @@ def _refused(error: GitFailed, remote: str, branch: str) -> GitFailed:
     if why is None:
         return error
     remedy = Resume() if why is PushRefusal.BEHIND else None
-    return PushRefused(error, why, said, hint=_HINTS[why].format(remote=remote, branch=branch), remedy=remedy)
+    return PushRefused(
+        error, why, said, hint=_HINTS[why].format(remote=remote, branch=branch), remedy=remedy
+    )
 
 
 def _words_of_remote(output: str) -> str:
     """What the other side said, without what git adds."""
     lines = [
-        line.removeprefix("remote:").strip().removeprefix("error:").strip() for line in output.splitlines() if line.startswith("remote:")
+        line.removeprefix("remote:").strip().removeprefix("error:").strip()
+        for line in output.splitlines()
+        if line.startswith("remote:")
     ]
     why = [found["why"] for found in _REJECTED.finditer(output)]
-    return ("; ".join(dict.fromkeys(line for line in (*lines, *why) if line)) or " ".join(output.split())).rstrip(".")
+    return (
+        "; ".join(dict.fromkeys(line for line in (*lines, *why) if line))
+        or " ".join(output.split())
+    ).rstrip(".")
 
 
 _LOST = "refs/forge-bot/lost/"
 
 
 def unpushed(folder: Path, remote: str) -> bool:
-    """Whether the checked out branch has commits that the remote's did not have when it was last heard of."""
+    """Whether the checked out branch has commits that the remote's did not have when it was last
+    heard of.
+    """
     here = head(folder)
     theirs = ref_target(folder, f"refs/remotes/{remote}/{here.branch}")
     if theirs is None or theirs == here.commit:
@@ -106,17 +142,23 @@ def unpushed(folder: Path, remote: str) -> bool:
 
 
 def take_over(folder: Path, branch: str, remote: str) -> None:
-    """Make a local branch of one that only the remote has, or move one that is wholly contained in the remote's; else leave it."""
+    """Make a local branch of one that only the remote has, or move one that is wholly contained in
+    the remote's; else leave it.
+    """
     theirs = ref_target(folder, f"refs/remotes/{remote}/{branch}")
     ours = ref_target(folder, HEADS + branch)
     if theirs is None or theirs == ours:
         return
-    if ours is None or git(folder, "merge-base", "--is-ancestor", ours, theirs, ok=(0, 1)).code == 0:
+    if (
+        ours is None
+        or git(folder, "merge-base", "--is-ancestor", ours, theirs, ok=(0, 1)).code == 0
+    ):
         git(folder, "update-ref", HEADS + branch, theirs, ours or "0" * len(theirs))
 
 
 def give_way(folder: Path, remote: str) -> str:
-    """Put the checked out branch and its files where the remote's is; the ref under which our own commits are kept.
+    """Put the checked out branch and its files where the remote's is; the ref under which our own
+    commits are kept.
 
     For whoever lost a race: what was done here is done again from what won.
     """
@@ -142,14 +184,27 @@ class Tracking:
 
 
 def tracked(folder: Path, most: int) -> tuple[Tracking, ...]:
-    """Branches of all remotes, newest commit first, at most so many; the remotes' HEADs are none."""
+    """Branches of all remotes, newest commit first, at most so many; the remotes' HEADs are
+    none.
+    """
     remotes = sorted(git(folder, "remote").line.split("\n"), key=len, reverse=True)
     form = "--format=%(symref)%00%(refname)"
-    lines = git(folder, "for-each-ref", form, "--sort=-committerdate", f"--count={most}", REMOTES).line.split("\n")
-    refs = [ref.removeprefix(REMOTES) for symref, _, ref in (line.partition("\0") for line in lines) if ref and not symref]
+    lines = git(
+        folder, "for-each-ref", form, "--sort=-committerdate", f"--count={most}", REMOTES
+    ).line.split("\n")
+    refs = [
+        ref.removeprefix(REMOTES)
+        for symref, _, ref in (line.partition("\0") for line in lines)
+        if ref and not symref
+    ]
     # The name of a remote may have slashes too; the longest that fits is meant.
-    owned = ((next((name for name in remotes if name and ref.startswith(f"{name}/")), ""), ref) for ref in refs)
-    return tuple(Tracking(remote, ref.removeprefix(f"{remote}/")) for remote, ref in owned if remote)
+    owned = (
+        (next((name for name in remotes if name and ref.startswith(f"{name}/")), ""), ref)
+        for ref in refs
+    )
+    return tuple(
+        Tracking(remote, ref.removeprefix(f"{remote}/")) for remote, ref in owned if remote
+    )
 
 
 _CARRIED = "refs/forge-bot/carried"
@@ -158,11 +213,30 @@ _CARRIED = "refs/forge-bot/carried"
 def make_bundle(root: Path, file: Path, base: str, tip: str) -> None:
     """Write the commits between two into a file. Raises GitFailed, also where there are none."""
     git(root, "update-ref", _CARRIED, commit_id(root, tip))
-    git(root, "bundle", "create", "--quiet", str(file.absolute()), f"^{commit_id(root, base)}", _CARRIED, seconds=LONG)
+    git(
+        root,
+        "bundle",
+        "create",
+        "--quiet",
+        str(file.absolute()),
+        f"^{commit_id(root, base)}",
+        _CARRIED,
+        seconds=LONG,
+    )
 
 
 def open_bundle(root: Path, file: Path) -> str:
-    """Take the commits of a file in, every object checked, and no branch moved; the newest. Raises GitFailed for what is no such file."""
-    options = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+    """Take the commits of a file in, every object checked, and no branch moved; the newest. Raises
+    GitFailed for what is no such file.
+    """
+    options = (
+        "-c",
+        "fetch.fsckObjects=true",
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-recurse-submodules",
+        "--no-write-fetch-head",
+    )
     git(root, *options, "--", str(file.absolute()), f"+{_CARRIED}:{_CARRIED}", seconds=LONG)
     return commit_id(root, _CARRIED)

@@ -1,4 +1,6 @@
-"""A repository, found from any folder inside one of its work trees, made out of a folder, or cloned."""
+"""A repository, found from any folder inside one of its work trees, made out of a folder, or
+cloned.
+"""
 
 import re
 from collections.abc import Collection, Sequence
@@ -20,7 +22,8 @@ _SHORT = 15.0
 class Repository:
     """A repository seen from one of its work trees.
 
-    `root` is the top of that work tree; `common_dir` is git's own folder, which all work trees share.
+    `root` is the top of that work tree; `common_dir` is git's own folder, which all work trees
+    share.
     """
 
     root: Path
@@ -28,7 +31,9 @@ class Repository:
 
     @staticmethod
     def find(path: Path) -> "Repository":
-        """The repository around a folder or file. Raises NotARepository, also for a bare one, and GitMissing."""
+        """The repository around a folder or file. Raises NotARepository, also for a bare one, and
+        GitMissing.
+        """
         start = path.parent if path.is_file() else path
         _check_version(start)
         asked = ("--is-inside-work-tree", "--git-common-dir", "--show-toplevel")
@@ -43,12 +48,16 @@ class Repository:
         return revisions.head(self.root)
 
     def default_branch(self) -> str | None:
-        """What origin calls its default branch; without that the first of init.defaultBranch, main and master that exists."""
+        """What origin calls its default branch; without that the first of init.defaultBranch, main
+        and master that exists.
+        """
         answer = git(self.root, "symbolic-ref", "--quiet", f"{_ORIGIN_HEAD}HEAD", ok=(0, 1, 128))
         if answer.code == 0 and answer.line.startswith(_ORIGIN_HEAD):
             return answer.line.removeprefix(_ORIGIN_HEAD)
         wished = git(self.root, "config", "--get", "init.defaultBranch", ok=(0, 1)).line
-        return next((name for name in (wished, "main", "master") if name and self.branch_exists(name)), None)
+        return next(
+            (name for name in (wished, "main", "master") if name and self.branch_exists(name)), None
+        )
 
     def branches(self) -> tuple[str, ...]:
         """Names of the local branches, in git's order of refs."""
@@ -57,7 +66,10 @@ class Repository:
 
     def branch_exists(self, name: str) -> bool:
         """Whether there is a local branch of exactly that name; what cannot be a name is none."""
-        return revisions.is_branch_name(self.root, name) and revisions.ref_target(self.root, revisions.HEADS + name) is not None
+        return (
+            revisions.is_branch_name(self.root, name)
+            and revisions.ref_target(self.root, revisions.HEADS + name) is not None
+        )
 
     def tracked(self, most: int = 100) -> tuple[remotes.Tracking, ...]:
         """Branches of remotes as the last fetch saw them, newest first, at most so many."""
@@ -69,7 +81,9 @@ class Repository:
         git(self.root, "branch", "--quiet", "--track", found.branch, found.ref)
 
     def start_branch(self, name: str) -> None:
-        """Check out a new branch in this work tree where it stands, uncommitted work kept. Raises BadOption, BranchExists, GitFailed."""
+        """Check out a new branch in this work tree where it stands, uncommitted work kept. Raises
+        BadOption, BranchExists, GitFailed.
+        """
         revisions.branch_ref(self.root, name)
         if self.branch_exists(name):
             raise BranchExists(f"The branch {name} exists already.")
@@ -78,15 +92,30 @@ class Repository:
     def pushed(self, branch: str, remote: str = "origin") -> bool:
         """Whether the remote had this branch as it is here, when it was last spoken to."""
         there = revisions.ref_target(self.root, f"refs/remotes/{remote}/{branch}")
-        return there is not None and there == revisions.ref_target(self.root, revisions.HEADS + branch)
+        return there is not None and there == revisions.ref_target(
+            self.root, revisions.HEADS + branch
+        )
 
     def at_a_remote(self, branch: str, commit: str) -> bool:
         """Whether a remote's branch of that name had the commit when it was last spoken to."""
-        return git(self.root, "for-each-ref", "--count=1", f"--contains={commit}", f"{remotes.REMOTES}*/{branch}").line != ""
+        return (
+            git(
+                self.root,
+                "for-each-ref",
+                "--count=1",
+                f"--contains={commit}",
+                f"{remotes.REMOTES}*/{branch}",
+            ).line
+            != ""
+        )
 
     def contains(self, commit: str, other: str) -> bool:
-        """Whether a commit is the other one or came after it; False also if one of the two is not there. Both by their full ids."""
-        return git(self.root, "merge-base", "--is-ancestor", other, commit, ok=(0, 1, 128)).code == 0
+        """Whether a commit is the other one or came after it; False also if one of the two is not
+        there. Both by their full ids.
+        """
+        return (
+            git(self.root, "merge-base", "--is-ancestor", other, commit, ok=(0, 1, 128)).code == 0
+        )
 
     def remote_url(self, name: str = "origin") -> str | None:
         """Address of a remote, without credentials. None when there is no such remote."""
@@ -102,41 +131,75 @@ class Repository:
         """Names of the remote's branches as of the last fetch, without its HEAD."""
         start = f"{remotes.REMOTES}{remote}/"
         refs = git(self.root, "for-each-ref", "--format=%(refname)", start).line
-        return tuple(name for ref in refs.split("\n") if ref and (name := ref.removeprefix(start)) != "HEAD")
+        return tuple(
+            name for ref in refs.split("\n") if ref and (name := ref.removeprefix(start)) != "HEAD"
+        )
 
     def take_over(self, branch: str, remote: str = "origin") -> None:
-        """A local branch for one that the remote has, or the local one moved forward to it; one with commits of its own stays."""
+        """A local branch for one that the remote has, or the local one moved forward to it; one
+        with commits of its own stays.
+        """
         remotes.take_over(self.root, branch, remote)
 
     def tag_elsewhere(self, address: str, tag: str) -> str | None:
-        """The commit of a tag in another repository; None if there is none, or nobody answers within a few seconds."""
+        """The commit of a tag in another repository; None if there is none, or nobody answers
+        within a few seconds.
+        """
         wanted = f"refs/tags/{tag}"
         try:
-            listed = git(self.root, "ls-remote", "--quiet", "--", address, wanted, f"{wanted}^{{}}", seconds=_SHORT).line
+            listed = git(
+                self.root,
+                "ls-remote",
+                "--quiet",
+                "--",
+                address,
+                wanted,
+                f"{wanted}^{{}}",
+                seconds=_SHORT,
+            ).line
         except GitFailed:
             return None
-        found = {name: commit for commit, _, name in (line.partition("\t") for line in listed.split("\n"))}
+        found = {
+            name: commit
+            for commit, _, name in (line.partition("\t") for line in listed.split("\n"))
+        }
         # The tag of an annotated one is an object of its own; what it stands for comes with ^{}.
         return found.get(f"{wanted}^{{}}") or found.get(wanted)
 
     def signature(self) -> dict[str, str]:
-        """Environment in which forge-bot commits as itself; empty where the user has said a name and an address."""
+        """Environment in which forge-bot commits as itself; empty where the user has said a name
+        and an address.
+        """
         return commits.identity(self.root)
 
     def identity(self) -> str | None:
-        """Name and address that git knows for the user, None when commits would be forge-bot's own."""
-        return None if commits.identity(self.root) else git(self.root, "var", "GIT_AUTHOR_IDENT").line.rpartition(" ")[0].rpartition(" ")[0]
+        """Name and address that git knows for the user, None when commits would be forge-bot's
+        own.
+        """
+        return (
+            None
+            if commits.identity(self.root)
+            else git(self.root, "var", "GIT_AUTHOR_IDENT")
+            .line.rpartition(" ")[0]
+            .rpartition(" ")[0]
+        )
 
     def read(self, ref: str, path: str) -> bytes | None:
-        """Bytes of a file as committed at `ref`, None when there is none. Raises GitFailed for an unknown ref."""
+        """Bytes of a file as committed at `ref`, None when there is none. Raises GitFailed for an
+        unknown ref.
+        """
         return files_at.read(self.root, ref, path)
 
     def versions(self, ref: str, path: str) -> tuple[str, ...]:
-        """Return the ids of the commits up to `ref` that changed a file, newest first. Raise GitFailed for an unknown ref."""
+        """Return the ids of the commits up to `ref` that changed a file, newest first. Raise
+        GitFailed for an unknown ref.
+        """
         return files_at.versions(self.root, ref, path)
 
     def read_many(self, ref: str, paths: Collection[str]) -> dict[str, bytes]:
-        """Bytes of those of the files that are committed at `ref`; as many calls of git for a thousand as for one."""
+        """Bytes of those of the files that are committed at `ref`; as many calls of git for a
+        thousand as for one.
+        """
         return files_at.read_many(self.root, ref, paths)
 
     def objects(self, ref: str, paths: Collection[str]) -> dict[str, str]:
@@ -144,7 +207,9 @@ class Repository:
         return files_at.objects(self.root, ref, paths)
 
     def raw_commits(self, ids: Sequence[str]) -> dict[str, bytes]:
-        """Return commits by their ids as git keeps them: the lines of their heads, and their messages."""
+        """Return commits by their ids as git keeps them: the lines of their heads, and their
+        messages.
+        """
         return files_at.raw(self.root, ids, "commit")
 
     def blob(self, oid: str) -> bytes | None:
@@ -156,24 +221,34 @@ class Repository:
         return files_at.sizes(self.root, ref, paths)
 
     def text_here(self, path: str) -> str | None:
-        """Text of a file as it stands in the work tree the user is in, committed or not. None when there is none."""
+        """Text of a file as it stands in the work tree the user is in, committed or not. None when
+        there is none.
+        """
         file = self.root / path
         return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
 
     def list_files(self, ref: str, under: str = "") -> tuple[str, ...]:
-        """Names of the files committed at `ref`, or of those in one folder. Raises GitFailed for an unknown ref."""
+        """Names of the files committed at `ref`, or of those in one folder. Raises GitFailed for an
+        unknown ref.
+        """
         return files_at.list_files(self.root, ref, under)
 
     def condition(self, commit: str) -> condition.Condition:
-        """What is unfinished or not here, for work that begins at a commit. Raises GitFailed for an unknown one."""
+        """What is unfinished or not here, for work that begins at a commit. Raises GitFailed for an
+        unknown one.
+        """
         return condition.condition(self.root, commit)
 
     def lfs(self, commit: str) -> Lfs | None:
-        """What a commit keeps in Git LFS and how that stands here; None when it keeps nothing there."""
+        """What a commit keeps in Git LFS and how that stands here; None when it keeps nothing
+        there.
+        """
         return condition.lfs(self.root, commit)
 
     def list_folders(self, ref: str, under: str) -> dict[str, str]:
-        """The folders directly in one folder at `ref`, with an id each that changes with anything in them."""
+        """The folders directly in one folder at `ref`, with an id each that changes with anything
+        in them.
+        """
         return files_at.list_folders(self.root, ref, under)
 
     def commit_id(self, ref: str) -> str:
@@ -181,7 +256,9 @@ class Repository:
         return revisions.commit_id(self.root, ref)
 
     def entries(self, ref: str, folder: str) -> dict[str, str]:
-        """Names in a folder at `ref`, each with the id of what it is; empty if there is no such folder. GitFailed for an unknown ref."""
+        """Names in a folder at `ref`, each with the id of what it is; empty if there is no such
+        folder. GitFailed for an unknown ref.
+        """
         return files_at.entries(self.root, ref, folder)
 
     def worktrees(self) -> tuple[worktree.WorktreeInfo, ...]:
@@ -189,22 +266,29 @@ class Repository:
         return worktree.listed(self.root)
 
     def add_worktree(self, path: Path, branch: str, base: str | None) -> Tree:
-        """A new work tree: on a new branch that begins at `base`, or on an existing branch when `base` is None.
+        """A new work tree: on a new branch that begins at `base`, or on an existing branch when
+        `base` is None.
 
         Raises BranchExists, BadOption and GitFailed; a failed try leaves nothing behind.
         """
         return worktree.add(self.root, path, branch, base)
 
     def detached_tree(self, path: Path, commit: str) -> Tree:
-        """A work tree that stands at a commit and on no branch; one that was left at `path` is made anew. Raises GitFailed."""
+        """A work tree that stands at a commit and on no branch; one that was left at `path` is made
+        anew. Raises GitFailed.
+        """
         return worktree.detached(self.root, path, commit)
 
     def show_commit(self, path: Path, commit: str) -> Tree:
-        """Return the detached work tree at `path` with the files of a commit; untracked files stay. Raises GitFailed."""
+        """Return the detached work tree at `path` with the files of a commit; untracked files stay.
+        Raises GitFailed.
+        """
         return worktree.show(self.root, path, commit)
 
     def read_blob(self, blob: str) -> bytes:
-        """Return the bytes of a blob by its id. Raises GitFailed when the repository does not have it."""
+        """Return the bytes of a blob by its id. Raises GitFailed when the repository does not have
+        it.
+        """
         return files_at.read_blob(self.root, blob)
 
     def remove_tree(self, path: Path) -> None:
@@ -212,34 +296,48 @@ class Repository:
         worktree.remove(self.root, path)
 
     def remove_unused(self, path: Path, branch: str, start: str, written: str) -> bool:
-        """Remove a work tree and its branch if nobody has used them since they were made at the commit `start`; return whether.
+        """Remove a work tree and its branch if nobody has used them since they were made at the
+        commit `start`; return whether.
 
-        Files below `written` are no use. A branch without a work tree, as `git worktree add` leaves when it is killed, counts too.
+        Files below `written` are no use. A branch without a work tree, as `git worktree add` leaves
+        when it is killed, counts too.
         """
         return worktree.remove_unused(self.root, path, branch, start, written)
 
     def mend_worktree(self, path: Path) -> None:
-        """Link a work tree to this repository anew, if the repository was moved since it was made."""
+        """Link a work tree to this repository anew, if the repository was moved since it was
+        made.
+        """
         worktree.mend(self.root, path)
 
     def put_aside(self, path: Path) -> Path | None:
-        """Rename a folder that was the work tree of a repository which is gone; its new place, None for any other folder."""
+        """Rename a folder that was the work tree of a repository which is gone; its new place, None
+        for any other folder.
+        """
         return worktree.put_aside(path)
 
     def tree_of(self, branch: str) -> Tree | None:
-        """The work tree in which this branch is checked out, None when there is none or its folder is gone."""
+        """The work tree in which this branch is checked out, None when there is none or its folder
+        is gone.
+        """
         return worktree.tree_of(self.root, branch)
 
     def make_bundle(self, file: Path, base: str, tip: str) -> None:
-        """Write the commits between two into a file. Raises GitFailed, also where there are none."""
+        """Write the commits between two into a file. Raises GitFailed, also where there are
+        none.
+        """
         remotes.make_bundle(self.root, file, base, tip)
 
     def open_bundle(self, file: Path) -> str:
-        """Take in the commits that a file holds, without moving a branch; the newest. Raises GitFailed."""
+        """Take in the commits that a file holds, without moving a branch; the newest. Raises
+        GitFailed.
+        """
         return remotes.open_bundle(self.root, file)
 
     def exclude(self, pattern: str) -> None:
-        """Ignore a pattern in this clone only, once (info/exclude, gitignore(5)). ValueError for more than one line."""
+        """Ignore a pattern in this clone only, once (info/exclude, gitignore(5)). ValueError for
+        more than one line.
+        """
         if "\n" in pattern or not pattern.strip():
             raise ValueError(f"{pattern!r} is not one pattern")
         file = self.common_dir / "info" / "exclude"
@@ -252,10 +350,19 @@ class Repository:
 
 
 def _find_with_care(start: Path, path: Path) -> Repository:
-    """The same with one question after the other: for folders with line ends in their names, and to say what is wrong."""
+    """The same with one question after the other: for folders with line ends in their names, and to
+    say what is wrong.
+    """
     if _look(start, path) != "true":
-        what = "a bare repository, without" if _ask(start, "--is-bare-repository") == "true" else "git's own folder, not"
-        raise NotARepository(f"{path} is {what} a work tree.", hint="Clone it, or name a folder with its files by --repo PATH.")
+        what = (
+            "a bare repository, without"
+            if _ask(start, "--is-bare-repository") == "true"
+            else "git's own folder, not"
+        )
+        raise NotARepository(
+            f"{path} is {what} a work tree.",
+            hint="Clone it, or name a folder with its files by --repo PATH.",
+        )
     common = Path(start, _ask(start, "--git-common-dir"))
     return Repository(Path(_ask(start, "--show-toplevel")).resolve(), common.resolve())
 
@@ -299,13 +406,25 @@ def make_repository(folder: Path, message: str) -> Repository:
 
 
 def clone_repository(address: str, folder: Path) -> Repository:
-    """A copy with all branches and their history, and no files checked out. One that lies there already is only brought up to date.
+    """A copy with all branches and their history, and no files checked out. One that lies there
+    already is only brought up to date.
 
     Credentials are git's matter, and are not written into it.
     """
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        git(folder.parent, "clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--", address, str(folder), seconds=LONG)
+        git(
+            folder.parent,
+            "clone",
+            "--quiet",
+            "--no-checkout",
+            "--no-tags",
+            "--template=",
+            "--",
+            address,
+            str(folder),
+            seconds=LONG,
+        )
         return Repository.find(folder)
     repository = Repository.find(folder)
     repository.fetch()

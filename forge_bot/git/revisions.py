@@ -1,4 +1,6 @@
-"""What names stand for: branches become full refs, revisions become object ids, HEAD its branch and commit."""
+"""What names stand for: branches become full refs, revisions become object ids, HEAD its branch and
+commit.
+"""
 
 import os
 import re
@@ -19,31 +21,44 @@ _known: dict[tuple[Path, str], tuple[str, str]] = {}
 
 
 def branch_ref(folder: Path, name: str) -> str:
-    """Full ref of a branch name. Raises BadOption for what git does not take as one (git-check-ref-format(1))."""
+    """Full ref of a branch name. Raises BadOption for what git does not take as one
+    (git-check-ref-format(1)).
+    """
     if not is_branch_name(folder, name):
-        raise BadOption(f"{name!r} cannot be the name of a branch.", hint="Use letters, digits, `-`, `_`, `.` and `/`.")
+        raise BadOption(
+            f"{name!r} cannot be the name of a branch.",
+            hint="Use letters, digits, `-`, `_`, `.` and `/`.",
+        )
     return HEADS + name
 
 
 def is_branch_name(folder: Path, name: str) -> bool:
-    """Whether git takes this as the name of a branch. `HEAD` and a leading dash are refused, as `git branch` does."""
+    """Whether git takes this as the name of a branch. `HEAD` and a leading dash are refused, as
+    `git branch` does.
+    """
     return name != "HEAD" and not name.startswith("-") and is_ref(folder, HEADS + name)
 
 
 @lru_cache(maxsize=256)
 def is_ref(folder: Path, ref: str) -> bool:
-    """Whether the full ref (it begins with refs/) is well formed; nothing but its letters decides that."""
+    """Whether the full ref (it begins with refs/) is well formed; nothing but its letters decides
+    that.
+    """
     return "\0" not in ref and git(folder, "check-ref-format", ref, ok=(0, 1)).code == 0
 
 
 def ref_target(folder: Path, ref: str) -> str | None:
-    """Object id a full ref points at, or None when there is no such ref. The ref has to be well formed."""
+    """Object id a full ref points at, or None when there is no such ref. The ref has to be well
+    formed.
+    """
     answer = git(folder, "show-ref", "--verify", "--hash", "--", ref, ok=(0, 1, 128))
     return answer.line if answer.code == 0 else None
 
 
 def commit_id(folder: Path, revision: str) -> str:
-    """Id of the commit that a branch, tag, id or expression names. Raises GitFailed when it names none."""
+    """Id of the commit that a branch, tag, id or expression names. Raises GitFailed when it names
+    none.
+    """
     found = _behind(folder, revision)
     return (found is not None and found[0]) or _resolved(folder, revision, "commit")
 
@@ -63,13 +78,17 @@ def is_full_id(text: str) -> bool:
 
 
 def _behind(folder: Path, revision: str) -> tuple[str, str] | None:
-    """Commit and tree behind a full id; None for any other revision, and for an id that leads to no commit.
+    """Commit and tree behind a full id; None for any other revision, and for an id that leads to no
+    commit.
 
-    What an id names never changes, so git is asked once, and for both: whoever asks for the one will ask for the other.
+    What an id names never changes, so git is asked once, and for both: whoever asks for the one
+    will ask for the other.
     """
     known = _known.get((folder, revision))
     if known is None and is_full_id(revision):
-        match git(folder, "rev-parse", f"{revision}^{{commit}}", f"{revision}^{{tree}}", ok=(0, 128)).line.split("\n"):
+        match git(
+            folder, "rev-parse", f"{revision}^{{commit}}", f"{revision}^{{tree}}", ok=(0, 128)
+        ).line.split("\n"):
             case [commit, tree] if is_full_id(commit) and is_full_id(tree):
                 known = (commit, tree)
                 _remember(folder, revision, known)
@@ -87,16 +106,28 @@ def _remember(folder: Path, revision: str, found: tuple[str, str]) -> None:
 
 
 def _resolved(folder: Path, revision: str, kind: str) -> str:
-    answer = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{{kind}}}", ok=(0, 1, 128))
+    answer = git(
+        folder,
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        f"{revision}^{{{kind}}}",
+        ok=(0, 1, 128),
+    )
     if answer.code != 0:
         raise GitFailed(
             f"{revision!r} names no {kind} in {folder}.",
-            hint="Check the name; a branch that exists only on the remote is called origin/NAME, after `git fetch`.",
+            hint=(
+                "Check the name; a branch that exists only on the remote is called origin/NAME,"
+                " after `git fetch`."
+            ),
         )
     return answer.line
 
 
-# The files by which git itself knows it (wt-status.c, wt_status_get_state), in the order in which they decide.
+# The files by which git itself knows it (wt-status.c, wt_status_get_state), in the order in which
+# they decide.
 _SIGNS = (
     ("rebase-merge", "rebase"),
     ("rebase-apply/applying", "am"),
@@ -148,10 +179,12 @@ def head(folder: Path) -> Head:
 
 
 def _in_files(folder: Path) -> Head | None:
-    """What git's own files say where they say it plainly (gitrepository-layout(5): HEAD, refs, commondir, .git as a file).
+    """What git's own files say where they say it plainly (gitrepository-layout(5): HEAD, refs,
+    commondir, .git as a file).
 
-    Nothing is asked as often, and a process for it costs a hundred times as much. None for whatever is not plain: no commit, no
-    branch, a packed ref, another store of refs, a folder inside the tree.
+    Nothing is asked as often, and a process for it costs a hundred times as much. None for whatever
+    is not plain: no commit, no branch, a packed ref, another store of refs, a folder inside the
+    tree.
     """
     try:
         own = folder / ".git"
@@ -169,8 +202,11 @@ def _in_files(folder: Path) -> Head | None:
 
 
 def _asked(folder: Path) -> Head:
-    # The full ref, since the short form says `heads/x` when a tag is called x too. One call for both where there is a commit.
-    match git(folder, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD", ok=(0, 128)).line.split("\n"):
+    # The full ref, since the short form says `heads/x` when a tag is called x too. One call for
+    # both where there is a commit.
+    match git(folder, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD", ok=(0, 128)).line.split(
+        "\n"
+    ):
         case [commit, ref] if ref.startswith(HEADS):
             return Head(ref.removeprefix(HEADS), commit)
         case _:
@@ -187,4 +223,7 @@ def _detached(folder: Path) -> DetachedHead:
     if operation is None:
         return DetachedHead(f"No branch is checked out in {folder}.")
     # A rebase or bisect stands between commits: changing the branch would not be the way out of it.
-    return DetachedHead(f"No branch is checked out in {folder}: a {operation.name} is under way.", hint=operation.way_out)
+    return DetachedHead(
+        f"No branch is checked out in {folder}: a {operation.name} is under way.",
+        hint=operation.way_out,
+    )

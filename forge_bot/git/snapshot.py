@@ -1,4 +1,6 @@
-"""The work tree as it lies there, untracked files included, as a git tree; uncommitted work put aside under a ref of its own."""
+"""The work tree as it lies there, untracked files included, as a git tree; uncommitted work put
+aside under a ref of its own.
+"""
 
 import contextlib
 import os
@@ -30,11 +32,14 @@ class Scratch:
 
 @contextlib.contextmanager
 def scratch(folder: Path, *, keep: bool) -> Generator[Scratch]:
-    """A scratch index for the work tree at `folder`. Without `keep` new objects go into a store that vanishes with it."""
+    """A scratch index for the work tree at `folder`. Without `keep` new objects go into a store
+    that vanishes with it.
+    """
     with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
         index = Path(name) / "index"
         with contextlib.suppress(FileNotFoundError):
-            # With its times: git takes an entry younger than the index for one that it has to compare by content.
+            # With its times: git takes an entry younger than the index for one that it has to
+            # compare by content.
             shutil.copy2(_git_path(folder, "index"), index)
         env = {"GIT_INDEX_FILE": str(index)}
         if not keep:
@@ -46,59 +51,94 @@ def scratch(folder: Path, *, keep: bool) -> Generator[Scratch]:
 
 
 def work_tree(copy: Scratch) -> str:
-    """Id of a tree with every file of the work tree that is tracked, staged or untracked; those only ignored are left out."""
+    """Id of a tree with every file of the work tree that is tracked, staged or untracked; those
+    only ignored are left out.
+    """
     folder, env = copy.folder, copy.env
     git(folder, "-c", "core.splitIndex=false", "add", "--all", env=env, seconds=LONG)
-    gone = git(folder, "diff-index", "--cached", "--diff-filter=D", "--name-only", "-z", "--no-renames", "HEAD", "--", env=env).names
-    # Taken out of the index and ignored, a file still lies there, and a hard reset would write over it.
-    hidden = [name for name in gone if os.path.lexists(folder / name) and not (folder / name).is_dir()]
+    gone = git(
+        folder,
+        "diff-index",
+        "--cached",
+        "--diff-filter=D",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "HEAD",
+        "--",
+        env=env,
+    ).names
+    # Taken out of the index and ignored, a file still lies there, and a hard reset would write over
+    # it.
+    hidden = [
+        name for name in gone if os.path.lexists(folder / name) and not (folder / name).is_dir()
+    ]
     if hidden:
         add_by_force(copy, hidden)
     return git(folder, "write-tree", env=env).line
 
 
 def add_by_force(copy: Scratch, names: Sequence[str]) -> None:
-    """Put files into the scratch index, ignored or not; there may be more of them than fit on a command line."""
+    """Put files into the scratch index, ignored or not; there may be more of them than fit on a
+    command line.
+    """
     listing = b"".join(os.fsencode(name) + b"\0" for name in names)
     options = ("--force", "--pathspec-from-file=-", "--pathspec-file-nul")
     git(copy.folder, "add", *options, stdin=listing, env=copy.env, seconds=LONG)
 
 
 def working_diff(folder: Path, max_bytes: int) -> str:
-    """What stands in the work tree and not in the last commit, new files included, as a unified diff."""
+    """What stands in the work tree and not in the last commit, new files included, as a unified
+    diff.
+    """
     with scratch(folder, keep=False) as copy:
         tree, form = work_tree(copy), ("--patch", "--find-renames")
-        return between(folder, tree_id(folder, "HEAD"), tree, form, max_bytes=max_bytes, env=copy.env)
+        return between(
+            folder, tree_id(folder, "HEAD"), tree, form, max_bytes=max_bytes, env=copy.env
+        )
 
 
 def patch(folder: Path, paths: Sequence[str] = ()) -> str:
-    """The same, whole and for `apply`, of all files or of those named. Files that text would not keep go in as base 85."""
-    with scratch(folder, keep=False) as copy, tempfile.NamedTemporaryFile("w", prefix="forge-bot-") as attributes:
+    """The same, whole and for `apply`, of all files or of those named. Files that text would not
+    keep go in as base 85.
+    """
+    with (
+        scratch(folder, keep=False) as copy,
+        tempfile.NamedTemporaryFile("w", prefix="forge-bot-") as attributes,
+    ):
         trees = (commit_id(folder, "HEAD"), work_tree(copy))
         raw = patch_bytes(folder, *trees, paths, env=copy.env, attributes=attributes.name)
         if not _safe(raw):
             attributes.write("* -diff\n")
             attributes.flush()
             raw = patch_bytes(folder, *trees, paths, env=copy.env, attributes=attributes.name)
-        # A `diff` attribute in the repository wins over ours; then at least a string and `apply` keep every byte.
+        # A `diff` attribute in the repository wins over ours; then at least a string and `apply`
+        # keep every byte.
         return raw.decode(errors="surrogateescape")
 
 
-def apply(folder: Path, text: str, *, without: Sequence[str] = (), only: Sequence[str] = ()) -> None:
-    """Change the work tree as a patch says, wholly or not at all; the index stays. Raises GitFailed when it does not fit.
+def apply(
+    folder: Path, text: str, *, without: Sequence[str] = (), only: Sequence[str] = ()
+) -> None:
+    """Change the work tree as a patch says, wholly or not at all; the index stays. Raises GitFailed
+    when it does not fit.
 
-    `without` names files by git's wildcards that stay as they are, whatever the patch says of them. `only` names the
-    files that may change.
+    `without` names files by git's wildcards that stay as they are, whatever the patch says of them.
+    `only` names the files that may change.
     """
-    left_out = [f"--exclude={pattern}" for pattern in without] + [f"--include={pattern}" for pattern in only]
+    left_out = [f"--exclude={pattern}" for pattern in without] + [
+        f"--include={pattern}" for pattern in only
+    ]
     if text.strip():
         git(folder, "apply", *_APPLY, *left_out, "-", stdin=text.encode(errors="surrogateescape"))
 
 
 def patched(folder: Path, commit: str, raw: bytes, paths: Sequence[str]) -> dict[str, str] | None:
-    """Return mode and object id of each of the paths as a patch would make it at a commit; None if it does not fit there.
+    """Return mode and object id of each of the paths as a patch would make it at a commit; None if
+    it does not fit there.
 
-    Only that part of the patch is applied. A path that would not be there is left out. Nothing is kept.
+    Only that part of the patch is applied. A path that would not be there is left out. Nothing is
+    kept.
     """
     only = [f"--include={_literally(path)}" for path in paths]
     with scratch(folder, keep=False) as copy:
@@ -107,8 +147,13 @@ def patched(folder: Path, commit: str, raw: bytes, paths: Sequence[str]) -> dict
             git(folder, "apply", "--cached", *_APPLY, *only, "-", stdin=raw, env=copy.env)
         except GitFailed:
             return None
-        rows = git(folder, "--literal-pathspecs", "ls-files", "--stage", "-z", "--", *paths, env=copy.env).names
-    return {name: " ".join(about.split(" ")[:2]) for about, _, name in (row.partition("\t") for row in rows)}
+        rows = git(
+            folder, "--literal-pathspecs", "ls-files", "--stage", "-z", "--", *paths, env=copy.env
+        ).names
+    return {
+        name: " ".join(about.split(" ")[:2])
+        for about, _, name in (row.partition("\t") for row in rows)
+    }
 
 
 def _literally(path: str) -> str:
@@ -139,14 +184,18 @@ RESCUED = "refs/forge-bot/rescued/"
 
 
 def rescue(folder: Path, name: str) -> str | None:
-    """Save everything uncommitted as a commit under a new ref, then make the tree clean; the ref, or None if it was clean.
+    """Save everything uncommitted as a commit under a new ref, then make the tree clean; the ref,
+    or None if it was clean.
 
-    The saved commit comes after HEAD; when the index held something else than the files, a second parent holds that.
-    Ignored files and the insides of submodules and nested repositories are neither saved nor touched; a nested repository
-    stays there as untracked. A name that is taken gets a number. Get the work back with `git checkout REF -- .`.
+    The saved commit comes after HEAD; when the index held something else than the files, a second
+    parent holds that. Ignored files and the insides of submodules and nested repositories are
+    neither saved nor touched; a nested repository stays there as untracked. A name that is taken
+    gets a number. Get the work back with `git checkout REF -- .`.
     """
     if not is_ref(folder, RESCUED + name):
-        raise BadOption(f"{name!r} cannot be part of a ref.", hint="Use letters, digits, `-`, `_`, `.` and `/`.")
+        raise BadOption(
+            f"{name!r} cannot be part of a ref.", hint="Use letters, digits, `-`, `_`, `.` and `/`."
+        )
     _is_top(folder)
     if not status(folder):
         return None
@@ -169,17 +218,22 @@ def _saved(folder: Path) -> str:
     head = commit_id(folder, "HEAD")
     known = {tree_id(folder, "HEAD")}
     with scratch(folder, keep=True) as copy:
-        # Exit 128: an index with conflicts is no tree; its sides are in the commits that were merged.
+        # Exit 128: an index with conflicts is no tree; its sides are in the commits that were
+        # merged.
         staged = git(folder, "write-tree", env=copy.env, ok=(0, 128))
         tree = work_tree(copy)
     parents = [head]
     if staged.code == 0 and staged.line not in known | {tree}:
-        parents.append(_commit(folder, staged.line, [head], "forge-bot: the index of the work tree").line)
+        parents.append(
+            _commit(folder, staged.line, [head], "forge-bot: the index of the work tree").line
+        )
     return _commit(folder, tree, parents, "forge-bot: uncommitted work, put aside").line
 
 
 def _clean(folder: Path, ref: str) -> None:
-    """Remove what is untracked; what only an uncommitted .gitignore kept out of sight is added to the saved commit first."""
+    """Remove what is untracked; what only an uncommitted .gitignore kept out of sight is added to
+    the saved commit first.
+    """
     before: tuple[str, ...] = ()
     while (left := git(folder, "ls-files", "--others", "--exclude-standard", "-z").names) != before:
         _save_late(folder, ref, left)
@@ -203,7 +257,17 @@ def _save_late(folder: Path, ref: str, untracked: tuple[str, ...]) -> None:
 
 def _commit(folder: Path, tree: str, parents: list[str], message: str) -> GitResult:
     options = [part for parent in parents for part in ("-p", parent)]
-    return git(folder, "commit-tree", "--no-gpg-sign", *options, "-F", "-", tree, stdin=message.encode(), env=identity(folder))
+    return git(
+        folder,
+        "commit-tree",
+        "--no-gpg-sign",
+        *options,
+        "-F",
+        "-",
+        tree,
+        stdin=message.encode(),
+        env=identity(folder),
+    )
 
 
 def _free(folder: Path, ref: str) -> str:

@@ -36,7 +36,9 @@ class Tree:
         return revisions.commit_id(self.path, "HEAD")
 
     def untracked(self) -> tuple[str, ...]:
-        """Return what is not tracked, ignored files included; a folder without tracked files is one entry that ends in a slash."""
+        """Return what is not tracked, ignored files included; a folder without tracked files is one
+        entry that ends in a slash.
+        """
         return changes.untracked(self.path)
 
     def is_clean(self) -> bool:
@@ -44,12 +46,19 @@ class Tree:
         return not self.status()
 
     def commit(
-        self, message: str, trailers: Sequence[tuple[str, str]], paths: Sequence[str] | None = None, *, when: str | None = None
+        self,
+        message: str,
+        trailers: Sequence[tuple[str, str]],
+        paths: Sequence[str] | None = None,
+        *,
+        when: str | None = None,
     ) -> str | None:
-        """Commit all changes, or exactly those of the named files and folders (even ignored ones). None when there are none.
+        """Commit all changes, or exactly those of the named files and folders (even ignored ones).
+        None when there are none.
 
-        The author is the user, or forge-bot where git knows no name and address. Hooks do not run; nothing is signed.
-        `when` is an ISO 8601 time. Raises DetachedHead, NoCommits, GitFailed; ValueError for no message or a bad key.
+        The author is the user, or forge-bot where git knows no name and address. Hooks do not run;
+        nothing is signed. `when` is an ISO 8601 time. Raises DetachedHead, NoCommits, GitFailed;
+        ValueError for no message or a bad key.
         """
         return commits.commit(self.path, message, trailers, paths, when=when)
 
@@ -58,11 +67,22 @@ class Tree:
         return commits.log(self.path, since)
 
     def rescue(self, name: str) -> str | None:
-        """Put uncommitted work aside under refs/forge-bot/rescued/<name> and clean the tree; the ref, or None if it was clean."""
+        """Put uncommitted work aside under refs/forge-bot/rescued/<name> and clean the tree; the
+        ref, or None if it was clean.
+        """
         return snapshot.rescue(self.path, name)
 
-    def diff(self, base: str, head: str = "HEAD", paths: Sequence[str] = (), *, stat: bool = False, max_bytes: int = MAX_DIFF) -> str:
-        """Unified diff (or table of changed lines) from one commit to another; give `merge_base` as base for what a branch did.
+    def diff(
+        self,
+        base: str,
+        head: str = "HEAD",
+        paths: Sequence[str] = (),
+        *,
+        stat: bool = False,
+        max_bytes: int = MAX_DIFF,
+    ) -> str:
+        """Unified diff (or table of changed lines) from one commit to another; give `merge_base` as
+        base for what a branch did.
 
         Text for reading: longer than `max_bytes` it is cut, and a last line says so.
         """
@@ -77,49 +97,67 @@ class Tree:
         return snapshot.working_diff(self.path, max_bytes)
 
     def patch(self, paths: Sequence[str] = ()) -> str:
-        """Uncommitted changes, or those of named files, as a whole patch for `apply` in another tree at the same commit."""
+        """Uncommitted changes, or those of named files, as a whole patch for `apply` in another
+        tree at the same commit.
+        """
         return snapshot.patch(self.path, paths)
 
     def apply(self, patch: str, *, without: Sequence[str] = (), only: Sequence[str] = ()) -> None:
-        """Change the files as a patch says, all or none, but for those that `without` names. Raises GitFailed when it does not fit.
+        """Change the files as a patch says, all or none, but for those that `without` names. Raises
+        GitFailed when it does not fit.
 
         With `only`, change only the files that one of its wildcards names.
         """
         snapshot.apply(self.path, patch, without=without, only=only)
 
     def patched(self, commit: str, patch: bytes, paths: Sequence[str]) -> dict[str, str] | None:
-        """Return mode and id of the paths as a patch would make them at a commit; None if it does not fit. Nothing changes."""
+        """Return mode and id of the paths as a patch would make them at a commit; None if it does
+        not fit. Nothing changes.
+        """
         return snapshot.patched(self.path, commit, patch, paths)
 
     def push(self, remote: str = "origin", *, commit: str | None = None) -> None:
-        """Push the branch, never by force, and set its upstream; with `commit` no more than that one, wherever the branch is by then.
+        """Push the branch, never by force, and set its upstream; with `commit` no more than that
+        one, wherever the branch is by then.
 
         Raises GitFailed, whose hint says what to do.
         """
         remotes.push(self.path, remote, commit)
 
     def modes(self, base: str, head: str = "HEAD") -> dict[str, str]:
-        """The file modes after a change by the names of the files that differ, as git writes them; 000000 for those that went."""
+        """The file modes after a change by the names of the files that differ, as git writes them;
+        000000 for those that went.
+        """
         return diff.modes(self.path, base, head)
 
     def unpushed(self, remote: str = "origin") -> bool:
-        """Whether the branch has commits that the remote's did not have when it was last heard of."""
+        """Whether the branch has commits that the remote's did not have when it was last heard
+        of.
+        """
         return remotes.unpushed(self.path, remote)
 
     def give_way(self, remote: str = "origin") -> str:
-        """Put branch and files where the remote's branch is; the ref under which commits that are here only are kept."""
+        """Put branch and files where the remote's branch is; the ref under which commits that are
+        here only are kept.
+        """
         return remotes.give_way(self.path, remote)
 
     def merge_base(self, a: str, b: str) -> str:
-        """Id of the commit where two branches parted. Raises GitFailed when they have none in common."""
+        """Id of the commit where two branches parted. Raises GitFailed when they have none in
+        common.
+        """
         return diff.merge_base(self.path, a, b)
 
     def discard(self, paths: Sequence[str]) -> None:
-        """Put named files back to the last commit; those it does not have are removed. What they held is gone."""
+        """Put named files back to the last commit; those it does not have are removed. What they
+        held is gone.
+        """
         changes.discard(self.path, paths)
 
     def nested(self) -> frozenset[str]:
-        """Return the folders that hold files of the last commit and are repositories of their own all the same."""
+        """Return the folders that hold files of the last commit and are repositories of their own
+        all the same.
+        """
         return changes.nested(self.path)
 
     def remove_nested(self, keep: Collection[str] = ()) -> None:
@@ -127,18 +165,23 @@ class Tree:
         changes.remove_nested(self.path, keep)
 
     def restore(self, commit: str, paths: Sequence[str]) -> None:
-        """Make named files what they are at a commit; those that it does not have are removed. Raise GitFailed."""
+        """Make named files what they are at a commit; those that it does not have are removed.
+        Raise GitFailed.
+        """
         changes.restore(self.path, commit, paths)
 
     def unlock(self, *, seconds: float = 10.0) -> tuple[str, ...]:
-        """Wait at most so long for git processes that outlived whoever started them, then take away locks of dead ones; their names.
+        """Wait at most so long for git processes that outlived whoever started them, then take away
+        locks of dead ones; their names.
 
         Only for a tree in which nobody but its run works.
         """
         return unlock(self.path, seconds=seconds)
 
     def take_in(self, commit: str, look: Callable[[], None]) -> None:
-        """Move the branch to a commit that arrived, look, and only then check its files out. What `look` raises moves it back."""
+        """Move the branch to a commit that arrived, look, and only then check its files out. What
+        `look` raises moves it back.
+        """
         here = self.head()
         ref = HEADS + here.branch
         # The old value makes git refuse when the branch has moved meanwhile.
@@ -151,16 +194,23 @@ class Tree:
         git(self.path, "reset", "--quiet", "--hard", seconds=LONG)
 
 
-# Git holds this lock on a work tree while it makes it (builtin/worktree.c); it stays behind when git is killed.
+# Git holds this lock on a work tree while it makes it (builtin/worktree.c); it stays behind when
+# git is killed.
 _INITIALIZING = "initializing"
 _PATIENCE = 10.0
-# Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it decides where it stops.
-_ENTRY = re.compile(r"^worktree (?P<path>.+?)\n(?=HEAD [0-9a-f]{40,64}$|bare$)(?P<rest>(?:[^\n]+\n)*)", re.MULTILINE | re.DOTALL)
+# Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it
+# decides where it stops.
+_ENTRY = re.compile(
+    r"^worktree (?P<path>.+?)\n(?=HEAD [0-9a-f]{40,64}$|bare$)(?P<rest>(?:[^\n]+\n)*)",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class WorktreeInfo:
-    """A registered work tree. `branch` is None when it is detached or bare; prunable ones have lost their folder."""
+    """A registered work tree. `branch` is None when it is detached or bare; prunable ones have lost
+    their folder.
+    """
 
     path: Path
     branch: str | None
@@ -177,14 +227,18 @@ def listed(root: Path) -> tuple[WorktreeInfo, ...]:
 
 def tree_of(root: Path, branch: str) -> Tree | None:
     """The work tree that has this branch checked out, if its folder is there."""
-    return next((Tree(info.path) for info in listed(root) if info.branch == branch and info.path.is_dir()), None)
+    return next(
+        (Tree(info.path) for info in listed(root) if info.branch == branch and info.path.is_dir()),
+        None,
+    )
 
 
 def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
-    """Make a work tree at `path` on a new branch at `base`, or on a branch that exists (here, or on one remote) without a base.
+    """Make a work tree at `path` on a new branch at `base`, or on a branch that exists (here, or on
+    one remote) without a base.
 
-    Raises BranchExists, BadOption for a name that git does not take, and GitFailed when files stand in the way or git refuses;
-    then neither folder nor branch is left behind.
+    Raises BranchExists, BadOption for a name that git does not take, and GitFailed when files stand
+    in the way or git refuses; then neither folder nor branch is left behind.
     """
     path, ref = path.absolute(), branch_ref(root, branch)
     start = None if base is None else commit_id(root, base)
@@ -194,10 +248,15 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
     if start is None and any(info.branch == branch and _same(info.path, path) for info in known):
         return Tree(path.resolve())
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
-        raise GitFailed(f"{path} is not empty, so no work tree can be made there.", hint="Move it away if you do not need it.")
+        raise GitFailed(
+            f"{path} is not empty, so no work tree can be made there.",
+            hint="Move it away if you do not need it.",
+        )
     new = () if start is None else ("-b", branch)
     try:
-        git(root, "worktree", "add", "--quiet", *new, "--", str(path), start or branch, seconds=LONG)
+        git(
+            root, "worktree", "add", "--quiet", *new, "--", str(path), start or branch, seconds=LONG
+        )
     except BaseException:
         _undo(root, path, ref, start)
         raise
@@ -205,20 +264,35 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
 
 
 def detached(root: Path, path: Path, commit: str) -> Tree:
-    """A work tree at `path` that stands at a commit and on no branch. One that was left there is made anew: it holds nobody's work.
+    """A work tree at `path` that stands at a commit and on no branch. One that was left there is
+    made anew: it holds nobody's work.
 
     Raises GitFailed, also when something that is no work tree of this repository stands in the way.
     """
     path = path.absolute()
     remove(root, path)
     if path.exists() or path.is_symlink():
-        raise GitFailed(f"{path} exists, so no work tree can be made there.", hint="Move it away if you do not need it.")
-    git(root, "worktree", "add", "--quiet", "--detach", "--", str(path), commit_id(root, commit), seconds=LONG)
+        raise GitFailed(
+            f"{path} exists, so no work tree can be made there.",
+            hint="Move it away if you do not need it.",
+        )
+    git(
+        root,
+        "worktree",
+        "add",
+        "--quiet",
+        "--detach",
+        "--",
+        str(path),
+        commit_id(root, commit),
+        seconds=LONG,
+    )
     return Tree(path.resolve())
 
 
 def show(root: Path, path: Path, commit: str) -> Tree:
-    """Return the detached work tree at `path` with the files of a commit; it is added when it is missing.
+    """Return the detached work tree at `path` with the files of a commit; it is added when it is
+    missing.
 
     Untracked files stay. An untracked file that the commit has is replaced.
     """
@@ -237,17 +311,26 @@ def remove(root: Path, path: Path) -> None:
 
 
 def remove_unused(root: Path, path: Path, branch: str, start: str, written: str) -> bool:
-    """Remove a work tree and its branch if nobody has used them since they were made at the commit `start`; return whether.
+    """Remove a work tree and its branch if nobody has used them since they were made at the commit
+    `start`; return whether.
 
-    A branch that moved, or that another work tree has, was used; so was a tree with changes outside of the folder `written`.
+    A branch that moved, or that another work tree has, was used; so was a tree with changes outside
+    of the folder `written`.
     """
     ref, known = branch_ref(root, branch), listed(root)
     own = next((info for info in known if _same(info.path, path)), None)
-    if ref_target(root, ref) not in {None, start} or any(info.branch == branch for info in known if info is not own):
+    if ref_target(root, ref) not in {None, start} or any(
+        info.branch == branch for info in known if info is not own
+    ):
         return False
     if own is None and path.exists() and any(path.iterdir()):
         return False
-    if own is not None and own.lock_reason != _INITIALIZING and path.is_dir() and _is_used(path, branch, written):
+    if (
+        own is not None
+        and own.lock_reason != _INITIALIZING
+        and path.is_dir()
+        and _is_used(path, branch, written)
+    ):
         return False
     _undo(root, path, ref, start)
     return True
@@ -257,7 +340,9 @@ def _is_used(path: Path, branch: str, written: str) -> bool:
     try:
         # A git that outlived the process which had started it may still be writing.
         unlock(path, seconds=_PATIENCE)
-        return head(path).branch != branch or any(not change.path.startswith(written) for change in changes.status(path))
+        return head(path).branch != branch or any(
+            not change.path.startswith(written) for change in changes.status(path)
+        )
     except ForgeError:
         return True
 
@@ -269,7 +354,9 @@ def mend(root: Path, path: Path) -> None:
 
 
 def put_aside(path: Path) -> Path | None:
-    """Rename the folder of a work tree whose repository is gone, so that a new one can be made there; its new place, if it was one."""
+    """Rename the folder of a work tree whose repository is gone, so that a new one can be made
+    there; its new place, if it was one.
+    """
     if not lost(path):
         return None
     names = (path.with_name(f"{path.name}-lost-{number}") for number in itertools.count(1))
@@ -279,7 +366,9 @@ def put_aside(path: Path) -> Path | None:
 
 
 def lost(path: Path) -> bool:
-    """Whether the folder is a work tree whose repository is gone or belongs to another folder by now (gitrepository-layout(5))."""
+    """Whether the folder is a work tree whose repository is gone or belongs to another folder by
+    now (gitrepository-layout(5)).
+    """
     link = path / ".git"
     if not link.is_file():
         return False
@@ -304,7 +393,9 @@ def _info(path: Path, rest: str) -> WorktreeInfo:
 
 
 def _clear_leftovers(root: Path, path: Path, branch: str, start: str | None) -> list[WorktreeInfo]:
-    """Forget registrations in the way: half made at this path, or without a folder and at this path or on this branch; the others."""
+    """Forget registrations in the way: half made at this path, or without a folder and at this path
+    or on this branch; the others.
+    """
     left: list[WorktreeInfo] = []
     for info in listed(root):
         here = _same(info.path, path)
@@ -318,8 +409,11 @@ def _clear_leftovers(root: Path, path: Path, branch: str, start: str | None) -> 
 
 
 def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:
-    """Take away what a broken `worktree add` left. The branch goes only if it still stands where it would have been made."""
-    # The folder by hand: git refuses one whose link file is not there yet. A registration without folder it does remove.
+    """Take away what a broken `worktree add` left. The branch goes only if it still stands where it
+    would have been made.
+    """
+    # The folder by hand: git refuses one whose link file is not there yet. A registration without
+    # folder it does remove.
     shutil.rmtree(path, ignore_errors=True)
     with contextlib.suppress(ForgeError):
         for info in listed(root):

@@ -5,7 +5,13 @@ from urllib.parse import quote
 
 from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.github_api.json_models import LabelWire, RepositoryWire
-from forge_bot.github_api.json_models_code import ActionsWire, BranchWire, FileWire, RuleWire, SecretsWire
+from forge_bot.github_api.json_models_code import (
+    ActionsWire,
+    BranchWire,
+    FileWire,
+    RuleWire,
+    SecretsWire,
+)
 from forge_bot.github_api.repository_requests import RepositoryRequests
 from forge_bot.github_api.request_runner import ApiRequest
 from forge_bot.github_api.types import RepositoryFacts
@@ -37,7 +43,11 @@ def facts(place: RepositoryRequests, workflow: str) -> RepositoryFacts:
         private=about.private,
         archived=about.archived,
         has_issues=about.has_issues,
-        labels=tuple(each.name or "" for page in place.pages(errand, "/labels") for each in page.read(list[LabelWire])),
+        labels=tuple(
+            each.name or ""
+            for page in place.pages(errand, "/labels")
+            for each in page.read(list[LabelWire])
+        ),
         protected=bool(rules) or (guarded is not None and guarded.protected),
         rules=tuple(dict.fromkeys(rule.type for rule in rules)),
         workflow=_file(place, errand, workflow, about.default_branch),
@@ -50,6 +60,10 @@ def facts(place: RepositoryRequests, workflow: str) -> RepositoryFacts:
 
 def _file(place: RepositoryRequests, errand: ApiRequest, path: str, branch: str) -> str | None:
     try:
-        return place.ask(errand, "GET", f"/contents/{quote(path)}", query={"ref": branch}).read(FileWire).text()
+        return (
+            place.ask(errand, "GET", f"/contents/{quote(path)}", query={"ref": branch})
+            .read(FileWire)
+            .text()
+        )
     except NotOnGitHub:
         return None

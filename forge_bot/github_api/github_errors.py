@@ -64,11 +64,15 @@ def rate_limit_error(what: str, status: int, headers: Headers, text: str) -> Rat
     Return None for any other response.
     """
     message = read_error(text)[0].lower()
-    if status not in _LIMITED or not (_empty(headers) or "retry-after" in headers or "rate limit" in message or "abuse" in message):
+    if status not in _LIMITED or not (
+        _empty(headers) or "retry-after" in headers or "rate limit" in message or "abuse" in message
+    ):
         return None
     wait = headers.get("retry-after", "")
     if re.fullmatch("[0-9]{1,6}", wait):
-        return RateLimited(f"{what}: the rate limit is used up for {wait} seconds.", seconds=int(wait))
+        return RateLimited(
+            f"{what}: the rate limit is used up for {wait} seconds.", seconds=int(wait)
+        )
     if not _empty(headers):
         return RateLimited(f"{what}: the rate limit is used up for a while.", seconds=_UNNAMED)
     reset = headers.get("x-ratelimit-reset", "")
@@ -77,7 +81,11 @@ def rate_limit_error(what: str, status: int, headers: Headers, text: str) -> Rat
     until = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=int(reset))
     hint = "Set GITHUB_TOKEN for a higher limit, or wait until then."
     seconds = _seconds_until(until, headers)
-    return RateLimited(f"{what}: the rate limit is used up until {until:%Y-%m-%d %H:%M} UTC.", seconds=seconds, hint=hint)
+    return RateLimited(
+        f"{what}: the rate limit is used up until {until:%Y-%m-%d %H:%M} UTC.",
+        seconds=seconds,
+        hint=hint,
+    )
 
 
 def _empty(headers: Headers) -> bool:
@@ -111,12 +119,16 @@ def refusal_error(what: str, thing: str, status: int, headers: Headers, text: st
             return NotOnGitHub(f"{what}: the {thing} was deleted, or issues are turned off there.")
         case 301 | 302 | 307 | 308:
             to = headers.get("location", "")
-            return MovedElsewhere(f"{what}: the {thing} has moved to {to or 'another address'}.", to=to)
+            return MovedElsewhere(
+                f"{what}: the {thing} has moved to {to or 'another address'}.", to=to
+            )
         case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return GitHubUnavailable(f"{what}: GitHub answered {status}.")
         case 400 | 405 | 409 | 422:
             why = "; ".join(wrong) or message or f"it answered {status}"
-            return GitHubRefused(f"{what}: GitHub does not take it: {why.rstrip('.')}.", details=wrong)
+            return GitHubRefused(
+                f"{what}: GitHub does not take it: {why.rstrip('.')}.", details=wrong
+            )
         case _:
             return StrangeAnswer(f"{what}: GitHub answered {status}{quoted}.")
 
@@ -125,12 +137,23 @@ def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
     if "locked" in message.lower():
         return ConversationLocked(f"{what}: the conversation is locked.")
     if "not permitted to create or approve pull requests" in message:
-        hint = "Settings → Actions → General → Allow GitHub Actions to create and approve pull requests."
-        return PermissionMissing(f"{what}: this repository does not let GitHub Actions open pull requests.", hint=hint)
+        hint = (
+            "Settings → Actions → General → Allow GitHub Actions to create and approve pull"
+            " requests."
+        )
+        return PermissionMissing(
+            f"{what}: this repository does not let GitHub Actions open pull requests.", hint=hint
+        )
     # Every response has this header. It is the reason only if GitHub says that the token cannot
     # access the resource.
-    named = headers.get("x-accepted-github-permissions", "") if message.startswith("Resource not accessible") else ""
+    named = (
+        headers.get("x-accepted-github-permissions", "")
+        if message.startswith("Resource not accessible")
+        else ""
+    )
     needed = named.replace("=", ": ").replace("; ", " or ").replace(",", " and ")
     needs = f"; it needs the permission {needed}" if needed else ""
     quoted = f" (GitHub says: {message.rstrip('.')})" if message else ""
-    return PermissionMissing(f"{what}: access is forbidden{needs}{quoted}.", details=(needed,) if needed else ())
+    return PermissionMissing(
+        f"{what}: access is forbidden{needs}{quoted}.", details=(needed,) if needed else ()
+    )

@@ -33,7 +33,12 @@ def parse_issue_url(text: str, hosts: Sequence[str] = ("github.com",)) -> IssueR
     match = _URL.fullmatch(text.strip())
     if match is None or match["host"].lower() not in {host.lower() for host in hosts}:
         return None
-    return IssueRef(host=match["host"].lower(), owner=match["owner"], repository=match["repository"], number=int(match["number"]))
+    return IssueRef(
+        host=match["host"].lower(),
+        owner=match["owner"],
+        repository=match["repository"],
+        number=int(match["number"]),
+    )
 
 
 def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) -> Issue:
@@ -50,9 +55,14 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
             issue = github.issue(ref.number)
     except GitHubError as error:
         missing = isinstance(error, NotOnGitHub)
-        raise IssueUnavailable(error.message, hint=None if missing else error.advice, details=error.details) from None
+        raise IssueUnavailable(
+            error.message, hint=None if missing else error.advice, details=error.details
+        ) from None
     if issue.is_pull_request:
-        raise IssueUnavailable(f"{where}#{ref.number} is a pull request, not an issue.", hint="Name an issue, or paste what is to be done.")
+        raise IssueUnavailable(
+            f"{where}#{ref.number} is a pull request, not an issue.",
+            hint="Name an issue, or paste what is to be done.",
+        )
     return issue
 
 
@@ -60,7 +70,9 @@ def comment_on(ref: IssueRef, text: str, token: str, api_url: str | None = None)
     """Write a comment on an issue and return its URL. Raises GitHubError."""
     from forge_bot.github_api.pygithub import PyGitHub
 
-    with PyGitHub(f"{ref.owner}/{ref.repository}", token, api_url or _api_of(ref), patience=0) as github:
+    with PyGitHub(
+        f"{ref.owner}/{ref.repository}", token, api_url or _api_of(ref), patience=0
+    ) as github:
         return github.comment(ref.number, text).url
 
 

@@ -9,7 +9,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from forge_bot.gate import Node, read_account
 from forge_bot.gate.people import AccountKind
-from forge_bot.github_api.types import GHOST, Comment, Issue, IssueEvent, Permission, Person, PersonKind, RepositoryRole
+from forge_bot.github_api.types import (
+    GHOST,
+    Comment,
+    Issue,
+    IssueEvent,
+    Permission,
+    Person,
+    PersonKind,
+    RepositoryRole,
+)
 
 
 class JsonModel(BaseModel):

@@ -33,7 +33,11 @@ class PullWire(JsonModel):
     @property
     def own(self) -> bool:
         """Return whether its branch belongs to the repository itself."""
-        return self.head.repo is not None and self.base.repo is not None and self.head.repo.full_name == self.base.repo.full_name
+        return (
+            self.head.repo is not None
+            and self.base.repo is not None
+            and self.head.repo.full_name == self.base.repo.full_name
+        )
 
     def pull_request(self) -> PullRequest:
         """Convert to a PullRequest."""
@@ -43,7 +47,13 @@ class PullWire(JsonModel):
             title=self.title,
             body=self.body or "",
             author=person(self.user),
-            state=PullState.MERGED if self.merged_at else PullState.OPEN if self.state == "open" else PullState.CLOSED,
+            state=(
+                PullState.MERGED
+                if self.merged_at
+                else PullState.OPEN
+                if self.state == "open"
+                else PullState.CLOSED
+            ),
             draft=self.draft,
             head=self.head.ref,
             head_sha=self.head.sha,
@@ -77,7 +87,13 @@ class CheckWire(JsonModel):
     def failed(self, log: str) -> FailedCheck:
         """Convert to a FailedCheck."""
         summary = "\n".join(words for words in (self.output.title, self.output.summary) if words)
-        return FailedCheck(name=self.name, conclusion=self.conclusion or "", url=self.html_url or "", summary=summary, log=log)
+        return FailedCheck(
+            name=self.name,
+            conclusion=self.conclusion or "",
+            url=self.html_url or "",
+            summary=summary,
+            log=log,
+        )
 
 
 class ChecksWire(JsonModel):
@@ -96,7 +112,12 @@ class StatusWire(JsonModel):
 
     def failed(self) -> FailedCheck:
         """Convert to a FailedCheck."""
-        return FailedCheck(name=self.context, conclusion=self.state, url=self.target_url or "", summary=self.description or "")
+        return FailedCheck(
+            name=self.context,
+            conclusion=self.state,
+            url=self.target_url or "",
+            summary=self.description or "",
+        )
 
 
 class CombinedWire(JsonModel):
@@ -145,6 +166,10 @@ class FileWire(JsonModel):
     def text(self) -> str:
         """The content of the file as text."""
         try:
-            return base64.b64decode(self.content).decode(errors="replace") if self.encoding == "base64" else self.content
+            return (
+                base64.b64decode(self.content).decode(errors="replace")
+                if self.encoding == "base64"
+                else self.content
+            )
         except binascii.Error:
             return ""

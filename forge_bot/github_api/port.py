@@ -99,7 +99,9 @@ class GitHub(Protocol):
         """
         ...
 
-    def update_pull_request(self, number: int, *, title: str | None = None, body: str | None = None) -> PullRequest:
+    def update_pull_request(
+        self, number: int, *, title: str | None = None, body: str | None = None
+    ) -> PullRequest:
         """Replace the title or the body."""
         ...
 

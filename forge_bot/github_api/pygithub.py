@@ -45,7 +45,10 @@ _EDITED = (
     "query($owner: String!, $name: String!, $number: Int!) "
     "{ repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }"
 )
-_READY = "mutation($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input: $input) { clientMutationId } }"
+_READY = (
+    "mutation($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input:"
+    " $input) { clientMutationId } }"
+)
 
 
 class PyGitHub:
@@ -66,7 +69,9 @@ class PyGitHub:
         patience: float = _PATIENCE,
         timeout: int = 20,
     ) -> None:
-        self._place = RepositoryRequests(name, RequestRunner(address, token, wait=wait, patience=patience, timeout=timeout))
+        self._place = RepositoryRequests(
+            name, RequestRunner(address, token, wait=wait, patience=patience, timeout=timeout)
+        )
 
     @property
     def name(self) -> str:
@@ -83,7 +88,8 @@ class PyGitHub:
         """Close the connection."""
         self._place.caller.close()
 
-    # -- conversations ----------------------------------------------------------------------------------------------
+    # -- conversations
+    # ----------------------------------------------------------------------------------------------
 
     def issue(self, number: int) -> Issue:
         errand = ApiRequest(f"{self.name}#{number} could not be read", "issue")
@@ -93,10 +99,16 @@ class PyGitHub:
 
     def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
         errand = ApiRequest(f"the comments of {self.name}#{number} could not be read", "issue")
-        found = [each for page in self._place.pages(errand, f"/issues/{number}/comments") for each in page.read(list[CommentWire])]
+        found = [
+            each
+            for page in self._place.pages(errand, f"/issues/{number}/comments")
+            for each in page.read(list[CommentWire])
+        ]
         for first in found[:1]:
             self._place.check(errand, first.issue_url.rpartition("/issues/")[0], first.html_url)
-        return tuple(each.comment() for each in sorted(found, key=lambda each: each.id) if each.id > since_id)
+        return tuple(
+            each.comment() for each in sorted(found, key=lambda each: each.id) if each.id > since_id
+        )
 
     def events(self, number: int) -> tuple[IssueEvent, ...]:
         errand = ApiRequest(f"the events of {self.name}#{number} could not be read", "issue")
@@ -110,7 +122,9 @@ class PyGitHub:
         return answer.read(EditedAnswerWire).data.repository.issue.last_edited_at
 
     def reactions_to_comment(self, comment_id: int) -> tuple[tuple[str, str], ...]:
-        errand = ApiRequest(f"the reactions to comment {comment_id} of {self.name} could not be read", "comment")
+        errand = ApiRequest(
+            f"the reactions to comment {comment_id} of {self.name} could not be read", "comment"
+        )
         pages = self._place.pages(errand, f"/issues/comments/{comment_id}/reactions")
         found = (each for page in pages for each in page.read(list[ReactionWire]))
         return tuple((each.user.login, each.content) for each in found if each.user is not None)
@@ -118,37 +132,63 @@ class PyGitHub:
     def role(self, login: str) -> RepositoryRole:
         errand = ApiRequest(f"the role of {login} in {self.name} could not be read", "account")
         try:
-            return self._place.ask(errand, "GET", f"/collaborators/{quote(login, safe='')}/permission").read(RoleWire).role()
+            return (
+                self._place.ask(errand, "GET", f"/collaborators/{quote(login, safe='')}/permission")
+                .read(RoleWire)
+                .role()
+            )
         except NotOnGitHub:
             return RepositoryRole(role_name="none", permission=Permission.NONE)
 
     def comment(self, number: int, body: str) -> Comment:
         errand = ApiRequest(f"the comment on {self.name}#{number} could not be written", "issue")
         sent = {"body": _fitting(errand, body)}
-        return self._place.ask(errand, "POST", f"/issues/{number}/comments", body=sent).read(CommentWire).comment()
+        return (
+            self._place.ask(errand, "POST", f"/issues/{number}/comments", body=sent)
+            .read(CommentWire)
+            .comment()
+        )
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         errand = ApiRequest(f"comment {comment_id} of {self.name} could not be changed", "comment")
-        self._place.ask(errand, "PATCH", f"/issues/comments/{comment_id}", body={"body": _fitting(errand, body)}).read(CreatedWire)
+        self._place.ask(
+            errand, "PATCH", f"/issues/comments/{comment_id}", body={"body": _fitting(errand, body)}
+        ).read(CreatedWire)
 
     def react(self, number: int, reaction: Reaction) -> None:
         errand = ApiRequest(f"{self.name}#{number} could not be reacted to", "issue")
-        self._place.ask(errand, "POST", f"/issues/{number}/reactions", body={"content": reaction.value}).read(CreatedWire)
+        self._place.ask(
+            errand, "POST", f"/issues/{number}/reactions", body={"content": reaction.value}
+        ).read(CreatedWire)
 
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
-        errand = ApiRequest(f"comment {comment_id} of {self.name} could not be reacted to", "comment")
-        self._place.ask(errand, "POST", f"/issues/comments/{comment_id}/reactions", body={"content": reaction.value}).read(CreatedWire)
+        errand = ApiRequest(
+            f"comment {comment_id} of {self.name} could not be reacted to", "comment"
+        )
+        self._place.ask(
+            errand,
+            "POST",
+            f"/issues/comments/{comment_id}/reactions",
+            body={"content": reaction.value},
+        ).read(CreatedWire)
 
-    # -- labels -----------------------------------------------------------------------------------------------------
+    # -- labels
+    # ----------------------------------------------------------------------------------------------
 
     def label(self, number: int, names: Sequence[str]) -> None:
         errand = ApiRequest(f"{self.name}#{number} could not be labelled", "issue")
-        self._place.ask(errand, "POST", f"/issues/{number}/labels", body={"labels": list(names)}).read(list[LabelWire])
+        self._place.ask(
+            errand, "POST", f"/issues/{number}/labels", body={"labels": list(names)}
+        ).read(list[LabelWire])
 
     def unlabel(self, number: int, name: str) -> bool:
-        errand = ApiRequest(f"the label {name!r} could not be taken off {self.name}#{number}", "label on that issue")
+        errand = ApiRequest(
+            f"the label {name!r} could not be taken off {self.name}#{number}", "label on that issue"
+        )
         try:
-            self._place.ask(errand, "DELETE", f"/issues/{number}/labels/{quote(name, safe='')}").read(list[LabelWire])
+            self._place.ask(
+                errand, "DELETE", f"/issues/{number}/labels/{quote(name, safe='')}"
+            ).read(list[LabelWire])
         except NotOnGitHub:
             return False
         return True
@@ -156,17 +196,25 @@ class PyGitHub:
     def create_label(self, name: str, color: str, description: str) -> bool:
         errand = ApiRequest(f"the label {name!r} could not be made in {self.name}", "repository")
         try:
-            self._place.ask(errand, "POST", "/labels", body={"name": name, "color": color, "description": description}).read(CreatedWire)
+            self._place.ask(
+                errand,
+                "POST",
+                "/labels",
+                body={"name": name, "color": color, "description": description},
+            ).read(CreatedWire)
         except GitHubRefused as refused:
             if any("already exists" in each for each in refused.details):
                 return False
             raise
         return True
 
-    # -- pull requests ----------------------------------------------------------------------------------------------
+    # -- pull requests
+    # ----------------------------------------------------------------------------------------------
 
     def pull_request_for(self, branch: str) -> PullRequest | None:
-        errand = ApiRequest(f"the pull request of {branch} in {self.name} could not be looked for", "repository")
+        errand = ApiRequest(
+            f"the pull request of {branch} in {self.name} could not be looked for", "repository"
+        )
         query = {"head": f"{self.name.partition('/')[0]}:{branch}", "state": "all", **PAGE}
         # The redirect of a renamed repository drops the query, so the results are filtered again.
         found = [
@@ -175,10 +223,14 @@ class PyGitHub:
             for each in page.read(list[PullWire])
             if each.own and each.head.ref == branch
         ]
-        return max(found, key=lambda pull: (pull.state is PullState.OPEN, pull.number), default=None)
+        return max(
+            found, key=lambda pull: (pull.state is PullState.OPEN, pull.number), default=None
+        )
 
     def open_pull_request(self, new: NewPullRequest) -> PullRequest:
-        errand = ApiRequest(f"the pull request of {new.head} in {self.name} could not be opened", "repository")
+        errand = ApiRequest(
+            f"the pull request of {new.head} in {self.name} could not be opened", "repository"
+        )
         body = {
             "title": _title(errand, new.title),
             "body": _fitting(errand, new.body),
@@ -187,35 +239,64 @@ class PyGitHub:
             "draft": new.draft,
         }
         try:
-            return self._place.ask(errand, "POST", "/pulls", body=body).read(PullWire).pull_request()
+            return (
+                self._place.ask(errand, "POST", "/pulls", body=body).read(PullWire).pull_request()
+            )
         except GitHubRefused as refused:
-            there = self.pull_request_for(new.head) if any("already exists" in each for each in refused.details) else None
+            there = (
+                self.pull_request_for(new.head)
+                if any("already exists" in each for each in refused.details)
+                else None
+            )
             if there is None or there.state is not PullState.OPEN:
                 raise
             return there
 
-    def update_pull_request(self, number: int, *, title: str | None = None, body: str | None = None) -> PullRequest:
-        errand = ApiRequest(f"the pull request {self.name}#{number} could not be changed", "pull request")
-        given = {"title": None if title is None else _title(errand, title), "body": None if body is None else _fitting(errand, body)}
+    def update_pull_request(
+        self, number: int, *, title: str | None = None, body: str | None = None
+    ) -> PullRequest:
+        errand = ApiRequest(
+            f"the pull request {self.name}#{number} could not be changed", "pull request"
+        )
+        given = {
+            "title": None if title is None else _title(errand, title),
+            "body": None if body is None else _fitting(errand, body),
+        }
         changed = {name: value for name, value in given.items() if value is not None}
-        return self._place.ask(errand, "PATCH", f"/pulls/{number}", body=changed).read(PullWire).pull_request()
+        return (
+            self._place.ask(errand, "PATCH", f"/pulls/{number}", body=changed)
+            .read(PullWire)
+            .pull_request()
+        )
 
     def mark_ready(self, pull: PullRequest) -> None:
-        errand = ApiRequest(f"the pull request {self.name}#{pull.number} could not be marked as ready", "pull request")
+        errand = ApiRequest(
+            f"the pull request {self.name}#{pull.number} could not be marked as ready",
+            "pull request",
+        )
         self._graphql(errand, _READY, {"input": {"pullRequestId": pull.node_id}})
 
-    def _graphql(self, errand: ApiRequest, query: str, variables: Mapping[str, object]) -> ApiResponse:
+    def _graphql(
+        self, errand: ApiRequest, query: str, variables: Mapping[str, object]
+    ) -> ApiResponse:
         """Send a GraphQL query, whose errors come with status 200.
 
         Raises NotOnGitHub, PermissionMissing, GitHubRefused.
         """
-        answer = self._place.caller.ask(errand, "POST", "/graphql", body={"query": query, "variables": dict(variables)})
+        answer = self._place.caller.ask(
+            errand, "POST", "/graphql", body={"query": query, "variables": dict(variables)}
+        )
         for error in answer.read(GraphWire).errors:
             match error.type:
                 case "NOT_FOUND":
-                    raise NotOnGitHub(f"{errand.what}: there is no such {errand.thing}, or the token may not see it.")
+                    raise NotOnGitHub(
+                        f"{errand.what}: there is no such {errand.thing}, or the token may not"
+                        " see it."
+                    )
                 case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
-                    raise PermissionMissing(f"{errand.what}: access is forbidden (GitHub says: {error.message}).")
+                    raise PermissionMissing(
+                        f"{errand.what}: access is forbidden (GitHub says: {error.message})."
+                    )
                 case _:
                     raise GitHubRefused(f"{errand.what}: GitHub does not take it: {error.message}.")
         return answer
@@ -223,25 +304,35 @@ class PyGitHub:
     def failed_checks(self, number: int) -> tuple[FailedCheck, ...]:
         return failed_checks(self._place, number)
 
-    # -- the repository ---------------------------------------------------------------------------------------------
+    # -- the repository
+    # ----------------------------------------------------------------------------------------------
 
     def facts(self, workflow: str) -> RepositoryFacts:
         return facts(self._place, workflow)
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> None:
-        errand = ApiRequest(f"the workflow {workflow} of {self.name} could not be started", "workflow")
+        errand = ApiRequest(
+            f"the workflow {workflow} of {self.name} could not be started", "workflow"
+        )
         self._place.ask(
-            errand, "POST", f"/actions/workflows/{quote(workflow, safe='')}/dispatches", body={"ref": ref, "inputs": dict(inputs)}
+            errand,
+            "POST",
+            f"/actions/workflows/{quote(workflow, safe='')}/dispatches",
+            body={"ref": ref, "inputs": dict(inputs)},
         )
 
 
 def _fitting(errand: ApiRequest, body: str) -> str:
     if len(body) > LONGEST_BODY or len(body.encode(errors="surrogatepass")) > _MOST_BYTES:
-        raise TextTooLong(f"{errand.what}: it has {len(body):,} characters; GitHub takes {LONGEST_BODY:,}.")
+        raise TextTooLong(
+            f"{errand.what}: it has {len(body):,} characters; GitHub takes {LONGEST_BODY:,}."
+        )
     return body
 
 
 def _title(errand: ApiRequest, title: str) -> str:
     if len(title) > LONGEST_TITLE:
-        raise TextTooLong(f"{errand.what}: its title has {len(title):,} characters; GitHub takes {LONGEST_TITLE}.")
+        raise TextTooLong(
+            f"{errand.what}: its title has {len(title):,} characters; GitHub takes {LONGEST_TITLE}."
+        )
     return title

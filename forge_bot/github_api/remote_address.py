@@ -32,10 +32,16 @@ def parse_remote(remote: str | None, environ: Mapping[str, str]) -> RepositoryAd
     host, name = match["host"].lower(), match["name"]
     server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
     if server.partition("://")[2].lower() == host:
-        api = environ.get("GITHUB_API_URL") or ("https://api.github.com" if host == "github.com" else f"{server}/api/v3")
+        api = environ.get("GITHUB_API_URL") or (
+            "https://api.github.com" if host == "github.com" else f"{server}/api/v3"
+        )
         return RepositoryAddress(name=name, page=f"{server}/{name}", api=api.rstrip("/"))
     if host == "github.com":
-        return RepositoryAddress(name=name, page=f"https://github.com/{name}", api="https://api.github.com")
+        return RepositoryAddress(
+            name=name, page=f"https://github.com/{name}", api="https://api.github.com"
+        )
     if host == environ.get("GH_HOST", "").lower():
-        return RepositoryAddress(name=name, page=f"https://{host}/{name}", api=f"https://{host}/api/v3")
+        return RepositoryAddress(
+            name=name, page=f"https://{host}/{name}", api=f"https://{host}/api/v3"
+        )
     return None

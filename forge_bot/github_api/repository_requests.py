@@ -16,13 +16,23 @@ class RepositoryRequests:
     def __init__(self, name: str, caller: RequestRunner) -> None:
         self.name, self.caller = name, caller
 
-    def ask(self, errand: ApiRequest, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> ApiResponse:
+    def ask(
+        self,
+        errand: ApiRequest,
+        verb: Verb,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+    ) -> ApiResponse:
         """Send a request in the repository.
 
         A write is repeated once if the repository has another name now.
         """
         try:
-            return self.caller.ask(errand, verb, f"/repos/{self.name}{path}", query=query, body=body)
+            return self.caller.ask(
+                errand, verb, f"/repos/{self.name}{path}", query=query, body=body
+            )
         except MovedElsewhere:
             name = self._current_name(errand)
             if name == self.name:
@@ -33,7 +43,9 @@ class RepositoryRequests:
     def _current_name(self, errand: ApiRequest) -> str:
         return self.caller.ask(errand, "GET", f"/repos/{self.name}").read(RepositoryWire).full_name
 
-    def pages(self, errand: ApiRequest, path: str, query: Mapping[str, str] = PAGE) -> Iterator[ApiResponse]:
+    def pages(
+        self, errand: ApiRequest, path: str, query: Mapping[str, str] = PAGE
+    ) -> Iterator[ApiResponse]:
         """Yield the pages of a list."""
         page = self.ask(errand, "GET", path, query=query)
         yield page

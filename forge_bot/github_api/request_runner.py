@@ -74,9 +74,21 @@ class RequestRunner:
     `wait` is called with seconds, never for more than `patience` in all for one request.
     """
 
-    def __init__(self, address: str, token: str | None, *, wait: Callable[[float], None], patience: float, timeout: int = _TIMEOUT) -> None:
+    def __init__(
+        self,
+        address: str,
+        token: str | None,
+        *,
+        wait: Callable[[float], None],
+        patience: float,
+        timeout: int = _TIMEOUT,
+    ) -> None:
         self._wait, self._patience = wait, patience
-        self._address, self._token, self._timeout = checked_address(address), checked_token(token), timeout
+        self._address, self._token, self._timeout = (
+            checked_address(address),
+            checked_token(token),
+            timeout,
+        )
 
     @cached_property
     def _client(self) -> "Github":
@@ -88,7 +100,15 @@ class RequestRunner:
         if "_client" in vars(self):
             self._client.close()
 
-    def ask(self, errand: ApiRequest, verb: Verb, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> ApiResponse:
+    def ask(
+        self,
+        errand: ApiRequest,
+        verb: Verb,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+    ) -> ApiResponse:
         """Send one request, repeated while that is allowed and harmless. Raises a GitHubError.
 
         A limit that ends within the patience is waited for: GitHub carried nothing out. After a
@@ -114,10 +134,14 @@ class RequestRunner:
             self._wait(seconds)
             left, tries = left - seconds, tries + 1
 
-    def _asked(self, errand: ApiRequest, verb: Verb, path: str, query: Mapping[str, str] | None, body: Any) -> ApiResponse:
+    def _asked(
+        self, errand: ApiRequest, verb: Verb, path: str, query: Mapping[str, str] | None, body: Any
+    ) -> ApiResponse:
         address = self._client.requester.graphql_url if path == "/graphql" else path
         try:
-            status, headers, text = self._client.requester.requestJson(verb, address, dict(query or {}), dict(_HEADERS), body)
+            status, headers, text = self._client.requester.requestJson(
+                verb, address, dict(query or {}), dict(_HEADERS), body
+            )
         # requests' errors are OSErrors; some of them (a broken header) are ValueErrors as well.
         except OSError as error:
             raise _no_answer(errand, verb, type(error).__name__) from None
@@ -138,7 +162,11 @@ def load_library() -> None:
 
 
 def _no_answer(errand: ApiRequest, verb: Verb, name: str) -> GitHubUnavailable:
-    hint = None if verb == "GET" else "It may have been carried out all the same: look before trying again."
+    hint = (
+        None
+        if verb == "GET"
+        else "It may have been carried out all the same: look before trying again."
+    )
     return GitHubUnavailable(f"{errand.what}: GitHub did not answer ({name}).", hint=hint)
 
 
@@ -156,7 +184,9 @@ def checked_token(token: str | None) -> str | None:
     """
     token = (token or "").strip()
     if token and not (token.isascii() and token.isprintable() and " " not in token):
-        raise TokenRefused("GITHUB_TOKEN holds signs that no token has; it was not sent.", hint="Set it anew.")
+        raise TokenRefused(
+            "GITHUB_TOKEN holds signs that no token has; it was not sent.", hint="Set it anew."
+        )
     return token or None
 
 
@@ -168,7 +198,9 @@ def checked_address(address: str) -> str:
     except ValueError:
         known, parts = None, urlsplit("")
     # A token must not be sent unencrypted; loopback stays on this machine.
-    if known and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)):
+    if known and (
+        parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    ):
         return address
     raise BadAddress(f"{address!r} is no https address of an API.")
 

@@ -43,8 +43,14 @@ class Permission(StrEnum):
 class RepositoryRole(Frozen):
     """The permission of an account in the repository."""
 
-    role_name: str = Field(description="none, read, triage, write, maintain, admin, or the name of an organisation's own role")
-    permission: Permission = Field(description="the base permission: the floor that an organisation's own role stands on")
+    role_name: str = Field(
+        description=(
+            "none, read, triage, write, maintain, admin, or the name of an organisation's own role"
+        )
+    )
+    permission: Permission = Field(
+        description="the base permission: the floor that an organisation's own role stands on"
+    )
 
 
 class Issue(Frozen):
@@ -55,7 +61,9 @@ class Issue(Frozen):
     body: str
     labels: tuple[str, ...]
     author: Person
-    author_association: str = Field(description="never a proof of permission: private members show as NONE")
+    author_association: str = Field(
+        description="never a proof of permission: private members show as NONE"
+    )
     url: str
     state: str
     locked: bool = False
@@ -71,7 +79,9 @@ class Comment(Frozen):
     created_at: datetime
     updated_at: datetime
     url: str
-    via_app: str = Field(default="", description="the app that it was sent through; empty for a person's own hand")
+    via_app: str = Field(
+        default="", description="the app that it was sent through; empty for a person's own hand"
+    )
 
     @property
     def edited(self) -> bool:
@@ -86,7 +96,9 @@ class IssueEvent(Frozen):
     actor: Person
     at: datetime
     label: str = ""
-    via_app: str = Field(default="", description="the app that it was done through; empty for a person's own hand")
+    via_app: str = Field(
+        default="", description="the app that it was done through; empty for a person's own hand"
+    )
 
 
 class Reaction(StrEnum):
@@ -143,7 +155,10 @@ class FailedCheck(Frozen):
     conclusion: str
     url: str
     summary: str = ""
-    log: str = Field(default="", description="the last lines of the job's log; empty where there is none to be had")
+    log: str = Field(
+        default="",
+        description="the last lines of the job's log; empty where there is none to be had",
+    )
 
 
 class RepositoryFacts(Frozen):
@@ -159,9 +174,15 @@ class RepositoryFacts(Frozen):
     has_issues: bool
     labels: tuple[str, ...]
     protected: bool = Field(description="whether anything guards the default branch")
-    rules: tuple[str, ...] = Field(description="kinds of rules that rule sets have for the default branch")
-    workflow: str | None = Field(description="the text of the workflow file on the default branch; None where there is none")
-    workflow_permissions: str | None = Field(description="what the token of Actions may by default: read or write")
+    rules: tuple[str, ...] = Field(
+        description="kinds of rules that rule sets have for the default branch"
+    )
+    workflow: str | None = Field(
+        description="the text of the workflow file on the default branch; None where there is none"
+    )
+    workflow_permissions: str | None = Field(
+        description="what the token of Actions may by default: read or write"
+    )
     actions_may_open_pulls: bool | None
     secrets: tuple[str, ...] | None = Field(description="names only")
     hidden: tuple[str, ...] = ()

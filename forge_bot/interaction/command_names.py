@@ -1,4 +1,6 @@
-"""What people can say to the bot, in the words of this repository: with the prefix that is configured, short where that is allowed."""
+"""What people can say to the bot, in the words of this repository: with the prefix that is
+configured, short where that is allowed.
+"""
 
 from pydantic import Field
 
@@ -6,7 +8,8 @@ from forge_bot.interaction.commit_links import short
 from forge_bot.values import Frozen
 
 SHORT = frozenset({"approve", "reject", "done", "skip", "abandon"})
-"""Answers to a question. Each can be given without the prefix; what is no answer needs it, since other bots listen too."""
+"""Answers to a question. Each can be given without the prefix; what is no answer needs it, since
+other bots listen too."""
 
 _FORMS = {
     "approve": "{approve} 3f9c2a1",
@@ -21,7 +24,10 @@ class CommandNames(Frozen):
 
     prefix: str = Field(default="/forge", pattern=r"^[/@!.][A-Za-z][A-Za-z0-9_-]*$")
     short: bool = Field(default=True, description="whether answers count without the prefix")
-    repeat: str = Field(default="", description="what has to be said once more, where that is not a retry of the run")
+    repeat: str = Field(
+        default="",
+        description="what has to be said once more, where that is not a retry of the run",
+    )
 
     @property
     def again(self) -> str:

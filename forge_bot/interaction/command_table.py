@@ -1,4 +1,6 @@
-"""The commands that checked a run: a table of them, the reasons of the verdict, and the ends of what they printed."""
+"""The commands that checked a run: a table of them, the reasons of the verdict, and the ends of
+what they printed.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -16,35 +18,74 @@ def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, 
 
     def line(result: CommandResult) -> str:
         earlier = [_before(before.get((result.name, result.argv)))] if baseline else []
-        return row(_mark(result), f"{result.name.value} {escape.code_cell(' '.join(result.argv))}", ended(result), *earlier)
+        return row(
+            _mark(result),
+            f"{result.name.value} {escape.code_cell(' '.join(result.argv))}",
+            ended(result),
+            *earlier,
+        )
 
-    return as_many(results, line, lambda count: f"_{several(count, 'more command')} found no room here._", before=head(*columns))
+    return as_many(
+        results,
+        line,
+        lambda count: f"_{several(count, 'more command')} found no room here._",
+        before=head(*columns),
+    )
 
 
 def reasons(sentences: Sequence[str]) -> Flexible:
     """Why it is red, in whole sentences."""
-    return as_many(sentences, lambda each: f"- {escape.line(each)}", lambda count: f"_and {several(count, 'more reason')}_", most=4_000)
+    return as_many(
+        sentences,
+        lambda each: f"- {escape.line(each)}",
+        lambda count: f"_and {several(count, 'more reason')}_",
+        most=4_000,
+    )
 
 
 def warnings(sentences: Sequence[str], quiet: Callable[[str], str]) -> Flexible:
     """A box with what to look at before anything else; `quiet` makes a sentence harmless."""
     before = alert("warning", "**Look at this first**") + "\n>\n"
-    return as_many(sentences, lambda each: f"> - {quiet(each)}", lambda count: f"And {count:,} more.", before=before, most=6_000)
+    return as_many(
+        sentences,
+        lambda each: f"> - {quiet(each)}",
+        lambda count: f"And {count:,} more.",
+        before=before,
+        most=6_000,
+    )
 
 
 def outputs(results: tuple[CommandResult, ...]) -> list[Flexible]:
     """The ends of what failed commands printed, folded."""
     failed = [result for result in results if result.exit_code != 0 and result.tail.strip()]
-    shown = [Paper(name=" ".join(result.argv), about="the end of its output", text=result.tail, language="text") for result in failed[:4]]
+    shown = [
+        Paper(
+            name=" ".join(result.argv),
+            about="the end of its output",
+            text=result.tail,
+            language="text",
+        )
+        for result in failed[:4]
+    ]
     return [papers(shown)] if shown else []
 
 
 def ended(result: CommandResult) -> str:
     """How a command ended, in a cell."""
     tests = f", {several(result.tests, 'test')}" if result.tests is not None else ""
-    how = "**timed out**" if result.timed_out else "green" if result.exit_code == 0 else f"**exit code {result.exit_code}**"
+    how = (
+        "**timed out**"
+        if result.timed_out
+        else "green"
+        if result.exit_code == 0
+        else f"**exit code {result.exit_code}**"
+    )
     failing = [name for name in result.failures if name]
-    named = f": {', '.join(escape.code_cell(name, 80) for name in failing[:3])}" if failing and result.exit_code != 0 else ""
+    named = (
+        f": {', '.join(escape.code_cell(name, 80) for name in failing[:3])}"
+        if failing and result.exit_code != 0
+        else ""
+    )
     more = f" and {len(failing) - 3:,} more" if named and len(failing) > 3 else ""  # noqa: PLR2004 - as many as are named
     return f"{how}{tests}{named}{more}, {duration(result.duration_ms)}"
 

@@ -1,4 +1,6 @@
-"""Where things can be read: addresses on GitHub that name a commit, so that they stay true, or paths where there is no address."""
+"""Where things can be read: addresses on GitHub that name a commit, so that they stay true, or
+paths where there is no address.
+"""
 
 from urllib.parse import quote
 
@@ -11,7 +13,9 @@ _SHORT = 7
 
 
 class Links(Frozen):
-    """What addresses are made of. `commit` has to be on GitHub already; it is empty where nothing of the run is."""
+    """What addresses are made of. `commit` has to be on GitHub already; it is empty where nothing
+    of the run is.
+    """
 
     repository: str = Field(
         default="",
@@ -32,21 +36,39 @@ class Links(Frozen):
         return self.file(f"{self.workspace}/{name}")
 
     def named(self, name: str) -> str:
-        """A document of the run as a link that shows its name, or its path where there is no address."""
-        return f"[{name.removesuffix('.md')}]({self.artifact(name)})" if self.repository else escape.code(f"{self.workspace}/{name}")
+        """A document of the run as a link that shows its name, or its path where there is no
+        address.
+        """
+        return (
+            f"[{name.removesuffix('.md')}]({self.artifact(name)})"
+            if self.repository
+            else escape.code(f"{self.workspace}/{name}")
+        )
 
     def labelled(self, label: str, name: str) -> str:
         """A label that leads to a document of the run; `label` is Markdown."""
-        return f"[{label}]({self.artifact(name)})" if self.repository else f"{label}: {self.named(name)}"
+        return (
+            f"[{label}]({self.artifact(name)})"
+            if self.repository
+            else f"{label}: {self.named(name)}"
+        )
 
     def all_documents(self, label: str) -> str:
         """A label that leads to the folder of the run."""
-        return f"[{label}]({self.folder})" if self.repository else f"{label} in {escape.code(self.workspace)}"
+        return (
+            f"[{label}]({self.folder})"
+            if self.repository
+            else f"{label} in {escape.code(self.workspace)}"
+        )
 
     @property
     def folder(self) -> str:
         """All documents of the run, at the commit; the list of branches where there is none."""
-        return f"{self.repository}/branches" if not self.commit else f"{self.repository}/tree/{self.commit}/{quote(self.workspace)}"
+        return (
+            f"{self.repository}/branches"
+            if not self.commit
+            else f"{self.repository}/tree/{self.commit}/{quote(self.workspace)}"
+        )
 
     def branch(self, name: str) -> str:
         """A branch, as it is when somebody looks."""

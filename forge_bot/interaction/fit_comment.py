@@ -1,7 +1,8 @@
 """Comments that fit: fixed words, and parts that take as much room as is left.
 
-GitHub refuses bodies above 65,536 characters. Whether it counts code points or UTF-16 units is not documented, so the larger number,
-UTF-16 units, is counted, and 60,000 of them are below the limit either way; in UTF-8 they are at most 180,000 bytes.
+GitHub refuses bodies above 65,536 characters. Whether it counts code points or UTF-16 units is not
+documented, so the larger number, UTF-16 units, is counted, and 60,000 of them are below the limit
+either way; in UTF-8 they are at most 180,000 bytes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +13,8 @@ Item = TypeVar("Item")
 LIMIT = 60_000
 
 SHORTEST_ROOM = 600
-"""What is kept free for every part that comes later, so that each can at least say where its content is."""
+"""What is kept free for every part that comes later, so that each can at least say where its
+content is."""
 
 Flexible = Callable[[int], str]
 """Markdown for so much room, as `size` counts; empty when it has nothing to say."""
@@ -24,7 +26,9 @@ def size(text: str) -> int:
 
 
 def compose(parts: Iterable[str | Flexible], limit: int = LIMIT) -> str:
-    """The parts, an empty line between them, within the limit. Fixed parts come first to their room, then the others in their order."""
+    """The parts, an empty line between them, within the limit. Fixed parts come first to their
+    room, then the others in their order.
+    """
     given = [part for part in parts if part]
     room = limit - sum(size(part) for part in given if isinstance(part, str)) - 2 * len(given)
     waiting = sum(not isinstance(part, str) for part in given)
@@ -41,9 +45,16 @@ def compose(parts: Iterable[str | Flexible], limit: int = LIMIT) -> str:
 
 
 def as_many(
-    items: Sequence[Item], line: Callable[[Item], str], more: Callable[[int], str], *, before: str = "", after: str = "", most: int = 10_000
+    items: Sequence[Item],
+    line: Callable[[Item], str],
+    more: Callable[[int], str],
+    *,
+    before: str = "",
+    after: str = "",
+    most: int = 10_000,
 ) -> Flexible:
-    """The items as lines between `before` and `after`, as many as fit into the room and into `most`; below them `more` counts the rest.
+    """The items as lines between `before` and `after`, as many as fit into the room and into
+    `most`; below them `more` counts the rest.
 
     Items that find no room are not written, so that a thousand cost no more than fifty.
     """
@@ -67,7 +78,9 @@ def as_many(
 
 
 def shares(sizes: Sequence[int], room: int) -> tuple[int, ...]:
-    """The room divided so that the small get all they need and the large the same of what is left."""
+    """The room divided so that the small get all they need and the large the same of what is
+    left.
+    """
     given = [0] * len(sizes)
     left, waiting = room, len(sizes)
     for place in sorted(range(len(sizes)), key=lambda place: sizes[place]):

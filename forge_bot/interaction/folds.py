@@ -1,4 +1,6 @@
-"""Boxes, parts that are closed until somebody opens them, and documents in them as far as there is room."""
+"""Boxes, parts that are closed until somebody opens them, and documents in them as far as there is
+room.
+"""
 
 import html
 from collections.abc import Sequence
@@ -27,7 +29,9 @@ class Paper(Frozen):
     about: str = Field(default="", description="what it is, in a few words")
     text: str
     url: str = Field(default="", description="where all of it can be read")
-    language: str = Field(default="", description="set for what is code from beginning to end, such as a patch")
+    language: str = Field(
+        default="", description="set for what is code from beginning to end, such as a patch"
+    )
     open: bool = False
 
 
@@ -38,8 +42,11 @@ def alert(tone: Tone, text: str) -> str:
 
 
 def fold(label: str, body: str, *, open_: bool = False) -> str:
-    """A part that is closed. `label` is HTML as `title` makes it, `body` is Markdown that ends what it opens."""
-    return f"<details{' open' if open_ else ''}><summary>{label}</summary>\n\n{body.strip(chr(10))}\n\n</details>"
+    """A part that is closed. `label` is HTML as `title` makes it, `body` is Markdown that ends what
+    it opens.
+    """
+    tag = "<details open>" if open_ else "<details>"
+    return f"{tag}<summary>{label}</summary>\n\n{body.strip(chr(10))}\n\n</details>"
 
 
 def title(name: str, about: str = "") -> str:
@@ -53,12 +60,19 @@ def words(text: str) -> str:
 
 
 def papers(documents: Sequence[Paper]) -> Flexible:
-    """The documents, folded, each as long as its share of the room allows; where words are left out, a link follows."""
+    """The documents, folded, each as long as its share of the room allows; where words are left
+    out, a link follows.
+    """
 
     def fitted(room: int) -> str:
-        whole = [_shown(paper, len(paper.text)) if len(paper.text) <= room else "" for paper in documents]
+        whole = [
+            _shown(paper, len(paper.text)) if len(paper.text) <= room else "" for paper in documents
+        ]
         rooms = shares([size(text) + 2 if text else room + 1 for text in whole], room)
-        return "\n\n".join(_within(paper, text, share - 2) for paper, text, share in zip(documents, whole, rooms, strict=True))
+        return "\n\n".join(
+            _within(paper, text, share - 2)
+            for paper, text, share in zip(documents, whole, rooms, strict=True)
+        )
 
     return fitted
 
@@ -79,7 +93,11 @@ def _shown(paper: Paper, length: int) -> str:
     kept, left = _beginning(paper.text, length)
     note, body = _body(paper, kept)
     below = [part for part in (note, _rest(paper, left) if left else _source(paper)) if part]
-    return fold(title(paper.name, paper.about), "\n\n".join([body, *(f"<sub>{each}</sub>" for each in below)]), open_=paper.open)
+    return fold(
+        title(paper.name, paper.about),
+        "\n\n".join([body, *(f"<sub>{each}</sub>" for each in below)]),
+        open_=paper.open,
+    )
 
 
 def _body(paper: Paper, kept: str) -> tuple[str, str]:
@@ -88,7 +106,10 @@ def _body(paper: Paper, kept: str) -> tuple[str, str]:
     if paper.language:
         return "", escape.show_source(kept, paper.language)
     if unseen := what_is_hidden(paper.text):
-        return f"Shown as it is written, since GitHub would not show all of it: {unseen}.", escape.show_source(kept)
+        return (
+            f"Shown as it is written, since GitHub would not show all of it: {unseen}.",
+            escape.show_source(kept),
+        )
     return "", escape.document(kept).text
 
 

@@ -1,4 +1,6 @@
-"""The last line of each comment of the bot: invisible, and how it finds its own again. Who wrote a comment is checked elsewhere."""
+"""The last line of each comment of the bot: invisible, and how it finds its own again. Who wrote a
+comment is checked elsewhere.
+"""
 
 import re
 from typing import Literal, get_args
@@ -20,18 +22,27 @@ class Marker(Frozen):
     fields: dict[str, str] = Field(default_factory=dict[str, str])
 
     def __str__(self) -> str:
-        named = "".join(f" {name}={_UNFIT.sub('-', value)}" for name, value in self.fields.items() if value)
+        named = "".join(
+            f" {name}={_UNFIT.sub('-', value)}" for name, value in self.fields.items() if value
+        )
         return f"<!-- forge-bot:{self.kind}{named} -->"
 
 
 def tracking(run: str, issue: str = "") -> str:
-    """Ends the tracking comment: of the issue's run while there is one under way, as the gate looks for it; later of that run."""
+    """Ends the tracking comment: of the issue's run while there is one under way, as the gate looks
+    for it; later of that run.
+    """
     return str(Marker(kind="tracking", fields={"issue": issue} if issue else {"run": run}))
 
 
 def checkpoint(run: str, gate: str, round_: int, digest: str) -> str:
     """Ends the comment with one version of a question."""
-    return str(Marker(kind="checkpoint", fields={"run": run, "gate": gate, "round": str(round_), "digest": digest}))
+    return str(
+        Marker(
+            kind="checkpoint",
+            fields={"run": run, "gate": gate, "round": str(round_), "digest": digest},
+        )
+    )
 
 
 def pull_request(run: str) -> str:
@@ -45,7 +56,9 @@ def reply(occasion: str, to: str) -> str:
 
 
 def read_marker(body: str) -> Marker | None:
-    """The marker on the last line of a comment; None if there is none. What stands above, quotations of markers too, does not count."""
+    """The marker on the last line of a comment; None if there is none. What stands above,
+    quotations of markers too, does not count.
+    """
     lines = body.rstrip().splitlines()
     found = _MARKER.fullmatch(lines[-1]) if lines else None
     if found is None or found["kind"] not in get_args(Kind):

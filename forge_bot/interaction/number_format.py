@@ -1,4 +1,6 @@
-"""Numbers for people: money, tokens, time, shares; and tables made of cells that are Markdown already."""
+"""Numbers for people: money, tokens, time, shares; and tables made of cells that are Markdown
+already.
+"""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +17,9 @@ _DAY = 86_400
 
 
 def money(amount: Decimal | None) -> str:
-    """US dollars; a small sum keeps its first digits, and an unknown one is not nothing. The sign is escaped: `$` begins formulas."""
+    """US dollars; a small sum keeps its first digits, and an unknown one is not nothing. The sign
+    is escaped: `$` begins formulas.
+    """
     if amount is None:
         return "price unknown"
     return rf"\${amount:,.2f}" if amount >= _CENT or amount == 0 else rf"\${amount:.4f}"
@@ -37,7 +41,9 @@ def duration(milliseconds: int) -> str:
 
 
 def spent(usage: Usage, budget: Budget) -> str:
-    """What was spent, against what may be spent; with a cap, a bar of ten fields, the one begun counted."""
+    """What was spent, against what may be spent; with a cap, a bar of ten fields, the one begun
+    counted.
+    """
     if budget.cap is None:
         return money(usage.cost)
     filled = min(_BAR, math.ceil(budget.spent / budget.cap * _BAR)) if budget.cap else _BAR
@@ -51,7 +57,11 @@ def in_time(seconds: int | None) -> str:
     minutes = max(1, math.ceil(seconds / _MINUTE))
     if seconds > 2 * _DAY:
         return f"in {several(math.ceil(seconds / _DAY), 'day')}"
-    return f"in {several(minutes, 'minute')}" if seconds <= 2 * _HOUR else f"in {several(math.ceil(seconds / _HOUR), 'hour')}"
+    return (
+        f"in {several(minutes, 'minute')}"
+        if seconds <= 2 * _HOUR
+        else f"in {several(math.ceil(seconds / _HOUR), 'hour')}"
+    )
 
 
 def several(count: int, word: str) -> str:
@@ -67,7 +77,7 @@ def listed(names: Sequence[str], conjunction: str = "and") -> str:
 def head(*columns: str, align: str = "") -> str:
     """The first two lines of a table; `align` has one letter a column: l, c or r."""
     rulers = {"l": "---", "c": ":-:", "r": "--:"}
-    marks = [rulers[letter] for letter in (align or "l" * len(columns))]
+    marks = [rulers[letter] for letter in align or "l" * len(columns)]
     return f"{row(*columns)}\n| {' | '.join(marks)} |\n"
 
 

@@ -1,4 +1,6 @@
-"""The pull request of a run, for every host: what was asked and where it is, how it was checked, who decided, what it cost."""
+"""The pull request of a run, for every host: what was asked and where it is, how it was checked,
+who decided, what it cost.
+"""
 
 import re
 from collections.abc import Mapping
@@ -29,8 +31,11 @@ class PullRequestText(Frozen):
     draft: bool
 
 
-def pull_request(view: RunFacts, documents: Mapping[str, str], limit: int = LIMIT) -> PullRequestText:
-    """Title and body, from the state and the texts of the run's documents by name; those that are missing are left out.
+def pull_request(
+    view: RunFacts, documents: Mapping[str, str], limit: int = LIMIT
+) -> PullRequestText:
+    """Title and body, from the state and the texts of the run's documents by name; those that are
+    missing are left out.
 
     It is a draft until the project's own commands have run and are green.
     """
@@ -59,7 +64,9 @@ def pull_request(view: RunFacts, documents: Mapping[str, str], limit: int = LIMI
 
 
 def title(words: str, branch: str) -> str:
-    """A run's title as the title of a pull request and first line of a commit message (https://www.conventionalcommits.org/)."""
+    """A run's title as the title of a pull request and first line of a commit message
+    (https://www.conventionalcommits.org/).
+    """
     words = words.strip()
     if not _CONVENTIONAL.match(words):
         # An acronym or a name keeps its capital.
@@ -78,7 +85,9 @@ def why(view: RunFacts, documents: Mapping[str, str]) -> str:
 
 
 def _paragraph(markdown: str, heading: str) -> str:
-    """Return the first text of a section as it is written. Text below the section's sub-headings is part of it."""
+    """Return the first text of a section as it is written. Text below the section's sub-headings is
+    part of it.
+    """
     level = 0
     for block in read_blocks(markdown):
         if block.kind is BlockKind.HEADING and (not level or block.level <= level):
@@ -91,21 +100,34 @@ def _paragraph(markdown: str, heading: str) -> str:
 def _closes(state: State) -> str:
     """The one line that is meant to close an issue."""
     source = state.source
-    return f"Closes #{int(source.id)}" if source.type == "github_issue" and source.id.isascii() and source.id.isdigit() else ""
+    return (
+        f"Closes #{int(source.id)}"
+        if source.type == "github_issue" and source.id.isascii() and source.id.isdigit()
+        else ""
+    )
 
 
 def _warnings(view: RunFacts) -> Flexible:
     state = view.state
     found = [
-        f"**Yours to push**: {listed([escape.code(path) for path in paths[:5]])} in {view.links.named(name)}."
+        f"**Yours to push**: {listed([escape.code(path) for path in paths[:5]])} in"
+        f" {view.links.named(name)}."
         for name, paths in view.patches.items()
     ]
     if state.verification is None or not state.verification.results:
-        found.append("Nothing was verified: this project has no command that checks it." if state.verification else "Not verified yet.")
+        found.append(
+            "Nothing was verified: this project has no command that checks it."
+            if state.verification
+            else "Not verified yet."
+        )
     elif state.verification.red:
         accepted = ", and a person accepted that" if state.verification.accepted else ""
         found.append(f"**The verification is red**{accepted}.")
-    found += [_accepted(decision) for decision in state.decisions if decision.reason is not None and decision.answer == "approve"]
+    found += [
+        _accepted(decision)
+        for decision in state.decisions
+        if decision.reason is not None and decision.answer == "approve"
+    ]
     found += [escape.line(risk) for risk in dict.fromkeys(state.risks)]
     return warnings(found, str)
 
@@ -116,18 +138,33 @@ def _accepted(decision: Decision) -> str:
     return f"{escape.code(decision.by)} said to go on in spite of: {reason}{task}."
 
 
-# -- requirement, files, tests ------------------------------------------------------------------------------------
+# -- requirement, files, tests
+# --------------------------------------------------------------------------------------------------
 
 
 def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
-    """What the verifier found for each demand, or the reviewer; where neither wrote a table, what the tasks say."""
+    """What the verifier found for each demand, or the reviewer; where neither wrote a table, what
+    the tasks say.
+    """
     found = next(
-        (rows for name in view.pipeline.documents("requirements") if (rows := read_requirements(documents.get(name, "")))), ()
+        (
+            rows
+            for name in view.pipeline.documents("requirements")
+            if (rows := read_requirements(documents.get(name, "")))
+        ),
+        (),
     ) or _planned(view.state)
-    before = "### What was asked for, and where it is\n\n" + head("Requirement", "Files", "Tests", "State")
+    before = "### What was asked for, and where it is\n\n" + head(
+        "Requirement", "Files", "Tests", "State"
+    )
     return as_many(
         [each for each in found if each.text.strip()],
-        lambda each: row(escape.cell(each.text), _names(each.files), _names(each.tests), escape.cell(each.state, 80)),
+        lambda each: row(
+            escape.cell(each.text),
+            _names(each.files),
+            _names(each.tests),
+            escape.cell(each.state, 80),
+        ),
         lambda count: f"_{several(count, 'more requirement')}: {_where(view)}._",
         before=before,
         most=16_000,
@@ -154,10 +191,13 @@ def _planned(state: State) -> tuple[Requirement, ...]:
 
 def _names(names: tuple[str, ...]) -> str:
     shown = [escape.code_cell(name, 100) for name in names[:8]]
-    return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(names) > len(shown) else "")
+    return ", ".join(shown) + (
+        f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    )
 
 
-# -- how it came about --------------------------------------------------------------------------------------------
+# -- how it came about
+# --------------------------------------------------------------------------------------------------
 
 
 def _checked(verification: Verification | None, state: State) -> list[str | Flexible]:
@@ -178,17 +218,29 @@ def _decisions(view: RunFacts) -> Flexible:
     def line(each: Decision) -> str:
         version = escape.code(short(each.digest)) if each.digest else ""
         notes = [escape.cell(each.notes, 300)] if noted else []
-        return row(_asked(view, each), f"{decided(each)}, {escape.cell(each.via, 40)}", version, *notes)
+        return row(
+            _asked(view, each), f"{decided(each)}, {escape.cell(each.via, 40)}", version, *notes
+        )
 
-    before = "### Who decided\n\n" + head("Question", "Answer", "Version", *(["Notes"] if noted else []))
+    before = "### Who decided\n\n" + head(
+        "Question", "Answer", "Version", *(["Notes"] if noted else [])
+    )
     more = "stand in the record of the run"
-    return as_many(view.state.decisions, line, lambda count: f"_{several(count, 'more decision')} {more}._", before=before, most=8_000)
+    return as_many(
+        view.state.decisions,
+        line,
+        lambda count: f"_{several(count, 'more decision')} {more}._",
+        before=before,
+        most=8_000,
+    )
 
 
 def _asked(view: RunFacts, decision: Decision) -> str:
     task = view.state.task(decision.task) if decision.task is not None else None
     return view.label(decision.gate) + (
-        f", task {escape.plain(task.spec.id, 20)}: {escape.cell(task.spec.title, 100)}" if task is not None else ""
+        f", task {escape.plain(task.spec.id, 20)}: {escape.cell(task.spec.title, 100)}"
+        if task is not None
+        else ""
     )
 
 
@@ -196,11 +248,19 @@ def _cost(view: RunFacts) -> str:
     state, usage = view.state, view.state.usage
     paid = spent(usage, state.budget) if state.budget.cap is not None else money(usage.cost)
     cached = f" ({usage.cached_tokens:,} of them cached)" if usage.cached_tokens else ""
-    return f"{paid} · {several(usage.calls, 'model call')} · {usage.input_tokens:,} tokens in{cached}, {usage.output_tokens:,} out"
+    return (
+        f"{paid} · {several(usage.calls, 'model call')} · {usage.input_tokens:,} tokens in{cached},"
+        f" {usage.output_tokens:,} out"
+    )
 
 
 def _documents(view: RunFacts) -> str:
-    of_tasks = {name for task in view.state.tasks for name in view.pipeline.task_documents(task.spec.id)}
+    of_tasks = {
+        name for task in view.state.tasks for name in view.pipeline.task_documents(task.spec.id)
+    }
     names = [name for name in view.state.artifacts if name.endswith(".md") and name not in of_tasks]
     named = [view.links.named(name) for name in dict.fromkeys(("request.md", *names))]
-    return f"Everything that led here: {listed(named[:12])}; {view.links.all_documents('all documents')}."
+    return (
+        f"Everything that led here: {listed(named[:12])};"
+        f" {view.links.all_documents('all documents')}."
+    )

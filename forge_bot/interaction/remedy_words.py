@@ -1,4 +1,6 @@
-"""The way out of an error in the words of each face: the sentence every face shows, and the remedy in the commands of this one."""
+"""The way out of an error in the words of each face: the sentence every face shows, and the remedy
+in the commands of this one.
+"""
 
 import shlex
 from typing import TYPE_CHECKING
@@ -133,6 +135,12 @@ def _on_the_machine(remedy: SetKey | CheckKey | GiveBranchBack) -> str:
             return f"Set {named} in the environment{example}."
         case CheckKey():
             allowed = "this model" if remedy.variable else "the model that is configured"
-            return f"Check {remedy.variable or 'the key'} in the environment, its account, and that it may use {allowed}."
+            return (
+                f"Check {remedy.variable or 'the key'} in the environment, its account, and that it"
+                f" may use {allowed}."
+            )
         case GiveBranchBack():
-            return f"Give the branch its old name back: git branch -m {shlex.quote(remedy.renamed)} {shlex.quote(remedy.branch)}"
+            return (
+                f"Give the branch its old name back: git branch -m {shlex.quote(remedy.renamed)}"
+                f" {shlex.quote(remedy.branch)}"
+            )

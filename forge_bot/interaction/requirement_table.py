@@ -18,7 +18,9 @@ class Requirement(Frozen):
 
 
 def read_requirements(markdown: str) -> tuple[Requirement, ...]:
-    """The rows of the first table with these four columns, in this order; empty if there is none."""
+    """The rows of the first table with these four columns, in this order; empty if there is
+    none.
+    """
     for table in _tables(MarkdownIt("commonmark").enable("table").parse(markdown)):
         head, *rows = table
         if tuple(cell.strip().casefold() for cell in head) == COLUMNS:
@@ -40,8 +42,14 @@ def _tables(tokens: list[Token]) -> list[list[list[str]]]:
 
 def _requirement(row: list[str]) -> Requirement:
     text, files, tests, state = row
-    return Requirement(text=text.replace("`", ""), files=_names(files), tests=_names(tests), state=state)
+    return Requirement(
+        text=text.replace("`", ""), files=_names(files), tests=_names(tests), state=state
+    )
 
 
 def _names(cell: str) -> tuple[str, ...]:
-    return tuple(name for part in cell.split(",") if (name := part.strip().strip("`").strip()) and name not in {"-", "–", "—"})
+    return tuple(
+        name
+        for part in cell.split(",")
+        if (name := part.strip().strip("`").strip()) and name not in {"-", "–", "—"}
+    )

@@ -11,12 +11,17 @@ from forge_bot.values import Finding
 
 def reviews(view: RunFacts) -> Flexible:
     """A table of all verdicts, in the order they were given."""
-    given = [(name, record) for name, record in view.state.artifacts.items() if record.verdict is not None]
+    given = [
+        (name, record)
+        for name, record in view.state.artifacts.items()
+        if record.verdict is not None
+    ]
     return as_many(
         given,
         lambda pair: _line(view, *pair),
         lambda count: f"_{several(count, 'more review')} stand beside the documents of the run._",
-        before="### Who looked at it\n\n" + head("Review", "Verdict", "Rounds", "Open findings", align="llrr"),
+        before="### Who looked at it\n\n"
+        + head("Review", "Verdict", "Rounds", "Open findings", align="llrr"),
         most=6_000,
     )
 
@@ -24,12 +29,18 @@ def reviews(view: RunFacts) -> Flexible:
 def open_findings(view: RunFacts) -> Flexible:
     """What reviewers noted and nobody has worked off, folded; the heaviest first."""
     found: list[tuple[Finding, str]] = [
-        (finding, name) for name, record in view.state.artifacts.items() if record.verdict is not None for finding in record.findings
+        (finding, name)
+        for name, record in view.state.artifacts.items()
+        if record.verdict is not None
+        for finding in record.findings
     ]
     ordered = sorted(found, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
     inside = as_many(
         ordered,
-        lambda pair: f"- **{pair[0].severity}** {escape.line(pair[0].description)} ({view.links.named(pair[1])})",
+        lambda pair: (
+            f"- **{pair[0].severity}** {escape.line(pair[0].description)}"
+            f" ({view.links.named(pair[1])})"
+        ),
         lambda count: f"_{several(count, 'more finding')} stand in the reviews._",
     )
     label = f"<b>Open findings</b> · {several(len(ordered), 'note')} of the reviewers"
@@ -42,7 +53,14 @@ def open_findings(view: RunFacts) -> Flexible:
 
 
 def _line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
-    of = next((task.spec.id for task in view.state.tasks if name in view.pipeline.task_documents(task.spec.id)), "")
+    of = next(
+        (
+            task.spec.id
+            for task in view.state.tasks
+            if name in view.pipeline.task_documents(task.spec.id)
+        ),
+        "",
+    )
     task = f", task {escape.plain(of, 20)}" if of else ""
     label = view.links.labelled(f"{view.label(record.phase)}{task}", name)
     verdict = VERDICTS[record.verdict] if record.verdict is not None else ""

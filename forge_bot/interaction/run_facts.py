@@ -1,4 +1,6 @@
-"""What every text about a run is made from: its pipeline, its state and where its documents can be read."""
+"""What every text about a run is made from: its pipeline, its state and where its documents can be
+read.
+"""
 
 from pydantic import Field
 
@@ -18,7 +20,10 @@ class RunFacts(Frozen):
     links: Links
     commands: CommandNames = CommandNames()
     patches: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="approved patches by name, with the workflow files in them that a person has to push"
+        default_factory=dict,
+        description=(
+            "approved patches by name, with the workflow files in them that a person has to push"
+        ),
     )
 
     def label(self, phase: PhaseId) -> str:
@@ -36,18 +41,29 @@ VERDICTS = {
     Verdict.UNREADABLE: "verdict unreadable",
 }
 
-ANSWERS = {"approve": "approved", "reject": "sent back", "done": "done", "skip": "skipped", "abandon": "abandoned"}
+ANSWERS = {
+    "approve": "approved",
+    "reject": "sent back",
+    "done": "done",
+    "skip": "skipped",
+    "abandon": "abandoned",
+}
 
 HEAVIEST_FIRST = tuple(Severity)
 
 
 def decided(decision: Decision) -> str:
     """An answer that counted, in a few words."""
-    return f"{ANSWERS.get(decision.answer, escape.plain(decision.answer))} by {escape.code(decision.by)}"
+    return (
+        f"{ANSWERS.get(decision.answer, escape.plain(decision.answer))} by"
+        f" {escape.code(decision.by)}"
+    )
 
 
 def footer(facts: RunFacts) -> str:
-    """Small print: which run, and on GitHub as of when, where the log is, and how to speak to the bot."""
+    """Small print: which run, and on GitHub as of when, where the log is, and how to speak to the
+    bot.
+    """
     state, links = facts.state, facts.links
     if not links.repository:
         return f"<sub>run {escape.code(state.run)}</sub>"

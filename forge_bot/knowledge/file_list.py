@@ -7,7 +7,20 @@ from posixpath import basename, dirname
 
 # Folders with third-party or generated content; they do not show how this project works.
 _FOREIGN = frozenset(
-    {"node_modules", "vendor", "third_party", "site-packages", ".venv", "venv", "dist", "build", "target", ".git", ".tox", ".nox"}
+    {
+        "node_modules",
+        "vendor",
+        "third_party",
+        "site-packages",
+        ".venv",
+        "venv",
+        "dist",
+        "build",
+        "target",
+        ".git",
+        ".tox",
+        ".nox",
+    }
 )
 # Projects in these folders are samples, not meant to be built.
 _SPECIMENS = re.compile(r"(?:.*[-_])?(?:fixtures|testdata|examples?|samples?|templates?)_*")
@@ -46,12 +59,20 @@ class Listing:
 
     def below(self, folder: str) -> tuple[str, ...]:
         """Return all files in a folder and its subfolders. The root is the empty string."""
-        return tuple(path for path in self.files if path.startswith(folder + "/")) if folder else self.files
+        return (
+            tuple(path for path in self.files if path.startswith(folder + "/"))
+            if folder
+            else self.files
+        )
 
     def own(self, folder: str = "") -> tuple[str, ...]:
         """Return the files of `below` without third-party files and samples."""
         start = len(folder) + 1 if folder else 0
-        return tuple(path for path in self.below(folder) if not any(_is_strange(part) for part in path[start:].split("/")[:-1]))
+        return tuple(
+            path
+            for path in self.below(folder)
+            if not any(_is_strange(part) for part in path[start:].split("/")[:-1])
+        )
 
     def projects(self, names: Collection[str]) -> tuple[str, ...]:
         """Return the topmost folders below the root with a file of one of these names, sorted.

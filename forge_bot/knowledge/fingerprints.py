@@ -19,11 +19,16 @@ ALIKE = 0.75
 ALIKE_IN_A_FILE = 0.5
 """The share of all words that two remarks on the same file must have in common."""
 
-_PATH = re.compile(r"(?<![\w/.-])(?:[\w.@-]+/)*[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w(/.-]|\.\w)")
+_PATH = re.compile(
+    r"(?<![\w/.-])(?:[\w.@-]+/)*[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w(/.-]|\.\w)"
+)
 _CODE = re.compile(r"\b(?:\w+(?:\.\w+)*\(\)|\w+(?:\.\w+)+|\w*[a-z0-9][A-Z]\w*|\w+_\w+|\d+)|`[^`]+`")
 # "missing", "lacks", "is not", "never": an absence has many wordings, and it is the point of a
 # remark.
-_ABSENCE = re.compile(r"\b(?:missing|misses|lack(?:s|ing)?|without|no|not|never|none|absent|cannot|\w+n['’]t)\b", re.IGNORECASE)
+_ABSENCE = re.compile(
+    r"\b(?:missing|misses|lack(?:s|ing)?|without|no|not|never|none|absent|cannot|\w+n['’]t)\b",
+    re.IGNORECASE,
+)
 _ABSENT = "absent"
 _LETTERS = re.compile(r"\b[mwcMWC][a-zA-Z]{4,7}\b")
 _PLACE = re.compile(
@@ -39,8 +44,22 @@ _MOST_MISTYPED = 2
 _UNSPACED = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _NO_SIGN = re.compile(r"[\W_ー・]+")
 _SPELLINGS = (
-    *(("無い", "ない"), ("無し", "なし"), ("無く", "なく"), ("出来", "でき"), ("下さい", "ください"), ("有る", "ある"), ("全て", "すべて")),
-    *(("ありません", "ない"), ("ていません", "ていない"), ("ています", "ている"), ("できません", "できない"), ("できます", "できる")),
+    *(
+        ("無い", "ない"),
+        ("無し", "なし"),
+        ("無く", "なく"),
+        ("出来", "でき"),
+        ("下さい", "ください"),
+        ("有る", "ある"),
+        ("全て", "すべて"),
+    ),
+    *(
+        ("ありません", "ない"),
+        ("ていません", "ていない"),
+        ("ています", "ている"),
+        ("できません", "できない"),
+        ("できます", "できる"),
+    ),
 )
 _DENIES = re.compile(r"ない|なし|なく|なかった|ません|ずに|未|不足|欠|漏れ|缺|没")
 _ENDINGS_DIFFER = 3
@@ -65,7 +84,9 @@ class Fingerprint(NamedTuple):
         reverse the meaning. Typing errors and endings make no difference.
         """
         if self.files or other.files:
-            return self._shares_a_file(other) and _shared(self.words, other.words) >= ALIKE_IN_A_FILE
+            return (
+                self._shares_a_file(other) and _shared(self.words, other.words) >= ALIKE_IN_A_FILE
+            )
         if self.words == other.words or self._is_mistyped(other) or self._ends_otherwise(other):
             return True
         small, large = (self, other) if len(self.words) < len(other.words) else (other, self)
@@ -80,7 +101,9 @@ class Fingerprint(NamedTuple):
             return False
         named = self.names.union(other.names)
         pairs = (mine, theirs), (mine, theirs[::-1])
-        return named.isdisjoint((*mine, *theirs)) and any(all(map(is_typing_error, *pair)) for pair in pairs)
+        return named.isdisjoint((*mine, *theirs)) and any(
+            all(map(is_typing_error, *pair)) for pair in pairs
+        )
 
     def _ends_otherwise(self, other: "Fingerprint") -> bool:
         """Return whether the two differ only in endings and particles.
@@ -92,7 +115,11 @@ class Fingerprint(NamedTuple):
         latin = (frozenset(word for word in each.words if word.isascii()) for each in (self, other))
         if next(latin) != next(latin):
             return False
-        longest = _ENDINGS_DIFFER if max(len(self.unspaced), len(other.unspaced)) >= _LONG_UNSPACED else _ENDINGS_DIFFER - 1
+        longest = (
+            _ENDINGS_DIFFER
+            if max(len(self.unspaced), len(other.unspaced)) >= _LONG_UNSPACED
+            else _ENDINGS_DIFFER - 1
+        )
         return _distance(self.unspaced, other.unspaced, longest) <= longest
 
     def _shares_a_file(self, other: "Fingerprint") -> bool:
@@ -107,7 +134,9 @@ def fingerprint(text: str) -> Fingerprint:
     places = (stem(word) for found in _PLACE.finditer(rest) for word in words(found[1]))
     said = frozenset(stem(word) for word in words(rest)) | frozenset(code)
     unspaced = _signs(rest) if _UNSPACED.search(rest) else ""
-    return Fingerprint(words=said, names=said & {_ABSENT, *code, *places}, files=files, unspaced=unspaced)
+    return Fingerprint(
+        words=said, names=said & {_ABSENT, *code, *places}, files=files, unspaced=unspaced
+    )
 
 
 def is_typing_error(one: str, other: str) -> bool:
@@ -116,15 +145,28 @@ def is_typing_error(one: str, other: str) -> bool:
     First letters are rarely wrong, and short words are rarely similar by accident.
     """
     short, long = (one, other) if len(one) <= len(other) else (other, one)
-    if len(long) < _SHORTEST_TYPED or len(long) - len(short) > 1 or short[0] != long[0] or not (short + long).isascii():
+    if (
+        len(long) < _SHORTEST_TYPED
+        or len(long) - len(short) > 1
+        or short[0] != long[0]
+        or not (short + long).isascii()
+    ):
         return False
     if not (short + long).isalpha():
         return False
-    same = next((place for place, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
+    same = next(
+        (place for place, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]),
+        len(short),
+    )
     if len(short) < len(long):
         return short[same:] == long[same + 1 :]
-    exchanged = short[same : same + 2] == long[same : same + 2][::-1] and short[same + 2 :] == long[same + 2 :]
-    return exchanged or (len(short) >= _SHORTEST_MISTYPED_LETTER and short[same + 1 :] == long[same + 1 :])
+    exchanged = (
+        short[same : same + 2] == long[same : same + 2][::-1]
+        and short[same + 2 :] == long[same + 2 :]
+    )
+    return exchanged or (
+        len(short) >= _SHORTEST_MISTYPED_LETTER and short[same + 1 :] == long[same + 1 :]
+    )
 
 
 def _absence_mistyped(found: re.Match[str]) -> str:
@@ -158,8 +200,18 @@ def _distance(one: str, other: str, most: int) -> int:
     for sign in one:
         row = [above[0] + _cost(sign)]
         for place, against in enumerate(other):
-            change = 0 if sign == against else max(_cost(sign), _cost(against)) if _is_ending(sign) and _is_ending(against) else _NEVER
-            row.append(min(above[place] + change, above[place + 1] + _cost(sign), row[-1] + _cost(against)))
+            change = (
+                0
+                if sign == against
+                else (
+                    max(_cost(sign), _cost(against))
+                    if _is_ending(sign) and _is_ending(against)
+                    else _NEVER
+                )
+            )
+            row.append(
+                min(above[place] + change, above[place + 1] + _cost(sign), row[-1] + _cost(against))
+            )
         if min(row) > most:
             return _NEVER
         above = row

@@ -8,7 +8,8 @@ from forge_bot.knowledge.words import one_line
 
 _HEADING = "improvement report"
 _NOTHING = re.compile(
-    r"\W*(?:none|nothing|n/?a|no (?:\w+ )?(?:friction|issues?|problems?|points?|suggestions?|improvements?))"
+    r"\W*(?:none|nothing|n/?a|no (?:\w+"
+    r" )?(?:friction|issues?|problems?|points?|suggestions?|improvements?))"
     r"(?: (?:(?:was|were) )?(?:observed|found|noted|identified|reported|to report|needed))?\W*",
     re.IGNORECASE,
 )

@@ -1,4 +1,6 @@
-"""All past runs of a repository: indexed at the first question, asked many times, and what they answer as plain data."""
+"""All past runs of a repository: indexed at the first question, asked many times, and what they
+answer as plain data.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
@@ -14,7 +16,9 @@ _MOST_PLACES = 5
 
 
 class Pattern(Frozen):
-    """A finding that reviewers made in one or more runs, or what a person said who sent work back."""
+    """A finding that reviewers made in one or more runs, or what a person said who sent work
+    back.
+    """
 
     text: str
     severity: Severity
@@ -24,7 +28,9 @@ class Pattern(Frozen):
 
 
 def finding_themes(runs: Sequence[PastRun]) -> Themes:
-    """The findings of runs, given newest first, and the notes of people who rejected something there, ready to be asked."""
+    """The findings of runs, given newest first, and the notes of people who rejected something
+    there, ready to be asked.
+    """
     return Themes(chain.from_iterable(_remarks(position, run) for position, run in enumerate(runs)))
 
 
@@ -38,13 +44,23 @@ def _remarks(position: int, run: PastRun) -> Iterator[Remark]:
 
 
 def pattern(theme: Theme) -> Pattern:
-    """A theme for a prompt: `where` holds the files it names, then the phases or agents that found it."""
+    """A theme for a prompt: `where` holds the files it names, then the phases or agents that found
+    it.
+    """
     places = (*sorted(theme.fingerprint.files), *(one_line(by) for by in theme.by))
-    return Pattern(text=theme.text, severity=theme.severity, seen=theme.seen, where=places[:_MOST_PLACES], by_person=theme.person)
+    return Pattern(
+        text=theme.text,
+        severity=theme.severity,
+        seen=theme.seen,
+        where=places[:_MOST_PLACES],
+        by_person=theme.person,
+    )
 
 
 class Similar(Frozen):
-    """An earlier run whose request was like this one. The score ranks within one answer; it is no percentage."""
+    """An earlier run whose request was like this one. The score ranks within one answer; it is no
+    percentage.
+    """
 
     name: str
     title: str
@@ -53,7 +69,9 @@ class Similar(Frozen):
 
 
 class Recall(Frozen):
-    """Everything for one task, each part with what matters most first; a part without data is empty."""
+    """Everything for one task, each part with what matters most first; a part without data is
+    empty.
+    """
 
     similar: tuple[Similar, ...] = ()
     patterns: tuple[Pattern, ...] = ()
@@ -85,9 +103,15 @@ class History:
         """
         return self._similar(_asked(text), limit, exclude)
 
-    def _similar(self, asked: Sequence[str], limit: int = 3, exclude: str = "") -> tuple[Similar, ...]:
+    def _similar(
+        self, asked: Sequence[str], limit: int = 3, exclude: str = ""
+    ) -> tuple[Similar, ...]:
         best = self._ranking.best(asked, limit + 1)
-        found = [_similar(self._runs[place], score) for place, score in best if self._runs[place].name != exclude]
+        found = [
+            _similar(self._runs[place], score)
+            for place, score in best
+            if self._runs[place].name != exclude
+        ]
         return tuple(found[:limit])
 
     def patterns(self, text: str, files: Sequence[str], limit: int = 8) -> tuple[Pattern, ...]:
@@ -114,7 +138,11 @@ class History:
         `files` are its files, as far as known.
         """
         return Recall(
-            similar=self._alike([*_asked(text), *words(" ".join(files))], exclude) if "similar" in parts else (),
+            similar=(
+                self._alike([*_asked(text), *words(" ".join(files))], exclude)
+                if "similar" in parts
+                else ()
+            ),
             patterns=self.patterns(text, files) if "patterns" in parts else (),
             friction=self.friction(text) if "friction" in parts else (),
         )
@@ -149,7 +177,11 @@ class History:
 
     @cached_property
     def _friction(self) -> Themes:
-        points = ((place, one_line(point)) for place, run in enumerate(self._runs) for point in run.friction)
+        points = (
+            (place, one_line(point))
+            for place, run in enumerate(self._runs)
+            for point in run.friction
+        )
         return Themes(Remark(place, "", Severity.MINOR, point) for place, point in points)
 
 
@@ -164,10 +196,14 @@ def _asked(text: str) -> tuple[str, ...]:
 
 def _words_of(run: PastRun) -> list[str]:
     """Return the words of a run; those of its title count twice."""
-    return words(" ".join((run.title, run.title, run.request[:_CHARACTERS_READ], run.summary, *run.files)))
+    return words(
+        " ".join((run.title, run.title, run.request[:_CHARACTERS_READ], run.summary, *run.files))
+    )
 
 
 def _similar(run: PastRun, score: float) -> Similar:
     told = one_line(run.summary or run.request, _SUMMARY_SHOWN)
     ending = "" if run.outcome == "done" else f" ({run.outcome})"
-    return Similar(name=run.name, title=one_line(run.title), summary=f"{told}{ending}".strip(), score=score)
+    return Similar(
+        name=run.name, title=one_line(run.title), summary=f"{told}{ending}".strip(), score=score
+    )

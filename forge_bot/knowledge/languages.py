@@ -68,7 +68,11 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
     counts = Counter(name for path in files if (name := language_of(path)))
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
     shares = _shares([counts[name] for name in ranked])
-    return tuple(Language(name=name, percent=share) for name, share in zip(ranked, shares, strict=True) if share)[:_SHOWN]
+    return tuple(
+        Language(name=name, percent=share)
+        for name, share in zip(ranked, shares, strict=True)
+        if share
+    )[:_SHOWN]
 
 
 def _shares(counts: list[int]) -> list[int]:

@@ -30,7 +30,9 @@ def ini(text: str) -> Mapping[str, Mapping[str, str]]:
         parser.read_string(text)
     except configparser.Error:
         return {}
-    return {name: {key: value or "" for key, value in parser.items(name)} for name in parser.sections()}
+    return {
+        name: {key: value or "" for key, value in parser.items(name)} for name in parser.sections()
+    }
 
 
 def table(value: object, *path: str) -> Mapping[str, object]:
@@ -47,7 +49,11 @@ def items(value: object) -> tuple[object, ...]:
 
 def strings(value: object) -> tuple[str, ...]:
     """Return the strings in a list; a single string counts as a list of one."""
-    return (value,) if isinstance(value, str) else tuple(each for each in items(value) if isinstance(each, str))
+    return (
+        (value,)
+        if isinstance(value, str)
+        else tuple(each for each in items(value) if isinstance(each, str))
+    )
 
 
 def string(value: object) -> str:

@@ -21,14 +21,21 @@ _FIRST_TASKS = tuple(str(number) for number in range(1, 21))
 """The tasks whose reviews are looked for where the state names no task."""
 
 _DATED = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
-_ENDED = {"completed": "done", "in_progress": "unfinished", "pending": "unfinished", "awaiting_human": "waiting"}
+_ENDED = {
+    "completed": "done",
+    "in_progress": "unfinished",
+    "pending": "unfinished",
+    "awaiting_human": "waiting",
+}
 _LONGEST_REQUEST = 4_000
 _TELLING = ("artifact_written", "answered", "retry_asked")
 _COUNTS = ("calls", "input_tokens", "cached_tokens", "output_tokens", "duration_ms")
 
 
 class DocumentNames(NamedTuple):
-    """The documents of a run that are read to learn from it. Without them, state and reports alone are read."""
+    """The documents of a run that are read to learn from it. Without them, state and reports alone
+    are read.
+    """
 
     summary: str = ""
     reviews: tuple[tuple[str, str], ...] = ()
@@ -38,11 +45,16 @@ class DocumentNames(NamedTuple):
     def of(cls, pipeline: Pipeline) -> Self:
         """The names that a pipeline gives to the documents; the reviews of tasks come last."""
         named = ((phase.writes, phase.id) for phase in pipeline.reviews)
-        return cls(summary=pipeline.summary, reviews=tuple(sorted(named, key=lambda review: _TASK in review[0])))
+        return cls(
+            summary=pipeline.summary,
+            reviews=tuple(sorted(named, key=lambda review: _TASK in review[0])),
+        )
 
     def tells(self, name: str) -> bool:
         """Whether a file of that name in a workspace can tell something about its run."""
-        return name in {REQUEST, STATE, REPORTS, self.summary} or any(_fits(review, name) for review, _ in self.reviews)
+        return name in {REQUEST, STATE, REPORTS, self.summary} or any(
+            _fits(review, name) for review, _ in self.reviews
+        )
 
     def written(self, tasks: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield the names of the reviews of a run with these tasks, each with its phase."""
@@ -105,12 +117,23 @@ def read_reported(text: str) -> ReviewReports:
         if kind == "artifact_written":
             findings += ((phase, finding) for finding in _recorded(report.get("inspection")))
         elif kind == "retry_asked" or (kind == "answered" and report.get("answer") == "reject"):
-            rejections.append((phase or one_line(string(report.get("gate"))), one_line(string(report.get("notes")))))
-    return ReviewReports(findings=tuple(dict.fromkeys(findings)), rejections=tuple(dict.fromkeys(each for each in rejections if each[1])))
+            rejections.append(
+                (
+                    phase or one_line(string(report.get("gate"))),
+                    one_line(string(report.get("notes"))),
+                )
+            )
+    return ReviewReports(
+        findings=tuple(dict.fromkeys(findings)),
+        rejections=tuple(dict.fromkeys(each for each in rejections if each[1])),
+    )
 
 
-def read_past_run(name: str, read: Callable[[str], str | None], documents: DocumentNames | None = None) -> PastRun | None:
-    """The run in a workspace folder of that name; `read` gives the text of a file in it, `documents` says which tell something.
+def read_past_run(
+    name: str, read: Callable[[str], str | None], documents: DocumentNames | None = None
+) -> PastRun | None:
+    """The run in a workspace folder of that name; `read` gives the text of a file in it,
+    `documents` says which tell something.
 
     Return None when neither its state nor its request exists; anything else that is missing or
     broken is left empty.
@@ -129,11 +152,16 @@ def read_past_run(name: str, read: Callable[[str], str | None], documents: Docum
         title=one_line(string(state.get("title")) or heading or name),
         request=body[:_LONGEST_REQUEST],
         summary=one_line(_first_paragraph(summary)),
-        files=tuple(dict.fromkeys(one_line(path) for task in _tasks(state) for path in strings(task.get("files")))),
+        files=tuple(
+            dict.fromkeys(
+                one_line(path) for task in _tasks(state) for path in strings(task.get("files"))
+            )
+        ),
         outcome=_ENDED.get(status, one_line(status)) or "unknown",
         effort=one_line(string(state.get("effort"))),
         date=_date(state, name),
-        # A review that is written anew takes the findings of its last round out of the state; the reports keep them.
+        # A review that is written anew takes the findings of its last round out of the state; the
+        # reports keep them.
         findings=tuple(dict.fromkeys((*reported.findings, *_findings(state, read, documents)))),
         rejections=reported.rejections,
         friction=read_friction(summary),
@@ -170,7 +198,11 @@ def _date(state: Mapping[str, object], name: str) -> str:
 
     It comes from the run's name when the state does not hold it.
     """
-    for text in (string(state.get("startedAt")), string(table(state, "timestamps").get("created")), name):
+    for text in (
+        string(state.get("startedAt")),
+        string(table(state, "timestamps").get("created")),
+        name,
+    ):
         if found := _DATED.match(text):
             return "-".join(found.groups())
     return ""
@@ -179,12 +211,30 @@ def _date(state: Mapping[str, object], name: str) -> str:
 def _first_paragraph(summary: str) -> str:
     """Return the first text under `## Summary`, or of the document when it has no such heading."""
     blocks = read_blocks(summary)
-    start = next((place for place, each in enumerate(blocks) if each.kind is BlockKind.HEADING and each.text.strip() == "Summary"), -1)
-    return next((each.text for each in blocks[start + 1 :] if each.kind is BlockKind.TEXT and not each.empty), "")
+    start = next(
+        (
+            place
+            for place, each in enumerate(blocks)
+            if each.kind is BlockKind.HEADING and each.text.strip() == "Summary"
+        ),
+        -1,
+    )
+    return next(
+        (
+            each.text
+            for each in blocks[start + 1 :]
+            if each.kind is BlockKind.TEXT and not each.empty
+        ),
+        "",
+    )
 
 
-def _findings(state: Mapping[str, object], read: Callable[[str], str | None], documents: DocumentNames) -> Iterator[tuple[str, Finding]]:
-    """Findings by the phase or agent that made them: those the state records, and those in reviews of which it records none."""
+def _findings(
+    state: Mapping[str, object], read: Callable[[str], str | None], documents: DocumentNames
+) -> Iterator[tuple[str, Finding]]:
+    """Findings by the phase or agent that made them: those the state records, and those in reviews
+    of which it records none.
+    """
     artifacts = table(state, "artifacts")
     for record in (*artifacts.values(), *items(state.get("findings"))):
         by = string(table(record).get("phase")) or string(table(record).get("agent"))
@@ -208,8 +258,15 @@ def _recorded(record: object) -> tuple[Finding, ...]:
     Findings without a known severity are left out.
     """
     listed = items(table(record).get("findings")) or (record,)
-    found = ((string(table(each).get("severity")).upper(), string(table(each).get("description"))) for each in listed)
-    return tuple(_finding(Severity(severity), text) for severity, text in found if severity in set(Severity) and text.strip())
+    found = (
+        (string(table(each).get("severity")).upper(), string(table(each).get("description")))
+        for each in listed
+    )
+    return tuple(
+        _finding(Severity(severity), text)
+        for severity, text in found
+        if severity in set(Severity) and text.strip()
+    )
 
 
 def _finding(severity: Severity, description: str) -> Finding:
@@ -221,8 +278,18 @@ def _usage(written: Mapping[str, object]) -> Usage:
 
     An invalid number counts as zero, and an unreadable price as unknown.
     """
-    counts = {name: value for name in _COUNTS if isinstance(value := written.get(to_camel(name)), int) and value > 0}
-    return Usage.model_validate({**counts, "cost": _cost(written.get("cost", 0)), "model": one_line(string(written.get("model")))})
+    counts = {
+        name: value
+        for name in _COUNTS
+        if isinstance(value := written.get(to_camel(name)), int) and value > 0
+    }
+    return Usage.model_validate(
+        {
+            **counts,
+            "cost": _cost(written.get("cost", 0)),
+            "model": one_line(string(written.get("model"))),
+        }
+    )
 
 
 def _cost(value: object) -> Decimal | None:

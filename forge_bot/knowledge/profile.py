@@ -6,7 +6,12 @@ from posixpath import basename
 
 from forge_bot.knowledge.file_list import Listing
 from forge_bot.knowledge.languages import Language, language_of, read_languages
-from forge_bot.knowledge.project_commands_of import DetectedCommands, ProjectCommands, combined, with_overrides
+from forge_bot.knowledge.project_commands_of import (
+    DetectedCommands,
+    ProjectCommands,
+    combined,
+    with_overrides,
+)
 from forge_bot.knowledge.toolchains import go, jvm, make, node, python, ruby, rust
 from forge_bot.knowledge.words import one_line
 from forge_bot.settings.config import CONFIG
@@ -81,7 +86,9 @@ def read_profile(
         languages=read_languages(listing.own()),
         commands=commands,
         conventions=tuple(path for path in _CONVENTIONS if listing.has(path)),
-        ci=", ".join(name for sign, name in _CI if any(path.startswith(sign) for path in listing.files)),
+        ci=", ".join(
+            name for sign, name in _CI if any(path.startswith(sign) for path in listing.files)
+        ),
         layout=tuple(_layout(listing)),
         notes=tuple(one_line(note) for note in (*found.notes, *_gaps(listing, commands))),
     )
@@ -93,7 +100,14 @@ def _find(listing: Listing) -> DetectedCommands:
     Make takes its tools from wherever it runs.
     """
     native = combined(
-        [python.find(listing), node.find(listing), go.find(listing), rust.find(listing), jvm.find(listing), ruby.find(listing)]
+        [
+            python.find(listing),
+            node.find(listing),
+            go.find(listing),
+            rust.find(listing),
+            jvm.find(listing),
+            ruby.find(listing),
+        ]
     )
     return combined([native, make.find(listing, native.commands)])
 
@@ -102,7 +116,10 @@ def _gaps(listing: Listing, commands: ProjectCommands) -> Iterator[str]:
     if not commands.test:
         for name, tool in _UNKNOWN_TOOLS.items():
             if listing.has(name):
-                yield f"{name} is there, but how {tool} runs the tests was not guessed; set commands.test in {CONFIG}."
+                yield (
+                    f"{name} is there, but how {tool} runs the tests was not guessed; set"
+                    f" commands.test in {CONFIG}."
+                )
 
 
 def _layout(listing: Listing) -> Iterator[str]:

@@ -58,18 +58,26 @@ def command(reason: str, *argv: str) -> Command:
 def combined(found: Iterable[DetectedCommands]) -> DetectedCommands:
     """Combine all contributions in their order, each command once."""
     parts = tuple(found)
-    merged = {name: _once(each for part in parts for each in part.commands.of(name)) for name in CommandName}
+    merged = {
+        name: _once(each for part in parts for each in part.commands.of(name))
+        for name in CommandName
+    }
     notes = dict.fromkeys(note for part in parts for note in part.notes)
     return DetectedCommands(commands=ProjectCommands.model_validate(merged), notes=tuple(notes))
 
 
-def with_overrides(commands: ProjectCommands, overrides: Mapping[str, Sequence[Sequence[str]]]) -> ProjectCommands:
+def with_overrides(
+    commands: ProjectCommands, overrides: Mapping[str, Sequence[Sequence[str]]]
+) -> ProjectCommands:
     """Return the commands with whole kinds replaced. An empty list means none on purpose.
 
     Raises ValueError for an unknown kind.
     """
     said = f"{CONFIG} says so"
-    chosen = {CommandName(kind): tuple(command(said, *argv) for argv in lines) for kind, lines in overrides.items()}
+    chosen = {
+        CommandName(kind): tuple(command(said, *argv) for argv in lines)
+        for kind, lines in overrides.items()
+    }
     return commands.model_copy(update={str(name): lines for name, lines in chosen.items()})
 
 

@@ -7,7 +7,14 @@ from itertools import islice
 from posixpath import basename
 from typing import NamedTuple
 
-from forge_bot.knowledge.fingerprints import ALIKE, ALIKE_IN_A_FILE, Fingerprint, fingerprint, same_file, stem
+from forge_bot.knowledge.fingerprints import (
+    ALIKE,
+    ALIKE_IN_A_FILE,
+    Fingerprint,
+    fingerprint,
+    same_file,
+    stem,
+)
 from forge_bot.values import Severity
 
 _MOST_COMPARED = 16
@@ -54,7 +61,16 @@ class Themes:
     def __init__(self, remarks: Iterable[Remark]) -> None:
         ordered = sorted(remarks, key=lambda remark: remark.run)
         themes = (_theme(group) for group in _merged(ordered))
-        self._ranked = sorted(themes, key=lambda each: (not each.person, -each.seen, each.newest, _badness(each.severity), each.text))
+        self._ranked = sorted(
+            themes,
+            key=lambda each: (
+                not each.person,
+                -each.seen,
+                each.newest,
+                _badness(each.severity),
+                each.text,
+            ),
+        )
         often = max(_OFTEN, ordered[-1].run * _OFTEN_SHARE) if ordered else 0
         self._everywhere = [rank for rank, theme in enumerate(self._ranked) if theme.seen >= often]
         self._by_word: dict[str, list[int]] = {}
@@ -77,7 +93,14 @@ class Themes:
             return self._ranked[:limit]
         weights = dict.fromkeys(self._in_words(asked), 2)
         weights |= dict.fromkeys(self._in_files(files), 3)
-        best = sorted(weights, key=lambda rank: (not self._ranked[rank].person, -weights[rank] * self._ranked[rank].seen, rank))
+        best = sorted(
+            weights,
+            key=lambda rank: (
+                not self._ranked[rank].person,
+                -weights[rank] * self._ranked[rank].seen,
+                rank,
+            ),
+        )
         others = (rank for rank in self._everywhere if rank not in weights)
         return [self._ranked[rank] for rank in (*best, *islice(others, _MOST_OTHERS))][:limit]
 
@@ -118,7 +141,10 @@ def _merged(remarks: Sequence[Remark]) -> list[list[_Said]]:
         if place is None:
             keys = _keys(said.print, common)
             near = {each for key in keys for each in islice(under.get(key, ()), _MOST_COMPARED)}
-            place = next((each for each in sorted(near) if groups[each][0].print.is_same_remark(said.print)), len(groups))
+            place = next(
+                (each for each in sorted(near) if groups[each][0].print.is_same_remark(said.print)),
+                len(groups),
+            )
             exact[said.print] = place
             if place == len(groups):
                 groups.append([])
@@ -153,7 +179,9 @@ def _theme(group: Sequence[_Said]) -> Theme:
         severity=min((remark.severity for remark in remarks), key=_badness),
         seen=len({remark.run for remark in remarks}),
         newest=first.remark.run,
-        by=tuple(by for by, _ in Counter(remark.by for remark in remarks if remark.by).most_common()),
+        by=tuple(
+            by for by, _ in Counter(remark.by for remark in remarks if remark.by).most_common()
+        ),
         fingerprint=first.print._replace(files=files),
         person=any(remark.person for remark in remarks),
     )

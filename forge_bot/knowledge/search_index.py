@@ -31,7 +31,9 @@ class Ranking:
         # The library divides by the number of documents and by their mean length, so neither may be
         # zero.
         self._places = [place for place, words in enumerate(documents) if words]
-        self._scorer = _scorer([documents[place] for place in self._places]) if self._places else None
+        self._scorer = (
+            _scorer([documents[place] for place in self._places]) if self._places else None
+        )
         self._holders: dict[str, list[int]] = {}
         self._worth: dict[str, _Worth] = {}
         for at, counts in enumerate(self._scorer.doc_freqs if self._scorer else ()):

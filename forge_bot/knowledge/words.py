@@ -9,7 +9,9 @@ LINE_LIMIT = 300
 _RUN = re.compile(r"[^\W_]+")
 # Han, kana, Hangul and their extensions: scripts whose words are not (reliably) separated by
 # blanks.
-_CJK = re.compile(r"([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)")
+_CJK = re.compile(
+    r"([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)"
+)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SHORTEST_PLURAL = 4
 _ODD_PLURALS = {
@@ -24,19 +26,20 @@ _ODD_PLURALS = {
 _VARIATION_SELECTOR = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 _FUNCTION_WORDS = """
-    a about above after again all also although always am an and any are aren as at be because been before being below
-    between both but by can cannot could couldn did didn do does doesn doing don done down during each either else etc every
-    few for from further get gets got had hadn has hasn have haven having he her here hers him his how however i if in
-    instead into is isn it its itself just let ll may me might more most must my need needs neither no nor not now of off on
-    once one only or other our ours out over own per please rather re same shall she should shouldn so some such than that
-    the their them then there these they this those through thus to too under until up upon us use used uses using ve very
-    via was wasn we were weren what when where whether which while who whom why will with within without won would wouldn yet
-    you your
+    a about above after again all also although always am an and any are aren as at be because been
+    before being below between both but by can cannot could couldn did didn do does doesn doing don
+    done down during each either else etc every few for from further get gets got had hadn has hasn
+    have haven having he her here hers him his how however i if in instead into is isn it its itself
+    just let ll may me might more most must my need needs neither no nor not now of off on once one
+    only or other our ours out over own per please rather re same shall she should shouldn so some
+    such than that the their them then there these they this those through thus to too under until
+    up upon us use used uses using ve very via was wasn we were weren what when where whether which
+    while who whom why will with within without won would wouldn yet you your
 """
 # Nearly every request has one of these words; none states its subject.
 _REQUEST_WORDS = """
-    add added adding change changed changes changing fix fixed fixes fixing implement implemented make makes making update
-    updated updates issue issues task tasks want wants
+    add added adding change changed changes changing fix fixed fixes fixing implement implemented
+    make makes making update updated updates issue issues task tasks want wants
 """
 STOP_WORDS = frozenset((_FUNCTION_WORDS + _REQUEST_WORDS).split())
 
@@ -57,7 +60,9 @@ def one_line(text: str, limit: int = LINE_LIMIT) -> str:
     """Return the text on one line of at most `limit` characters, without invisible characters."""
     line = " ".join(_VARIATION_SELECTOR.sub("", text).split())
     if not line.isprintable():
-        line = " ".join("".join(sign for sign in line if not unicodedata.category(sign).startswith("C")).split())
+        line = " ".join(
+            "".join(sign for sign in line if not unicodedata.category(sign).startswith("C")).split()
+        )
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 

@@ -1,9 +1,11 @@
-"""An action that stands: asked for again, it comes back without git, as long as nothing that it rests on is another than it was.
+"""An action that stands: asked for again, it comes back without git, as long as nothing that it
+rests on is another than it was.
 
-Hosts ask again and again while a person thinks or an agent works. What a question or a prompt rests on are files: the record and the
-documents in the run's folder, the branch, and the configuration. They are told apart by what the file system says of them, as git's
-index does it; and as there (https://git-scm.com/docs/racy-git), a file that changed a moment ago proves nothing, because the next
-change may bear the same time.
+Hosts ask again and again while a person thinks or an agent works. What a question or a prompt rests
+on are files: the record and the documents in the run's folder, the branch, and the configuration.
+They are told apart by what the file system says of them, as git's index does it; and as there
+(https://git-scm.com/docs/racy-git), a file that changed a moment ago proves nothing, because the
+next change may bear the same time.
 """
 
 import os
@@ -40,19 +42,31 @@ class ActionCache:
         self._noting = threading.Lock()
 
     def again(self, workspace: str) -> ClientAction | None:
-        """The action of a workspace, if it was handed out before and everything is as it was then."""
+        """The action of a workspace, if it was handed out before and everything is as it was
+        then.
+        """
         asked = self._actions.get(workspace)
-        return asked.found if asked is not None and _look(asked.files, asked.folders) == asked.look else None
+        return (
+            asked.found
+            if asked is not None and _look(asked.files, asked.folders) == asked.look
+            else None
+        )
 
     def note(self, workspace: str, run: Run, found: ClientAction) -> None:
-        """Remember what was handed out, if it is a question or a prompt and rests on nothing that has just changed. The run is held."""
+        """Remember what was handed out, if it is a question or a prompt and rests on nothing that
+        has just changed. The run is held.
+        """
         with self._noting:
             self._actions.pop(workspace, None)
         if found.action.type not in {"checkpoint", "human_gate", "spawn_agent"}:
             return
         root = run.tree.path
         files = _files(run)
-        folders = (f"{root}/{SPECS}/{run.name}", f"{root}/.forge/pipelines", f"{root}/.forge/prompts")
+        folders = (
+            f"{root}/{SPECS}/{run.name}",
+            f"{root}/.forge/pipelines",
+            f"{root}/.forge/prompts",
+        )
         look = _look(files, folders)
         newest = max((max(changed, modified) for _, changed, modified, _, _ in look), default=0)
         if now().timestamp() - newest / 1e9 < self._moment:
@@ -61,25 +75,39 @@ class ActionCache:
         with self._noting:
             while len(self._actions) >= _MOST:
                 self._actions.pop(next(iter(self._actions)), None)
-            self._actions[workspace] = _Kept(files, folders, look, found._replace(action=action, news=False))
+            self._actions[workspace] = _Kept(
+                files, folders, look, found._replace(action=action, news=False)
+            )
 
 
 def _files(run: Run) -> tuple[str, ...]:
     """Where the branch, its commit and the configuration stand."""
     root, common = run.tree.path, run.repository.common_dir
-    refs = (f"{common}/refs/heads/{run.state.branch}", f"{common}/packed-refs", f"{common}/reftable/tables.list")
+    refs = (
+        f"{common}/refs/heads/{run.state.branch}",
+        f"{common}/packed-refs",
+        f"{common}/reftable/tables.list",
+    )
     return (f"{_own_git(root)}/HEAD", *refs, f"{root}/.forge/config.yml")
 
 
 def _own_git(root: Path) -> Path:
     """Git's folder of one work tree, which a linked one names in a file."""
     place = root / ".git"
-    return place if place.is_dir() else root / place.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+    return (
+        place
+        if place.is_dir()
+        else root / place.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+    )
 
 
 def _look(files: tuple[str, ...], folders: tuple[str, ...]) -> Look:
-    """What the file system says of the files, and of all in the folders: name, times, size and number."""
-    return tuple(_print(path) for path in (*files, *(path for folder in folders for path in _in(folder))))
+    """What the file system says of the files, and of all in the folders: name, times, size and
+    number.
+    """
+    return tuple(
+        _print(path) for path in (*files, *(path for folder in folders for path in _in(folder)))
+    )
 
 
 def _in(folder: str) -> list[str]:

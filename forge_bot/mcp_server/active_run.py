@@ -1,6 +1,8 @@
-"""The run that is under way in a folder, as hooks see it: a record that cannot be read is not taken for “no run”.
+"""The run that is under way in a folder, as hooks see it: a record that cannot be read is not taken
+for “no run”.
 
-Whether a run is over, its state.json says, or its reports where that is broken; so a run that ended lets go even if one of them is.
+Whether a run is over, its state.json says, or its reports where that is broken; so a run that ended
+lets go even if one of them is.
 """
 
 import os
@@ -20,7 +22,9 @@ from forge_bot.store.run_folder import REPORTS, STATE
 
 
 def has_runs(folder: Path) -> bool:
-    """Whether the folder, or one it lies in, has runs, whatever became of them; not for what cannot be a folder."""
+    """Whether the folder, or one it lies in, has runs, whatever became of them; not for what cannot
+    be a folder.
+    """
     try:
         return any(any(specs.glob(f"*/{REPORTS}")) for specs in _around(folder))
     except (OSError, ValueError):
@@ -30,7 +34,8 @@ def has_runs(folder: Path) -> bool:
 def under_way(folder: Path) -> RunSnapshot | None:
     """The run of the checked-out branch, if it is not over.
 
-    Raises ReportsDamaged where that may be a run whose record cannot be read, and what looking at a repository raises.
+    Raises ReportsDamaged where that may be a run whose record cannot be read, and what looking at a
+    repository raises.
     """
     if not _around(folder):
         return None
@@ -39,7 +44,10 @@ def under_way(folder: Path) -> RunSnapshot | None:
     known = [info for info in seen.values() if info is not None and not info.ended]
     if known and (found := _read(repository, known)) is not None:
         return found
-    if lost := next((place for place, info in seen.items() if info is None and _is_lost(repository, place)), None):
+    if lost := next(
+        (place for place, info in seen.items() if info is None and _is_lost(repository, place)),
+        None,
+    ):
         raise _unreadable(lost)
     return None
 
@@ -56,7 +64,8 @@ def _places(root: Path) -> list[Path]:
         return sorted(specs.iterdir(), reverse=True) if specs.is_dir() else []
     except OSError as error:
         raise ReportsDamaged(
-            f"The folder {SPECS} cannot be read.", hint=f"Let the person see to it in a terminal: ls -ld {specs}"
+            f"The folder {SPECS} cannot be read.",
+            hint=f"Let the person see to it in a terminal: ls -ld {specs}",
         ) from error
 
 
@@ -80,7 +89,9 @@ def _read(repository: Repository, known: list[RunInfo]) -> RunSnapshot | None:
 
 
 def _is_lost(repository: Repository, place: Path) -> bool:
-    """Whether a folder has the record of a run that cannot be told, and that nothing shows to be over or another branch's."""
+    """Whether a folder has the record of a run that cannot be told, and that nothing shows to be
+    over or another branch's.
+    """
     state = _state(place)
     if state is not None and (state.ended or state.branch != repository.head().branch):
         return False
@@ -110,7 +121,11 @@ def _begins(reports: Path) -> bool:
 def _unreadable(place: Path) -> ReportsDamaged:
     name = f"{SPECS}/{place.name}"
     hint = (
-        f"Let the person bring it back in a terminal: git restore --source=HEAD {name}/{REPORTS} {name}/{STATE} — or, if no commit has it "
-        f"or the run is not wanted any more, remove {name}."
+        f"Let the person bring it back in a terminal: git restore --source=HEAD {name}/{REPORTS}"
+        f" {name}/{STATE} — or, if no commit has it or the run is not wanted any more, remove"
+        f" {name}."
     )
-    return ReportsDamaged(f"The record of a run, {name}, cannot be read, so it is not known what is allowed now.", hint=hint)
+    return ReportsDamaged(
+        f"The record of a run, {name}, cannot be read, so it is not known what is allowed now.",
+        hint=hint,
+    )

@@ -1,4 +1,6 @@
-"""The whole prompt of an action, for an agent of the client that reads and writes the files by itself."""
+"""The whole prompt of an action, for an agent of the client that reads and writes the files by
+itself.
+"""
 
 from typing import TypeVar
 
@@ -12,31 +14,43 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import own_prompts
 from forge_bot.settings import Config
 
-_WHICH = "You do exactly one of the tasks below, the one whose id you were given: {ids}. What stands under the other tasks is not for you."
+_WHICH = (
+    "You do exactly one of the tasks below, the one whose id you were given: {ids}. What stands"
+    " under the other tasks is not for you."
+)
 _KEPT = 8
 
 Kept = TypeVar("Kept")
 
 
 class AgentPrompts:
-    """Makes prompts. Templates and profiles are kept, since reading them takes longer than a prompt."""
+    """Makes prompts. Templates and profiles are kept, since reading them takes longer than a
+    prompt.
+    """
 
     def __init__(self) -> None:
         self._environments: dict[tuple[object, ...], Environment] = {}
         self._profiles: dict[tuple[object, ...], Profile] = {}
 
     def prompt(self, run: Run, action: SpawnAgent) -> str:
-        """The prompt; for several tasks at once it holds all of them, and each agent does the one whose id it is given."""
+        """The prompt; for several tasks at once it holds all of them, and each agent does the one
+        whose id it is given.
+        """
         profile = self.profile(run.repository, run.state.base_commit, run.config)
         briefing = PromptContext(run, profile, self._environment(run), (), "files")
         settings = run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         tasks = action.parallel_task_ids or (None,)
-        prompts = [briefing.prompt(action, task, turns, settings.prompt_tokens, run.state.branch)[0] for task in tasks]
+        prompts = [
+            briefing.prompt(action, task, turns, settings.prompt_tokens, run.state.branch)[0]
+            for task in tasks
+        ]
         if len(prompts) == 1:
             return prompts[0].text
         ids = " or ".join(str(task) for task in tasks)
-        parts = [f"# Task {task}\n\n{prompt.user}" for task, prompt in zip(tasks, prompts, strict=True)]
+        parts = [
+            f"# Task {task}\n\n{prompt.user}" for task, prompt in zip(tasks, prompts, strict=True)
+        ]
         return "\n".join((prompts[0].system, _WHICH.format(ids=ids), "", *parts))
 
     def _environment(self, run: Run) -> Environment:

@@ -1,6 +1,12 @@
 """Completion of names in addresses of resources and in arguments of prompts."""
 
-from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
+from mcp.types import (
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    PromptReference,
+    ResourceTemplateReference,
+)
 
 from forge_bot.mcp_server.protocol import ForgeServer
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
@@ -13,7 +19,9 @@ def add_completion(server: ForgeServer, desk: LazyService) -> None:
 
     @server.completion()
     async def complete(
-        ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument, context: CompletionContext | None
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
     ) -> Completion | None:
         given = (context.arguments or {}) if context is not None else {}
         address = ref.uri if isinstance(ref, ResourceTemplateReference) else ref.name
@@ -29,11 +37,24 @@ def _known(desk: LazyService, address: str, argument: str, given: dict[str, str]
     looking = desk().looking
     match argument:
         case "run":
-            return list(dict.fromkeys(spot.info.name for spot in desk().roots.runs(desk().roots.all)))
+            return list(
+                dict.fromkeys(spot.info.name for spot in desk().roots.runs(desk().roots.all))
+            )
         case "name":
-            return ["request.md", *(name for name in looking.reading(given.get("run", "")).state.artifacts if name != "request.md")]
+            return [
+                "request.md",
+                *(
+                    name
+                    for name in looking.reading(given.get("run", "")).state.artifacts
+                    if name != "request.md"
+                ),
+            ]
         case "id":
-            return list(looking.pipelines()) if address.startswith("forge://pipeline/") else [root.id for root in desk().roots.all]
+            return (
+                list(looking.pipelines())
+                if address.startswith("forge://pipeline/")
+                else [root.id for root in desk().roots.all]
+            )
         case "project_path":
             return [str(root.path) for root in desk().roots.all]
         case _:

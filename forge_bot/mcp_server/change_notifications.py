@@ -13,19 +13,27 @@ _MOST = 1_000
 
 
 class Listeners:
-    """Who of the older clients wants to hear of which address; the newer ones listen by themselves."""
+    """Who of the older clients wants to hear of which address; the newer ones listen by
+    themselves.
+    """
 
     def __init__(self) -> None:
         self._sessions: dict[str, list[ServerSession]] = {}
 
-    async def subscribe(self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams) -> EmptyResult:
+    async def subscribe(
+        self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams
+    ) -> EmptyResult:
         """Serve resources/subscribe."""
         known = self._sessions.get(params.uri, [])
-        if sum(map(len, self._sessions.values())) < _MOST and not any(_same(each, ctx.session) for each in known):
+        if sum(map(len, self._sessions.values())) < _MOST and not any(
+            _same(each, ctx.session) for each in known
+        ):
             self._sessions[params.uri] = [*known, ctx.session]
         return EmptyResult()
 
-    async def unsubscribe(self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams) -> EmptyResult:
+    async def unsubscribe(
+        self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
+    ) -> EmptyResult:
         """Serve resources/unsubscribe."""
         known = self._sessions.pop(params.uri, [])
         if kept := [each for each in known if not _same(each, ctx.session)]:
@@ -42,12 +50,18 @@ class Listeners:
 
 
 def _same(one: ServerSession, other: ServerSession) -> bool:
-    """Whether two requests came over one connection: what its client said of itself is then one and the same object."""
+    """Whether two requests came over one connection: what its client said of itself is then one and
+    the same object.
+    """
     return one.client_params is not None and one.client_params is other.client_params
 
 
-async def announce(ctx: Context[Any, Any], listeners: Listeners, workspace: str, *, fresh: bool = False) -> None:
-    """Say that a run went on; with `fresh`, that there is a new one. A client that does not listen is no reason to fail."""
+async def announce(
+    ctx: Context[Any, Any], listeners: Listeners, workspace: str, *, fresh: bool = False
+) -> None:
+    """Say that a run went on; with `fresh`, that there is a new one. A client that does not listen
+    is no reason to fail.
+    """
     run = workspace.rstrip("/").rpartition("/")[2]
     for uri in (f"forge://run/{run}/{part}" for part in _PARTS):
         await listeners.tell(uri)

@@ -1,4 +1,6 @@
-"""Where our own process does its part: prompts, and the project's commands in a tree beside the client's."""
+"""Where our own process does its part: prompts, and the project's commands in a tree beside the
+client's.
+"""
 
 import threading
 from collections.abc import Callable
@@ -30,14 +32,19 @@ class CheckWorktree:
                 project.call_off()
 
     def call_off(self, spot: RunLocation) -> None:
-        """End the commands that are running for a run, since nobody wants to know any more what they say."""
+        """End the commands that are running for a run, since nobody wants to know any more what
+        they say.
+        """
         with self._lock:
             for other, project in self._running:
                 if other.key == spot.key:
                     project.call_off()
 
-    def beside(self, run: Run, spot: RunLocation, tell: Notify, do: Callable[[Project], Report]) -> Report:
-        """Run project commands at the run's last commit; what they leave behind is no affair of the client's tree.
+    def beside(
+        self, run: Run, spot: RunLocation, tell: Notify, do: Callable[[Project], Report]
+    ) -> Report:
+        """Run project commands at the run's last commit; what they leave behind is no affair of the
+        client's tree.
 
         Raises Interrupted, with nothing recorded, when the commands were called off meanwhile.
         """

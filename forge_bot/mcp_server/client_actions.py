@@ -1,4 +1,6 @@
-"""From what the engine asks for to what a client does: our own chores are done on the way, the rest goes over the wire."""
+"""From what the engine asks for to what a client does: our own chores are done on the way, the rest
+goes over the wire.
+"""
 
 import re
 from collections.abc import AsyncGenerator, Callable
@@ -46,7 +48,9 @@ from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
 _HINTS = {
-    "spawn_agent": "give the prompt to an agent; its document goes where the prompt says; then report",
+    "spawn_agent": (
+        "give the prompt to an agent; its document goes where the prompt says; then report"
+    ),
     "checkpoint": "show present_to_user to the person, pass their answer on as user_response",
     "exec": "run commands as one argument list; then report with action_id and previous_output",
     "write_file": "write content to path; then report",
@@ -61,7 +65,8 @@ _NUMBERED = re.compile(r"phase-(\d+[a-z]?)")
 class ClientAction(NamedTuple):
     """The next action for a client, and the question if it is one.
 
-    Without `news` nothing happened since it was asked for last; `cut` names documents that the question shows only the beginning of.
+    Without `news` nothing happened since it was asked for last; `cut` names documents that the
+    question shows only the beginning of.
     """
 
     action: WireAction
@@ -94,7 +99,9 @@ class ClientAction(NamedTuple):
 
 
 def next_for_client(run: Run, spot: RunLocation, shop: CheckWorktree, tell: Notify) -> ClientAction:
-    """Do what is our own process's, until something is the client's to do; its tree then holds nothing of ours uncommitted."""
+    """Do what is our own process's, until something is the client's to do; its tree then holds
+    nothing of ours uncommitted.
+    """
     host = _ClientHost(run, spot, shop, tell)
     _, action = drive_blocking(run.pipeline, run.state, host)
     found = _handed_out(run, shop, action, host.step)
@@ -102,11 +109,14 @@ def next_for_client(run: Run, spot: RunLocation, shop: CheckWorktree, tell: Noti
     return found
 
 
-# -- our own ------------------------------------------------------------------------------------------------------
+# -- our own
+# --------------------------------------------------------------------------------------------------
 
 
 class _ClientHost:
-    """Runs setup, checks and approved patches; agents, documents, questions and publications are left to the client."""
+    """Runs setup, checks and approved patches; agents, documents, questions and publications are
+    left to the client.
+    """
 
     def __init__(self, run: Run, spot: RunLocation, shop: CheckWorktree, tell: Notify) -> None:
         self.run = run
@@ -150,7 +160,9 @@ class _ClientHost:
             case "prepare":
                 return self._beside(action, lambda project: prepared(action, self.run, project))
             case "verify":
-                return self._beside(action, lambda project: verified(action, state, self.run, project))
+                return self._beside(
+                    action, lambda project: verified(action, state, self.run, project)
+                )
             case "apply-held":
                 report, self._paths = applied(action, state, self.run)
                 return report
@@ -163,10 +175,13 @@ class _ClientHost:
         return self.shop.beside(self.run, self.spot, self.tell, do)
 
 
-# -- the client's -------------------------------------------------------------------------------------------------
+# -- the client's
+# --------------------------------------------------------------------------------------------------
 
 
-def _handed_out(run: Run, shop: CheckWorktree, action: Action, step: PublishStep | None) -> ClientAction:
+def _handed_out(
+    run: Run, shop: CheckWorktree, action: Action, step: PublishStep | None
+) -> ClientAction:
     """What the client is to do; `step` if that is a publication."""
     match action:
         case Exec():
@@ -182,13 +197,27 @@ def _handed_out(run: Run, shop: CheckWorktree, action: Action, step: PublishStep
             path = f"{run.workspace.relative}/{action.path}"
             name = action.action_id
             return ClientAction(
-                WriteFileAction(action_id=name, phase=action.phase, path=path, content=action.content, display_message=label), run.name
+                WriteFileAction(
+                    action_id=name,
+                    phase=action.phase,
+                    path=path,
+                    content=action.content,
+                    display_message=label,
+                ),
+                run.name,
             )
         case Checkpoint() | HumanGate():
             return _asked(run, action)
         case Done():
-            path = f"{run.workspace.relative}/{action.summary_path}" if action.summary_path else None
-            done = DoneAction(action_id=action.action_id, summary=action.summary, summary_path=path, display_message=_last(run))
+            path = (
+                f"{run.workspace.relative}/{action.summary_path}" if action.summary_path else None
+            )
+            done = DoneAction(
+                action_id=action.action_id,
+                summary=action.summary,
+                summary_path=path,
+                display_message=_last(run),
+            )
             return ClientAction(done, run.name)
         case _:
             assert_never(action)
@@ -196,7 +225,11 @@ def _handed_out(run: Run, shop: CheckWorktree, action: Action, step: PublishStep
 
 def _last(run: Run) -> str:
     ahead = run.state.pull_request and not run.repository.pushed(run.state.branch)
-    return f"git push once more publishes the last record of {run.state.branch}." if ahead else f"The work is on {run.state.branch}."
+    return (
+        f"git push once more publishes the last record of {run.state.branch}."
+        if ahead
+        else f"The work is on {run.state.branch}."
+    )
 
 
 def _spawn(run: Run, shop: CheckWorktree, action: SpawnAgent) -> SpawnAgentAction:
@@ -218,7 +251,9 @@ def _spawn(run: Run, shop: CheckWorktree, action: SpawnAgent) -> SpawnAgentActio
 
 
 def _titled(run: Run, phase: PhaseId) -> str:
-    """A phase as people read it, with its number where its id has one: `Phase 3b: Design Review`."""
+    """A phase as people read it, with its number where its id has one: `Phase 3b: Design
+    Review`.
+    """
     label = run.pipeline.phase(phase).label
     numbered = _NUMBERED.fullmatch(phase)
     return f"Phase {numbered[1]}: {label}" if numbered is not None else label
@@ -227,7 +262,13 @@ def _titled(run: Run, phase: PhaseId) -> str:
 def _exec(run: Run, action: Exec, taken: PublishStep) -> ExecAction:
     name = f"{action.action_id}{PUSH}" if taken.setup_only else action.action_id
     label = run.pipeline.phase(action.phase).label
-    return ExecAction(action_id=name, phase=action.phase, commands=taken.commands, setup_only=taken.setup_only, display_message=label)
+    return ExecAction(
+        action_id=name,
+        phase=action.phase,
+        commands=taken.commands,
+        setup_only=taken.setup_only,
+        display_message=label,
+    )
 
 
 def _asked(run: Run, action: Checkpoint | HumanGate) -> ClientAction:

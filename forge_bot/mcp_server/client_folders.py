@@ -1,6 +1,8 @@
-"""The folders that a client has open, asked for in the form that serves both eras of the protocol, and only where they decide something.
+"""The folders that a client has open, asked for in the form that serves both eras of the protocol,
+and only where they decide something.
 
-https://modelcontextprotocol.io/specification (roots): a list of `file:` addresses, which a client declares to have.
+https://modelcontextprotocol.io/specification (roots): a list of `file:` addresses, which a client
+declares to have.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,12 +17,21 @@ from mcp.types import ListRootsResult
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
 
 
-def client_folders(desk: LazyService) -> Callable[[Context[Any, Any], str], Awaitable[ListRootsResult | ListRoots]]:
-    """What fills a tool's parameter with the client's folders: nobody is asked where a project is named, or one folder is served."""
+def client_folders(
+    desk: LazyService,
+) -> Callable[[Context[Any, Any], str], Awaitable[ListRootsResult | ListRoots]]:
+    """What fills a tool's parameter with the client's folders: nobody is asked where a project is
+    named, or one folder is served.
+    """
 
     async def opened(ctx: Context[Any, Any], project: str) -> ListRootsResult | ListRoots:
         able = ctx.client_capabilities
-        if project or able is None or able.roots is None or not await in_thread(lambda: desk().roots.undecided):
+        if (
+            project
+            or able is None
+            or able.roots is None
+            or not await in_thread(lambda: desk().roots.undecided)
+        ):
             return ListRootsResult(roots=[])
         return ListRoots()
 
@@ -28,6 +39,12 @@ def client_folders(desk: LazyService) -> Callable[[Context[Any, Any], str], Awai
 
 
 def folders(found: ListRootsResult) -> tuple[Path, ...]:
-    """The paths of a client's roots, in its order; what is no folder of this machine is left out."""
+    """The paths of a client's roots, in its order; what is no folder of this machine is left
+    out.
+    """
     addresses = (urlsplit(str(root.uri)) for root in found.roots)
-    return tuple(Path(url2pathname(each.path)) for each in addresses if each.scheme == "file" and each.netloc in {"", "localhost"})
+    return tuple(
+        Path(url2pathname(each.path))
+        for each in addresses
+        if each.scheme == "file" and each.netloc in {"", "localhost"}
+    )

@@ -8,7 +8,15 @@ from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.reports import ActionFailed, AgentFailed, ArtifactWritten, FailureReason
 from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible, WrongAction
-from forge_bot.mcp_server.dispatch import Dispatch, check_bounds, dispatched, is_visible, note, outputs_of, touched
+from forge_bot.mcp_server.dispatch import (
+    Dispatch,
+    check_bounds,
+    dispatched,
+    is_visible,
+    note,
+    outputs_of,
+    touched,
+)
 from forge_bot.mcp_server.publish_steps import done_by_client
 from forge_bot.mcp_server.wire import Hint, Previous, ReportedFinding
 from forge_bot.runs.apply_output import OutputApplier, artifact_contract
@@ -22,7 +30,8 @@ PUSH = ".push"
 """What is added to an action's id for the step that only prepares the publication."""
 
 _COMPLAINTS = 2
-"""Unfit artifacts that go straight back for the same action; the next one is recorded, and the pipeline decides."""
+"""Unfit artifacts that go straight back for the same action; the next one is recorded, and the
+pipeline decides."""
 
 _URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
 _LONGEST_WORDS = 4_000
@@ -41,9 +50,11 @@ class ReportOutcome(NamedTuple):
 
 
 def report(run: Run, said: Previous) -> ReportOutcome | None:
-    """Tell the engine what the client did; None if there is nothing to tell, as when the same report comes again.
+    """Tell the engine what the client did; None if there is nothing to tell, as when the same
+    report comes again.
 
-    Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits; the run is then as it was.
+    Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits;
+    the run is then as it was.
     """
     action = run.action
     if said.action_id and _is_known(run, said.action_id) and said.action_id != action.action_id:
@@ -52,7 +63,9 @@ def report(run: Run, said: Previous) -> ReportOutcome | None:
         raise WrongAction(f"{said.action_id} is not outstanding; what is: {action.action_id}.")
     match action:
         case SpawnAgent():
-            return _agent_failed(run, action, said) if said.error else _agent_worked(run, action, said)
+            return (
+                _agent_failed(run, action, said) if said.error else _agent_worked(run, action, said)
+            )
         case WriteFile():
             return _file_written(run, action, said)
         case Exec():
@@ -67,13 +80,19 @@ def _is_known(run: Run, name: str) -> bool:
 
 
 def _usages(said: Previous, count: int) -> tuple[Usage, ...]:
-    """What each of several reports used: the client counts for all of them together, so the first has it all."""
+    """What each of several reports used: the client counts for all of them together, so the first
+    has it all.
+    """
     # The price is the client's own affair; zero would claim that it cost nothing.
     other = Usage(calls=1, cost=None, model=said.model)
-    return (other.model_copy(update={"input_tokens": said.tokens, "duration_ms": said.duration_ms}), *(other,) * (count - 1))
+    return (
+        other.model_copy(update={"input_tokens": said.tokens, "duration_ms": said.duration_ms}),
+        *(other,) * (count - 1),
+    )
 
 
-# -- agents -------------------------------------------------------------------------------------------------------
+# -- agents
+# --------------------------------------------------------------------------------------------------
 
 
 def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome:
@@ -94,7 +113,11 @@ def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome
                 usage=usage,
             )
         )
-    return ReportOutcome(updated=True, hint="revision_required", message=f"{run.pipeline.phase(action.phase).label}: no answer")
+    return ReportOutcome(
+        updated=True,
+        hint="revision_required",
+        message=f"{run.pipeline.phase(action.phase).label}: no answer",
+    )
 
 
 def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome | None:
@@ -108,29 +131,48 @@ def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome
         task
         for task in tasks
         if _counts(run, dispatch, names[task], named=named)
-        or (implementing and (named or len(tasks) == 1) and _shows_in_code(run, task, tasks, names[task], changed))
+        or (
+            implementing
+            and (named or len(tasks) == 1)
+            and _shows_in_code(run, task, tasks, names[task], changed)
+        )
     ]
     if not there:
         missing = ", ".join(f"{run.workspace.relative}/{name}" for name in names.values())
         if not said.action_id and said.complete:
             return None
-        raise NothingVisible(f"{action.action_id} asks for {missing}, which is not there or is what it was before.")
+        raise NothingVisible(
+            f"{action.action_id} asks for {missing}, which is not there or is what it was before."
+        )
     check_bounds(run, changed, implementing=implementing)
     texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
     shares = _shared_out(run, there, changed, texts) if implementing else {}
     usages = dict(zip(there, _usages(said, len(there)), strict=True))
-    reports = [_land(run, action, task, texts[task], usages[task], shares.get(task, ())) for task in there]
+    reports = [
+        _land(run, action, task, texts[task], usages[task], shares.get(task, ())) for task in there
+    ]
     left = [f"task {task} has no {names[task]} yet" for task in tasks if task not in there]
     stray = [] if implementing else list(changed)
-    return _told(run, action, reports, (*left, *(f"{path} is new and belongs to no commit of the run" for path in stray[:5])))
+    return _told(
+        run,
+        action,
+        reports,
+        (*left, *(f"{path} is new and belongs to no commit of the run" for path in stray[:5])),
+    )
 
 
 def _counts(run: Run, dispatch: Dispatch, name: str, *, named: bool) -> bool:
-    return is_visible(run, dispatch, name) or (named and len(dispatch.outputs) == 1 and run.workspace.read_bytes(name) is not None)
+    return is_visible(run, dispatch, name) or (
+        named and len(dispatch.outputs) == 1 and run.workspace.read_bytes(name) is not None
+    )
 
 
-def _shows_in_code(run: Run, task: TaskId | None, tasks: Sequence[TaskId | None], name: str, changed: Sequence[str]) -> bool:
-    """Return whether code of the task has changed and its document is there, be it the same byte for byte as before."""
+def _shows_in_code(
+    run: Run, task: TaskId | None, tasks: Sequence[TaskId | None], name: str, changed: Sequence[str]
+) -> bool:
+    """Return whether code of the task has changed and its document is there, be it the same byte
+    for byte as before.
+    """
     if run.workspace.read_bytes(name) is None:
         return False
     return any(len(tasks) == 1 or _owner(run, path, tasks) == task for path in changed)
@@ -143,7 +185,9 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ArtifactUnfit(f"{where} is not UTF-8: {error.reason} at byte {error.start}.") from error
+        raise ArtifactUnfit(
+            f"{where} is not UTF-8: {error.reason} at byte {error.start}."
+        ) from error
     complaints = artifact_contract(run, action).complaints(text)
     if complaints and dispatch.refused < _COMPLAINTS:
         note(run, dispatch.model_copy(update={"refused": dispatch.refused + 1}))
@@ -152,9 +196,14 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
 
 
 def _shared_out(
-    run: Run, tasks: Sequence[TaskId | None], changed: tuple[str, ...], texts: dict[TaskId | None, str]
+    run: Run,
+    tasks: Sequence[TaskId | None],
+    changed: tuple[str, ...],
+    texts: dict[TaskId | None, str],
 ) -> dict[TaskId | None, tuple[str, ...]]:
-    """Which task each changed file belongs to: the one that declares it, else the one whose report names it, else the first."""
+    """Which task each changed file belongs to: the one that declares it, else the one whose report
+    names it, else the first.
+    """
     shares: dict[TaskId | None, list[str]] = {task: [] for task in tasks}
     waiting = set(run.state.wave.remaining if run.state.wave is not None else ()) - set(tasks)
     for path in changed:
@@ -174,15 +223,28 @@ def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None
     return None
 
 
-def _land(run: Run, action: SpawnAgent, task: TaskId | None, text: str, usage: Usage, paths: tuple[str, ...]) -> ArtifactWritten:
+def _land(
+    run: Run,
+    action: SpawnAgent,
+    task: TaskId | None,
+    text: str,
+    usage: Usage,
+    paths: tuple[str, ...],
+) -> ArtifactWritten:
     report, committed = OutputApplier(run).land_files(action, task, text, usage, paths)
     run.tell(report, committed)
     return report
 
 
-def _told(run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warnings: tuple[str, ...]) -> ReportOutcome:
-    verdicts = [report.inspection.verdict for report in reports if report.inspection.verdict is not None]
-    worst = next((verdict for verdict in verdicts if not verdict.positive), verdicts[0] if verdicts else None)
+def _told(
+    run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warnings: tuple[str, ...]
+) -> ReportOutcome:
+    verdicts = [
+        report.inspection.verdict for report in reports if report.inspection.verdict is not None
+    ]
+    worst = next(
+        (verdict for verdict in verdicts if not verdict.positive), verdicts[0] if verdicts else None
+    )
     findings = tuple(
         ReportedFinding(severity=finding.severity, description=finding.description)
         for report in reports
@@ -191,7 +253,11 @@ def _told(run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warn
     names = tuple(report.artifact for report in reports)
     negative = worst is not None and not worst.positive
     unfit = any(report.inspection.problems for report in reports)
-    held = [f"{report.held} waits for a person: it changes {', '.join(report.held_paths)}" for report in reports if report.held]
+    held = [
+        f"{report.held} waits for a person: it changes {', '.join(report.held_paths)}"
+        for report in reports
+        if report.held
+    ]
     label = run.pipeline.phase(action.phase).label
     said = f": {worst.value}" if worst is not None else ""
     return ReportOutcome(
@@ -205,7 +271,8 @@ def _told(run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warn
     )
 
 
-# -- files and commands -------------------------------------------------------------------------------------------
+# -- files and commands
+# --------------------------------------------------------------------------------------------------
 
 
 def _file_written(run: Run, action: WriteFile, said: Previous) -> ReportOutcome | None:
@@ -217,16 +284,35 @@ def _file_written(run: Run, action: WriteFile, said: Previous) -> ReportOutcome 
     if raw is None or raw.decode("utf-8", "replace").strip() != action.content.strip():
         if not said.action_id:
             return None
-        raise NothingVisible(f"{run.workspace.relative}/{action.path} does not hold the content of {action.action_id}.")
+        raise NothingVisible(
+            f"{run.workspace.relative}/{action.path} does not hold the content of"
+            f" {action.action_id}."
+        )
     run.tell(written(action, run))
     label = run.pipeline.phase(action.phase).label
-    return ReportOutcome(updated=True, artifacts=(action.path,), hint="setup_continue", message=f"{label}: {action.path}")
+    return ReportOutcome(
+        updated=True,
+        artifacts=(action.path,),
+        hint="setup_continue",
+        message=f"{label}: {action.path}",
+    )
 
 
 def _not_done(run: Run, action: WriteFile | Exec, error: str) -> ReportOutcome:
     """Tell that the client could not do it; a person decides whether it is tried again."""
-    run.tell(ActionFailed(key=action.action_id, at=now(), action_id=action.action_id, message=error[:_LONGEST_WORDS]))
-    return ReportOutcome(updated=True, hint="revision_required", message=f"{run.pipeline.phase(action.phase).label}: failed")
+    run.tell(
+        ActionFailed(
+            key=action.action_id,
+            at=now(),
+            action_id=action.action_id,
+            message=error[:_LONGEST_WORDS],
+        )
+    )
+    return ReportOutcome(
+        updated=True,
+        hint="revision_required",
+        message=f"{run.pipeline.phase(action.phase).label}: failed",
+    )
 
 
 def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
@@ -246,7 +332,8 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
     found = _URL.search(said.output)
     if action.operation == "pull-request" and found is None:
         raise NothingVisible(
-            "A pull request has an address.", hint="Pass to pipeline_next_action what the command printed, as previous_output."
+            "A pull request has an address.",
+            hint="Pass to pipeline_next_action what the command printed, as previous_output.",
         )
     url = found[0] if found is not None and action.operation == "pull-request" else ""
     detail = f"opened {url}" if url else f"{label} was done by the client"

@@ -1,4 +1,6 @@
-"""A run opened in the tree its client works in: on its branch, one call at a time, and nothing of the client's touched."""
+"""A run opened in the tree its client works in: on its branch, one call at a time, and nothing of
+the client's touched.
+"""
 
 import threading
 import time
@@ -38,7 +40,8 @@ class Turns:
 
 @contextmanager
 def client_run(spot: RunLocation, turns: Turns, *, ending: bool = False) -> Generator[Run]:
-    """The run, held for one call. Raises WrongBranch, RunBusy when another process keeps it, and what opening raises.
+    """The run, held for one call. Raises WrongBranch, RunBusy when another process keeps it, and
+    what opening raises.
 
     With `ending` it does not matter what else was committed.
 
@@ -66,7 +69,9 @@ def _held(spot: RunLocation, stack: ExitStack, *, ending: bool) -> Run:
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            return stack.enter_context(open_run(spot.root.repository, spot.info, config, theirs=True, ending=ending))
+            return stack.enter_context(
+                open_run(spot.root.repository, spot.info, config, theirs=True, ending=ending)
+            )
         except RunBusy:
             if time.monotonic() > until:
                 raise
@@ -74,7 +79,9 @@ def _held(spot: RunLocation, stack: ExitStack, *, ending: bool) -> Run:
 
 
 def _on_branch(spot: RunLocation) -> None:
-    """The run's branch is checked out; one that nobody has made yet is made, where the run began."""
+    """The run's branch is checked out; one that nobody has made yet is made, where the run
+    began.
+    """
     repository, info = spot.root.repository, spot.info
     head = repository.head()
     if head.branch == info.branch:
@@ -85,7 +92,16 @@ def _on_branch(spot: RunLocation) -> None:
     first = Workspace(spot.root.path, info.name).reports()[0]
     base = first.base_commit if isinstance(first, RunStarted) else head.commit
     if (operation := under_way(spot.root.path)) is not None:
-        raise WrongBranch(f"{said} A {operation.name} is under way, so the branch cannot be made.", hint=operation.way_out)
+        raise WrongBranch(
+            f"{said} A {operation.name} is under way, so the branch cannot be made.",
+            hint=operation.way_out,
+        )
     if head.commit != base:
-        raise WrongBranch(said, hint=f"It begins at another commit: git switch -c {info.branch} {base[:12]}, then call again.")
+        raise WrongBranch(
+            said,
+            hint=(
+                f"It begins at another commit: git switch -c {info.branch} {base[:12]}, then call"
+                " again."
+            ),
+        )
     repository.start_branch(info.branch)

@@ -1,14 +1,30 @@
-"""`pipeline_init_with_context`: effort guessed, questions asked, and with the person's choice the run begins."""
+"""`pipeline_init_with_context`: effort guessed, questions asked, and with the person's choice the
+run begins.
+"""
 
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
-from forge_bot.errors import BadArguments, BadOption, DirtyTree, ForgeError, NoStateHome, NotReady, WriteFailed
+from forge_bot.errors import (
+    BadArguments,
+    BadOption,
+    DirtyTree,
+    ForgeError,
+    NoStateHome,
+    NotReady,
+    WriteFailed,
+)
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.client_run import Turns
 from forge_bot.mcp_server.dispatch import begun_here
 from forge_bot.mcp_server.idempotency import begun_before, check_alone
-from forge_bot.mcp_server.issue_context import IssueContext, edited, issue_context, proposed, told_origin
+from forge_bot.mcp_server.issue_context import (
+    IssueContext,
+    edited,
+    issue_context,
+    proposed,
+    told_origin,
+)
 from forge_bot.mcp_server.render_question import choice_in_words
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.mcp_server.task_source import Origin
@@ -72,7 +88,9 @@ class Confirmations:
         self._turns = Turns()
 
     def answer(self, root: ServedFolder, call: Call) -> NeedsConfirmation | NeedsDiscussion | Ready:
-        """What this call leads to. Raises BadArguments for answers and a confirmation together, and what beginning raises."""
+        """What this call leads to. Raises BadArguments for answers and a confirmation together, and
+        what beginning raises.
+        """
         if call.discussion_answers.strip() and call.user_confirmation is not None:
             raise BadArguments(
                 "discussion_answers and user_confirmation came together.",
@@ -81,13 +99,16 @@ class Confirmations:
         told = self._remembered(root, call)
         pipeline = load_pipeline(root.config.pipeline, root.repository.text_here)
         if call.user_confirmation is not None:
-            # One after the other: a call that comes again while the first is still at work is to find its run.
+            # One after the other: a call that comes again while the first is still at work is to
+            # find its run.
             with self._turns.turn(str(root.path)):
                 return _begun(root, pipeline, told, call.user_confirmation)
         ticket = issue_context(told.text, told.origin, told.context, told.flags.effort_override)
         discussing = told.flags.discuss and not told.flags.auto and told.origin.type == "text"
         if discussing and _ANSWERS not in told.text:
-            return NeedsDiscussion(needs_discussion=Discussion(questions=QUESTIONS, message=_PLEASE))
+            return NeedsDiscussion(
+                needs_discussion=Discussion(questions=QUESTIONS, message=_PLEASE)
+            )
         return _asked(root, pipeline, ticket, told)
 
     def _remembered(self, root: ServedFolder, call: Call) -> _Told:
@@ -106,65 +127,93 @@ class Confirmations:
 
 
 def _text(call: Call, before: str) -> str:
-    """The words of the task: those of this call, or of an earlier one, with the answers that a discussion gave."""
+    """The words of the task: those of this call, or of an earlier one, with the answers that a
+    discussion gave.
+    """
     given, answers = call.task_text.strip(), call.discussion_answers.strip()
     if answers:
         asked = (given or before).partition(f"\n\n{_ANSWERS}\n\n")[0]
         return f"{asked.strip()}\n\n{_ANSWERS}\n\n{answers}"
-    # A host says the task with each call, and only at the first it means that the discussion begins anew.
-    discussed = call.user_confirmation is not None and _ANSWERS in before and before.startswith(given)
+    # A host says the task with each call, and only at the first it means that the discussion begins
+    # anew.
+    discussed = (
+        call.user_confirmation is not None and _ANSWERS in before and before.startswith(given)
+    )
     return before if discussed or not given else call.task_text
 
 
 _PUT = (
-    "Ask the person once: effort S, M or L; a new branch or the current one; the short name of the workspace. Then call again with "
-    "user_confirmation: effort, use_current_branch, workspace_slug, and enriched_request_body, as it stands here or as the person "
-    "edited it."
+    "Ask the person once: effort S, M or L; a new branch or the current one; the short name of the"
+    " workspace. Then call again with user_confirmation: effort, use_current_branch,"
+    " workspace_slug, and enriched_request_body, as it stands here or as the person edited it."
 )
 _PLEASE = "Please put these questions to the person, and pass the answers on as discussion_answers."
 
 
-def _asked(root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told: _Told) -> NeedsConfirmation:
+def _asked(
+    root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told: _Told
+) -> NeedsConfirmation:
     """Return the question before a run begins, with what such a run will probably take."""
     proposal = _proposal(root, pipeline, ticket, told)
     found = _estimated(root, pipeline, ticket.effort.effort, auto=told.flags.auto)
     expected = (f"Expected: {in_words(found)} ({found.rests_on}).",) if found is not None else ()
-    sentences = (f'Detected effort="{ticket.effort.effort}" ({ticket.effort.reason}).', *expected, *_to_say(root, ticket))
+    sentences = (
+        f'Detected effort="{ticket.effort.effort}" ({ticket.effort.reason}).',
+        *expected,
+        *_to_say(root, ticket),
+    )
     title = ticket.draft.title.strip()
     return NeedsConfirmation(
-        needs_user_confirmation=proposal.model_copy(update={"message": " ".join((*sentences, proposal.message))}),
+        needs_user_confirmation=proposal.model_copy(
+            update={"message": " ".join((*sentences, proposal.message))}
+        ),
         estimate=found.model_dump(mode="json", by_alias=False) if found is not None else None,
-        question="\n\n".join((f"**{' '.join(title.split())}**", *sentences, choice_in_words(proposal))),
+        question="\n\n".join(
+            (f"**{' '.join(title.split())}**", *sentences, choice_in_words(proposal))
+        ),
     )
 
 
-def _estimated(root: ServedFolder, pipeline: Pipeline, effort: Effort, *, auto: bool) -> Estimate | None:
-    """Return what a run of the effort will probably take with the configured models; None where that cannot be told."""
+def _estimated(
+    root: ServedFolder, pipeline: Pipeline, effort: Effort, *, auto: bool
+) -> Estimate | None:
+    """Return what a run of the effort will probably take with the configured models; None where
+    that cannot be told.
+    """
     models = {tier: root.config.model_for(tier) for tier in Tier}
     try:
-        return estimate(root.repository, root.repository.commit_id("HEAD"), pipeline, effort, models, auto=auto)
+        return estimate(
+            root.repository, root.repository.commit_id("HEAD"), pipeline, effort, models, auto=auto
+        )
     except ForgeError:
         return None
 
 
 def _to_say(root: ServedFolder, ticket: IssueContext) -> tuple[str, ...]:
-    """Return what a person should know first: runs that the words name, and configuration that has no effect."""
+    """Return what a person should know first: runs that the words name, and configuration that has
+    no effect.
+    """
     named = named_in(root.repository, f"{ticket.draft.title}\n{ticket.draft.text}")
     known = (
-        f"The words name the run {SPECS}/{info.name}, which exists: pipeline_init({SPECS}/{info.name}) goes on with it." for info in named
+        f"The words name the run {SPECS}/{info.name}, which exists:"
+        f" pipeline_init({SPECS}/{info.name}) goes on with it."
+        for info in named
     )
     ignored = (f"{each.sentence} {each.way_out}" for each in ignored_files(root.repository))
     return (*known, *ignored)
 
 
-def _proposal(root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told: _Told) -> Proposal:
+def _proposal(
+    root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told: _Told
+) -> Proposal:
     branch = _branch(root) or told.flags.current_branch or ""
     guess = ticket.effort
     labels = {phase.id: phase.label for phase in pipeline.phases}
     options = {
         effort: EffortOption(
             skipped_phases=tuple(
-                SkippedPhase(phase_id=phase, label=labels[phase]) for phase in pipeline.skipped(effort, auto=told.flags.auto)
+                SkippedPhase(phase_id=phase, label=labels[phase])
+                for phase in pipeline.skipped(effort, auto=told.flags.auto)
             ),
             recommended=effort is guess.effort,
         )
@@ -187,7 +236,8 @@ def _branch(root: ServedFolder) -> str:
         return ""
 
 
-# -- the run begins -----------------------------------------------------------------------------------------------
+# -- the run begins
+# --------------------------------------------------------------------------------------------------
 
 
 def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirmation) -> Ready:
@@ -196,7 +246,9 @@ def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirma
     if info is None:
         _check_tree(root, beginning.plan)
         rules_at(root.repository, root.repository.head().commit)
-        check_testable(profile_at(root.repository, root.repository.head().commit, root.config), root.config)
+        check_testable(
+            profile_at(root.repository, root.repository.head().commit, root.config), root.config
+        )
         info = create_run(root.repository, beginning, pipeline, theirs=True, note=_note)
     effort = beginning.plan.effort
     return Ready(
@@ -204,7 +256,9 @@ def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirma
         effort=effort,
         flow_template=pipeline.flows[effort],
         skipped_phases=pipeline.skipped(effort, auto=told.flags.auto),
-        request_md_content=(raw_file(root.repository, info, "request.md") or b"").decode("utf-8", "replace"),
+        request_md_content=(raw_file(root.repository, info, "request.md") or b"").decode(
+            "utf-8", "replace"
+        ),
         branch=info.branch,
         create_branch=not root.repository.branch_exists(info.branch),
     )
@@ -223,20 +277,34 @@ def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
     if told.origin.type == "text":
         ticket = issue_context(enriched or told.text, told.origin, told.context, chosen.effort)
     else:
-        ticket = edited(issue_context(told.text, told.origin, told.context, chosen.effort), enriched)
+        ticket = edited(
+            issue_context(told.text, told.origin, told.context, chosen.effort), enriched
+        )
     flags = told.flags
     return NewRun(
         draft=ticket.draft,
         plan=_planned(root, ticket, chosen, told),
-        flags=RunFlags(auto=flags.auto, skip_pr=flags.skip_pr, debug=flags.debug, discuss=flags.discuss),
+        flags=RunFlags(
+            auto=flags.auto, skip_pr=flags.skip_pr, debug=flags.debug, discuss=flags.discuss
+        ),
         budget=flags.budget or root.config.budget,
         by=person(),
     )
 
 
-def _planned(root: ServedFolder, ticket: IssueContext, chosen: Confirmation, told: _Told) -> RunPlan:
-    guessed = issue_context(told.text, told.origin, told.context, told.flags.effort_override).effort if told.text or told.context else None
-    reason = guessed.reason if guessed is not None and guessed.effort is chosen.effort else "the effort that was confirmed"
+def _planned(
+    root: ServedFolder, ticket: IssueContext, chosen: Confirmation, told: _Told
+) -> RunPlan:
+    guessed = (
+        issue_context(told.text, told.origin, told.context, told.flags.effort_override).effort
+        if told.text or told.context
+        else None
+    )
+    reason = (
+        guessed.reason
+        if guessed is not None and guessed.effort is chosen.effort
+        else "the effort that was confirmed"
+    )
     plan = plan_for(
         root.repository,
         ticket.draft,
@@ -251,18 +319,30 @@ def _planned(root: ServedFolder, ticket: IssueContext, chosen: Confirmation, tol
 
 
 def _check_tree(root: ServedFolder, plan: RunPlan) -> None:
-    """Refuse what would spoil a run in this tree. Raises NoCommits, DetachedHead, NotReady, BadOption, BranchExists, DirtyTree."""
+    """Refuse what would spoil a run in this tree. Raises NoCommits, DetachedHead, NotReady,
+    BadOption, BranchExists, DirtyTree.
+    """
     branch = root.repository.head().branch
     if (operation := under_way(root.path)) is not None:
-        raise NotReady(f"A {operation.name} is under way in {root.path}; commits of a run would get into it.", hint=operation.way_out)
+        raise NotReady(
+            f"A {operation.name} is under way in {root.path}; commits of a run would get into it.",
+            hint=operation.way_out,
+        )
     if plan.here and branch == root.repository.default_branch():
         raise BadOption(
             f"use_current_branch would write to {branch}.",
-            hint="Leave use_current_branch out, and a branch is made; or git switch -c NAME first, and confirm again.",
+            hint=(
+                "Leave use_current_branch out, and a branch is made; or git switch -c NAME first,"
+                " and confirm again."
+            ),
         )
     if plan.here:
         check_alone(root, branch)
-    dirty = [change.path for change in Tree(root.path).status() if not change.path.startswith(f"{SPECS}/")]
+    dirty = [
+        change.path
+        for change in Tree(root.path).status()
+        if not change.path.startswith(f"{SPECS}/")
+    ]
     if dirty:
         raise DirtyTree(
             "The work tree has uncommitted changes, which would be mixed with the run's.",

@@ -1,4 +1,6 @@
-"""`run_control` past an open question: a person decides, through the client where it can ask, else at a terminal."""
+"""`run_control` past an open question: a person decides, through the client where it can ask, else
+at a terminal.
+"""
 
 import shlex
 from typing import Literal, NamedTuple
@@ -29,23 +31,33 @@ class PastQuestion(NamedTuple):
 
 
 def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> PastQuestion:
-    """Return the question about `wanted`, and the refusal for a client that cannot ask its person."""
+    """Return the question about `wanted`, and the refusal for a client that cannot ask its
+    person.
+    """
     gate, state = run.action, run.state
     name = state.gate.name if state.gate is not None else state.current_phase
-    does = "end the run; its branch stays" if wanted.operation == "abandon" else f"send the run back to {target}"
+    does = (
+        "end the run; its branch stays"
+        if wanted.operation == "abandon"
+        else f"send the run back to {target}"
+    )
     where = ("--run", run.name, "--repo", folder)
-    typed = shlex.join(["forge-bot", wanted.operation, *where, *([target] if wanted.operation == "retry" else [])])
+    typed = shlex.join(
+        ["forge-bot", wanted.operation, *where, *([target] if wanted.operation == "retry" else [])]
+    )
     notes = f"\n\nNotes for it: {wanted.notes}" if wanted.notes.strip() else ""
     return PastQuestion(
         action_id=gate.action_id,
         digest=state.gate.digest if state.gate is not None else "",
         message=(
-            f"## {state.title}\n\nThe run {run.name} waits for an answer at {name}. The client's model wants to {does}, without that "
-            f"answer.\n\n- `{wanted.operation}`: {does}\n- decline: the question stays open{notes}"
+            f"## {state.title}\n\nThe run {run.name} waits for an answer at {name}. The client's"
+            f" model wants to {does}, without that answer.\n\n- `{wanted.operation}`: {does}\n-"
+            f" decline: the question stays open{notes}"
         ),
         options=(wanted.operation,),
         refusal=PersonDecides(
-            f"The run {run.name} waits for an answer at {name}; to {does} past it is the person's to decide.",
+            f"The run {run.name} waits for an answer at {name}; to {does} past it is the person's"
+            " to decide.",
             hint=f"Show them the question. They can type at a terminal: {typed}",
         ),
     )

@@ -1,4 +1,6 @@
-"""What a client's tree looked like when an action was handed out, so that a report can be held against what changed since."""
+"""What a client's tree looked like when an action was handed out, so that a report can be held
+against what changed since.
+"""
 
 import os
 
@@ -42,8 +44,8 @@ def outputs_of(action: Action) -> tuple[str, ...]:
 def dispatched(run: Run, action: Action) -> Dispatch:
     """The tree as it was when this action was handed out; noted now if nobody did before.
 
-    Asked again for the same action, what was done in between is not forgotten. On a machine where the action was never handed
-    out, everything that is not committed counts as done since.
+    Asked again for the same action, what was done in between is not forgotten. On a machine where
+    the action was never handed out, everything that is not committed counts as done since.
     """
     known = _noted(run)
     if known is not None and known.action_id == action.action_id:
@@ -51,19 +53,27 @@ def dispatched(run: Run, action: Action) -> Dispatch:
     fresh = Dispatch(
         action_id=action.action_id,
         dirty=_dirty(run) if known is not None else {},
-        outputs={name: _blob(run, name) for name in outputs_of(action)} if known is not None else _committed(run, action),
+        outputs=(
+            {name: _blob(run, name) for name in outputs_of(action)}
+            if known is not None
+            else _committed(run, action)
+        ),
     )
     note(run, fresh)
     return fresh
 
 
 def note(run: Run, dispatch: Dispatch) -> None:
-    """Remember it beside the run's journal: it is about this machine's tree and no part of the record."""
+    """Remember it beside the run's journal: it is about this machine's tree and no part of the
+    record.
+    """
     write_whole(run.places.home / _FILE, dispatch.model_dump_json())
 
 
 def begun_here(spots: RunPaths) -> None:
-    """Note that a run began on this machine, in a clean tree: what is dirty at its first action is not its agent's."""
+    """Note that a run began on this machine, in a clean tree: what is dirty at its first action is
+    not its agent's.
+    """
     write_whole(spots.home / _FILE, Dispatch(action_id="", dirty={}, outputs={}).model_dump_json())
 
 
@@ -89,7 +99,10 @@ def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> N
     if wrong:
         raise OutOfBounds(
             "This phase writes its document only, but files outside the run's folder were changed.",
-            hint=f"git restore --staged --worktree {' '.join(wrong[:_SHOWN])}, or commit what is yours elsewhere, and report again.",
+            hint=(
+                f"git restore --staged --worktree {' '.join(wrong[:_SHOWN])}, or commit what is"
+                " yours elsewhere, and report again."
+            ),
             details=tuple(wrong[:_SHOWN]),
         )
 
@@ -99,7 +112,9 @@ def _check_names(changed: tuple[str, ...]) -> None:
     odd = [path for path in changed if path != path.encode("utf-8", "replace").decode()]
     if odd:
         hint = "Rename or delete them, and report again."
-        raise OutOfBounds("Files were written whose names are no UTF-8.", hint=hint, details=tuple(odd[:_SHOWN]))
+        raise OutOfBounds(
+            "Files were written whose names are no UTF-8.", hint=hint, details=tuple(odd[:_SHOWN])
+        )
 
 
 def _noted(run: Run) -> Dispatch | None:
@@ -112,7 +127,11 @@ def _noted(run: Run) -> Dispatch | None:
 def _dirty(run: Run) -> dict[str, str]:
     changes = [change.path for change in run.tree.status()]
     mine = f"{run.workspace.relative}/"
-    return {path: _blob_at(run, path) for path in changes if not path.startswith(mine) and not path.endswith("/")}
+    return {
+        path: _blob_at(run, path)
+        for path in changes
+        if not path.startswith(mine) and not path.endswith("/")
+    }
 
 
 def _blob(run: Run, name: str) -> str:
@@ -128,5 +147,8 @@ def _blob_at(run: Run, path: str) -> str:
 
 
 def _committed(run: Run, action: Action) -> dict[str, str]:
-    read = {name: run.repository.read(run.state.branch, f"{run.workspace.relative}/{name}") for name in outputs_of(action)}
+    read = {
+        name: run.repository.read(run.state.branch, f"{run.workspace.relative}/{name}")
+        for name in outputs_of(action)
+    }
     return {name: blob_id(raw) if raw is not None else _GONE for name, raw in read.items()}

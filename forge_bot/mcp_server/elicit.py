@@ -1,6 +1,8 @@
-"""A question asked through the client, in both eras of the protocol: pushed where there is a way back, else as a round of its own.
+"""A question asked through the client, in both eras of the protocol: pushed where there is a way
+back, else as a round of its own.
 
-Only `accept` with one of the offered answers is an answer. https://modelcontextprotocol.io/specification (elicitation, form mode)
+Only `accept` with one of the offered answers is an answer.
+https://modelcontextprotocol.io/specification (elicitation, form mode)
 """
 
 import json
@@ -15,13 +17,16 @@ _KEY = "forge_gate"
 _LONGEST_NOTES = 20_000
 
 _MOST_TIMES = 3
-"""How often one question is put in a call, when it is sent back without the notes that this takes."""
+"""How often one question is put in a call, when it is sent back without the notes that this
+takes."""
 
 _WANTED = "**A reject needs notes: say what should be different. Nothing was recorded so far.**\n\n"
 
 
 class ElicitedQuestion(NamedTuple):
-    """A question ready to be put: what it is about, and which answers it takes. `kept` is for the answer's round, as JSON."""
+    """A question ready to be put: what it is about, and which answers it takes. `kept` is for the
+    answer's round, as JSON.
+    """
 
     action_id: str
     digest: str
@@ -33,7 +38,9 @@ class ElicitedQuestion(NamedTuple):
 
 
 class ElicitedAnswer(NamedTuple):
-    """What the client's person answered, to which question; `cut` if they were shown only the beginning of a document."""
+    """What the client's person answered, to which question; `cut` if they were shown only the
+    beginning of a document.
+    """
 
     action_id: str
     digest: str
@@ -72,7 +79,8 @@ def can_ask(ctx: Context[Any, Any]) -> bool:
 
 def brought(ctx: Context[Any, Any]) -> PreviousRound | None:
     """What comes with a call whose question was a round of its own; None for any other call."""
-    # The SDK seals the state, and binds it to the tool and its arguments: whatever opens was written below.
+    # The SDK seals the state, and binds it to the tool and its arguments: whatever opens was
+    # written below.
     if ctx.request_state is None:
         return None
     state: dict[str, Any] = json.loads(ctx.request_state)
@@ -89,15 +97,26 @@ def brought(ctx: Context[Any, Any]) -> PreviousRound | None:
     if answer is None:
         return PreviousRound(put.kept, None)
     return PreviousRound(
-        put.kept, _read(put, answer) if isinstance(answer, ElicitResult) else NoAnswer("the client answered in another form")
+        put.kept,
+        (
+            _read(put, answer)
+            if isinstance(answer, ElicitResult)
+            else NoAnswer("the client answered in another form")
+        ),
     )
 
 
-async def ask(ctx: Context[Any, Any], put: ElicitedQuestion) -> ElicitedAnswer | RejectWithoutNotes | NoAnswer | InputRequiredResult:
-    """Put the question. An InputRequiredResult is to be returned from the tool as it is; the answer comes with the next call."""
+async def ask(
+    ctx: Context[Any, Any], put: ElicitedQuestion
+) -> ElicitedAnswer | RejectWithoutNotes | NoAnswer | InputRequiredResult:
+    """Put the question. An InputRequiredResult is to be returned from the tool as it is; the answer
+    comes with the next call.
+    """
     message = f"{_WANTED}{put.message}" if put.times > 1 else put.message
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        request = ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=_schema(put)))
+        request = ElicitRequest(
+            params=ElicitRequestFormParams(message=message, requested_schema=_schema(put))
+        )
         state = {name: value for name, value in put._asdict().items() if name != "message"}
         return InputRequiredResult(input_requests={_KEY: request}, request_state=json.dumps(state))
     try:
@@ -109,13 +128,26 @@ async def ask(ctx: Context[Any, Any], put: ElicitedQuestion) -> ElicitedAnswer |
 
 def _schema(put: ElicitedQuestion) -> dict[str, Any]:
     answer = {"type": "string", "title": "Answer", "enum": list(put.options)}
-    notes = {"type": "string", "title": "Notes", "description": "What should be different; needed for reject", "maxLength": _LONGEST_NOTES}
-    return {"type": "object", "properties": {"answer": answer, "notes": notes}, "required": ["answer"]}
+    notes = {
+        "type": "string",
+        "title": "Notes",
+        "description": "What should be different; needed for reject",
+        "maxLength": _LONGEST_NOTES,
+    }
+    return {
+        "type": "object",
+        "properties": {"answer": answer, "notes": notes},
+        "required": ["answer"],
+    }
 
 
-def _read(put: ElicitedQuestion, result: ElicitResult) -> ElicitedAnswer | RejectWithoutNotes | NoAnswer:
+def _read(
+    put: ElicitedQuestion, result: ElicitResult
+) -> ElicitedAnswer | RejectWithoutNotes | NoAnswer:
     if result.action != "accept":
-        return NoAnswer(f"the question was answered with {result.action}, which is neither a yes nor a no")
+        return NoAnswer(
+            f"the question was answered with {result.action}, which is neither a yes nor a no"
+        )
     content = result.content or {}
     answer, told = content.get("answer"), content.get("notes", "")
     if not isinstance(answer, str) or answer not in put.options:
@@ -130,35 +162,63 @@ def _read(put: ElicitedQuestion, result: ElicitResult) -> ElicitedAnswer | Rejec
     return ElicitedAnswer(put.action_id, put.digest, answer, notes, put.cut)
 
 
-# -- before a run begins ------------------------------------------------------------------------------------------
+# -- before a run begins
+# --------------------------------------------------------------------------------------------------
 
 _CHOICE_KEY = "forge_effort"
 _NEW, _CURRENT = "a new branch", "the current branch"
 
 
-async def chosen(ctx: Context[Any, Any], question: str, proposal: dict[str, Any]) -> dict[str, Any] | InputRequiredResult | None:
-    """Ask the client's person for effort, branch and short name; None where they do not answer, so that the model asks.
+async def chosen(
+    ctx: Context[Any, Any], question: str, proposal: dict[str, Any]
+) -> dict[str, Any] | InputRequiredResult | None:
+    """Ask the client's person for effort, branch and short name; None where they do not answer, so
+    that the model asks.
 
-    Return the user_confirmation that the answer makes. An InputRequiredResult is to be returned from the tool as it is.
+    Return the user_confirmation that the answer makes. An InputRequiredResult is to be returned
+    from the tool as it is.
     """
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         if ctx.request_state is None:
-            request = ElicitRequest(params=ElicitRequestFormParams(message=question, requested_schema=_choice_schema(proposal)))
-            return InputRequiredResult(input_requests={_CHOICE_KEY: request}, request_state=json.dumps({_CHOICE_KEY: True}))
+            request = ElicitRequest(
+                params=ElicitRequestFormParams(
+                    message=question, requested_schema=_choice_schema(proposal)
+                )
+            )
+            return InputRequiredResult(
+                input_requests={_CHOICE_KEY: request}, request_state=json.dumps({_CHOICE_KEY: True})
+            )
         answer = (ctx.input_responses or {}).get(_CHOICE_KEY)
         return _confirmation(answer, proposal) if isinstance(answer, ElicitResult) else None
     try:
-        return _confirmation(await ctx.session.elicit_form(question, _choice_schema(proposal), ctx.request_id), proposal)
+        return _confirmation(
+            await ctx.session.elicit_form(question, _choice_schema(proposal), ctx.request_id),
+            proposal,
+        )
     except MCPError:
         return None
 
 
 def _choice_schema(proposal: dict[str, Any]) -> dict[str, Any]:
-    effort = {"type": "string", "title": "Effort", "enum": [*proposal["effort_options"]], "default": proposal["detected_effort"]}
+    effort = {
+        "type": "string",
+        "title": "Effort",
+        "enum": [*proposal["effort_options"]],
+        "default": proposal["detected_effort"],
+    }
     branches = [_NEW] if proposal["is_main_branch"] else [_NEW, _CURRENT]
     branch = {"type": "string", "title": "Branch", "enum": branches, "default": _NEW}
-    name = {"type": "string", "title": "Short name", "description": "of folder and branch; empty for one from the title", "maxLength": 60}
-    return {"type": "object", "properties": {"effort": effort, "branch": branch, "workspace_slug": name}, "required": ["effort"]}
+    name = {
+        "type": "string",
+        "title": "Short name",
+        "description": "of folder and branch; empty for one from the title",
+        "maxLength": 60,
+    }
+    return {
+        "type": "object",
+        "properties": {"effort": effort, "branch": branch, "workspace_slug": name},
+        "required": ["effort"],
+    }
 
 
 def _confirmation(result: ElicitResult, proposal: dict[str, Any]) -> dict[str, Any] | None:

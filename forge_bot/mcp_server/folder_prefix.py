@@ -1,11 +1,23 @@
-"""An action in another served folder than the default one: whoever does it may stand elsewhere, so it leads there by itself."""
+"""An action in another served folder than the default one: whoever does it may stand elsewhere, so
+it leads there by itself.
+"""
 
 from pathlib import Path
 
 from forge_bot.mcp_server.client_actions import ClientAction
-from forge_bot.mcp_server.wire import CheckpointAction, ExecAction, HumanGateAction, SpawnAgentAction, WireAction, WriteFileAction
+from forge_bot.mcp_server.wire import (
+    CheckpointAction,
+    ExecAction,
+    HumanGateAction,
+    SpawnAgentAction,
+    WireAction,
+    WriteFileAction,
+)
 
-_THERE = "The repository is in {root}. All paths below count from that folder, and commands run in it.\n\n{prompt}"
+_THERE = (
+    "The repository is in {root}. All paths below count from that folder, and commands run in"
+    " it.\n\n{prompt}"
+)
 _IN_FOLDER = 'cd "$0" && exec "$@"'
 
 
@@ -17,15 +29,23 @@ def placed(found: ClientAction, root: Path) -> ClientAction:
 def _placed(action: WireAction, root: Path) -> WireAction:
     match action:
         case SpawnAgentAction():
-            return action.model_copy(update={"prompt": _THERE.format(root=root, prompt=action.prompt)})
+            return action.model_copy(
+                update={"prompt": _THERE.format(root=root, prompt=action.prompt)}
+            )
         case WriteFileAction():
             return action.model_copy(update={"path": f"{root}/{action.path}"})
         case ExecAction(commands=("git", *words)):
             return action.model_copy(update={"commands": ("git", "-C", str(root), *words)})
         case ExecAction():
             # As arguments of the shell and not in its script: nothing in them can end a word.
-            return action.model_copy(update={"commands": ("sh", "-c", _IN_FOLDER, str(root), *action.commands)})
+            return action.model_copy(
+                update={"commands": ("sh", "-c", _IN_FOLDER, str(root), *action.commands)}
+            )
         case CheckpointAction() | HumanGateAction():
-            return action.model_copy(update={"present_to_user": f"In the repository `{root}`:\n\n{action.present_to_user}"})
+            return action.model_copy(
+                update={
+                    "present_to_user": f"In the repository `{root}`:\n\n{action.present_to_user}"
+                }
+            )
         case _:
             return action

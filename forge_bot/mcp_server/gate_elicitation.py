@@ -1,5 +1,5 @@
-"""`pipeline_next_action` and `run_control` over the protocol: where the client can ask its person, a gate is put to them, and only
-that answer counts.
+"""`pipeline_next_action` and `run_control` over the protocol: where the client can ask its person,
+a gate is put to them, and only that answer counts.
 """
 
 from functools import partial
@@ -10,7 +10,15 @@ from mcp.types import CallToolResult, InputRequiredResult
 from pydantic import JsonValue
 
 from forge_bot.mcp_server.change_notifications import Listeners, announce
-from forge_bot.mcp_server.elicit import ElicitedAnswer, ElicitedQuestion, NoAnswer, RejectWithoutNotes, ask, brought, can_ask
+from forge_bot.mcp_server.elicit import (
+    ElicitedAnswer,
+    ElicitedQuestion,
+    NoAnswer,
+    RejectWithoutNotes,
+    ask,
+    brought,
+    can_ask,
+)
 from forge_bot.mcp_server.progress_notifications import ProgressNotifier
 from forge_bot.mcp_server.service_calls import LazyService, client_name, in_thread
 from forge_bot.mcp_server.tool_results import answered
@@ -22,16 +30,21 @@ if TYPE_CHECKING:
     from forge_bot.mcp_server.wire import ReportResult
 
 _MOST_KEPT = 60_000
-"""Characters of a report's result that go along with a question; a call comes back with them, and takes 4 MiB at the most."""
+"""Characters of a report's result that go along with a question; a call comes back with them, and
+takes 4 MiB at the most."""
 
 _NOBODY = (
-    "Nobody has answered yet ({why}). The run waits: call pipeline_next_action again to ask again. A terminal takes the answer too: "
-    "forge-bot approve."
+    "Nobody has answered yet ({why}). The run waits: call pipeline_next_action again to ask again."
+    " A terminal takes the answer too: forge-bot approve."
 )
 
 
 async def next_or_question(
-    ctx: Context[Any, Any], desk: LazyService, listeners: Listeners, workspace: str, said: dict[str, Any]
+    ctx: Context[Any, Any],
+    desk: LazyService,
+    listeners: Listeners,
+    workspace: str,
+    said: dict[str, Any],
 ) -> CallToolResult | InputRequiredResult:
     """The next action; or, where the protocol wants it so, the question as a round of its own."""
     voice, asks = ProgressNotifier(ctx), can_ask(ctx)
@@ -40,7 +53,8 @@ async def next_or_question(
     if isinstance(answer, ElicitedAnswer):
         found = await in_thread(partial(_went_on, desk, workspace, answer, voice))
     else:
-        # The arguments come again with each round of a call; what they report was recorded in the first.
+        # The arguments come again with each round of a call; what they report was recorded in the
+        # first.
         found = await _asked_for(ctx, desk, workspace, said if earlier is None else {}, voice)
     result = found.action.report_result
     if earlier is not None and earlier.kept:
@@ -48,7 +62,9 @@ async def next_or_question(
     if found.news:
         await announce(ctx, listeners, workspace)
     while asks and found.question is not None and not isinstance(answer, NoAnswer):
-        told = await ask(ctx, _put(found, answer.times if isinstance(answer, RejectWithoutNotes) else 1, result))
+        told = await ask(
+            ctx, _put(found, answer.times if isinstance(answer, RejectWithoutNotes) else 1, result)
+        )
         if isinstance(told, InputRequiredResult):
             return told
         answer = told
@@ -59,24 +75,42 @@ async def next_or_question(
 
 
 async def controlled(
-    ctx: Context[Any, Any], desk: LazyService, workspace: str, operation: "Operation", phase: str, notes: str
+    ctx: Context[Any, Any],
+    desk: LazyService,
+    workspace: str,
+    operation: "Operation",
+    phase: str,
+    notes: str,
 ) -> "Controlled | InputRequiredResult":
-    """End a run, or send it back; past an open question only if the client's person says so. Raises PersonDecides."""
-    from forge_bot.mcp_server.confirm_control import PastQuestion, Wanted  # the engine stands behind it
+    """End a run, or send it back; past an open question only if the client's person says so. Raises
+    PersonDecides.
+    """
+    from forge_bot.mcp_server.confirm_control import (
+        PastQuestion,
+        Wanted,
+    )  # the engine stands behind it
 
     wanted = Wanted(operation, phase, notes.replace("\0", ""))
 
     async def done(confirmed: str) -> "Controlled | PastQuestion":
-        return await in_thread(lambda: desk().managing.control(workspace, wanted, client_name(ctx), confirmed))
+        return await in_thread(
+            lambda: desk().managing.control(workspace, wanted, client_name(ctx), confirmed)
+        )
 
     asks = can_ask(ctx)
     earlier = brought(ctx) if asks else None
     answer = earlier.answer if earlier is not None else None
-    found = await done(answer.action_id if isinstance(answer, ElicitedAnswer) and answer.answer == operation else "")
+    found = await done(
+        answer.action_id
+        if isinstance(answer, ElicitedAnswer) and answer.answer == operation
+        else ""
+    )
     if not isinstance(found, PastQuestion):
         return found
     if asks and answer is None:
-        told = await ask(ctx, ElicitedQuestion(found.action_id, found.digest, found.message, found.options))
+        told = await ask(
+            ctx, ElicitedQuestion(found.action_id, found.digest, found.message, found.options)
+        )
         if isinstance(told, InputRequiredResult):
             return told
         if isinstance(told, ElicitedAnswer):
@@ -87,15 +121,25 @@ async def controlled(
 
 
 async def _asked_for(
-    ctx: Context[Any, Any], desk: LazyService, workspace: str, said: dict[str, Any], voice: ProgressNotifier
+    ctx: Context[Any, Any],
+    desk: LazyService,
+    workspace: str,
+    said: dict[str, Any],
+    voice: ProgressNotifier,
 ) -> "ClientAction":
     standing = desk.asked_again(workspace, said)
     if standing is not None:
         return standing
-    return await in_thread(lambda: desk().next_action(workspace, said, client_name(ctx), voice, asks_itself=can_ask(ctx)))
+    return await in_thread(
+        lambda: desk().next_action(
+            workspace, said, client_name(ctx), voice, asks_itself=can_ask(ctx)
+        )
+    )
 
 
-def _went_on(desk: LazyService, workspace: str, told: ElicitedAnswer, voice: ProgressNotifier) -> "ClientAction":
+def _went_on(
+    desk: LazyService, workspace: str, told: ElicitedAnswer, voice: ProgressNotifier
+) -> "ClientAction":
     return desk().person_said(workspace, *told[:4], voice, cut=told.cut)
 
 
@@ -104,7 +148,13 @@ def _put(found: "ClientAction", times: int, result: "ReportResult | None") -> El
     options = tuple(dict.fromkeys((*body["options"], "abandon")))
     kept = _kept(result) if result is not None else ""
     return ElicitedQuestion(
-        found.action.action_id, str(body.get("digest", "")), body["present_to_user"], options, bool(found.cut), times, kept
+        found.action.action_id,
+        str(body.get("digest", "")),
+        body["present_to_user"],
+        options,
+        bool(found.cut),
+        times,
+        kept,
     )
 
 
@@ -117,7 +167,9 @@ def _kept(result: "ReportResult") -> str:
 
 
 def _read(kept: str) -> "ReportResult":
-    from forge_bot.mcp_server.wire import ReportResult  # the engine stands behind it, which a list of tools does not wait for
+    from forge_bot.mcp_server.wire import (
+        ReportResult,
+    )  # the engine stands behind it, which a list of tools does not wait for
 
     return ReportResult.model_validate_json(kept)
 
@@ -126,7 +178,9 @@ def _shortened(result: "ReportResult", most: int) -> "ReportResult":
     left = len(result.findings) - most
     if not left:
         return result
-    warning = "; ".join(filter(None, (result.warning, f"{left} more findings stand in the review's document")))
+    warning = "; ".join(
+        filter(None, (result.warning, f"{left} more findings stand in the review's document"))
+    )
     return result.model_copy(update={"findings": result.findings[:most], "warning": warning})
 
 
@@ -135,7 +189,10 @@ def _result(found: "ClientAction", result: "ReportResult | None", silence: str) 
     if silence and found.question is not None:
         warning = "; ".join(filter(None, (action.warning, _NOBODY.format(why=silence))))
         action = action.model_copy(update={"warning": warning})
-    meta: dict[str, JsonValue] = {"hints": {"next": found.hint}, "resource_links": list(found.links)}
+    meta: dict[str, JsonValue] = {
+        "hints": {"next": found.hint},
+        "resource_links": list(found.links),
+    }
     if found.question is not None:
         meta["ui"] = found.component
     if action.report_result is not None:

@@ -1,7 +1,8 @@
 """Hooks of a host: what an agent must not do while a run is under way is stopped before it happens.
 
-The host sends JSON on stdin; exit 2 blocks, with the reason on stderr (https://code.claude.com/docs/en/hooks). The engine refuses
-the same things when they are reported: a hook only says so earlier. Where a run is known and the call cannot be read, it is blocked.
+The host sends JSON on stdin; exit 2 blocks, with the reason on stderr
+(https://code.claude.com/docs/en/hooks). The engine refuses the same things when they are reported:
+a hook only says so earlier. Where a run is known and the call cannot be read, it is blocked.
 """
 
 import os
@@ -31,8 +32,9 @@ _CREATES = {"-b", "-B", "-c", "-C", "--create", "--orphan"}
 _COMMITS = {"commit", "merge", "pull", "rebase", "cherry-pick", "revert", "am"}
 _FORCES = re.compile(r"--force|-[a-z]*f|\+|--mirror|--delete", re.IGNORECASE)
 _PERSON_ANSWERS = (
-    "The person answers what forge-bot asks: an agent neither types that command nor a line that hides one. Show them the question; "
-    "they answer in a terminal of their own, or you pass on what they say as user_response of pipeline_next_action."
+    "The person answers what forge-bot asks: an agent neither types that command nor a line that"
+    " hides one. Show them the question; they answer in a terminal of their own, or you pass on"
+    " what they say as user_response of pipeline_next_action."
 )
 _LOOKS_ONLY = {"Explore", "Plan"}
 """Agents of Claude Code that write nothing."""
@@ -57,7 +59,9 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
         reason = _stopped(found, event, payload)
     except Exception as error:  # noqa: BLE001 - any other exit code than 2 lets the call go on, so whatever went wrong closes the door
         # Only where there is a run that could be harmed.
-        harmful = event == "pre-tool" and (isinstance(error, ReportsDamaged) or any(map(has_runs, folders)))
+        harmful = event == "pre-tool" and (
+            isinstance(error, ReportsDamaged) or any(map(has_runs, folders))
+        )
         reason = f"forge-bot could not look at this call: {_short(error)}" if harmful else ""
     if not reason:
         return 0
@@ -72,7 +76,11 @@ def _line(given: JsonValue) -> str:
 
 
 def _short(error: Exception) -> str:
-    return f"{error.message} {advice_at_terminal(error)}" if isinstance(error, ForgeError) else type(error).__name__
+    return (
+        f"{error.message} {advice_at_terminal(error)}"
+        if isinstance(error, ForgeError)
+        else type(error).__name__
+    )
 
 
 def _stopped(found: RunSnapshot, event: Event, payload: Mapping[str, JsonValue]) -> str:
@@ -80,7 +88,9 @@ def _stopped(found: RunSnapshot, event: Event, payload: Mapping[str, JsonValue])
     action = next_action(found.pipeline, found.state)
     match event:
         case "pre-tool":
-            return _call(found, action, str(payload.get("tool_name", "")), payload.get("tool_input"))
+            return _call(
+                found, action, str(payload.get("tool_name", "")), payload.get("tool_input")
+            )
         case "post-tool":
             return _written(found, action, payload)
         case "stop":
@@ -107,11 +117,20 @@ def _edit(found: RunSnapshot, action: Action, path: str) -> str:
         return ""
     if place.is_relative_to(folder):
         kept = {"reports.jsonl", "state.json", "request.md"}
-        return f"{place.name} is the record of the run: forge-bot writes it." if place.name in kept else ""
-    implementing = isinstance(action, SpawnAgent) and action.phase == found.pipeline.implementation.id
+        return (
+            f"{place.name} is the record of the run: forge-bot writes it."
+            if place.name in kept
+            else ""
+        )
+    implementing = (
+        isinstance(action, SpawnAgent) and action.phase == found.pipeline.implementation.id
+    )
     if implementing:
         return ""
-    return f"{found.state.current_phase} of the run {found.state.run} writes its document only; code is changed when tasks are implemented."
+    return (
+        f"{found.state.current_phase} of the run {found.state.run} writes its document only; code"
+        " is changed when tasks are implemented."
+    )
 
 
 def _command(found: RunSnapshot, action: Action, line: str) -> str:
@@ -119,9 +138,19 @@ def _command(found: RunSnapshot, action: Action, line: str) -> str:
     state = found.state
     for call in git_calls(line):
         if call.verb in _COMMITS and isinstance(action, SpawnAgent):
-            return "forge-bot commits what an agent did when it is reported; leave the changes in the work tree."
-        if call.verb in {"checkout", "switch"} and not _CREATES & {*call.words} and any(_is_another(found, name) for name in call.names):
-            return f"The run {state.run} is under way on {state.branch}: stay on it, or abandon the run first."
+            return (
+                "forge-bot commits what an agent did when it is reported; leave the changes in the"
+                " work tree."
+            )
+        if (
+            call.verb in {"checkout", "switch"}
+            and not _CREATES & {*call.words}
+            and any(_is_another(found, name) for name in call.names)
+        ):
+            return (
+                f"The run {state.run} is under way on {state.branch}: stay on it, or abandon the"
+                " run first."
+            )
         if call.verb == "push" and any(_FORCES.match(word) for word in call.words):
             return "A run's branch is never pushed by force."
     return ""
@@ -132,8 +161,12 @@ def _is_another(found: RunSnapshot, name: str) -> bool:
 
 
 def _written(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
-    """An agent that came back without its document is sent to write it: by the session, or as it ends; nobody is sent twice."""
-    if not isinstance(action, SpawnAgent) or (action.parallel_task_ids and len(action.parallel_task_ids) > 1):
+    """An agent that came back without its document is sent to write it: by the session, or as it
+    ends; nobody is sent twice.
+    """
+    if not isinstance(action, SpawnAgent) or (
+        action.parallel_task_ids and len(action.parallel_task_ids) > 1
+    ):
         return ""
     answer = payload.get("tool_response")
     launched = isinstance(answer, dict) and answer.get("isAsync") is True
@@ -146,20 +179,34 @@ def _written(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue
         name = name.replace("{task}", task)
     if (folder / name).is_file():
         return ""
-    missing = f"{SPECS}/{found.state.run}/{name} is not there yet: an answer in the chat does not count."
+    missing = (
+        f"{SPECS}/{found.state.run}/{name} is not there yet: an answer in the chat does not count."
+    )
     if payload.get("hook_event_name") != "SubagentStop":
         return missing
-    return f"If you were given the prompt of {action.phase}: {missing} If you were asked something else, you are done."
+    return (
+        f"If you were given the prompt of {action.phase}: {missing} If you were asked something"
+        " else, you are done."
+    )
 
 
 def _leaving(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
-    """A session does not end in the middle of an action; to wait for a person or for an agent is no middle, and nobody is held twice."""
-    if payload.get("stop_hook_active") is True or action.type in {"checkpoint", "human_gate", "done"}:
+    """A session does not end in the middle of an action; to wait for a person or for an agent is no
+    middle, and nobody is held twice.
+    """
+    if payload.get("stop_hook_active") is True or action.type in {
+        "checkpoint",
+        "human_gate",
+        "done",
+    }:
         return ""
     tasks = payload.get("background_tasks")
-    if isinstance(tasks, list) and any(isinstance(task, dict) and task.get("status") == "running" for task in tasks):
+    if isinstance(tasks, list) and any(
+        isinstance(task, dict) and task.get("status") == "running" for task in tasks
+    ):
         return ""
     return (
-        f"The run {found.state.run} is in the middle of {action.phase}: go on with pipeline_next_action "
-        f"(workspace {SPECS}/{found.state.run}), or end it with run_control abandon."
+        f"The run {found.state.run} is in the middle of {action.phase}: go on with"
+        f" pipeline_next_action (workspace {SPECS}/{found.state.run}), or end it with run_control"
+        " abandon."
     )

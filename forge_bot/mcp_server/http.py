@@ -1,4 +1,6 @@
-"""Streamable HTTP on this machine only: every request shows a token, and its Host and Origin are checked."""
+"""Streamable HTTP on this machine only: every request shows a token, and its Host and Origin are
+checked.
+"""
 
 import hmac
 import json
@@ -30,8 +32,13 @@ class Guarded:
         if scope["type"] == "lifespan" or (scope["type"] == "http" and self._shown(scope)):
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            body = json.dumps({"error": "This server wants its token: Authorization: Bearer TOKEN"}).encode()
-            headers = [(b"content-type", b"application/json"), (b"www-authenticate", b'Bearer realm="forge-bot"')]
+            body = json.dumps(
+                {"error": "This server wants its token: Authorization: Bearer TOKEN"}
+            ).encode()
+            headers = [
+                (b"content-type", b"application/json"),
+                (b"www-authenticate", b'Bearer realm="forge-bot"'),
+            ]
             await send({"type": "http.response.start", "status": 401, "headers": headers})
             await send({"type": "http.response.body", "body": body})
         else:
@@ -47,7 +54,9 @@ class Guarded:
 
 
 class _Server(uvicorn.Server):
-    """A server that also ends the project commands that run for its clients when it is told to stop."""
+    """A server that also ends the project commands that run for its clients when it is told to
+    stop.
+    """
 
     def __init__(self, config: uvicorn.Config, close: Callable[[], None]) -> None:
         super().__init__(config)
@@ -62,8 +71,15 @@ class _Server(uvicorn.Server):
 def application(server: ForgeServer, token: str, port: int) -> ASGIApp:
     """The server as an ASGI application for one port of this machine."""
     names = [f"{name}:{port}" for name in (LOOPBACK, "localhost", "[::1]")]
-    security = TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
-    return Guarded(server.streamable_http_app(streamable_http_path=PATH, transport_security=security, host=LOOPBACK), token)
+    security = TransportSecuritySettings(
+        allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
+    )
+    return Guarded(
+        server.streamable_http_app(
+            streamable_http_path=PATH, transport_security=security, host=LOOPBACK
+        ),
+        token,
+    )
 
 
 def door(port: int) -> socket.socket:
@@ -71,7 +87,9 @@ def door(port: int) -> socket.socket:
     try:
         return socket.create_server((LOOPBACK, port))
     except OSError as error:
-        raise PortTaken(f"Nothing can be served at {LOOPBACK}:{port}: {os.strerror(error.errno or 0)}.") from error
+        raise PortTaken(
+            f"Nothing can be served at {LOOPBACK}:{port}: {os.strerror(error.errno or 0)}."
+        ) from error
 
 
 def listen(server: ForgeServer, token: str, opened: socket.socket) -> None:

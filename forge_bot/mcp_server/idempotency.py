@@ -1,4 +1,6 @@
-"""A confirmation that comes again, as after an answer that was lost: it means the run that it began."""
+"""A confirmation that comes again, as after an answer that was lost: it means the run that it
+began.
+"""
 
 import re
 
@@ -24,21 +26,35 @@ def begun_before(root: ServedFolder, wanted: NewRun) -> RunInfo | None:
 
 def check_alone(root: ServedFolder, branch: str) -> None:
     """Raise BranchExists if a run is under way on the branch that another one is to work on."""
-    if other := next((info for info in root.runs() if info.branch == branch and not info.ended and not info.remote), None):
+    if other := next(
+        (
+            info
+            for info in root.runs()
+            if info.branch == branch and not info.ended and not info.remote
+        ),
+        None,
+    ):
         raise BranchExists(
             f"The run {SPECS}/{other.name} is under way on {branch}.",
-            hint=f"Go on with it: pipeline_init({SPECS}/{other.name}); or leave use_current_branch out, for a branch of its own.",
+            hint=(
+                f"Go on with it: pipeline_init({SPECS}/{other.name}); or leave use_current_branch"
+                " out, for a branch of its own."
+            ),
         )
 
 
 def _is_fresh(root: ServedFolder, info: RunInfo, wanted: NewRun) -> bool:
     raw = raw_file(root.repository, info, "reports.jsonl") or b""
     try:
-        first, *others = (REPORT.validate_json(line) for line in raw[: raw.rfind(b"\n") + 1].splitlines())
+        first, *others = (
+            REPORT.validate_json(line) for line in raw[: raw.rfind(b"\n") + 1].splitlines()
+        )
     except ValueError:
         return False
     # Setup is our own work, so a client that has only asked for its first action has done nothing.
-    if not isinstance(first, RunStarted) or any(not isinstance(report, Prepared) for report in others):
+    if not isinstance(first, RunStarted) or any(
+        not isinstance(report, Prepared) for report in others
+    ):
         return False
     here = first.branch == first.base_branch
     return (first.request_hash, first.effort, first.flags, here) == (

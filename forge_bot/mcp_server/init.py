@@ -21,9 +21,15 @@ _RESUME = "resume"
 
 
 def handle_init(
-    root: ServedFolder, arguments: str, current_branch: str, preferences: Preferences, environ: Mapping[str, str]
+    root: ServedFolder,
+    arguments: str,
+    current_branch: str,
+    preferences: Preferences,
+    environ: Mapping[str, str],
 ) -> NewRunProposal | Resumed | InitErrors:
-    """What the arguments of a host's command mean: a new run, one that exists, or nothing that could be used."""
+    """What the arguments of a host's command mean: a new run, one that exists, or nothing that
+    could be used.
+    """
     said = read_task_flags(arguments.replace("\0", ""), also=(_RESUME,))
     core, problems = said.text, said.problems
     origin = origin_of(core, environ)
@@ -32,7 +38,10 @@ def handle_init(
     if (known := _known(root, core, origin)) is not None:
         return Resumed(workspace=f"{SPECS}/{known.name}", instruction=_GO_ON)
     if origin.type == "workspace":
-        problems = (*problems, f"{core} holds no run: name one of run_list, or say in words what is to be done")
+        problems = (
+            *problems,
+            f"{core} holds no run: name one of run_list, or say in words what is to be done",
+        )
     if problems:
         return InitErrors(errors=problems)
     name = workspace_name(now().date(), "", slug(core))
@@ -43,7 +52,9 @@ def handle_init(
         source_url=origin.url or None,
         source_id=origin.id or None,
         core_text=core,
-        flags=_flags(said, preferences).model_copy(update={"current_branch": current_branch or _branch(root.repository)}),
+        flags=_flags(said, preferences).model_copy(
+            update={"current_branch": current_branch or _branch(root.repository)}
+        ),
         fetch_needed=fetch_needed(origin),
     )
 
@@ -68,12 +79,21 @@ def _known(root: ServedFolder, core: str, origin: Origin) -> RunInfo | None:
         return named
     if origin.id:
         mark = f"-{slug(origin.id)}-"
-        return next((info for info in every if mark in info.name and not info.ended and _is_of(root, info, origin)), None)
+        return next(
+            (
+                info
+                for info in every
+                if mark in info.name and not info.ended and _is_of(root, info, origin)
+            ),
+            None,
+        )
     return None
 
 
 def _is_of(root: ServedFolder, info: RunInfo, origin: Origin) -> bool:
-    """Whether a run is about this very issue: other trackers and repositories have the same numbers."""
+    """Whether a run is about this very issue: other trackers and repositories have the same
+    numbers.
+    """
     try:
         source = run_snapshot(root.repository, info, root.config).state.source
     except ForgeError:

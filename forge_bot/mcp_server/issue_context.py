@@ -1,4 +1,6 @@
-"""What a host read of an issue, as a draft; and what its labels, type and points say about effort and branch."""
+"""What a host read of an issue, as a draft; and what its labels, type and points say about effort
+and branch.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +24,8 @@ _KINDS: Mapping[str, BranchType] = {
 
 _TRACKERS = {"github": "GitHub", "jira": "Jira", "linear": "Linear"}
 _EXPECTED = tuple(
-    f"{name}: {', '.join(field for field in ExternalContext.model_fields if field.startswith(f'{start}_'))}"
+    f"{name}: "
+    + ", ".join(field for field in ExternalContext.model_fields if field.startswith(f"{start}_"))
     for start, name in _TRACKERS.items()
 )
 _SAY = "Say in task_text what is to be done; for an issue, pass source_url and external_context."
@@ -36,10 +39,17 @@ class IssueContext(Frozen):
     kind: BranchType | None = None
 
 
-def issue_context(text: str, origin: Origin, context: ExternalContext | None, flag: Effort | None) -> IssueContext:
-    """The ticket for words, or for an issue that was read. Raises ContextMissing, EmptyTask, TaskTooLarge."""
+def issue_context(
+    text: str, origin: Origin, context: ExternalContext | None, flag: Effort | None
+) -> IssueContext:
+    """The ticket for words, or for an issue that was read. Raises ContextMissing, EmptyTask,
+    TaskTooLarge.
+    """
     if origin.type == "text" and context is not None and not text.strip():
-        raise ContextMissing("external_context has none of the fields that are read, and there is no task_text.", details=_EXPECTED)
+        raise ContextMissing(
+            "external_context has none of the fields that are read, and there is no task_text.",
+            details=_EXPECTED,
+        )
     if origin.type == "text":
         draft, kind, points = _of_words(text), "", None
     else:
@@ -73,26 +83,47 @@ def proposed(draft: RequestDraft) -> str:
 
 
 def edited(ticket: IssueContext, body: str) -> IssueContext:
-    """The ticket of an issue with what a person made of the proposed text; its title stays. Raises TaskTooLarge."""
+    """The ticket of an issue with what a person made of the proposed text; its title stays. Raises
+    TaskTooLarge.
+    """
     words, draft = body.replace("\r\n", "\n").strip(), ticket.draft
     if words in {"", proposed(draft).strip()}:
         return ticket
     first, _, rest = words.partition("\n")
     text = rest if first.strip() == draft.title else words
-    return ticket.model_copy(update={"draft": draft_from(draft.title, text, draft.source, draft.labels)})
+    return ticket.model_copy(
+        update={"draft": draft_from(draft.title, text, draft.source, draft.labels)}
+    )
 
 
-def told_origin(source_url: str, source_id: str, text: str, context: ExternalContext | None) -> Origin:
-    """The source the host tells: its URL decides, then the text if it is one, then the names of the fields. Raises BadArguments."""
-    for address in (source_url, text if text.strip().startswith("http") and " " not in text.strip() else ""):
+def told_origin(
+    source_url: str, source_id: str, text: str, context: ExternalContext | None
+) -> Origin:
+    """The source the host tells: its URL decides, then the text if it is one, then the names of the
+    fields. Raises BadArguments.
+    """
+    for address in (
+        source_url,
+        text if text.strip().startswith("http") and " " not in text.strip() else "",
+    ):
         if address:
             origin = origin_of(address)
             if origin.problem or origin.type in {"text", "workspace"}:
-                raise BadArguments(f"{address!r} is the address of no issue. {origin.problem}".strip())
+                raise BadArguments(
+                    f"{address!r} is the address of no issue. {origin.problem}".strip()
+                )
             return origin
     if context is not None:
-        given = {name.partition("_")[0] for name, value in context.model_dump(exclude_defaults=True).items() if value}
-        types: dict[str, SourceType] = {"github": "github_issue", "jira": "jira_issue", "linear": "linear_issue"}
+        given = {
+            name.partition("_")[0]
+            for name, value in context.model_dump(exclude_defaults=True).items()
+            if value
+        }
+        types: dict[str, SourceType] = {
+            "github": "github_issue",
+            "jira": "jira_issue",
+            "linear": "linear_issue",
+        }
         for name, kind in types.items():
             if name in given:
                 return Origin(type=kind, id=source_id)
@@ -102,17 +133,39 @@ def told_origin(source_url: str, source_id: str, text: str, context: ExternalCon
 def _missing(origin: Origin) -> ContextMissing:
     needed = fetch_needed(origin)
     details = (needed.instruction,) if needed is not None else ()
-    return ContextMissing(f"What {origin.url or 'the issue'} says is not known here.", details=details)
+    return ContextMissing(
+        f"What {origin.url or 'the issue'} says is not known here.", details=details
+    )
 
 
-def _fields(kind: SourceType, context: ExternalContext) -> tuple[str, str, tuple[str, ...], str, float | None]:
+def _fields(
+    kind: SourceType, context: ExternalContext
+) -> tuple[str, str, tuple[str, ...], str, float | None]:
     match kind:
         case "github_issue":
-            return context.github_title, context.github_body or "", _names(context.github_labels), "", None
+            return (
+                context.github_title,
+                context.github_body or "",
+                _names(context.github_labels),
+                "",
+                None,
+            )
         case "jira_issue":
-            return context.jira_summary, context.jira_description or "", (), context.jira_issue_type, context.jira_story_points
+            return (
+                context.jira_summary,
+                context.jira_description or "",
+                (),
+                context.jira_issue_type,
+                context.jira_story_points,
+            )
         case "linear_issue":
-            return context.linear_title, context.linear_description or "", _names(context.linear_labels), "", context.linear_estimate
+            return (
+                context.linear_title,
+                context.linear_description or "",
+                _names(context.linear_labels),
+                "",
+                context.linear_estimate,
+            )
         case "text" | "workspace":
             return "", "", (), "", None
 
@@ -124,4 +177,6 @@ def _names(labels: Sequence[str | dict[str, JsonValue]]) -> tuple[str, ...]:
 
 
 def _kind(names: Sequence[str]) -> BranchType | None:
-    return next((_KINDS[name.strip().lower()] for name in names if name.strip().lower() in _KINDS), None)
+    return next(
+        (_KINDS[name.strip().lower()] for name in names if name.strip().lower() in _KINDS), None
+    )

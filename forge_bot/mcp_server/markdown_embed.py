@@ -1,4 +1,6 @@
-"""Documents of others as parts of a page of ours: none ends the page, hides what follows, or is taken for our own words."""
+"""Documents of others as parts of a page of ours: none ends the page, hides what follows, or is
+taken for our own words.
+"""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +24,8 @@ _ATX = re.compile(r"(?P<blank> {0,3})#{1,6}")
 def settled(markdown: str) -> str:
     """The Markdown with its headings below ours and its code closed.
 
-    What would be hidden when it is rendered, or would hide what follows, is shown as code from beginning to end.
+    What would be hidden when it is rendered, or would hide what follows, is shown as code from
+    beginning to end.
     """
     if what_is_hidden(markdown):
         return escape.show_source(markdown)
@@ -31,7 +34,12 @@ def settled(markdown: str) -> str:
         text = f"{text}\n{mark}"
     tokens = _parsed(f"{text}{_AFTER}")
     # What comes after must be read as a part of its own, of the page itself.
-    if not tokens or tokens[-1].content.strip() != _AFTER.strip() or tokens[-1].level or any(_hides(token) for token in tokens[:-1]):
+    if (
+        not tokens
+        or tokens[-1].content.strip() != _AFTER.strip()
+        or tokens[-1].level
+        or any(_hides(token) for token in tokens[:-1])
+    ):
         return escape.fenced(markdown)
     return _lowered(text, tokens)
 
@@ -51,10 +59,16 @@ def beginning(text: str, longest: int) -> str:
 
 
 def shares(lengths: Sequence[int], room: int) -> tuple[int, ...]:
-    """How much of the room each of several texts gets: short ones all they need, long ones the rest in equal parts."""
+    """How much of the room each of several texts gets: short ones all they need, long ones the rest
+    in equal parts.
+    """
     given = [0] * len(lengths)
     left = max(room, 0)
-    for waiting, place in zip(range(len(lengths), 0, -1), sorted(range(len(lengths)), key=lengths.__getitem__), strict=True):
+    for waiting, place in zip(
+        range(len(lengths), 0, -1),
+        sorted(range(len(lengths)), key=lengths.__getitem__),
+        strict=True,
+    ):
         given[place] = min(lengths[place], left // waiting)
         left -= given[place]
     return tuple(given)
@@ -63,12 +77,16 @@ def shares(lengths: Sequence[int], room: int) -> tuple[int, ...]:
 def _parsed(text: str) -> "list[Token]":
     from markdown_it import MarkdownIt  # needed for questions only
 
-    return MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"]).parse(text)
+    return (
+        MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"]).parse(text)
+    )
 
 
 def _hides(token: "Token") -> bool:
     inner = token.children or ()
-    return token.type == "html_block" or any(each.type == "html_inline" and each.content.startswith("<!--") for each in inner)
+    return token.type == "html_block" or any(
+        each.type == "html_inline" and each.content.startswith("<!--") for each in inner
+    )
 
 
 def _lowered(text: str, tokens: "list[Token]") -> str:

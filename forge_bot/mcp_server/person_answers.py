@@ -1,4 +1,6 @@
-"""A person's answer as it comes through a client: read strictly, bound to what was shown, recorded with the way it came."""
+"""A person's answer as it comes through a client: read strictly, bound to what was shown, recorded
+with the way it came.
+"""
 
 from typing import NamedTuple
 
@@ -30,23 +32,32 @@ class SpokenAnswer(NamedTuple):
 
 
 def read_answer(text: str, digest: str) -> SpokenAnswer:
-    """Read `approve`, `approve 1a2b3c4`, `reject notes`, `revise notes`, `done`, `skip`, `post` or `abandon`.
+    """Read `approve`, `approve 1a2b3c4`, `reject notes`, `revise notes`, `done`, `skip`, `post` or
+    `abandon`.
 
     Raises AnswerNotOffered for everything else: it is no answer, and above all it is no yes.
     """
     said = grammar.read_answer(text[: _LONGEST_NOTES + 100])
     if isinstance(said, Mistyped):
-        raise AnswerNotOffered(f"“{text.strip()[:60]}” is none of the answers: {said.hint}", hint=_HINT)
+        raise AnswerNotOffered(
+            f"“{text.strip()[:60]}” is none of the answers: {said.hint}", hint=_HINT
+        )
     reply = person_answer(said)
     named = digest.strip() or None
     if isinstance(said, Approve | PostSummary) and said.digest is not None:
         if named not in {None, said.digest}:
             raise AnswerNotOffered("The answer names two versions.", hint=_HINT)
         named = said.digest
-    return SpokenAnswer(reply.model_copy(update={"notes": reply.notes[:_LONGEST_NOTES]}), named if reply.answer in BOUND else None)
+    return SpokenAnswer(
+        reply.model_copy(update={"notes": reply.notes[:_LONGEST_NOTES]}),
+        named if reply.answer in BOUND else None,
+    )
 
 
-_HINT = "Pass exactly what the person chose: approve, or reject and what should be different; post, done or skip where offered; or abandon."
+_HINT = (
+    "Pass exactly what the person chose: approve, or reject and what should be different; post,"
+    " done or skip where offered; or abandon."
+)
 
 
 def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> str:
@@ -60,13 +71,19 @@ def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> 
     if (before := _answer_to(run, action_id, spoken.digest or "" if not open_ else "")) is not None:
         return _again(run, before, spoken.reply, spoken.digest)
     if not isinstance(action, Checkpoint | HumanGate):
-        raise NoGateOpen("Nothing is asked now, so there is nothing to answer.", hint=_NOTHING_ASKED)
+        raise NoGateOpen(
+            "Nothing is asked now, so there is nothing to answer.", hint=_NOTHING_ASKED
+        )
     _check_name(action, action_id)
-    run.tell(answer(run, spoken.reply, VIA, spoken.digest, by=f"{client or 'an MCP client'}, unverified"))
+    run.tell(
+        answer(run, spoken.reply, VIA, spoken.digest, by=f"{client or 'an MCP client'}, unverified")
+    )
     return ""
 
 
-_NOTHING_ASKED = "Call pipeline_next_action without user_response; state_resume_info says where the run stands."
+_NOTHING_ASKED = (
+    "Call pipeline_next_action without user_response; state_resume_info says where the run stands."
+)
 
 
 def is_answered(run: Run, action_id: str) -> bool:
@@ -75,7 +92,9 @@ def is_answered(run: Run, action_id: str) -> bool:
 
 
 def _answer_to(run: Run, action_id: str, digest: str) -> Answered | None:
-    """The answer that counted for an action; or without its name, the last one, if that was for a version of that digest."""
+    """The answer that counted for an action; or without its name, the last one, if that was for a
+    version of that digest.
+    """
     if action_id == run.action.action_id or not (action_id or len(digest) >= SHORTEST_DIGEST):
         return None
     given = [report for report in run.workspace.reports() if isinstance(report, Answered)]
@@ -87,19 +106,39 @@ def _answer_to(run: Run, action_id: str, digest: str) -> Answered | None:
 
 def _again(run: Run, before: Answered, reply: PersonAnswer, digest: str | None) -> str:
     """The warning that the same answer came once more. Raises NoGateOpen for another one."""
-    counted = f"{before.action_id} was answered with {before.answer.value} by {before.by} via {before.via}"
+    counted = (
+        f"{before.action_id} was answered with {before.answer.value} by {before.by} via"
+        f" {before.via}"
+    )
     other_notes = before.answer is Answer.REJECT and before.notes.strip() != reply.notes.strip()
-    if before.answer is not reply.answer or other_notes or not _digest_of(run, before).startswith((digest or "").lower()):
-        raise NoGateOpen(f"{counted}, and that counted; what came now is another answer, and changes nothing.", hint=_COUNTED)
+    if (
+        before.answer is not reply.answer
+        or other_notes
+        or not _digest_of(run, before).startswith((digest or "").lower())
+    ):
+        raise NoGateOpen(
+            f"{counted}, and that counted; what came now is another answer, and changes nothing.",
+            hint=_COUNTED,
+        )
     return f"{counted}; the same answer once more changes nothing, and what is outstanding is below"
 
 
-_COUNTED = "Ask for the next action. To have a phase done again: run_control with operation retry, the phase, and notes."
+_COUNTED = (
+    "Ask for the next action. To have a phase done again: run_control with operation retry, the"
+    " phase, and notes."
+)
 
 
 def _digest_of(run: Run, answered: Answered) -> str:
     """The whole digest of the version an answer counted for."""
-    return next((each.digest for each in run.state.decisions if (each.at, each.gate) == (answered.at, answered.gate)), "")
+    return next(
+        (
+            each.digest
+            for each in run.state.decisions
+            if (each.at, each.gate) == (answered.at, answered.gate)
+        ),
+        "",
+    )
 
 
 def _check_name(action: Checkpoint | HumanGate, action_id: str) -> None:
@@ -109,17 +148,23 @@ def _check_name(action: Checkpoint | HumanGate, action_id: str) -> None:
         raise ActionUnnamed(f"An answer at a human gate names it: {action.action_id}.")
 
 
-def given_to_client(run: Run, action_id: str, reply: PersonAnswer, digest: str, *, cut: bool) -> str:
-    """Record an answer that the client asked its person for, to the question it was put for; the warning as `passed_on`.
+def given_to_client(
+    run: Run, action_id: str, reply: PersonAnswer, digest: str, *, cut: bool
+) -> str:
+    """Record an answer that the client asked its person for, to the question it was put for; the
+    warning as `passed_on`.
 
-    Raises like it, and WrongAction if something else is outstanding. `cut`: only the beginning of a document was shown.
+    Raises like it, and WrongAction if something else is outstanding. `cut`: only the beginning of a
+    document was shown.
     """
     reply = reply.model_copy(update={"notes": reply.notes[:_LONGEST_NOTES]})
     named = digest if reply.answer in BOUND and digest else None
     if run.action.action_id != action_id:
         if (before := _answer_to(run, action_id, "")) is not None:
             return _again(run, before, reply, named)
-        raise WrongAction(f"The answer is for {action_id}, but {run.action.action_id} is outstanding.")
+        raise WrongAction(
+            f"The answer is for {action_id}, but {run.action.action_id} is outstanding."
+        )
     via = f"{VIA_CLIENT}{_CUT}" if cut else VIA_CLIENT
     run.tell(answer(run, reply, via, named, by=person()))
     return ""

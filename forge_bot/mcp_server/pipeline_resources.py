@@ -1,7 +1,9 @@
-"""Pipelines by what their addresses end in: NAME, or NAME@PROJECT where a served folder's is another than the one NAME stands for.
+"""Pipelines by what their addresses end in: NAME, or NAME@PROJECT where a served folder's is
+another than the one NAME stands for.
 
-NAME stands for the pipeline of the first folder that has one of that name; the shipped ones every folder has, until a file of its
-own replaces them. A name of a pipeline has no @, so the two forms are never mistaken for each other.
+NAME stands for the pipeline of the first folder that has one of that name; the shipped ones every
+folder has, until a file of its own replaces them. A name of a pipeline has no @, so the two forms
+are never mistaken for each other.
 """
 
 from forge_bot.engine import Pipeline, StepPipeline
@@ -14,7 +16,9 @@ from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor
 
 def pipelines(roots: ServedFolders) -> tuple[str, ...]:
     """What the addresses end in of all pipelines that runs can be made of, each once."""
-    return tuple(sorted({address(roots, root, name) for root in roots.all for name in _names(root)}))
+    return tuple(
+        sorted({address(roots, root, name) for root in roots.all for name in _names(root)})
+    )
 
 
 def address(roots: ServedFolders, root: ServedFolder, name: str) -> str:
@@ -23,7 +27,9 @@ def address(roots: ServedFolders, root: ServedFolder, name: str) -> str:
 
 
 def described(roots: ServedFolders) -> tuple[tuple[str, str], ...]:
-    """Return each address with a sentence about its pipeline. One that cannot be read says why, and where."""
+    """Return each address with a sentence about its pipeline. One that cannot be read says why, and
+    where.
+    """
     return tuple((name, _sentence(roots, name)) for name in pipelines(roots))
 
 
@@ -32,11 +38,17 @@ def _sentence(roots: ServedFolders, name: str) -> str:
         found = pipeline_at(roots, name)
     except ForgeError as error:
         return f"cannot be read: {in_one_line(error)}"
-    return "a pipeline of steps, as data; no run is made of it" if isinstance(found, StepPipeline) else "a pipeline as data"
+    return (
+        "a pipeline of steps, as data; no run is made of it"
+        if isinstance(found, StepPipeline)
+        else "a pipeline as data"
+    )
 
 
 def pipeline_at(roots: ServedFolders, wanted: str) -> Pipeline | StepPipeline:
-    """The pipeline whose address ends so. Raises NotServed for a project that is none here, and what loading raises."""
+    """The pipeline whose address ends so. Raises NotServed for a project that is none here, and
+    what loading raises.
+    """
     name, _, project = wanted.partition("@")
     root = roots.root(project) if project else _first(roots, name)
     return load_descriptor(name, root.repository.text_here)
@@ -47,7 +59,11 @@ def _first(roots: ServedFolders, name: str) -> ServedFolder:
 
 
 def _names(root: ServedFolder) -> set[str]:
-    return {path.stem for folder in (templates() / "pipelines", root.path / PIPELINES) for path in folder.glob("*.yaml")}
+    return {
+        path.stem
+        for folder in (templates() / "pipelines", root.path / PIPELINES)
+        for path in folder.glob("*.yaml")
+    }
 
 
 def _own(root: ServedFolder, name: str) -> str | None:

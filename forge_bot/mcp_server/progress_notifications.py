@@ -22,7 +22,9 @@ class ProgressNotifier:
         """Pass a notice on; a client that went away is no reason to stop."""
         if words := _words(notice):
             with contextlib.suppress(Exception):
-                anyio.from_thread.run(self._ctx.report_progress, float(next(self._steps)), None, words)
+                anyio.from_thread.run(
+                    self._ctx.report_progress, float(next(self._steps)), None, words
+                )
 
 
 def _words(notice: "Notice") -> str:

@@ -1,4 +1,6 @@
-"""The server object: tools listed small and in order, calls checked before they run, errors told with their structure."""
+"""The server object: tools listed small and in order, calls checked before they run, errors told
+with their structure.
+"""
 
 import json
 from collections.abc import Callable
@@ -33,7 +35,8 @@ from forge_bot.mcp_server.tool_results import UNEXPECTED, broken, refused, senda
 Kind = TypeVar("Kind", bound=BaseException)
 
 LONGEST_THOUGHT = 7 * 24 * 3600.0
-"""Seconds that a person may take over a question that is a round of its own. An answer counts for the version that was shown anyway."""
+"""Seconds that a person may take over a question that is a round of its own. An answer counts for
+the version that was shown anyway."""
 
 MOST_CHARACTERS = 400_000
 """Of all arguments of one call together."""
@@ -42,33 +45,56 @@ MOST_CHARACTERS = 400_000
 class ForgeServer(MCPServer[Any]):
     """An MCP server whose answers a model can repair its calls from."""
 
-    def __init__(self, desk: LazyService, *, version: str, instructions: str, debug: bool = False) -> None:
+    def __init__(
+        self, desk: LazyService, *, version: str, instructions: str, debug: bool = False
+    ) -> None:
         seal = RequestStateSecurity.ephemeral(ttl=LONGEST_THOUGHT)
-        super().__init__("forge-bot", version=version, instructions=instructions, log_level="CRITICAL", request_state_security=seal)
+        super().__init__(
+            "forge-bot",
+            version=version,
+            instructions=instructions,
+            log_level="CRITICAL",
+            request_state_security=seal,
+        )
         self.debug = debug
         self.desk = desk
         self.listeners = Listeners()
         self._schemas: dict[str, dict[str, Any]] = {}
         # The SDK serves subscriptions of the newer protocol only.
         low = self._lowlevel_server
-        low.add_request_handler("resources/subscribe", SubscribeRequestParams, self.listeners.subscribe)
-        low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self.listeners.unsubscribe)
-        # Nor does it let a server over HTTP say to clients of the older protocol that it tells of changes.
+        low.add_request_handler(
+            "resources/subscribe", SubscribeRequestParams, self.listeners.subscribe
+        )
+        low.add_request_handler(
+            "resources/unsubscribe", UnsubscribeRequestParams, self.listeners.unsubscribe
+        )
+        # Nor does it let a server over HTTP say to clients of the older protocol that it tells of
+        # changes.
         low.create_initialization_options = _telling_of_changes(low)
 
     async def list_resources(self) -> list[Resource]:
-        """What always is there, and what there is now: the served repositories and their runs under way."""
+        """What always is there, and what there is now: the served repositories and their runs under
+        way.
+        """
         try:
             found = await in_thread(self._shelf)
         except Exception:  # noqa: BLE001 - what always is there can be listed whatever is wrong with the runs
             found = ()
-        more = [Resource(uri=uri, name=name, description=about, mime_type=kind) for uri, name, about, kind in found]
+        more = [
+            Resource(uri=uri, name=name, description=about, mime_type=kind)
+            for uri, name, about, kind in found
+        ]
         return [*await super().list_resources(), *more]
 
     async def list_tools(self) -> list[Tool]:
         """All tools by name; input schemas without titles, and closed."""
         tools = sorted(await super().list_tools(), key=lambda tool: tool.name)
-        return [tool.model_copy(update={"input_schema": closed(tool.input_schema), "output_schema": None}) for tool in tools]
+        return [
+            tool.model_copy(
+                update={"input_schema": closed(tool.input_schema), "output_schema": None}
+            )
+            for tool in tools
+        ]
 
     def _shelf(self) -> tuple[tuple[str, str, str, str], ...]:
         return self.desk().looking.shelf()
@@ -76,7 +102,9 @@ class ForgeServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool. Arguments that it does not have are refused; no exception's words or traceback get out."""
+        """Call a tool. Arguments that it does not have are refused; no exception's words or
+        traceback get out.
+        """
         if name not in self._schemas:
             self._schemas = {tool.name: tool.input_schema for tool in await super().list_tools()}
         if name not in self._schemas:
@@ -92,26 +120,42 @@ class ForgeServer(MCPServer[Any]):
         if (known := _cause(error, ForgeError)) is not None:
             return refused(known, tool, node=place.node, reads=place.reads, debug=self.debug)
         if (unfit := _cause(error, ValidationError)) is not None:
-            return refused(BadArguments(f"{tool} cannot be called like this.", details=problems_of(unfit)), tool, debug=self.debug)
+            return refused(
+                BadArguments(f"{tool} cannot be called like this.", details=problems_of(unfit)),
+                tool,
+                debug=self.debug,
+            )
         return broken(error.__cause__ or error, tool, debug=self.debug)
 
     async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
-        """A prompt. Raises MCPError only: for a name or arguments that do not exist with what does, else without a word of the cause."""
-        known = {prompt.name: {each.name: each.required for each in prompt.arguments or ()} for prompt in await self.list_prompts()}
+        """A prompt. Raises MCPError only: for a name or arguments that do not exist with what does,
+        else without a word of the cause.
+        """
+        known = {
+            prompt.name: {each.name: each.required for each in prompt.arguments or ()}
+            for prompt in await self.list_prompts()
+        }
         if name not in known:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name}. There are {', '.join(known)}.")
         wanted, given = known[name], {*(arguments or {})}
         if given - {*wanted} or {each for each, required in wanted.items() if required} - given:
-            raise MCPError(INVALID_PARAMS, f"The arguments of {name} are: {', '.join(wanted) or 'none'}.")
+            raise MCPError(
+                INVALID_PARAMS, f"The arguments of {name} are: {', '.join(wanted) or 'none'}."
+            )
         try:
             return await super().get_prompt(name, arguments, context)
         except MCPError:
             raise
         except Exception as error:
             # The older protocol would pass the words of the exception on.
-            raise MCPError(INTERNAL_ERROR, f"{ForgeError.code}: {UNEXPECTED.format(tool=name)}") from error
+            raise MCPError(
+                INTERNAL_ERROR, f"{ForgeError.code}: {UNEXPECTED.format(tool=name)}"
+            ) from error
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
@@ -119,10 +163,14 @@ class ForgeServer(MCPServer[Any]):
 
 
 def _telling_of_changes(server: Server[Any]) -> Callable[..., InitializationOptions]:
-    """What makes the greeting of a server, with the notifications of changes in it unless it is told otherwise."""
+    """What makes the greeting of a server, with the notifications of changes in it unless it is
+    told otherwise.
+    """
     plain = server.create_initialization_options
 
-    def made(notification_options: NotificationOptions | None = None, *more: Any, **named: Any) -> InitializationOptions:
+    def made(
+        notification_options: NotificationOptions | None = None, *more: Any, **named: Any
+    ) -> InitializationOptions:
         told = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
         return plain(notification_options or told, *more, **named)
 
@@ -139,18 +187,28 @@ def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:
 
 def problems_of(error: ValidationError) -> tuple[str, ...]:
     """What is wrong with arguments, a line each, without their values."""
-    return tuple(f"{'.'.join(str(step) for step in each['loc']) or 'arguments'}: {each['msg']}" for each in error.errors()[:10])
+    return tuple(
+        f"{'.'.join(str(step) for step in each['loc']) or 'arguments'}: {each['msg']}"
+        for each in error.errors()[:10]
+    )
 
 
 def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """The arguments, with a sign for what no text can hold. Raises BadArguments for unknown names, and for too much."""
+    """The arguments, with a sign for what no text can hold. Raises BadArguments for unknown names,
+    and for too much.
+    """
     known = schema.get("properties", {})
     if extra := sorted(set(arguments) - set(known)):
-        raise BadArguments(f"There is no argument {', '.join(extra)}.", details=(f"known: {', '.join(known)}",))
+        raise BadArguments(
+            f"There is no argument {', '.join(extra)}.", details=(f"known: {', '.join(known)}",)
+        )
     text = json.dumps(arguments, ensure_ascii=False)
     if len(text) > MOST_CHARACTERS:
         hint = "Write what is long into a file of the workspace and name it."
-        raise BadArguments(f"The arguments have {len(text):,} characters; {MOST_CHARACTERS:,} are the most.", hint=hint)
+        raise BadArguments(
+            f"The arguments have {len(text):,} characters; {MOST_CHARACTERS:,} are the most.",
+            hint=hint,
+        )
     clean = sendable(text)
     return arguments if clean == text else json.loads(clean)
 
@@ -166,13 +224,19 @@ def _slim(schema: dict[str, Any]) -> dict[str, Any]:
     for key, value in schema.items():
         if key == "title" and isinstance(value, str):
             continue
-        found[key] = {name: _slim(each) for name, each in value.items()} if key == "properties" else value
+        found[key] = (
+            {name: _slim(each) for name, each in value.items()} if key == "properties" else value
+        )
     choices = found.get("anyOf", ())
     if len(choices) == 2 and {"type": "null"} in choices:  # noqa: PLR2004 - one form and null
         del found["anyOf"]
         found |= next(choice for choice in choices if choice != {"type": "null"})
-    # That an argument may be left out stands under `required` already, and an object is open unless it says otherwise.
-    for key, usual in (("default", not found.get("default")), ("additionalProperties", found.get("additionalProperties") is True)):
+    # That an argument may be left out stands under `required` already, and an object is open unless
+    # it says otherwise.
+    for key, usual in (
+        ("default", not found.get("default")),
+        ("additionalProperties", found.get("additionalProperties") is True),
+    ):
         if usual:
             found.pop(key, None)
     return found

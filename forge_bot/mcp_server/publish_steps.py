@@ -1,4 +1,6 @@
-"""What becomes visible outside is done by the client: the argument lists for it, and what there is nothing to do about."""
+"""What becomes visible outside is done by the client: the argument lists for it, and what there is
+nothing to do about.
+"""
 
 from typing import NamedTuple
 
@@ -18,7 +20,9 @@ class PublishStep(NamedTuple):
 
 
 def publish_step(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
-    """The client's next step of a publication, or the report that there is none to take here, or that a person is asked first."""
+    """The client's next step of a publication, or the report that there is none to take here, or
+    that a person is asked first.
+    """
     match action.operation:
         case "pull-request":
             return _pull_request(run, action)
@@ -33,23 +37,33 @@ def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
     written = pull_request_text(run)
     run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
     if run.repository.remote_url() is None:
-        return _published(action, f"there is no remote to open a pull request at; its text is {PULL_REQUEST}")
+        return _published(
+            action, f"there is no remote to open a pull request at; its text is {PULL_REQUEST}"
+        )
     if not run.repository.pushed(state.branch):
         return _push(run)
     where = ("--head", state.branch, "--base", state.base_branch)
-    return PublishStep(("gh", "pr", "create", *where, "--title", written.title, "--body", written.body))
+    return PublishStep(
+        ("gh", "pr", "create", *where, "--title", written.title, "--body", written.body)
+    )
 
 
 def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
     source = run.state.source
     if run.state.flags.skip_pr:
-        return _published(action, f"the result was not posted to {source.url}: the run was begun with --nopr")
+        return _published(
+            action, f"the result was not posted to {source.url}: the run was begun with --nopr"
+        )
     if can_be_posted(run.pipeline, run.state):
         if not may_post(run.pipeline, run.state):
-            return PublicationAsked(key=f"{action.action_id}/asked", at=now(), action_id=action.action_id)
+            return PublicationAsked(
+                key=f"{action.action_id}/asked", at=now(), action_id=action.action_id
+            )
         return PublishStep(("gh", "issue", "comment", source.url, "--body", comment_text(run)))
     return _published(
-        action, f"the result was not posted to {source.url}: post {run.workspace.relative}/{run.pipeline.summary} there by hand"
+        action,
+        f"the result was not posted to {source.url}: post"
+        f" {run.workspace.relative}/{run.pipeline.summary} there by hand",
     )
 
 
@@ -60,11 +74,15 @@ def _last_push(run: Run, action: Exec) -> PublishStep | Published:
 
 
 def _push(run: Run) -> PublishStep:
-    return PublishStep(("git", "push", "--set-upstream", "origin", run.state.branch), setup_only=True)
+    return PublishStep(
+        ("git", "push", "--set-upstream", "origin", run.state.branch), setup_only=True
+    )
 
 
 def _published(action: Exec, detail: str, url: str = "") -> Published:
-    return Published(key=action.action_id, at=now(), action_id=action.action_id, detail=detail, url=url)
+    return Published(
+        key=action.action_id, at=now(), action_id=action.action_id, detail=detail, url=url
+    )
 
 
 def done_by_client(action: Exec, detail: str, url: str) -> Published:

@@ -1,4 +1,6 @@
-"""What can be read without changing anything: runs, their documents and logs, the repository, schemas, and this server itself."""
+"""What can be read without changing anything: runs, their documents and logs, the repository,
+schemas, and this server itself.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,18 +39,27 @@ class Queries:
     def __init__(self, roots: ServedFolders) -> None:
         self.roots = roots
 
-    # -- runs ------------------------------------------------------------------------------------------------------
+    # -- runs
+    # ----------------------------------------------------------------------------------------------
 
     def run(self, workspace: str, project: str = "") -> RunLocation:
-        """The run of that name or workspace, in a project or any served folder; one on a branch only if none is checked out.
+        """The run of that name or workspace, in a project or any served folder; one on a branch
+        only if none is checked out.
 
         Raises UnknownRun, NotServed, AmbiguousRun.
         """
         wanted = self.roots.wanted(project)
         roots, name = self.roots.named(workspace)
-        found = [spot for spot in self.roots.runs([root for root in roots if root in wanted]) if spot.info.name == name]
+        found = [
+            spot
+            for spot in self.roots.runs([root for root in roots if root in wanted])
+            if spot.info.name == name
+        ]
         if not found:
-            raise UnknownRun(f"There is no run {name!r} in the served folders.", hint="forge://project/{id}/runs lists those there are.")
+            raise UnknownRun(
+                f"There is no run {name!r} in the served folders.",
+                hint="forge://project/{id}/runs lists those there are.",
+            )
         here = [spot for spot in found if spot.here]
         if len(here) > 1:
             raise in_several(workspace)
@@ -65,19 +76,29 @@ class Queries:
 
     def log(self, name: str) -> JsonValue:
         """What happened, oldest first."""
-        return [entry.model_dump(mode="json", exclude_none=True) for entry in self.reading(name).state.log]
+        return [
+            entry.model_dump(mode="json", exclude_none=True)
+            for entry in self.reading(name).state.log
+        ]
 
     def artifacts(self, name: str) -> JsonValue:
-        """The run's documents: which phase wrote them, in which round, and what a reviewer said there."""
+        """The run's documents: which phase wrote them, in which round, and what a reviewer said
+        there.
+        """
         return _listed(name, self.reading(name).state)
 
     def artifact(self, name: str, artifact: str) -> str:
-        """A document. The request is cleaned of what nobody sees: strangers may have hidden words for a model in it."""
+        """A document. The request is cleaned of what nobody sees: strangers may have hidden words
+        for a model in it.
+        """
         if artifact == "request.md":
             return self.request(name)
         text = self.reading(name).artifact(artifact)
         if text is None:
-            raise UnknownArtifact(f"The run {name} has no {artifact}.", hint=f"forge://run/{name}/artifacts lists those there are.")
+            raise UnknownArtifact(
+                f"The run {name} has no {artifact}.",
+                hint=f"forge://run/{name}/artifacts lists those there are.",
+            )
         return text
 
     def request(self, name: str) -> str:
@@ -88,12 +109,15 @@ class Queries:
         text = request.text if request.source.type == "text" else clean(request.text).text
         return f"# {request.title}\n\n{text}\n"
 
-    # -- the repository --------------------------------------------------------------------------------------------
+    # -- the repository
+    # ----------------------------------------------------------------------------------------------
 
     def profile(self, project: str) -> JsonValue:
         """Languages, commands, conventions and layout at the commit that is checked out."""
         root = self.roots.root(project)
-        return profile_at(root.repository, root.repository.commit_id("HEAD"), root.config).model_dump(mode="json")
+        return profile_at(
+            root.repository, root.repository.commit_id("HEAD"), root.config
+        ).model_dump(mode="json")
 
     def runs(self, project: str) -> JsonValue:
         """The runs of a repository, newest first."""
@@ -110,11 +134,16 @@ class Queries:
         branch = root.branch
         profile = profile_at(root.repository, root.repository.commit_id("HEAD"), root.config)
         commands = [
-            f"- {kind}: `{' '.join(command.argv)}`" for kind in ("build", "test", "lint") for command in getattr(profile.commands, kind)
+            f"- {kind}: `{' '.join(command.argv)}`"
+            for kind in ("build", "test", "lint")
+            for command in getattr(profile.commands, kind)
         ]
-        languages = ", ".join(f"{language.name} ({language.percent}%)" for language in profile.languages)
+        languages = ", ".join(
+            f"{language.name} ({language.percent}%)" for language in profile.languages
+        )
         known = [
-            f"- {self.roots.workspace(root, info.name)}: {info.title} ({_where(info)}, {info.branch})"
+            f"- {self.roots.workspace(root, info.name)}: {info.title} ({_where(info)},"
+            f" {info.branch})"
             for info in root.runs()[:_RUNS_SHOWN]
             if not info.ended
         ]
@@ -127,19 +156,33 @@ class Queries:
         return "\n\n".join(parts) + "\n"
 
     def shelf(self) -> tuple[tuple[str, str, str, str], ...]:
-        """What a list of resources names by address: the served repositories, their pipelines, and the runs under way."""
+        """What a list of resources names by address: the served repositories, their pipelines, and
+        the runs under way.
+        """
         found: list[tuple[str, str, str, str]] = []
         for root in self.roots.all:
             found.append(
-                (f"forge://project/{root.id}/context", f"{root.id} context", "where the repository and its runs stand", "text/markdown")
+                (
+                    f"forge://project/{root.id}/context",
+                    f"{root.id} context",
+                    "where the repository and its runs stand",
+                    "text/markdown",
+                )
             )
             alive = [info for info in root.runs() if not info.ended][:_RUNS_SHOWN]
-            found += [(f"forge://run/{info.name}/state", info.name, info.title, "application/json") for info in alive]
-        found += [(f"forge://pipeline/{name}", name, about, "application/json") for name, about in described(self.roots)]
+            found += [
+                (f"forge://run/{info.name}/state", info.name, info.title, "application/json")
+                for info in alive
+            ]
+        found += [
+            (f"forge://pipeline/{name}", name, about, "application/json")
+            for name, about in described(self.roots)
+        ]
         # Several folders may have the same run.
         return tuple({entry[0]: entry for entry in found}.values())
 
-    # -- schemas and the server ------------------------------------------------------------------------------------
+    # -- schemas and the server
+    # ----------------------------------------------------------------------------------------------
 
     def pipeline(self, name: str) -> JsonValue:
         """A pipeline's descriptor."""
@@ -190,7 +233,10 @@ def _listed(name: str, state: State) -> JsonValue:
 
 def phases(found: RunSnapshot) -> JsonValue:
     """Every phase and how it stands."""
-    return [{"id": row.phase, "label": row.label, "standing": row.standing, "note": row.note} for row in rows(found.pipeline, found.state)]
+    return [
+        {"id": row.phase, "label": row.label, "standing": row.standing, "note": row.note}
+        for row in rows(found.pipeline, found.state)
+    ]
 
 
 def errors_schema() -> JsonValue:
@@ -209,7 +255,12 @@ def errors_schema() -> JsonValue:
 
 def taxonomy() -> JsonValue:
     """The kinds of parts this server is made of, and which is a kind of which."""
-    return {"tiers": [{"tier": name, "what": what, "subtype_of": _PARENTS.get(name)} for name, what in TIERS.items()]}
+    return {
+        "tiers": [
+            {"tier": name, "what": what, "subtype_of": _PARENTS.get(name)}
+            for name, what in TIERS.items()
+        ]
+    }
 
 
 def state_schema() -> JsonValue:

@@ -5,12 +5,20 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from forge_bot.mcp_server.markdown_embed import beginning, patch, settled, shares
-from forge_bot.mcp_server.wire import Discussion, EffortOption, NeedsConfirmation, NeedsDiscussion, Proposal, Ready
+from forge_bot.mcp_server.wire import (
+    Discussion,
+    EffortOption,
+    NeedsConfirmation,
+    NeedsDiscussion,
+    Proposal,
+    Ready,
+)
 from forge_bot.prompts.escape import show_source
 from forge_bot.runs.question import Question, ShownDocument
 
 LONGEST = 24_000
-"""Characters of a question in words, a few more when code has to be closed. No client is known that shows less of a form."""
+"""Characters of a question in words, a few more when code has to be closed. No client is known that
+shows less of a form."""
 
 _FEWEST = 400
 """Characters that each document gets, however long the rest of the question is."""
@@ -27,21 +35,37 @@ class Presented(NamedTuple):
 
 
 def presented(asked: Question, run: str, workspace: str) -> Presented:
-    """The question as Markdown: what is decided, for which version, what each answer does and what speaks against it; then the documents.
+    """The question as Markdown: what is decided, for which version, what each answer does and what
+    speaks against it; then the documents.
 
-    What does not fit is cut at the end of each document, which says so and where the whole of it stands.
+    What does not fit is cut at the end of each document, which says so and where the whole of it
+    stands.
     """
     first, last = _about(asked), _against(asked)
     room = LONGEST - sum(len(part) + 2 for part in (*first, *last))
     if asked.data.difference:
         shown = beginning(asked.data.difference, room // 3)
-        more = "\n\n_This difference is cut; the documents below are the version that counts._" if shown != asked.data.difference else ""
+        more = (
+            "\n\n_This difference is cut; the documents below are the version that counts._"
+            if shown != asked.data.difference
+            else ""
+        )
         last.append(f"**What changed since the version shown before**\n\n{patch(shown)}{more}")
         room -= len(last[-1])
     documents = asked.data.documents
-    sizes = shares([len(document.text) for document in documents], max(room - 300 * len(documents), _FEWEST * len(documents)))
-    papers = [_paper(document, size, run, workspace) for document, size in zip(documents, sizes, strict=True)]
-    cut = tuple(document.name for document, size in zip(documents, sizes, strict=True) if size < len(document.text))
+    sizes = shares(
+        [len(document.text) for document in documents],
+        max(room - 300 * len(documents), _FEWEST * len(documents)),
+    )
+    papers = [
+        _paper(document, size, run, workspace)
+        for document, size in zip(documents, sizes, strict=True)
+    ]
+    cut = tuple(
+        document.name
+        for document, size in zip(documents, sizes, strict=True)
+        if size < len(document.text)
+    )
     return Presented("\n\n".join([*first, *_warned(cut, workspace), *last, *papers]), cut)
 
 
@@ -49,7 +73,9 @@ def _about(asked: Question) -> list[str]:
     """What is decided, the version it is bound to, and the meaning of the answers."""
     parts = [f"## {asked.title}", *(settled(line) for line in asked.data.decision)]
     if asked.data.digest:
-        parts.append(f"Version: `{asked.data.digest[:12]}`. An answer counts for this version only.")
+        parts.append(
+            f"Version: `{asked.data.digest[:12]}`. An answer counts for this version only."
+        )
     return [*parts, "\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in asked.actions)]
 
 
@@ -59,9 +85,15 @@ def _against(asked: Question) -> list[str]:
     if data.risks:
         parts.append("**Risks**\n\n" + "\n".join(f"- {_line(risk)}" for risk in data.risks))
     if data.findings:
-        shown = [f"- [{finding.severity.value}] {_line(finding.description)}" for finding in data.findings[:_MOST_FINDINGS]]
+        shown = [
+            f"- [{finding.severity.value}] {_line(finding.description)}"
+            for finding in data.findings[:_MOST_FINDINGS]
+        ]
         more = len(data.findings) - len(shown)
-        parts.append("**Findings**\n\n" + "\n".join([*shown, *([f"- … and {more} more in the documents"] if more else [])]))
+        parts.append(
+            "**Findings**\n\n"
+            + "\n".join([*shown, *([f"- … and {more} more in the documents"] if more else [])])
+        )
     return parts
 
 
@@ -69,17 +101,33 @@ def _warned(cut: tuple[str, ...], workspace: str) -> list[str]:
     if not cut:
         return []
     names = ", ".join(f"{workspace}/{name}" for name in cut)
-    return [f"⚠ **Not all of it is shown here.** Only the beginning of {names} is; an approval counts for the whole. Read it there first."]
+    return [
+        (
+            f"⚠ **Not all of it is shown here.** Only the beginning of {names} is; an approval"
+            " counts for the whole. Read it there first."
+        )
+    ]
 
 
 def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
     shown = beginning(document.text, size)
-    body = patch(shown) if document.name.endswith(".patch") else show_source(shown) if document.hidden else settled(shown)
+    body = (
+        patch(shown)
+        if document.name.endswith(".patch")
+        else show_source(shown)
+        if document.hidden
+        else settled(shown)
+    )
     path = f"{workspace}/{document.name}"
     if len(shown) == len(document.text):
         return f"### {path}\n\n{body}"
-    where = f"the whole of it is {path} in the work tree, or forge://run/{run}/artifact/{document.name}"
-    return f"### {path} (only its beginning)\n\n{body}\n\n**[… cut here after {len(shown):,} characters: {where}]**"
+    where = (
+        f"the whole of it is {path} in the work tree, or forge://run/{run}/artifact/{document.name}"
+    )
+    return (
+        f"### {path} (only its beginning)\n\n{body}\n\n**[… cut here after {len(shown):,}"
+        f" characters: {where}]**"
+    )
 
 
 def _line(text: str) -> str:
@@ -94,22 +142,43 @@ def component(asked: Question) -> dict[str, JsonValue]:
 
 
 def beforehand(answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str, JsonValue]:
-    """What goes along with an answer before a run begins: the question as data, and what comes next."""
+    """What goes along with an answer before a run begins: the question as data, and what comes
+    next.
+    """
     match answer:
         case NeedsConfirmation(needs_user_confirmation=proposal):
-            beside: dict[str, JsonValue] = {"estimate": answer.estimate} if answer.estimate is not None else {}
-            return {"hints": {"next": "ask the person, then call again with user_confirmation"}, "ui": _choice(proposal), **beside}
+            beside: dict[str, JsonValue] = (
+                {"estimate": answer.estimate} if answer.estimate is not None else {}
+            )
+            return {
+                "hints": {"next": "ask the person, then call again with user_confirmation"},
+                "ui": _choice(proposal),
+                **beside,
+            }
         case NeedsDiscussion(needs_discussion=discussion):
-            return {"hints": {"next": "ask the person, then call again with discussion_answers"}, "ui": _form(discussion)}
+            return {
+                "hints": {"next": "ask the person, then call again with discussion_answers"},
+                "ui": _form(discussion),
+            }
         case Ready():
-            following = f"git checkout -b {answer.branch}, then pipeline_next_action" if answer.create_branch else "pipeline_next_action"
+            following = (
+                f"git checkout -b {answer.branch}, then pipeline_next_action"
+                if answer.create_branch
+                else "pipeline_next_action"
+            )
             return {"hints": {"next": following}}
 
 
 def choice_in_words(proposal: Proposal) -> str:
     """Return what each effort leaves out, and the branch that is checked out, for a form."""
-    lines = [f"- `{effort}`: {_left_out(option)}" for effort, option in proposal.effort_options.items()]
-    here = f"The branch `{proposal.current_branch}` is checked out." if proposal.current_branch else "No branch is checked out."
+    lines = [
+        f"- `{effort}`: {_left_out(option)}" for effort, option in proposal.effort_options.items()
+    ]
+    here = (
+        f"The branch `{proposal.current_branch}` is checked out."
+        if proposal.current_branch
+        else "No branch is checked out."
+    )
     return "\n".join((*lines, "", here))
 
 
@@ -120,11 +189,29 @@ def _left_out(option: EffortOption) -> str:
 
 
 def _choice(proposal: Proposal) -> dict[str, JsonValue]:
-    actions: list[JsonValue] = [{"answer": effort.value, "effect": _left_out(option)} for effort, option in proposal.effort_options.items()]
-    data = proposal.model_dump(mode="json", include={"detected_effort", "current_branch", "is_main_branch", "enriched_request_body"})
-    return {"kind": "confirmation", "title": "Effort and branch", "data": data, "actions": actions, "requires_response": True}
+    actions: list[JsonValue] = [
+        {"answer": effort.value, "effect": _left_out(option)}
+        for effort, option in proposal.effort_options.items()
+    ]
+    data = proposal.model_dump(
+        mode="json",
+        include={"detected_effort", "current_branch", "is_main_branch", "enriched_request_body"},
+    )
+    return {
+        "kind": "confirmation",
+        "title": "Effort and branch",
+        "data": data,
+        "actions": actions,
+        "requires_response": True,
+    }
 
 
 def _form(discussion: Discussion) -> dict[str, JsonValue]:
     data: dict[str, JsonValue] = {"questions": list(discussion.questions)}
-    return {"kind": "input", "title": "Before it begins", "data": data, "actions": [], "requires_response": True}
+    return {
+        "kind": "input",
+        "title": "Before it begins",
+        "data": data,
+        "actions": [],
+        "requires_response": True,
+    }

@@ -1,4 +1,6 @@
-"""Lines from a client that are no messages: mended where that can be done, else answered, so that nobody waits for ever."""
+"""Lines from a client that are no messages: mended where that can be done, else answered, so that
+nobody waits for ever.
+"""
 
 import json
 import re
@@ -14,17 +16,25 @@ _NOTHING = re.compile(r"\s*")
 
 
 def mended(error: Exception) -> SessionMessage | None:
-    """The message that a line was meant to be: JSON may spell halves of characters, which no text can hold. None if it is none."""
+    """The message that a line was meant to be: JSON may spell halves of characters, which no text
+    can hold. None if it is none.
+    """
     line = _line(error)
     try:
         value = json.loads(line)
-        return SessionMessage(jsonrpc_message_adapter.validate_json(sendable(json.dumps(value, ensure_ascii=False)), by_name=False))
+        return SessionMessage(
+            jsonrpc_message_adapter.validate_json(
+                sendable(json.dumps(value, ensure_ascii=False)), by_name=False
+            )
+        )
     except (ValueError, RecursionError):
         return None
 
 
 def answer_to(error: Exception) -> SessionMessage | None:
-    """What a client hears whose line is no message (JSON-RPC 2.0, section 5.1); None for a line without a word."""
+    """What a client hears whose line is no message (JSON-RPC 2.0, section 5.1); None for a line
+    without a word.
+    """
     line = _line(error)
     if _NOTHING.fullmatch(line):
         return None
@@ -58,7 +68,10 @@ def _line(error: Exception) -> str:
     """The line that the SDK could not read."""
     if not isinstance(error, ValidationError):
         return "?"
-    given: list[object] = [each["input"] for each in error.errors(include_url=False, include_context=False)]
-    # What is not JSON comes as it is; a message that fits no form comes as a value, its parts beside the whole.
+    given: list[object] = [
+        each["input"] for each in error.errors(include_url=False, include_context=False)
+    ]
+    # What is not JSON comes as it is; a message that fits no form comes as a value, its parts
+    # beside the whole.
     whole = next((cast("object", value) for value in given if isinstance(value, dict)), given[0])
     return whole if isinstance(whole, str) else json.dumps(whole, default=str)

@@ -82,7 +82,9 @@ def _about_forge(server: ForgeServer, desk: LazyService) -> None:
         ("errors", "every error, with its way out"),
         ("taxonomy", "the kinds of parts forge-bot is made of"),
     ):
-        server.resource(f"forge://schema/{name}", name=f"schema-{name}", description=what, mime_type=JSON)(_schema(name))
+        server.resource(
+            f"forge://schema/{name}", name=f"schema-{name}", description=what, mime_type=JSON
+        )(_schema(name))
 
     @server.resource("forge://mcp/roots", mime_type=JSON)
     async def roots() -> str:
@@ -111,7 +113,10 @@ def _schema(name: str) -> Callable[[], Any]:
 async def described(server: ForgeServer) -> dict[str, JsonValue]:
     """Tools, resources, prompts and what comes beside answers."""
     return {
-        "tools": [{"name": tool.name, "description": tool.description or ""} for tool in await server.list_tools()],
+        "tools": [
+            {"name": tool.name, "description": tool.description or ""}
+            for tool in await server.list_tools()
+        ],
         "resources": [resource.uri for resource in await server.list_resources()],
         "templates": [template.uri_template for template in await server.list_resource_templates()],
         "prompts": [prompt.name for prompt in await server.list_prompts()],

@@ -1,4 +1,6 @@
-"""The tools beside the loop, as plain functions: resuming, sending back, ending, and looking at what runs took and taught."""
+"""The tools beside the loop, as plain functions: resuming, sending back, ending, and looking at
+what runs took and taught.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -54,16 +56,21 @@ _ALL = 100_000
 class RunManagement:
     """Everything a client may do with runs beside working them off."""
 
-    def __init__(self, roots: ServedFolders, turns: Turns, workshop: CheckWorktree, looking: Queries) -> None:
+    def __init__(
+        self, roots: ServedFolders, turns: Turns, workshop: CheckWorktree, looking: Queries
+    ) -> None:
         self.roots = roots
         self.turns = turns
         self.workshop = workshop
         self.looking = looking
 
-    # -- where things stand ----------------------------------------------------------------------------------------
+    # -- where things stand
+    # ----------------------------------------------------------------------------------------------
 
     def orient(self, tier: Literal["L0", "L1", "L2"], project: str) -> Orientation:
-        """A status of a few words, of one project or of all; L1 names the runs under way, L2 brings the whole context along."""
+        """A status of a few words, of one project or of all; L1 names the runs under way, L2 brings
+        the whole context along.
+        """
         roots = self.roots.wanted(project)
         alive = [spot for spot in self.roots.runs(roots) if not spot.info.ended]
         link, *others = (f"forge://project/{root.id}/context" for root in roots)
@@ -77,78 +84,112 @@ class RunManagement:
         )
         if tier == "L0":
             return short
-        more: dict[str, Any] = {"branch": roots[0].branch, "under_way": tuple(self.looking.line(spot) for spot in alive)}
+        more: dict[str, Any] = {
+            "branch": roots[0].branch,
+            "under_way": tuple(self.looking.line(spot) for spot in alive),
+        }
         if tier == "L2":
             more["context"] = "\n".join(self.looking.context(root.id) for root in roots)
         return short.model_copy(update=more)
 
     def resume_info(self, workspace: str) -> ResumeInfo:
-        """Where a run stands; one on a branch that is not checked out is named with the way to it."""
+        """Where a run stands; one on a branch that is not checked out is named with the way to
+        it.
+        """
         spot = self.looking.run(workspace)
         root, info = spot.root, spot.info
         found = run_snapshot(root.repository, info, root.config)
         # Before its first commit a run lies in the work tree, and its branch may be nowhere.
-        unborn = run_in(root.path, info.name) is not None and not root.repository.branch_exists(info.branch)
+        unborn = run_in(root.path, info.name) is not None and not root.repository.branch_exists(
+            info.branch
+        )
         here = root.branch == info.branch or unborn
         return _resume_info(found, self.roots.workspace(root, info.name), here=here)
 
     def run_list(self, *, ended: bool) -> RunList:
         """The runs of all served folders, with those that are over if wanted."""
         found = self.roots.runs(self.roots.all)
-        return RunList(runs=tuple(self.looking.line(spot) for spot in found if ended or not spot.info.ended))
+        return RunList(
+            runs=tuple(self.looking.line(spot) for spot in found if ended or not spot.info.ended)
+        )
 
-    def control(self, workspace: str, wanted: Wanted, client: str, confirmed: str = "") -> Controlled | PastQuestion:
-        """End a run, or send it back to a phase that it has reached. Raises BadOption, NothingToRetry, RunEnded.
+    def control(
+        self, workspace: str, wanted: Wanted, client: str, confirmed: str = ""
+    ) -> Controlled | PastQuestion:
+        """End a run, or send it back to a phase that it has reached. Raises BadOption,
+        NothingToRetry, RunEnded.
 
-        Past an open question a person decides: what they are to be asked comes back, and nothing is done. `confirmed` is the
-        action id of the question that they let it pass.
+        Past an open question a person decides: what they are to be asked comes back, and nothing is
+        done. `confirmed` is the action id of the question that they let it pass.
         """
         spot = self.roots.spot(workspace)
         if wanted.operation == "abandon":
             self.workshop.call_off(spot)
         with client_run(spot, self.turns, ending=wanted.operation == "abandon") as run:
-            target = phase_named(run.pipeline, wanted.phase) if wanted.phase else run.state.current_phase
+            target = (
+                phase_named(run.pipeline, wanted.phase) if wanted.phase else run.state.current_phase
+            )
             if wanted.operation == "retry":
                 check_documents(run, target)
             if run.state.gate is not None and confirmed != run.action.action_id:
                 return past_question(run, wanted, target, str(spot.root.path))
-            by, via = (person(), VIA_CLIENT) if confirmed else (f"{client or 'an MCP client'}, unverified", VIA)
+            by, via = (
+                (person(), VIA_CLIENT)
+                if confirmed
+                else (f"{client or 'an MCP client'}, unverified", VIA)
+            )
             if wanted.operation == "abandon":
-                run.tell(answer(run, PersonAnswer(answer=Answer.ABANDON, notes=wanted.notes), via, by=by))
+                run.tell(
+                    answer(run, PersonAnswer(answer=Answer.ABANDON, notes=wanted.notes), via, by=by)
+                )
             else:
                 key = f"retry-{uuid4().hex}"
-                run.tell(RetryAsked(key=key, at=now(), phase=target, notes=wanted.notes, by=by, via=via))
+                run.tell(
+                    RetryAsked(key=key, at=now(), phase=target, notes=wanted.notes, by=by, via=via)
+                )
             state = run.state
             return Controlled(
                 workspace=self.roots.workspace(spot.root, run.name),
                 operation=wanted.operation,
                 current_phase=state.current_phase,
                 status=state.current_phase_status.value,
-                instruction="nothing is left to do; the branch stays" if state.ended else "call pipeline_next_action",
+                instruction=(
+                    "nothing is left to do; the branch stays"
+                    if state.ended
+                    else "call pipeline_next_action"
+                ),
             )
 
-    # -- what earlier runs teach -----------------------------------------------------------------------------------
+    # -- what earlier runs teach
+    # ----------------------------------------------------------------------------------------------
 
     def history(self, query: str, about: About, limit: int, project: str) -> Findings:
-        """A project's earlier runs like a text, what reviewers kept finding there, or where runs got stuck. Raises NotServed."""
+        """A project's earlier runs like a text, what reviewers kept finding there, or where runs
+        got stuck. Raises NotServed.
+        """
         root = self.roots.root(project)
         past = _history(root)
         count = min(max(limit, 1), _MOST)
         return Findings(results=_taught(past, query, about, count), runs=len(root.runs()))
 
     def analytics(self, kind: Kind, workspace: str, effort: str, project: str) -> Numbers:
-        """What a run took, what one of an effort will probably take in a project, or all its runs together. Raises NotServed."""
+        """What a run took, what one of an effort will probably take in a project, or all its runs
+        together. Raises NotServed.
+        """
         if kind == "summary":
             found = self.looking.reading(workspace, project)
             raw = raw_file(found.repository, found.info, REPORTS) or b""
             reported = read_reported(raw.decode("utf-8", "replace"))
-            return Numbers(about=found.state.run, numbers={**_summary(found.state), **_of_all_rounds(reported)})
+            return Numbers(
+                about=found.state.run, numbers={**_summary(found.state), **_of_all_rounds(reported)}
+            )
         root = self.roots.root(project)
         if kind == "estimate":
             return Numbers(about=effort, numbers=_estimated(root, effort))
         return Numbers(about=root.id, numbers=_repository(root))
 
-    # -- documents and preferences ---------------------------------------------------------------------------------
+    # -- documents and preferences
+    # ----------------------------------------------------------------------------------------------
 
     def validate(self, workspace: str, artifact: str) -> Validation:
         """Read a document as the report on it would, without reporting. Raises UnknownArtifact."""
@@ -157,15 +198,21 @@ class RunManagement:
         name = artifact.strip().rpartition("/")[2]
         text = found.artifact(name)
         if text is None:
-            raise UnknownArtifact(f"There is no {name} in {SPECS}/{spot.info.name}.", hint="Write it there first.")
+            raise UnknownArtifact(
+                f"There is no {name} in {SPECS}/{spot.info.name}.", hint="Write it there first."
+            )
         return _validated(found, name, text)
 
     def preferences(self, wanted: Mapping[str, Any] | None, project: str) -> SavedPreferences:
-        """What is kept for new runs of a project; replaced by `wanted` if that is given. Raises NotServed."""
+        """What is kept for new runs of a project; replaced by `wanted` if that is given. Raises
+        NotServed.
+        """
         repository = self.roots.root(project).repository
         if wanted is not None:
             set_preferences(repository, Preferences.model_validate(wanted))
-        return SavedPreferences(preferences=preferences(repository).model_dump(mode="json", exclude_defaults=True))
+        return SavedPreferences(
+            preferences=preferences(repository).model_dump(mode="json", exclude_defaults=True)
+        )
 
 
 def _resume_info(found: RunSnapshot, workspace: str, *, here: bool) -> ResumeInfo:
@@ -173,7 +220,11 @@ def _resume_info(found: RunSnapshot, workspace: str, *, here: bool) -> ResumeInf
 
     state = found.state
     action = next_action(found.pipeline, state)
-    go = "call pipeline_next_action" if here else f"git switch {state.branch}, then call pipeline_next_action"
+    go = (
+        "call pipeline_next_action"
+        if here
+        else f"git switch {state.branch}, then call pipeline_next_action"
+    )
     return ResumeInfo(
         workspace=workspace,
         spec_name=state.run.partition("-")[2],
@@ -194,12 +245,16 @@ def _resume_info(found: RunSnapshot, workspace: str, *, here: bool) -> ResumeInf
         total_tasks=len(state.tasks),
         total_tokens=state.usage.input_tokens + state.usage.output_tokens,
         total_duration_ms=state.usage.duration_ms,
-        outstanding=f"{action.type} {action.agent}" if isinstance(action, SpawnAgent) else action.type,
+        outstanding=(
+            f"{action.type} {action.agent}" if isinstance(action, SpawnAgent) else action.type
+        ),
         instruction="nothing is left to do" if state.ended else go,
     )
 
 
-def _taught(past: History, query: str, about: About, count: int) -> tuple[dict[str, JsonValue], ...]:
+def _taught(
+    past: History, query: str, about: About, count: int
+) -> tuple[dict[str, JsonValue], ...]:
     match about:
         case "runs":
             return tuple(entry.model_dump(mode="json") for entry in past.similar(query, count))
@@ -218,10 +273,15 @@ def _summary(state: State) -> dict[str, JsonValue]:
         "total_duration_ms": state.usage.duration_ms,
         "cost_usd": str(state.usage.cost) if state.usage.cost is not None else None,
         "calls": state.usage.calls,
-        "phases_executed": len([phase for phase in state.completed_phases if phase not in state.skipped_phases]),
+        "phases_executed": len(
+            [phase for phase in state.completed_phases if phase not in state.skipped_phases]
+        ),
         "phases_skipped": len(state.skipped_phases),
         "retries": sum(max(count - 1, 0) for count in state.visits.values()),
-        "review_findings": {severity.value: sum(finding.severity is severity for finding in findings) for severity in Severity},
+        "review_findings": {
+            severity.value: sum(finding.severity is severity for finding in findings)
+            for severity in Severity
+        },
         "tasks": _tasks(state.tasks),
     }
 
@@ -229,7 +289,9 @@ def _summary(state: State) -> dict[str, JsonValue]:
 def _of_all_rounds(reported: ReviewReports) -> dict[str, JsonValue]:
     counts = Counter(finding.severity.value for _, finding in reported.findings)
     return {
-        "review_findings_all_rounds": {severity.value: counts[severity.value] for severity in Severity},
+        "review_findings_all_rounds": {
+            severity.value: counts[severity.value] for severity in Severity
+        },
         "rejections": [{"where": where, "notes": notes} for where, notes in reported.rejections],
     }
 
@@ -245,7 +307,9 @@ def _estimated(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
     try:
         wanted = Effort(effort.strip().upper())
     except ValueError:
-        raise BadArguments(f"effort {effort!r} does not exist: it is one of {', '.join(Effort)}.") from None
+        raise BadArguments(
+            f"effort {effort!r} does not exist: it is one of {', '.join(Effort)}."
+        ) from None
     config = root.config
     pipeline = load_pipeline(config.pipeline, root.repository.text_here)
     models = {tier: config.model_for(tier) for tier in Tier}
@@ -255,7 +319,9 @@ def _estimated(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
 
 
 def _history(root: ServedFolder) -> History:
-    """What earlier runs left in a project. Where its pipeline cannot be read, their states and reports still tell."""
+    """What earlier runs left in a project. Where its pipeline cannot be read, their states and
+    reports still tell.
+    """
     try:
         documents = DocumentNames.of(load_pipeline(root.config.pipeline, root.repository.text_here))
     except (BadPipeline, PipelineNotRunnable):
@@ -270,8 +336,12 @@ def _repository(root: ServedFolder) -> dict[str, JsonValue]:
     efforts: dict[str, JsonValue] = {}
     for info in known:
         efforts[info.effort] = sum(other.effort == info.effort for other in known)
-    findings: list[JsonValue] = [entry.model_dump(mode="json") for entry in said if not entry.by_person]
-    rejections: list[JsonValue] = [entry.model_dump(mode="json") for entry in said if entry.by_person]
+    findings: list[JsonValue] = [
+        entry.model_dump(mode="json") for entry in said if not entry.by_person
+    ]
+    rejections: list[JsonValue] = [
+        entry.model_dump(mode="json") for entry in said if entry.by_person
+    ]
     return {
         "runs": len(known),
         "completed": sum(info.status == "completed" for info in known),
@@ -291,7 +361,11 @@ def _validated(found: RunSnapshot, name: str, text: str) -> Validation:
 
         _, headings = agent_and_headings(phase, found.state)
         verdicts = phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else ()
-        contract = ArtifactContract(headings=headings, verdicts=verdicts, tasks=isinstance(phase, AgentPhase) and phase.tasks)
+        contract = ArtifactContract(
+            headings=headings,
+            verdicts=verdicts,
+            tasks=isinstance(phase, AgentPhase) and phase.tasks,
+        )
         seen = contract.inspect(text)
         unreadable = seen.verdict is not None and seen.verdict.value == "UNREADABLE"
         return Validation(
@@ -307,4 +381,6 @@ def _validated(found: RunSnapshot, name: str, text: str) -> Validation:
 
 
 def _writes(pattern: str, name: str, state: State) -> bool:
-    return name == pattern or name in {pattern.replace("{task}", task.spec.id) for task in state.tasks}
+    return name == pattern or name in {
+        pattern.replace("{task}", task.spec.id) for task in state.tasks
+    }

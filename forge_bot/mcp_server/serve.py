@@ -16,13 +16,17 @@ TOKEN = "FORGE_BOT_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a toke
 
 
 def serve_stdio(folders: Sequence[Path], *, named: bool = True) -> int:
-    """Serve one client over stdin and stdout until it goes away. Folders that nobody `named` may give way to those it has open."""
+    """Serve one client over stdin and stdout until it goes away. Folders that nobody `named` may
+    give way to those it has open.
+    """
     _made(folders, named=named).run("stdio")
     return 0
 
 
 def serve_http(folders: Sequence[Path], port: int, environ: Mapping[str, str] = os.environ) -> int:
-    """Serve many clients over HTTP on this machine until the process is told to stop. The token is told on stderr if none was set."""
+    """Serve many clients over HTTP on this machine until the process is told to stop. The token is
+    told on stderr if none was set.
+    """
     server = _made(folders)
     from forge_bot.mcp_server.http import LOOPBACK, PATH, door, listen
 
@@ -38,12 +42,16 @@ def serve_http(folders: Sequence[Path], port: int, environ: Mapping[str, str] = 
 
 
 def _made(folders: Sequence[Path], *, named: bool = True) -> "ForgeServer":
-    # Importing makes many objects that all stay: looking through them for garbage takes a tenth of the start.
+    # Importing makes many objects that all stay: looking through them for garbage takes a tenth of
+    # the start.
     gc.disable()
     from forge_bot.mcp_server.server import make_server
     from forge_bot.mcp_server.service_calls import LazyService
 
-    server = make_server(LazyService([folder.absolute() for folder in folders], named=named), debug=DEBUG in os.environ)
+    server = make_server(
+        LazyService([folder.absolute() for folder in folders], named=named),
+        debug=DEBUG in os.environ,
+    )
     gc.freeze()
     gc.enable()
     return server

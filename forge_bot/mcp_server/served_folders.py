@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.errors import AmbiguousRun, DetachedHead, ForgeError, NotServed, UnknownWorkspace, WrongBranch
+from forge_bot.errors import (
+    AmbiguousRun,
+    DetachedHead,
+    ForgeError,
+    NotServed,
+    UnknownWorkspace,
+    WrongBranch,
+)
 from forge_bot.git import Repository
 from forge_bot.runs.resolve import RunInfo, run_in, runs
 from forge_bot.settings import Config, load_config
@@ -35,19 +42,29 @@ class ServedFolder:
 
     @property
     def branch(self) -> str:
-        """The branch that is checked out; empty where none is, as in many jobs of CI. Raises NoCommits."""
+        """The branch that is checked out; empty where none is, as in many jobs of CI. Raises
+        NoCommits.
+        """
         try:
             return self.repository.head().branch
         except DetachedHead:
             return ""
 
     def runs(self) -> tuple[RunInfo, ...]:
-        """The runs of the repository, newest first; one whose branch is not made yet is among them."""
+        """The runs of the repository, newest first; one whose branch is not made yet is among
+        them.
+        """
         known = runs(self.repository)
         names = {info.name for info in known}
         folder = self.path / SPECS
-        here = [run_in(self.path, path.name) for path in folder.iterdir()] if folder.is_dir() else []
-        fresh = [info for info in here if info and info.name not in names and not self.repository.branch_exists(info.branch)]
+        here = (
+            [run_in(self.path, path.name) for path in folder.iterdir()] if folder.is_dir() else []
+        )
+        fresh = [
+            info
+            for info in here
+            if info and info.name not in names and not self.repository.branch_exists(info.branch)
+        ]
         return (*fresh, *known)
 
 
@@ -60,7 +77,9 @@ class RunLocation:
 
     @property
     def here(self) -> bool:
-        """Whether the run lies in the very work tree that is served, and not on a branch only or in another work tree."""
+        """Whether the run lies in the very work tree that is served, and not on a branch only or in
+        another work tree.
+        """
         return self.info.tree is not None and self.info.tree.resolve() == self.root.path
 
     @property
@@ -70,7 +89,9 @@ class RunLocation:
 
 
 class ServedFolders:
-    """All served folders. A folder is looked at when it is first needed, so that the server is there at once."""
+    """All served folders. A folder is looked at when it is first needed, so that the server is
+    there at once.
+    """
 
     def __init__(self, folders: Sequence[Path], *, named: bool = True) -> None:
         self._folders = tuple(folders)
@@ -80,23 +101,35 @@ class ServedFolders:
 
     @property
     def all(self) -> tuple[ServedFolder, ...]:
-        """The served repositories, the default one first. Raises NotARepository for a folder that is none."""
+        """The served repositories, the default one first. Raises NotARepository for a folder that
+        is none.
+        """
         with self._looking:
             if self._roots is None:
                 found = dict.fromkeys(Repository.find(folder) for folder in self._folders)
                 names = [repository.root.name for repository in found]
-                ids = [name if names.count(name) == 1 else f"{name}-{number}" for number, name in enumerate(names, 1)]
-                self._roots = tuple(ServedFolder(name, repository) for name, repository in zip(ids, found, strict=True))
+                ids = [
+                    name if names.count(name) == 1 else f"{name}-{number}"
+                    for number, name in enumerate(names, 1)
+                ]
+                self._roots = tuple(
+                    ServedFolder(name, repository)
+                    for name, repository in zip(ids, found, strict=True)
+                )
             return self._roots
 
     @property
     def undecided(self) -> bool:
-        """Whether it matters which folders the client has open: several are served, or nobody named one and none is found here."""
+        """Whether it matters which folders the client has open: several are served, or nobody named
+        one and none is found here.
+        """
         return len(self._folders) > 1 or self._lost
 
     @property
     def _lost(self) -> bool:
-        """Whether nobody named a folder, and the one we were started in is no repository: editors start their servers anywhere."""
+        """Whether nobody named a folder, and the one we were started in is no repository: editors
+        start their servers anywhere.
+        """
         if self._named:
             return False
         try:
@@ -105,16 +138,28 @@ class ServedFolders:
             return True
 
     def welcome(self, opened: Sequence[Path]) -> None:
-        """Serve the repositories that the client has open, where nobody named a folder and none is found here."""
+        """Serve the repositories that the client has open, where nobody named a folder and none is
+        found here.
+        """
         guests = [folder for folder in opened if _is_repository(folder)]
         if guests and self._lost:
             with self._looking:
                 self._folders, self._roots = tuple(guests), None
 
     def open_one(self, opened: Sequence[Path]) -> str:
-        """The first served folder that the client has open, as a project; empty for the default one."""
+        """The first served folder that the client has open, as a project; empty for the default
+        one.
+        """
         places = [Path(os.path.realpath(folder)) for folder in opened]
-        return next((str(root.path) for place in places for root in self.all if place.is_relative_to(root.path)), "")
+        return next(
+            (
+                str(root.path)
+                for place in places
+                for root in self.all
+                if place.is_relative_to(root.path)
+            ),
+            "",
+        )
 
     def root(self, wanted: str = "") -> ServedFolder:
         """The root of that id or path; the first one for an empty name. Raises NotServed."""
@@ -130,12 +175,16 @@ class ServedFolders:
         return (self.root(project),) if project else self.all
 
     def workspace(self, root: ServedFolder, name: str) -> str:
-        """What names a run's folder to a client: in the default root the path within, elsewhere the absolute one."""
+        """What names a run's folder to a client: in the default root the path within, elsewhere the
+        absolute one.
+        """
         relative = f"{SPECS}/{name}"
         return relative if root is self.all[0] else f"{root.path}/{relative}"
 
     def runs(self, roots: Sequence[ServedFolder]) -> tuple[RunLocation, ...]:
-        """The runs of some roots, newest first. Where several are work trees of one repository, each run once: where it is checked out."""
+        """The runs of some roots, newest first. Where several are work trees of one repository,
+        each run once: where it is checked out.
+        """
         found: dict[tuple[Path, str], RunLocation] = {}
         for root in roots:
             for info in root.runs():
@@ -145,13 +194,21 @@ class ServedFolders:
         return tuple(sorted(found.values(), key=lambda spot: spot.info.updated_at, reverse=True))
 
     def around(self, workspace: str) -> ServedFolder:
-        """The root in which a workspace lies or is to lie: that of an absolute path, else the first. Raises NotServed."""
+        """The root in which a workspace lies or is to lie: that of an absolute path, else the
+        first. Raises NotServed.
+        """
         return self.named(workspace)[0][0]
 
     def spot(self, workspace: str) -> RunLocation:
-        """The run in a workspace, `.specs/NAME` or an absolute path. Raises NotServed, UnknownWorkspace, AmbiguousRun, WrongBranch."""
+        """The run in a workspace, `.specs/NAME` or an absolute path. Raises NotServed,
+        UnknownWorkspace, AmbiguousRun, WrongBranch.
+        """
         roots, name = self.named(workspace)
-        found = [RunLocation(root, info) for root in roots if (info := run_in(root.path, name)) is not None]
+        found = [
+            RunLocation(root, info)
+            for root in roots
+            if (info := run_in(root.path, name)) is not None
+        ]
         if len(found) > 1:
             raise in_several(workspace)
         if found:
@@ -159,7 +216,8 @@ class ServedFolders:
         for root in roots:
             elsewhere = next((info for info in runs(root.repository) if info.name == name), None)
             if elsewhere is not None and RunLocation(root, elsewhere).here:
-                # Its folder was deleted, its branch is checked out: opening it brings back what is committed.
+                # Its folder was deleted, its branch is checked out: opening it brings back what is
+                # committed.
                 return RunLocation(root, elsewhere)
             if elsewhere is not None:
                 raise _on_its_branch(root, elsewhere)
@@ -183,7 +241,9 @@ class ServedFolders:
 
 
 def _real(path: str) -> Path | None:
-    """The path that git tells of a work tree; whoever names it may know another that leads there."""
+    """The path that git tells of a work tree; whoever names it may know another that leads
+    there.
+    """
     return Path(os.path.realpath(path)) if "\0" not in path else None
 
 
@@ -196,11 +256,22 @@ def _is_repository(folder: Path) -> bool:
 
 def in_several(workspace: str) -> AmbiguousRun:
     """The error for a run that is checked out in more than one served folder."""
-    return AmbiguousRun(f"{workspace} exists in several served folders.", hint="Give the absolute path of its workspace to a tool.")
+    return AmbiguousRun(
+        f"{workspace} exists in several served folders.",
+        hint="Give the absolute path of its workspace to a tool.",
+    )
 
 
 def _on_its_branch(root: ServedFolder, info: RunInfo) -> WrongBranch:
     if info.tree is not None:
-        hint = f"Work in {info.tree}, or let go of it: git worktree remove {info.tree}, then git switch {info.branch}."
-        return WrongBranch(f"The run {info.name} is checked out in another work tree, {info.tree}.", hint=hint)
-    return WrongBranch(f"The run {info.name} is on the branch {info.branch}.", hint=f"In {root.path}: git switch {info.branch}")
+        hint = (
+            f"Work in {info.tree}, or let go of it: git worktree remove {info.tree}, then git"
+            f" switch {info.branch}."
+        )
+        return WrongBranch(
+            f"The run {info.name} is checked out in another work tree, {info.tree}.", hint=hint
+        )
+    return WrongBranch(
+        f"The run {info.name} is on the branch {info.branch}.",
+        hint=f"In {root.path}: git switch {info.branch}",
+    )

@@ -10,8 +10,9 @@ from forge_bot.mcp_server.side_tools import add_looking, add_steering
 from forge_bot.mcp_server.tools import add_beginning, add_loop, add_reporting
 
 INSTRUCTIONS = (
-    "forge-bot takes a task to a reviewed change: pipeline_init, pipeline_init_with_context (ask the person once), then "
-    "pipeline_next_action until it says done. Do exactly the action you get: forge-bot decides what comes next, commits and runs the tests."
+    "forge-bot takes a task to a reviewed change: pipeline_init, pipeline_init_with_context (ask"
+    " the person once), then pipeline_next_action until it says done. Do exactly the action you"
+    " get: forge-bot decides what comes next, commits and runs the tests."
 )
 
 

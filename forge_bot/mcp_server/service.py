@@ -1,4 +1,6 @@
-"""The tools as plain functions: what each call reads, does and answers, without a word of protocol."""
+"""The tools as plain functions: what each call reads, does and answers, without a word of
+protocol.
+"""
 
 import contextlib
 import os
@@ -42,18 +44,25 @@ from forge_bot.runs.session import PersonAnswer
 from forge_bot.store import SPECS
 
 _NO_REPORT = (
-    "alone is no report. To report, pass previous_action_complete, or action_id with previous_output or previous_error; "
-    "to answer, user_response"
+    "alone is no report. To report, pass previous_action_complete, or action_id with"
+    " previous_output or previous_error; to answer, user_response"
 )
 
 Begun = TypeVar("Begun", bound=NewRunProposal | Resumed | Ready)
 
 
 class Service:
-    """Serves the runs of some folders to clients. Its functions may be called from several threads at once."""
+    """Serves the runs of some folders to clients. Its functions may be called from several threads
+    at once.
+    """
 
     def __init__(
-        self, folders: Sequence[Path], environ: Mapping[str, str] = os.environ, moment: float = MOMENT, *, named: bool = True
+        self,
+        folders: Sequence[Path],
+        environ: Mapping[str, str] = os.environ,
+        moment: float = MOMENT,
+        *,
+        named: bool = True,
     ) -> None:
         self.roots = ServedFolders(folders, named=named)
         self.environ = environ
@@ -64,48 +73,76 @@ class Service:
         self.looking = Queries(self.roots)
         self.managing = RunManagement(self.roots, self.turns, self.workshop, self.looking)
 
-    # -- beginning -------------------------------------------------------------------------------------------------
+    # -- beginning
+    # ----------------------------------------------------------------------------------------------
 
     def init(
         self, arguments: str, current_branch: str, project: str = "", opened: Sequence[Path] = ()
     ) -> NewRunProposal | Resumed | InitErrors:
-        """`pipeline_init`; `opened` are the folders that the client has open, where that was asked."""
+        """`pipeline_init`; `opened` are the folders that the client has open, where that was
+        asked.
+        """
         self.roots.welcome(opened)
         root = self._meant(arguments, project or self.roots.open_one(opened))
-        found = handle_init(root, arguments, current_branch, preferences(root.repository), self.environ)
+        found = handle_init(
+            root, arguments, current_branch, preferences(root.repository), self.environ
+        )
         return found if isinstance(found, InitErrors) else self._placed(root, found)
 
     def _meant(self, arguments: str, project: str) -> ServedFolder:
-        """The root that is named, else that of the run whose workspace the words are, else the default one."""
+        """The root that is named, else that of the run whose workspace the words are, else the
+        default one.
+        """
         if not project and f"{SPECS}/" in arguments:
             with contextlib.suppress(UnknownRun, NotServed):
                 return self.looking.run(arguments).root
         return self.roots.root(project)
 
     def _placed(self, root: ServedFolder, found: Begun) -> Begun:
-        return found.model_copy(update={"workspace": self.roots.workspace(root, found.workspace.removeprefix(f"{SPECS}/"))})
+        return found.model_copy(
+            update={
+                "workspace": self.roots.workspace(root, found.workspace.removeprefix(f"{SPECS}/"))
+            }
+        )
 
-    def init_with_context(self, given: Mapping[str, Any]) -> NeedsConfirmation | NeedsDiscussion | Ready:
-        """`pipeline_init_with_context`, with its arguments by name. Raises ValidationError for those that do not fit."""
+    def init_with_context(
+        self, given: Mapping[str, Any]
+    ) -> NeedsConfirmation | NeedsDiscussion | Ready:
+        """`pipeline_init_with_context`, with its arguments by name. Raises ValidationError for
+        those that do not fit.
+        """
         call = Call.model_validate(given)
         root = self.roots.around(call.workspace)
         answer = self.confirming.answer(root, call)
         return self._placed(root, answer) if isinstance(answer, Ready) else answer
 
-    def beforehand(self, answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str, JsonValue]:
+    def beforehand(
+        self, answer: NeedsConfirmation | NeedsDiscussion | Ready
+    ) -> dict[str, JsonValue]:
         """What goes along with an answer of `init_with_context` in `_meta`."""
         return beforehand(answer)
 
-    # -- going on --------------------------------------------------------------------------------------------------
+    # -- going on
+    # ----------------------------------------------------------------------------------------------
 
     def asked_again(self, workspace: str, given: Mapping[str, Any]) -> ClientAction | None:
-        """The outstanding action, where a call says nothing and nothing has happened since it came; in microseconds, so on any thread."""
+        """The outstanding action, where a call says nothing and nothing has happened since it came;
+        in microseconds, so on any thread.
+        """
         return self.standing.again(workspace) if not any(given.values()) else None
 
     def next_action(
-        self, workspace: str, given: Mapping[str, Any], client: str, tell: Notify, *, asks_itself: bool = False
+        self,
+        workspace: str,
+        given: Mapping[str, Any],
+        client: str,
+        tell: Notify,
+        *,
+        asks_itself: bool = False,
     ) -> ClientAction:
-        """`pipeline_next_action`: what was done is told, our own chores are done, and the next action comes back."""
+        """`pipeline_next_action`: what was done is told, our own chores are done, and the next
+        action comes back.
+        """
         said = Previous.model_validate(given)
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
@@ -113,32 +150,59 @@ class Service:
             warning = ""
             if said.user_response.strip():
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
-                    raise AskedElsewhere("This client asks its person by itself, so an answer that the model passes on does not count.")
+                    raise AskedElsewhere(
+                        "This client asks its person by itself, so an answer that the model passes"
+                        " on does not count."
+                    )
                 warning = passed_on(run, said.user_response, said.digest, said.action_id, client)
             found = self._next(run, spot, tell)
             self.standing.note(workspace, run, found)
             return _with_result(found, told, said, (*run.notices, *filter(None, (warning,))))
 
-    def person_said(self, workspace: str, action_id: str, digest: str, answer: str, notes: str, tell: Notify, *, cut: bool) -> ClientAction:
-        """The next action after an answer that the client asked its person for; it counts for the question that was put."""
+    def person_said(
+        self,
+        workspace: str,
+        action_id: str,
+        digest: str,
+        answer: str,
+        notes: str,
+        tell: Notify,
+        *,
+        cut: bool,
+    ) -> ClientAction:
+        """The next action after an answer that the client asked its person for; it counts for the
+        question that was put.
+        """
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
-            warning = given_to_client(run, action_id, PersonAnswer(answer=Answer(answer), notes=notes), digest, cut=cut)
-            return _with_result(self._next(run, spot, tell), None, Previous(), (*run.notices, *filter(None, (warning,))))
+            warning = given_to_client(
+                run, action_id, PersonAnswer(answer=Answer(answer), notes=notes), digest, cut=cut
+            )
+            return _with_result(
+                self._next(run, spot, tell),
+                None,
+                Previous(),
+                (*run.notices, *filter(None, (warning,))),
+            )
 
     def _next(self, run: Run, spot: RunLocation, tell: Notify) -> ClientAction:
         found = next_for_client(run, spot, self.workshop, tell)
         return found if spot.root is self.roots.all[0] else placed(found, spot.root.path)
 
     def report_result(self, workspace: str, phase: str, given: Mapping[str, Any]) -> PhaseReport:
-        """`pipeline_report_result`: what was done is told, and the run stands at the next action."""
+        """`pipeline_report_result`: what was done is told, and the run stands at the next
+        action.
+        """
         said = Previous.model_validate(given)
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
             action = run.action
             if action.phase != phase and not said.action_id:
                 if phase in run.state.completed_phases:
-                    return PhaseReport(state_updated=False, warning=f"{phase} is complete already; {action.action_id} is outstanding")
+                    return PhaseReport(
+                        state_updated=False,
+                        warning=f"{phase} is complete already; {action.action_id} is outstanding",
+                    )
                 raise WrongAction(f"{phase} was reported, but {action.action_id} is outstanding.")
             told = self._told(run, said)
             return _phase_report(told)
@@ -151,7 +215,9 @@ class Service:
         return report(run, said)
 
 
-def _with_result(found: ClientAction, told: ReportOutcome | None, said: Previous, notices: tuple[str, ...]) -> ClientAction:
+def _with_result(
+    found: ClientAction, told: ReportOutcome | None, said: Previous, notices: tuple[str, ...]
+) -> ClientAction:
     """The next action, with what became of the report beside it."""
     warnings = [*notices]
     result = None
@@ -164,15 +230,24 @@ def _with_result(found: ClientAction, told: ReportOutcome | None, said: Previous
             display_message=told.message,
         )
     elif said.is_report and not said.user_response.strip():
-        warnings.append("nothing new was there to record, or it was recorded before; what is outstanding is below")
+        warnings.append(
+            "nothing new was there to record, or it was recorded before; what is outstanding is"
+            " below"
+        )
     elif said.unread:
         warnings.append(f"nothing was recorded: {', '.join(said.unread)} {_NO_REPORT}")
-    return found._replace(action=found.action.model_copy(update={"report_result": result, "warning": "; ".join(warnings)}))
+    return found._replace(
+        action=found.action.model_copy(
+            update={"report_result": result, "warning": "; ".join(warnings)}
+        )
+    )
 
 
 def _phase_report(told: ReportOutcome | None) -> PhaseReport:
     if told is None:
-        return PhaseReport(state_updated=False, warning="this was recorded before, or is done by forge-bot itself")
+        return PhaseReport(
+            state_updated=False, warning="this was recorded before, or is done by forge-bot itself"
+        )
     return PhaseReport(
         state_updated=told.updated,
         artifact_written=told.artifacts[0] if told.artifacts else None,

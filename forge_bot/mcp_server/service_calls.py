@@ -1,4 +1,6 @@
-"""Calls of the desk from the event loop: made beside it, and the desk itself only when it is first needed."""
+"""Calls of the desk from the event loop: made beside it, and the desk itself only when it is first
+needed.
+"""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -16,15 +18,18 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 _AT_ONCE = 64
-"""Calls at work at the same time; further ones wait for their turn, and everything that needs no desk does not."""
+"""Calls at work at the same time; further ones wait for their turn, and everything that needs no
+desk does not."""
 
 _LIMIT: RunVar[anyio.CapacityLimiter] = RunVar("_LIMIT")
 
 
 class LazyService:
-    """The desk for some folders, made at its first call: the engine behind it takes as long to import as the protocol.
+    """The desk for some folders, made at its first call: the engine behind it takes as long to
+    import as the protocol.
 
-    Folders that nobody `named` give way to those that the client has open, if they are no repositories.
+    Folders that nobody `named` give way to those that the client has open, if they are no
+    repositories.
     """
 
     def __init__(self, folders: Sequence[Path], *, named: bool = True) -> None:
@@ -43,7 +48,9 @@ class LazyService:
             return self._desk
 
     def asked_again(self, workspace: str, given: Mapping[str, Any]) -> "ClientAction | None":
-        """The outstanding action of a workspace, where nothing was said and nothing has happened; None also before the desk is made."""
+        """The outstanding action of a workspace, where nothing was said and nothing has happened;
+        None also before the desk is made.
+        """
         return self._desk.asked_again(workspace, given) if self._desk is not None else None
 
     def close(self) -> None:
@@ -53,8 +60,11 @@ class LazyService:
 
 
 async def in_thread(call: Callable[[], Answer]) -> Answer:
-    """Run a call of the desk beside the event loop, to its end even if the client goes away: nothing is left half recorded."""
-    # Limits of our own: the SDK reads and writes its pipes under the usual one, and would have to wait for calls that wait.
+    """Run a call of the desk beside the event loop, to its end even if the client goes away:
+    nothing is left half recorded.
+    """
+    # Limits of our own: the SDK reads and writes its pipes under the usual one, and would have to
+    # wait for calls that wait.
     limit = _LIMIT.get(None)
     if limit is None:
         _LIMIT.set(limit := anyio.CapacityLimiter(_AT_ONCE))
@@ -64,4 +74,8 @@ async def in_thread(call: Callable[[], Answer]) -> Answer:
 def client_name(ctx: Context[Any, Any]) -> str:
     """What the client calls itself; it may say anything."""
     told = ctx.session.client_params
-    return "".join(sign for sign in told.client_info.name if sign.isprintable())[:60] if told is not None else ""
+    return (
+        "".join(sign for sign in told.client_info.name if sign.isprintable())[:60]
+        if told is not None
+        else ""
+    )

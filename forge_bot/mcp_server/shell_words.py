@@ -1,8 +1,9 @@
-"""The calls of git in a line for a shell: after operators, in subshells and substitutions, under a path, and in what `sh -c` is given.
-And whether a line gives a person's answer with forge-bot's own commands.
+"""The calls of git in a line for a shell: after operators, in subshells and substitutions, under a
+path, and in what `sh -c` is given. And whether a line gives a person's answer with forge-bot's own
+commands.
 
-A host's agent means no harm, so this is no parser of a shell: what it misses is refused when it is reported, and an answer that comes
-without a terminal is refused by the command itself.
+A host's agent means no harm, so this is no parser of a shell: what it misses is refused when it is
+reported, and an answer that comes without a terminal is refused by the command itself.
 """
 
 import re
@@ -14,17 +15,45 @@ from typing import NamedTuple
 _SHELLS = {"sh", "bash", "dash", "ksh", "zsh"}
 _OPERATORS = ";&|()\n"
 _INSIDE = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
-_TAKES_A_WORD = {"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env"}
+_TAKES_A_WORD = {
+    "-c",
+    "-C",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--exec-path",
+    "--super-prefix",
+    "--config-env",
+}
 _DEEPEST = 4
 
 ANSWERS = frozenset({"approve", "reject", "revise", "done", "skip", "continue", "abandon", "retry"})
 """Our commands that give a person's answer. `resume --from` and `run --from` are a retry."""
 
-_SHOW_TEXT = frozenset({"cat", "cd", "echo", "egrep", "fgrep", "grep", "head", "ls", "printf", "pushd", "rg", "tail", "test", "wc"})
+_SHOW_TEXT = frozenset(
+    {
+        "cat",
+        "cd",
+        "echo",
+        "egrep",
+        "fgrep",
+        "grep",
+        "head",
+        "ls",
+        "printf",
+        "pushd",
+        "rg",
+        "tail",
+        "test",
+        "wc",
+    }
+)
 _GIT_LOOKS = frozenset({"add", "blame", "commit", "diff", "grep", "log", "show", "status"})
 _COPIES = frozenset({"cp", "install", "ln", "mv"})
 _BETWEEN_TOKENS = re.compile(r"[\s`()\[\]{},;|&<>=$!]+")
-_PROGRAM = re.compile(r"(?:.*/)?forge-bot(?:\.exe)?|(?:.*/)?forge_bot/(?:__main__|cli/\w+)\.py|forge_bot(?!\.gate\b)(?:\.\w+)+")
+_PROGRAM = re.compile(
+    r"(?:.*/)?forge-bot(?:\.exe)?|(?:.*/)?forge_bot/(?:__main__|cli/\w+)\.py|forge_bot(?!\.gate\b)(?:\.\w+)+"
+)
 _BEFORE_MODULE = re.compile(r"-\w*m|run_module|import|from")
 _NOT_LITERAL = re.compile(r"[$`*?\[{%]")
 _REDIRECTS = re.compile(r"\d*>>?(?!&|\s*/dev/null)|&>")
@@ -83,27 +112,36 @@ def _call(words: Sequence[str]) -> GitCall | None:
     return GitCall(left[0], tuple(left[1:])) if left else None
 
 
-# -- answers ------------------------------------------------------------------------------------------------------
+# -- answers
+# --------------------------------------------------------------------------------------------------
 
 
 def gives_answer(line: str) -> bool:
-    """Return whether a line names our program and one of its answers, in any quoting, or hides which command is called.
+    """Return whether a line names our program and one of its answers, in any quoting, or hides
+    which command is called.
 
-    Text that is only shown or searched for does not count. A line is refused rather than understood: a copy or an alias of the
-    program, and a command that only the shell can work out, count as answers.
+    Text that is only shown or searched for does not count. A line is refused rather than
+    understood: a copy or an alias of the program, and a command that only the shell can work out,
+    count as answers.
     """
     commands = [words for words in _commands(line) if words]
     if not (_runs_text(line, commands) or _writes_text(line)):
         commands = [words for words in commands if not _shows_text(words)]
     tokens = [token for words in commands for token in _tokens(_without_task(words))]
-    if _names_program(tokens) and (any(map(_is_answer, tokens)) or any(map(_is_renaming, commands))):
+    if _names_program(tokens) and (
+        any(map(_is_answer, tokens)) or any(map(_is_renaming, commands))
+    ):
         return True
     return any(_hidden(words) or _goes_back(words) for words in commands)
 
 
 def _runs_text(line: str, commands: Sequence[Sequence[str]]) -> bool:
-    """Return whether what one command prints may be run by another one: a substitution, or a pipe into more than a filter."""
-    return bool(re.search(r"\$\(|`|<\(", line)) or ("|" in line and not all(map(_shows_text, commands)))
+    """Return whether what one command prints may be run by another one: a substitution, or a pipe
+    into more than a filter.
+    """
+    return bool(re.search(r"\$\(|`|<\(", line)) or (
+        "|" in line and not all(map(_shows_text, commands))
+    )
 
 
 def _writes_text(line: str) -> bool:
@@ -114,21 +152,33 @@ def _shows_text(words: Sequence[str]) -> bool:
     """Return whether a command only shows or searches text, or names it in a commit."""
     if words[0] == "git":
         call = _call(words[1:])
-        return call is not None and call.verb in _GIT_LOOKS and "-c" not in words and not any("!" in word for word in words)
+        return (
+            call is not None
+            and call.verb in _GIT_LOOKS
+            and "-c" not in words
+            and not any("!" in word for word in words)
+        )
     return words[0] in _SHOW_TEXT and not any(word.startswith("--pre") for word in words)
 
 
 def _without_task(words: Sequence[str]) -> Sequence[str]:
-    """Return a command without the words of a task or a question, which are text; what a shell would work out in them stays."""
+    """Return a command without the words of a task or a question, which are text; what a shell
+    would work out in them stays.
+    """
     for place, word in enumerate(words[:-1]):
         if _PROGRAM.fullmatch(word) and words[place + 1] in {"ask", "run"}:
             after = words[place + 2 :]
-            return [*words[: place + 2], *(each for each in after if each.startswith("-") or re.search(r"[$`]", each))]
+            return [
+                *words[: place + 2],
+                *(each for each in after if each.startswith("-") or re.search(r"[$`]", each)),
+            ]
     return words
 
 
 def _tokens(words: Sequence[str], depth: int = 0) -> list[str]:
-    """Return the words of a command without quotes; those of a line that stands in one word as words of their own."""
+    """Return the words of a command without quotes; those of a line that stands in one word as
+    words of their own.
+    """
     # `done` and `continue` are also words of the shell.
     words = words[1:] if words and words[0] in {"done", "continue"} else words
     found: list[str] = []
@@ -150,7 +200,9 @@ def _names_program(tokens: Sequence[str]) -> bool:
 
 
 def _is_program(tokens: Sequence[str], place: int) -> bool:
-    """Return whether a token is our program: its name, a path to it, or its package after `-m` or `import`."""
+    """Return whether a token is our program: its name, a path to it, or its package after `-m` or
+    `import`.
+    """
     if tokens[place] == "forge_bot":
         return place > 0 and _BEFORE_MODULE.fullmatch(tokens[place - 1]) is not None
     return _PROGRAM.fullmatch(tokens[place]) is not None
@@ -158,13 +210,17 @@ def _is_program(tokens: Sequence[str], place: int) -> bool:
 
 def _is_renaming(words: Sequence[str]) -> bool:
     """Return whether a command gives our program another name."""
-    copied = words[0] in _COPIES and any(re.search(r"(?:bin|Scripts)/forge-bot", word) for word in words[1:-1])
+    copied = words[0] in _COPIES and any(
+        re.search(r"(?:bin|Scripts)/forge-bot", word) for word in words[1:-1]
+    )
     assigned = re.fullmatch(r"\w+=(?:.*/)?forge-bot", words[0]) is not None
     return copied or ((words[0] == "alias" or assigned) and _names_program(_tokens(words)))
 
 
 def _hidden(words: Sequence[str]) -> bool:
-    """Return whether our program is called with a command that stands in a variable, a pattern or an escape."""
+    """Return whether our program is called with a command that stands in a variable, a pattern or
+    an escape.
+    """
     inner = (line for word in words if re.search(r"\s", word) for line in _commands(word))
     if any(_hidden(line) for line in inner):
         return True

@@ -9,7 +9,9 @@ from forge_bot.values import Frozen
 
 
 class Orientation(Frozen):
-    """Where things stand; `context_link` has the rest, and `other_contexts` that of further served folders."""
+    """Where things stand; `context_link` has the rest, and `other_contexts` that of further served
+    folders.
+    """
 
     runs: int
     waiting: int
@@ -25,7 +27,13 @@ class Orientation(Frozen):
 class ResumeInfo(Frozen):
     """Where one run stands, with the keys of state.json."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        serialize_by_alias=True,
+    )
 
     workspace: str
     spec_name: str

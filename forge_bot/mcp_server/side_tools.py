@@ -13,18 +13,27 @@ from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import answered, artifact_of, links_of
 from forge_bot.mcp_server.tools import READS, WRITES, Object
 
-_ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
+_ENDS = ToolAnnotations(
+    read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
+)
 
 
 def add_looking(server: ForgeServer, desk: LazyService) -> None:
     """Tools that change nothing."""
 
     @server.tool(annotations=READS, structured_output=False)
-    async def forge_orient(response_tier: Literal["L0", "L1", "L2"] = "L0", project: str = "") -> CallToolResult:
+    async def forge_orient(
+        response_tier: Literal["L0", "L1", "L2"] = "L0", project: str = ""
+    ) -> CallToolResult:
         """Status in a few words; context_link has the rest."""
         found = await in_thread(lambda: desk().managing.orient(response_tier, project))
         return answered(
-            found, sparse=True, meta={"hints": {"next": found.next}, "resource_links": [found.context_link, *found.other_contexts]}
+            found,
+            sparse=True,
+            meta={
+                "hints": {"next": found.next},
+                "resource_links": [found.context_link, *found.other_contexts],
+            },
         )
 
     @server.tool(annotations=READS, structured_output=False)
@@ -33,34 +42,61 @@ def add_looking(server: ForgeServer, desk: LazyService) -> None:
         found = await in_thread(lambda: desk().managing.resume_info(workspace))
         links = links_of(found.workspace)
         named = [(link.rpartition("/")[2], link) for link in links[:2]]
-        return answered(found, links=named, meta={"hints": {"next": found.instruction}, "resource_links": [*links]})
+        return answered(
+            found,
+            links=named,
+            meta={"hints": {"next": found.instruction}, "resource_links": [*links]},
+        )
 
     @server.tool(annotations=READS, structured_output=False)
     async def run_list(ended: bool = False) -> CallToolResult:
         """The runs under way, newest first; with ended, all."""
         found = await in_thread(lambda: desk().managing.run_list(ended=ended))
-        return answered(found, meta={"resource_links": [link for run in found.runs for link in links_of(str(run["workspace"]))[:1]]})
+        return answered(
+            found,
+            meta={
+                "resource_links": [
+                    link for run in found.runs for link in links_of(str(run["workspace"]))[:1]
+                ]
+            },
+        )
 
     @server.tool(annotations=READS, structured_output=False)
     async def history_search(
-        query: str, about: Literal["runs", "patterns", "friction"] = "runs", limit: int = 5, project: str = ""
+        query: str,
+        about: Literal["runs", "patterns", "friction"] = "runs",
+        limit: int = 5,
+        project: str = "",
     ) -> CallToolResult:
         """Past runs like a text, what reviews kept finding, or where runs got stuck."""
-        return answered(await in_thread(lambda: desk().managing.history(query, about, limit, project)))
+        return answered(
+            await in_thread(lambda: desk().managing.history(query, about, limit, project))
+        )
 
     @server.tool(annotations=READS, structured_output=False)
     async def analytics(
-        kind: Literal["summary", "estimate", "repository"], workspace: str = "", effort: str = "M", project: str = ""
+        kind: Literal["summary", "estimate", "repository"],
+        workspace: str = "",
+        effort: str = "M",
+        project: str = "",
     ) -> CallToolResult:
         """What a run took, what one of an effort will probably take, or all runs together."""
-        return answered(await in_thread(lambda: desk().managing.analytics(kind, workspace, effort, project)))
+        return answered(
+            await in_thread(lambda: desk().managing.analytics(kind, workspace, effort, project))
+        )
 
     @server.tool(annotations=READS, structured_output=False)
     async def validate_artifact(workspace: str, artifact: str) -> CallToolResult:
         """Check a document as its report would, without reporting."""
         found = await in_thread(lambda: desk().managing.validate(workspace, artifact))
-        counts: dict[str, JsonValue] = {"findings": len(found.findings), "problems": len(found.problems)}
-        meta: dict[str, JsonValue] = {"annotations": counts, "resource_links": [*links_of(workspace)]}
+        counts: dict[str, JsonValue] = {
+            "findings": len(found.findings),
+            "problems": len(found.problems),
+        }
+        meta: dict[str, JsonValue] = {
+            "annotations": counts,
+            "resource_links": [*links_of(workspace)],
+        }
         return answered(found, meta=meta, links=[artifact_of(workspace, found.artifact)])
 
 
@@ -69,14 +105,21 @@ def add_steering(server: ForgeServer, desk: LazyService) -> None:
 
     @server.tool(annotations=_ENDS, structured_output=False)
     async def run_control(
-        ctx: Context[Any, Any], workspace: str, operation: Literal["abandon", "retry"], phase: str = "", notes: str = ""
+        ctx: Context[Any, Any],
+        workspace: str,
+        operation: Literal["abandon", "retry"],
+        phase: str = "",
+        notes: str = "",
     ) -> CallToolResult | InputRequiredResult:
         """End a run, or send it back to a phase, when the person wants it."""
         found = await controlled(ctx, desk, workspace, operation, phase, notes)
         if isinstance(found, InputRequiredResult):
             return found
         await announce(ctx, server.listeners, workspace)
-        return answered(found, meta={"hints": {"next": found.instruction}, "resource_links": [*links_of(workspace)]})
+        return answered(
+            found,
+            meta={"hints": {"next": found.instruction}, "resource_links": [*links_of(workspace)]},
+        )
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def preferences(set: Object | None = None, project: str = "") -> CallToolResult:  # noqa: A002 - what hosts write

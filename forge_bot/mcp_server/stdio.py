@@ -1,4 +1,6 @@
-"""One client over stdin and stdout: every line is answered, and whoever goes away or says stop is not waited for."""
+"""One client over stdin and stdout: every line is answered, and whoever goes away or says stop is
+not waited for.
+"""
 
 import os
 import signal
@@ -21,7 +23,9 @@ _Message = SessionMessage | Exception
 
 
 class StdioTransport:
-    """The two pipes of a server. `close` ends what the server's own process is doing for its client."""
+    """The two pipes of a server. `close` ends what the server's own process is doing for its
+    client.
+    """
 
     def __init__(self, server: Server[Any], close: Callable[[], None]) -> None:
         self._server = server
@@ -29,10 +33,13 @@ class StdioTransport:
         self._signal = 0
 
     async def serve(self) -> None:
-        """Serve until the client goes away. On SIGINT or SIGTERM what is being recorded is recorded, and then the process ends."""
+        """Serve until the client goes away. On SIGINT or SIGTERM what is being recorded is
+        recorded, and then the process ends.
+        """
         # What a library prints would otherwise wait in the buffer and reach the client at the exit.
         cast("TextIOWrapper[BinaryIO]", sys.stdout).reconfigure(line_buffering=True)
-        # The SDK has no public way to announce change notifications to clients of the older protocol over stdio.
+        # The SDK has no public way to announce change notifications to clients of the older
+        # protocol over stdio.
         options = self._server.create_initialization_options(NotificationOptions(True, True, True))
         async with stdio_server() as (read, write), anyio.create_task_group() as group:
             send, receive = anyio.create_memory_object_stream[_Message]()
@@ -41,23 +48,31 @@ class StdioTransport:
             try:
                 await self._server.run(receive, write, options)
             finally:
-                # While the descriptor still leads away from the client: what a library printed without a line's end.
+                # While the descriptor still leads away from the client: what a library printed
+                # without a line's end.
                 sys.stdout.flush()
             if self._signal:
                 _leave(self._signal)
             group.cancel_scope.cancel()
 
     async def _passed_on(
-        self, read: AsyncIterable[_Message], send: ObjectSendStream[_Message], write: Callable[[SessionMessage], Awaitable[None]]
+        self,
+        read: AsyncIterable[_Message],
+        send: ObjectSendStream[_Message],
+        write: Callable[[SessionMessage], Awaitable[None]],
     ) -> None:
-        """Pass the client's messages on; when it goes away, end the project commands that run for it, so that the process can end too."""
+        """Pass the client's messages on; when it goes away, end the project commands that run for
+        it, so that the process can end too.
+        """
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async with send:
                 async for message in read:
                     told = mended(message) if isinstance(message, Exception) else message
                     if told is not None:
                         await send.send(told)
-                    elif isinstance(message, Exception) and (said := answer_to(message)) is not None:
+                    elif (
+                        isinstance(message, Exception) and (said := answer_to(message)) is not None
+                    ):
                         # The SDK drops what it cannot read, and its client would wait for ever.
                         await write(said)
         self._close()
@@ -73,6 +88,7 @@ class StdioTransport:
 
 
 def _leave(number: int) -> None:
-    # A thread still waits at stdin, and nothing wakes it: the interpreter would wait for the thread, and the client's person for us.
+    # A thread still waits at stdin, and nothing wakes it: the interpreter would wait for the
+    # thread, and the client's person for us.
     sys.stderr.flush()
     os._exit(128 + number)

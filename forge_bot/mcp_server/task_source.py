@@ -1,7 +1,9 @@
-"""Where a task comes from: an issue by its whole URL, a run's folder, or words; and how a host reads the issue.
+"""Where a task comes from: an issue by its whole URL, a run's folder, or words; and how a host
+reads the issue.
 
-URL forms: https://docs.github.com/en/rest/issues, https://support.atlassian.com/jira (`/browse/KEY-1`) and Linear's
-`/TEAM/issue/KEY-1[/title]`. A URL counts only as a whole; words around it make the input text.
+URL forms: https://docs.github.com/en/rest/issues, https://support.atlassian.com/jira
+(`/browse/KEY-1`) and Linear's `/TEAM/issue/KEY-1[/title]`. A URL counts only as a whole; words
+around it make the input text.
 """
 
 import os
@@ -15,13 +17,17 @@ from forge_bot.store import SPECS
 from forge_bot.values import Frozen
 
 HOSTS = "FORGE_BOT_GITHUB_HOSTS"
-"""Variable with more hosts of GitHub Enterprise Server, separated by commas or blanks. GH_HOST counts too."""
+"""Variable with more hosts of GitHub Enterprise Server, separated by commas or blanks. GH_HOST
+counts too."""
 
 _SHORTEST = 3
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
-_FOLDER = re.compile(rf"(?:\./|(?:~|[A-Za-z]:)?/(?:[^\n]*/)?)?{re.escape(SPECS)}/(?P<name>[^/\s]*)(?:/\S*)?")
+_FOLDER = re.compile(
+    rf"(?:\./|(?:~|[A-Za-z]:)?/(?:[^\n]*/)?)?{re.escape(SPECS)}/(?P<name>[^/\s]*)(?:/\S*)?"
+)
 _JIRA = re.compile(
-    r"https://(?P<host>[a-z0-9][a-z0-9-]{0,62}\.atlassian\.net)/browse/(?P<id>[A-Z][A-Z0-9_]{0,30}-[1-9]\d{0,9})/?(?:[?#]\S*)?", re.ASCII
+    r"https://(?P<host>[a-z0-9][a-z0-9-]{0,62}\.atlassian\.net)/browse/(?P<id>[A-Z][A-Z0-9_]{0,30}-[1-9]\d{0,9})/?(?:[?#]\S*)?",
+    re.ASCII,
 )
 _LINEAR = re.compile(
     r"https://linear\.app/(?P<org>[A-Za-z0-9_-]{1,80})/issue/(?P<id>[A-Za-z][A-Za-z0-9]{0,10}-[1-9]\d{0,9})(?:/[A-Za-z0-9._~%-]{0,300})?/?(?:[?#]\S*)?",
@@ -52,13 +58,19 @@ def origin_of(text: str, environ: Mapping[str, str] = os.environ) -> Origin:
         return _of_url(plain, github_hosts(environ))
     if len(re.sub(r"\W", "", plain)) < _SHORTEST:
         return Origin(
-            problem=f"input too short: minimum {_SHORTEST} characters required" if plain else "input is empty: say what is to be done"
+            problem=(
+                f"input too short: minimum {_SHORTEST} characters required"
+                if plain
+                else "input is empty: say what is to be done"
+            )
         )
     return Origin()
 
 
 def run_named(text: str) -> str:
-    """The name in `.specs/NAME`, which may be a whole path; empty unless the text is nothing else. `.` if no name is there."""
+    """The name in `.specs/NAME`, which may be a whole path; empty unless the text is nothing else.
+    `.` if no name is there.
+    """
     match = _FOLDER.fullmatch(text.strip().replace("\\", "/"))
     return "" if match is None else match["name"] or "."
 
@@ -74,38 +86,59 @@ def _of_url(url: str, hosts: tuple[str, ...]) -> Origin:
         clean = f"https://{issue.host}/{issue.owner}/{issue.repository}/issues/{issue.number}"
         return Origin(type="github_issue", id=str(issue.number), url=clean)
     if (jira := _JIRA.fullmatch(url)) is not None:
-        return Origin(type="jira_issue", id=jira["id"], url=f"https://{jira['host']}/browse/{jira['id']}")
+        return Origin(
+            type="jira_issue", id=jira["id"], url=f"https://{jira['host']}/browse/{jira['id']}"
+        )
     if (linear := _LINEAR.fullmatch(url)) is not None:
         key = linear["id"].upper()
-        return Origin(type="linear_issue", id=key, url=f"https://linear.app/{linear['org']}/issue/{key}")
-    known = f"https://{hosts[-1]}/OWNER/REPO/issues/1, https://NAME.atlassian.net/browse/KEY-1, https://linear.app/ORG/issue/KEY-1"
-    return Origin(problem=f"unrecognised URL: it is the whole address of no issue; those that are read: {known}")
+        return Origin(
+            type="linear_issue", id=key, url=f"https://linear.app/{linear['org']}/issue/{key}"
+        )
+    known = (
+        f"https://{hosts[-1]}/OWNER/REPO/issues/1, https://NAME.atlassian.net/browse/KEY-1,"
+        " https://linear.app/ORG/issue/KEY-1"
+    )
+    return Origin(
+        problem=(
+            f"unrecognised URL: it is the whole address of no issue; those that are read: {known}"
+        )
+    )
 
 
 def fetch_needed(origin: Origin) -> FetchNeeded | None:
-    """How the host reads the issue; None where there is nothing to read. Built from the parts of a matched URL, never from the input."""
+    """How the host reads the issue; None where there is nothing to read. Built from the parts of a
+    matched URL, never from the input.
+    """
     match origin.type:
         case "github_issue":
             return FetchNeeded(
                 type="github",
                 fields=("labels", "title", "body"),
-                instruction="fetch github issue fields before calling pipeline_init_with_context; "
-                "pass them in external_context as github_labels, github_title, github_body",
+                instruction=(
+                    "fetch github issue fields before calling pipeline_init_with_context; "
+                    "pass them in external_context as github_labels, github_title, github_body"
+                ),
                 command=("gh", "issue", "view", origin.url, "--json", "labels,title,body"),
             )
         case "jira_issue":
             return FetchNeeded(
                 type="jira",
                 fields=("issue_type", "story_points", "summary", "description"),
-                instruction="fetch jira issue fields before calling pipeline_init_with_context, with a Jira tool or its REST API; "
-                "pass them in external_context as jira_issue_type, jira_story_points, jira_summary, jira_description",
+                instruction=(
+                    "fetch jira issue fields before calling pipeline_init_with_context, with a Jira"
+                    " tool or its REST API; pass them in external_context as jira_issue_type,"
+                    " jira_story_points, jira_summary, jira_description"
+                ),
             )
         case "linear_issue":
             return FetchNeeded(
                 type="linear",
                 fields=("title", "description", "labels", "estimate"),
-                instruction="fetch linear issue fields before calling pipeline_init_with_context, with a Linear tool; "
-                "pass them in external_context as linear_title, linear_description, linear_labels, linear_estimate",
+                instruction=(
+                    "fetch linear issue fields before calling pipeline_init_with_context, with a"
+                    " Linear tool; pass them in external_context as linear_title,"
+                    " linear_description, linear_labels, linear_estimate"
+                ),
             )
         case "text" | "workspace":
             return None

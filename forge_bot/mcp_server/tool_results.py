@@ -1,4 +1,6 @@
-"""Answers and errors as results of tools: compact JSON for the model, structure beside it in `_meta`."""
+"""Answers and errors as results of tools: compact JSON for the model, structure beside it in
+`_meta`.
+"""
 
 import json
 import re
@@ -16,11 +18,16 @@ _ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
 
 _HALVES = re.compile("[\ud800-\udfff]")
 
-UNEXPECTED = "Something unexpected happened in {tool}. What was recorded is not lost; ask for the next action again."
+UNEXPECTED = (
+    "Something unexpected happened in {tool}. What was recorded is not lost; ask for the next"
+    " action again."
+)
 
 
 def sendable(text: str) -> str:
-    """The text without halves of characters, which git's file names may hold and no line over the wire can."""
+    """The text without halves of characters, which git's file names may hold and no line over the
+    wire can.
+    """
     return _HALVES.sub("\ufffd", text)
 
 
@@ -39,14 +46,28 @@ def _run(workspace: str) -> str:
 
 
 def answered(
-    answer: BaseModel, *, meta: Mapping[str, JsonValue] | None = None, links: Sequence[tuple[str, str]] = (), sparse: bool = False
+    answer: BaseModel,
+    *,
+    meta: Mapping[str, JsonValue] | None = None,
+    links: Sequence[tuple[str, str]] = (),
+    sparse: bool = False,
 ) -> CallToolResult:
-    """The result that carries an answer; `links` are names and addresses of resources with more, `sparse` leaves out what is as usual."""
-    text = sendable(json.dumps(_plain(answer.model_dump(mode="json", exclude_defaults=sparse)), separators=(",", ":"), ensure_ascii=False))
+    """The result that carries an answer; `links` are names and addresses of resources with more,
+    `sparse` leaves out what is as usual.
+    """
+    text = sendable(
+        json.dumps(
+            _plain(answer.model_dump(mode="json", exclude_defaults=sparse)),
+            separators=(",", ":"),
+            ensure_ascii=False,
+        )
+    )
     body = json.loads(text)
     blocks: list[ContentBlock] = [TextContent(type="text", text=text)]
     blocks += [ResourceLink(type="resource_link", name=name, uri=uri) for name, uri in links]
-    return CallToolResult(content=blocks, structured_content=body, _meta=_sendable(meta) if meta else None)
+    return CallToolResult(
+        content=blocks, structured_content=body, _meta=_sendable(meta) if meta else None
+    )
 
 
 def _sendable(meta: Mapping[str, JsonValue]) -> dict[str, Any]:
@@ -54,25 +75,39 @@ def _sendable(meta: Mapping[str, JsonValue]) -> dict[str, Any]:
 
 
 def _plain(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    kept = {key: value for key, value in body.items() if value is not None or key not in _ALWAYS_LEFT_OUT}
+    kept = {
+        key: value
+        for key, value in body.items()
+        if value is not None or key not in _ALWAYS_LEFT_OUT
+    }
     if isinstance(fetch := kept.get("fetch_needed"), dict):
         kept["fetch_needed"] = _plain(fetch)
     return {"type": kept.pop("type"), **kept} if "type" in kept else kept
 
 
 def in_words(error: ForgeError) -> str:
-    """Return an error as a model reads it: code, message, each detail with its place on a line of its own, the way out."""
-    lines = (f"{error.code}: {error.message}", *(f"- {detail}" for detail in error.details), advice_for_client(error))
+    """Return an error as a model reads it: code, message, each detail with its place on a line of
+    its own, the way out.
+    """
+    lines = (
+        f"{error.code}: {error.message}",
+        *(f"- {detail}" for detail in error.details),
+        advice_for_client(error),
+    )
     return sendable("\n".join(lines))
 
 
 def in_one_line(error: ForgeError, most: int = 3) -> str:
     """Return code, message and the first details of an error, for a list."""
     more = (f"and {len(error.details) - most} more",) if len(error.details) > most else ()
-    return sendable(" ".join((f"{error.code}:", error.message, "; ".join((*error.details[:most], *more))))).strip()
+    return sendable(
+        " ".join((f"{error.code}:", error.message, "; ".join((*error.details[:most], *more))))
+    ).strip()
 
 
-def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str] = (), debug: bool = False) -> CallToolResult:
+def refused(
+    error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str] = (), debug: bool = False
+) -> CallToolResult:
     """The result that says no: what is wrong, where, and the way out."""
     body: dict[str, JsonValue] = {
         "code": error.code,
@@ -82,16 +117,24 @@ def refused(error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str
         "dependency_ids": list(reads),
         "source_tool": tool,
         "check_class": type(error).__name__,
-        "context": {"details": list(error.details), "hint": advice_for_client(error)} if debug else {},
+        "context": (
+            {"details": list(error.details), "hint": advice_for_client(error)} if debug else {}
+        ),
     }
     meta: dict[str, JsonValue] = {"error": body}
     if isinstance(error, ArtifactUnfit):
         meta["hints"] = {"next": "revision_required"}
-    return CallToolResult(is_error=True, content=[TextContent(type="text", text=in_words(error))], _meta=_sendable(meta))
+    return CallToolResult(
+        is_error=True,
+        content=[TextContent(type="text", text=in_words(error))],
+        _meta=_sendable(meta),
+    )
 
 
 def broken(error: BaseException, tool: str, *, debug: bool = False) -> CallToolResult:
-    """The result for what nobody foresaw. Neither words nor traceback of it are shown, since they may hold anything."""
+    """The result for what nobody foresaw. Neither words nor traceback of it are shown, since they
+    may hold anything.
+    """
     text = UNEXPECTED.format(tool=tool)
     context: dict[str, JsonValue] = {"exception": type(error).__name__} if debug else {}
     body: dict[str, JsonValue] = {
@@ -104,4 +147,8 @@ def broken(error: BaseException, tool: str, *, debug: bool = False) -> CallToolR
         "check_class": type(error).__name__ if debug else "",
         "context": context,
     }
-    return CallToolResult(is_error=True, content=[TextContent(type="text", text=f"{ForgeError.code}: {text}")], _meta={"error": body})
+    return CallToolResult(
+        is_error=True,
+        content=[TextContent(type="text", text=f"{ForgeError.code}: {text}")],
+        _meta={"error": body},
+    )

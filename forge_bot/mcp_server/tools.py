@@ -16,10 +16,13 @@ from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import answered, artifact_of, links_of
 
 Object = dict[str, Any]
-"""Any object. A narrower type would stand in the schema as a definition that says nothing, which costs tokens and confuses hosts."""
+"""Any object. A narrower type would stand in the schema as a definition that says nothing, which
+costs tokens and confuses hosts."""
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+WRITES = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
 
 
 def add_beginning(server: ForgeServer, desk: LazyService) -> None:
@@ -27,10 +30,17 @@ def add_beginning(server: ForgeServer, desk: LazyService) -> None:
 
     @server.tool(annotations=READS, structured_output=False)
     async def pipeline_init(
-        arguments: str, opened: Annotated[ListRootsResult, Resolve(client_folders(desk))], current_branch: str = "", project: str = ""
+        arguments: str,
+        opened: Annotated[ListRootsResult, Resolve(client_folders(desk))],
+        current_branch: str = "",
+        project: str = "",
     ) -> CallToolResult:
-        """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug --discuss --effort=S|M|L --budget=5."""
-        found = await in_thread(lambda: desk().init(arguments, current_branch, project, folders(opened)))
+        """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug
+        --discuss --effort=S|M|L --budget=5.
+        """
+        found = await in_thread(
+            lambda: desk().init(arguments, current_branch, project, folders(opened))
+        )
         known = getattr(found, "resume_mode", "") and getattr(found, "workspace", "")
         return answered(found, meta={"resource_links": [*links_of(known)]} if known else None)
 
@@ -44,11 +54,14 @@ def add_beginning(server: ForgeServer, desk: LazyService) -> None:
         flags: Object | None = None,
         task_text: str = "",
         user_confirmation: Annotated[
-            Object | None, Field(description="effort, workspace_slug, use_current_branch, enriched_request_body")
+            Object | None,
+            Field(description="effort, workspace_slug, use_current_branch, enriched_request_body"),
         ] = None,
         discussion_answers: str = "",
     ) -> CallToolResult | InputRequiredResult:
-        """Detect the effort from what pipeline_init returned; then, with the person's user_confirmation, begin the run."""
+        """Detect the effort from what pipeline_init returned; then, with the person's
+        user_confirmation, begin the run.
+        """
         given: dict[str, Any] = {
             "workspace": workspace,
             "source_id": source_id,
@@ -62,11 +75,15 @@ def add_beginning(server: ForgeServer, desk: LazyService) -> None:
         said = {name: value for name, value in given.items() if value is not None}
         answer = await in_thread(lambda: desk().init_with_context(said))
         if (question := getattr(answer, "question", "")) and can_ask(ctx):
-            choice = await chosen(ctx, question, answer.model_dump(mode="json")["needs_user_confirmation"])
+            choice = await chosen(
+                ctx, question, answer.model_dump(mode="json")["needs_user_confirmation"]
+            )
             if isinstance(choice, InputRequiredResult):
                 return choice
             if choice is not None:
-                answer = await in_thread(lambda: desk().init_with_context({**said, "user_confirmation": choice}))
+                answer = await in_thread(
+                    lambda: desk().init_with_context({**said, "user_confirmation": choice})
+                )
         meta = desk().beforehand(answer)
         if begun := getattr(answer, "workspace", ""):
             await announce(ctx, server.listeners, begun, fresh=True)
@@ -92,7 +109,9 @@ def add_loop(server: ForgeServer, desk: LazyService) -> None:
         user_response: str = "",
         digest: str = "",
     ) -> CallToolResult | InputRequiredResult:
-        """Report the action you did (with its action_id) or a person's answer, and get the next one. May take minutes."""
+        """Report the action you did (with its action_id) or a person's answer, and get the next
+        one. May take minutes.
+        """
         said = {
             "complete": previous_action_complete,
             "tokens": previous_tokens,
@@ -133,8 +152,15 @@ def add_reporting(server: ForgeServer, desk: LazyService) -> None:
         }
         told = await in_thread(partial(_reported, desk, workspace, phase, said))
         await announce(ctx, server.listeners, workspace)
-        meta: dict[str, JsonValue] = {"annotations": {"findings": len(told.findings)}, "resource_links": [*links_of(workspace)]}
-        return answered(told, meta=meta, links=[artifact_of(workspace, told.artifact_written)] if told.artifact_written else ())
+        meta: dict[str, JsonValue] = {
+            "annotations": {"findings": len(told.findings)},
+            "resource_links": [*links_of(workspace)],
+        }
+        return answered(
+            told,
+            meta=meta,
+            links=[artifact_of(workspace, told.artifact_written)] if told.artifact_written else (),
+        )
 
 
 def _reported(desk: LazyService, workspace: str, phase: str, said: dict[str, Any]) -> Any:

@@ -1,4 +1,6 @@
-"""What goes over the wire: the tools' arguments and answers, with the keys and words that hosts know."""
+"""What goes over the wire: the tools' arguments and answers, with the keys and words that hosts
+know.
+"""
 
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -17,7 +19,8 @@ MODELS: dict[Tier, str] = {Tier.FAST: "haiku", Tier.STANDARD: "sonnet", Tier.STR
 """Tiers by the names hosts use for the models of their agents."""
 
 
-# -- beginning ----------------------------------------------------------------------------------------------------
+# -- beginning
+# --------------------------------------------------------------------------------------------------
 
 
 class InitFlags(Frozen):
@@ -28,7 +31,9 @@ class InitFlags(Frozen):
     debug: bool = False
     discuss: bool = False
     effort_override: Effort | None = None
-    budget: Decimal | None = Field(default=None, gt=0, lt=10_000, exclude_if=lambda value: value is None)
+    budget: Decimal | None = Field(
+        default=None, gt=0, lt=10_000, exclude_if=lambda value: value is None
+    )
     """US dollars the run may cost; only named where it was given."""
     current_branch: str | None = None
 
@@ -39,7 +44,9 @@ class FetchNeeded(Frozen):
     type: Literal["github", "jira", "linear"]
     fields: tuple[str, ...]
     instruction: str
-    command: tuple[str, ...] | None = Field(default=None, description="argument list that reads the fields; never a shell line")
+    command: tuple[str, ...] | None = Field(
+        default=None, description="argument list that reads the fields; never a shell line"
+    )
 
 
 class NewRunProposal(Frozen):
@@ -125,8 +132,12 @@ class NeedsConfirmation(Frozen):
     """The host asks a person before anything is written."""
 
     needs_user_confirmation: Proposal
-    estimate: dict[str, JsonValue] | None = Field(default=None, exclude=True, description="goes along in _meta")
-    question: str = Field(default="", exclude=True, description="the same for a person, where the client shows forms")
+    estimate: dict[str, JsonValue] | None = Field(
+        default=None, exclude=True, description="goes along in _meta"
+    )
+    question: str = Field(
+        default="", exclude=True, description="the same for a person, where the client shows forms"
+    )
 
 
 class Discussion(Frozen):
@@ -155,7 +166,8 @@ class Ready(Frozen):
     create_branch: bool
 
 
-# -- going on -----------------------------------------------------------------------------------------------------
+# -- going on
+# --------------------------------------------------------------------------------------------------
 
 
 class ReportedFinding(Frozen):
@@ -195,7 +207,9 @@ class _WireAction(Frozen):
 
 
 class SpawnAgentAction(_WireAction):
-    """Let an agent work with this prompt; with `parallel_task_ids`, one agent for each of these tasks at the same time."""
+    """Let an agent work with this prompt; with `parallel_task_ids`, one agent for each of these
+    tasks at the same time.
+    """
 
     type: Literal["spawn_agent"] = "spawn_agent"
     agent: str
@@ -255,7 +269,14 @@ class DoneAction(_WireAction):
     summary_path: str | None = None
 
 
-WireAction = SpawnAgentAction | CheckpointAction | ExecAction | WriteFileAction | HumanGateAction | DoneAction
+WireAction = (
+    SpawnAgentAction
+    | CheckpointAction
+    | ExecAction
+    | WriteFileAction
+    | HumanGateAction
+    | DoneAction
+)
 
 
 MOST_COUNTED = 10**12
@@ -287,12 +308,16 @@ class Previous(Frozen):
 
     @property
     def is_report(self) -> bool:
-        """Whether this reports on an action: it says so, tells an error, or names an action with what it printed."""
+        """Whether this reports on an action: it says so, tells an error, or names an action with
+        what it printed.
+        """
         return self.complete or bool(self.error) or bool(self.action_id and self.output)
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """The arguments that mean nothing here, since neither a report nor an answer comes with them."""
+        """The arguments that mean nothing here, since neither a report nor an answer comes with
+        them.
+        """
         if self.is_report or self.user_response.strip():
             return ()
         given = self.model_dump(exclude_defaults=True)

@@ -43,7 +43,11 @@ def open_fence(markdown: str) -> str:
     """Return the mark that closes the open code block of a document; empty if none is open."""
     tokens = _parser().parse(markdown + _AFTER)
     last = tokens[-1] if tokens else None
-    return last.markup if last is not None and last.type == "fence" and "</details>" in last.content else ""
+    return (
+        last.markup
+        if last is not None and last.type == "fence" and "</details>" in last.content
+        else ""
+    )
 
 
 def _in_block(token: Token) -> Iterator[str]:
@@ -63,7 +67,9 @@ def _in_line(tokens: list[Token]) -> Iterator[str]:
             continue
         yield from _in_words("".join(words))
         words = []
-        if token.type == "image" or (token.type == "html_inline" and not _BREAK.fullmatch(token.content)):
+        if token.type == "image" or (
+            token.type == "html_inline" and not _BREAK.fullmatch(token.content)
+        ):
             yield f"{token.type}: {token.content}"
         elif token.type == "link_open" and points_at_thread(str(token.attrGet("href") or "")):
             yield f"address: {token.attrGet('href')}"

@@ -8,7 +8,8 @@ import re
 from urllib.parse import unquote
 
 _THREAD = re.compile(
-    r"^<?(?:https?:)?(?://)?(?P<host>[^/\s\u200b]+)/[^/\s]+/[^/\s]+/(?:issues|pull|discussions|commits?)/+\w", re.IGNORECASE
+    r"^<?(?:https?:)?(?://)?(?P<host>[^/\s\u200b]+)/[^/\s]+/[^/\s]+/(?:issues|pull|discussions|commits?)/+\w",
+    re.IGNORECASE,
 )
 _KIND = re.compile(r"/(issues|pull|discussions|commits?)/", re.IGNORECASE)
 _GITHUB = {"github.com", "www.github.com"}
@@ -23,7 +24,10 @@ def points_at_thread(address: str) -> bool:
     """
     meant = re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", html.unescape(address))
     found = _THREAD.match(unquote(meant))
-    return found is not None and (found["host"].lower() in _GITHUB or (_THREAD.match(meant) is not None and not _is_inert(found["host"])))
+    return found is not None and (
+        found["host"].lower() in _GITHUB
+        or (_THREAD.match(meant) is not None and not _is_inert(found["host"]))
+    )
 
 
 def _is_inert(host: str) -> bool:
@@ -44,7 +48,9 @@ def inert_address(address: str) -> str:
     # Another server may be a GitHub too. A browser decodes %69 as i; a search for issue addresses
     # does not find it.
     plain = _encoded(unquote(path))
-    return f"{opening}{scheme}://{host}/" + _KIND.sub(lambda kind: f"/%{ord(kind[1][0]):02X}{kind[1][1:]}/", plain, count=1)
+    return f"{opening}{scheme}://{host}/" + _KIND.sub(
+        lambda kind: f"/%{ord(kind[1][0]):02X}{kind[1][1:]}/", plain, count=1
+    )
 
 
 def _encoded(path: str) -> str:

@@ -111,7 +111,11 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
 def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
     return Contents(
         shown=tuple(
-            ShownInput(name=each.name, kind=each.kind, whole=_cleaned(each.text, tally) if each.untrusted else each.text)
+            ShownInput(
+                name=each.name,
+                kind=each.kind,
+                whole=_cleaned(each.text, tally) if each.untrusted else each.text,
+            )
             for each in _in_order(material)
             if material.delivery == "answer" or each.kind == "output"
         ),
@@ -129,7 +133,10 @@ def _in_order(material: Material) -> list[InputFile]:
     code.
     """
     ranks = {"artifact": 0, "file": 2, "diff": 3, "output": 4}
-    return sorted(material.inputs, key=lambda each: 1 if each.name == material.output_file else ranks[each.kind])
+    return sorted(
+        material.inputs,
+        key=lambda each: 1 if each.name == material.output_file else ranks[each.kind],
+    )
 
 
 def _layer_one(material: Material) -> StaticContext:
@@ -140,20 +147,43 @@ def _layer_one(material: Material) -> StaticContext:
         headings=material.headings,
         verdicts=material.verdicts,
         capabilities=tuple(
-            each.model_copy(update={"description": one_line(each.description), "parameters": one_line(each.parameters)})
+            each.model_copy(
+                update={
+                    "description": one_line(each.description),
+                    "parameters": one_line(each.parameters),
+                }
+            )
             for each in material.capabilities
         ),
         limits=material.limits,
     )
 
 
-def _message(material: Material, contents: Contents, said: MaintainerWords, *, texts: bool) -> PromptMessages:
+def _message(
+    material: Material, contents: Contents, said: MaintainerWords, *, texts: bool
+) -> PromptMessages:
     return PromptMessages(
-        **material.model_dump(include={"agent", "phase", "label", "delivery", "workspace", "output_file", "branch", "base", "round"}),
+        **material.model_dump(
+            include={
+                "agent",
+                "phase",
+                "label",
+                "delivery",
+                "workspace",
+                "output_file",
+                "branch",
+                "base",
+                "round",
+            }
+        ),
         capabilities=material.capabilities,
-        paths=tuple(_path(material, each) for each in material.inputs if each.kind in {"artifact", "file"}),
+        paths=tuple(
+            _path(material, each) for each in material.inputs if each.kind in {"artifact", "file"}
+        ),
         change=_open(material.change),
-        shown=tuple(Line(label=each.name, text=each.text if texts else "") for each in contents.shown),
+        shown=tuple(
+            Line(label=each.name, text=each.text if texts else "") for each in contents.shown
+        ),
         repository=contents.repository,
         similar=_bullets(contents.similar, "similar past runs"),
         patterns=_bullets(contents.patterns, "past review findings"),
@@ -164,7 +194,10 @@ def _message(material: Material, contents: Contents, said: MaintainerWords, *, t
         notes=said.notes,
         decided=said.decided,
         question=said.question,
-        findings=tuple(each.model_copy(update={"description": _open(each.description)}) for each in material.findings),
+        findings=tuple(
+            each.model_copy(update={"description": _open(each.description)})
+            for each in material.findings
+        ),
         problems=_lines(material.problems),
     )
 
@@ -172,7 +205,11 @@ def _message(material: Material, contents: Contents, said: MaintainerWords, *, t
 def _task(task: TaskSpec | None) -> TaskSpec | None:
     if task is None:
         return None
-    changes = {"title": _open(task.title), "files": _lines(task.files), "acceptance": _lines(task.acceptance)}
+    changes = {
+        "title": _open(task.title),
+        "files": _lines(task.files),
+        "acceptance": _lines(task.acceptance),
+    }
     return task.model_copy(update=changes)
 
 
@@ -210,13 +247,18 @@ def _facts(repository: tuple[Line, ...]) -> tuple[Line, ...]:
     long = [line for line in repository if line not in short and line.text.strip()]
     return (
         *(Line(label=_open(line.label), text=_open(line.text)) for line in short),
-        *(Line(label=_open(line.label), text=f"\n\n{fence(line.text.strip(), line.label)}") for line in long),
+        *(
+            Line(label=_open(line.label), text=f"\n\n{fence(line.text.strip(), line.label)}")
+            for line in long
+        ),
     )
 
 
 def _quoted(note: str) -> str:
     """Return a note as a block quote. Each line is marked, so the note cannot end the quote."""
-    return "\n".join(f"> {_DELIMITER.sub('&lt;', line)}".rstrip() for line in note.strip().splitlines())
+    return "\n".join(
+        f"> {_DELIMITER.sub('&lt;', line)}".rstrip() for line in note.strip().splitlines()
+    )
 
 
 def _tidy(text: str) -> str:

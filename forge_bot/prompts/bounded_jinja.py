@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import StrictUndefined, nodes
 from jinja2.compiler import CodeGenerator, Frame
@@ -29,12 +29,14 @@ MAX_STEPS = 100_000
 MAX_RANGE = 1_000
 
 _FILTERS = """
-    abs count d default dictsort first float groupby int items last length list lower map max min reject rejectattr reverse
-    round select selectattr sort string sum title trim truncate unique upper wordcount
+    abs count d default dictsort first float groupby int items last length list lower map max min
+    reject rejectattr reverse round select selectattr sort string sum title trim truncate unique
+    upper wordcount
 """
 _METHODS = """
-    capitalize casefold count endswith find get index isalnum isalpha isascii isdigit islower isspace isupper items keys lower
-    lstrip partition removeprefix removesuffix rpartition rsplit rstrip split splitlines startswith strip title upper values
+    capitalize casefold count endswith find get index isalnum isalpha isascii isdigit islower
+    isspace isupper items keys lower lstrip partition removeprefix removesuffix rpartition rsplit
+    rstrip split splitlines startswith strip title upper values
 """
 _SAFE_METHODS = frozenset(_METHODS.split())
 
@@ -60,8 +62,12 @@ class _CountingGenerator(CodeGenerator):
     """Compiles loops so that each pass is counted, and `~` so that its result is measured."""
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:  # noqa: N802 - Jinja's name
-        counted = nodes.EnvironmentAttribute("counted", lineno=node.lineno, environment=self.environment)
-        node.iter = nodes.Call(counted, [node.iter], [], None, None, lineno=node.lineno, environment=self.environment)
+        counted = nodes.EnvironmentAttribute(
+            "counted", lineno=node.lineno, environment=self.environment
+        )
+        node.iter = nodes.Call(
+            counted, [node.iter], [], None, None, lineno=node.lineno, environment=self.environment
+        )
         super().visit_For(node, frame)
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 - Jinja's name
@@ -90,7 +96,9 @@ def _join(values: Iterable[object], separator: str = "", attribute: str | None =
             if position:
                 yield separator
             # Data is JSON, so a field of an item is an entry of a dict.
-            yield str(value[attribute] if attribute is not None and isinstance(value, dict) else value)  # pyright: ignore[reportUnknownArgumentType]
+            if attribute is not None and isinstance(value, dict):
+                value = cast("dict[str, object]", value)[attribute]  # noqa: PLW2901
+            yield str(value)
 
     return joined(between())
 
@@ -114,7 +122,13 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"+", "*", "**", "%"})
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, **options)
+        super().__init__(
+            undefined=StrictUndefined,
+            autoescape=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            **options,
+        )
         known: dict[str, Any] = {name: FILTERS[name] for name in _FILTERS.split()}
         self.filters = known | {"join": _join, "json": _json}
         self.globals = {"range": _range, "dict": dict, "namespace": self.globals["namespace"]}
@@ -127,7 +141,9 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         plain = isinstance(obj, str | bytes | int | float | list | tuple | dict)
-        return super().is_safe_attribute(obj, attr, value) and (not plain or not callable(value) or attr in _SAFE_METHODS)
+        return super().is_safe_attribute(obj, attr, value) and (
+            not plain or not callable(value) or attr in _SAFE_METHODS
+        )
 
     def wrap_str_format(self, value: Any) -> None:
         """Refuse `str.format`: like any method that can grow a text, it is not safe."""
@@ -149,7 +165,12 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             if isinstance(left, str) and isinstance(right, str):
                 return joined((left, right))
             return super().call_binop(context, operator, left, right)
-        numbers = all(isinstance(side, int | float) and abs(side) < MAX_CHARACTERS for side in (left, right))
+        numbers = all(
+            isinstance(side, int | float) and abs(side) < MAX_CHARACTERS for side in (left, right)
+        )
         if operator == "**" or not numbers:
-            raise SecurityError(f"the template may not compute {type(left).__name__} {operator} {type(right).__name__}")
+            raise SecurityError(
+                f"the template may not compute {type(left).__name__} {operator}"
+                f" {type(right).__name__}"
+            )
         return super().call_binop(context, operator, left, right)

@@ -18,7 +18,16 @@ SUFFIX = ".md.j2"
 SHIPPED = "shipped/"
 """The prefix of a shipped template in its override: `{% extends "shipped/architect.md.j2" %}`."""
 
-_FAILURES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError)
+_FAILURES = (
+    TemplateError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
 """The errors of rendering a template; Jinja lets Python's own errors through."""
 
 
@@ -37,7 +46,9 @@ class Environment:
         self._folder = resources.templates() / "prompts"
         self._overrides = dict(overrides or {})
         self._made: dict[tuple[str, Frozen], str] = {}
-        self._jinja = BoundedEnvironment(loader=FunctionLoader(self._find), keep_trailing_newline=True)
+        self._jinja = BoundedEnvironment(
+            loader=FunctionLoader(self._find), keep_trailing_newline=True
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,7 +95,10 @@ class Environment:
                 raise BadTemplate(f"{name}: the pipeline has this agent, but it has no template.")
         for name in sorted(self._overrides):
             if name not in known and not (name.startswith("_") and name.endswith(SUFFIX)):
-                raise BadTemplate(f".forge/prompts/{name}: no agent has this name.", details=(f"Expected: {', '.join(sorted(known))}.",))
+                raise BadTemplate(
+                    f".forge/prompts/{name}: no agent has this name.",
+                    details=(f"Expected: {', '.join(sorted(known))}.",),
+                )
             try:
                 self._jinja.get_template(name)
             except TemplateError as error:
@@ -95,7 +109,11 @@ class Environment:
         if name in self._overrides:
             return self._overrides[name], f".forge/prompts/{name}", None
         path = self._shipped(name.removeprefix(SHIPPED))
-        return None if path is None else (path.read_text(encoding="utf-8"), f"{self._folder.name}/{path.name}", None)
+        return (
+            None
+            if path is None
+            else (path.read_text(encoding="utf-8"), f"{self._folder.name}/{path.name}", None)
+        )
 
     def _shipped(self, name: str) -> Path | None:
         path = self._folder / name
@@ -106,7 +124,11 @@ def _sentence(name: str, error: Exception) -> str:
     place = _place(error)
     if isinstance(error, TemplateNotFound):
         return f"{place or name}: there is no template {error.name!r}."
-    said = "the template calls itself without end" if isinstance(error, RecursionError) else str(error) or type(error).__name__
+    said = (
+        "the template calls itself without end"
+        if isinstance(error, RecursionError)
+        else str(error) or type(error).__name__
+    )
     return f"{place or name}: {said.rstrip('.')}."
 
 

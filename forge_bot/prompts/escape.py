@@ -22,7 +22,9 @@ from forge_bot.prompts.untrusted import Cleaned, clean, clean_plain
 BLANK = "&#8203;"
 """A zero-width blank: it is invisible and separates characters that would act together."""
 
-_TAG = re.compile(r"(?P<esc>\\*)<(?!(?<=[\w.,;:)*`]<)br\s*/?>|https?://[^\s<>]+>)(?=[A-Za-z/!?])", re.IGNORECASE)
+_TAG = re.compile(
+    r"(?P<esc>\\*)<(?!(?<=[\w.,;:)*`]<)br\s*/?>|https?://[^\s<>]+>)(?=[A-Za-z/!?])", re.IGNORECASE
+)
 _ACTIVE = re.compile(
     r"(?P<esc>\\*)(?:"
     r"(?P<target>(?<=\]\()(?:<[^\n<>]+(?=>)|[^\s<>()]+(?=[()]|\s+[\"'(])))"
@@ -89,7 +91,10 @@ def line(markdown: str, longest: int = 600) -> str:
 
     They begin no block, in any position.
     """
-    words = cut(" ".join((markdown if _HARMLESS.fullmatch(markdown) else clean(markdown).text).split()), longest)
+    words = cut(
+        " ".join((markdown if _HARMLESS.fullmatch(markdown) else clean(markdown).text).split()),
+        longest,
+    )
     if _HARMLESS.fullmatch(words):
         return _not_first(words)
     quiet = _neutralised(_without_tags(words))
@@ -108,7 +113,9 @@ def plain(text: str, longest: int = 200) -> str:
     """
     words = cut(" ".join(clean_plain(text).text.split()), longest)
     parts = re.split(r"(?<!`)(`[^`]+`)(?!`)", words)
-    shown = "".join(code(part[1:-1]) if place % 2 else _literal(part) for place, part in enumerate(parts))
+    shown = "".join(
+        code(part[1:-1]) if place % 2 else _literal(part) for place, part in enumerate(parts)
+    )
     return _not_first(code(words) if active_markup_in_line(shown) else shown)
 
 
@@ -161,7 +168,9 @@ def heading(text: str, longest: int = 200) -> str:
     """
     words = " ".join(clean_plain(text[:_LONGEST_READ]).text.split())
     # A removal can join characters that act, as in `#@7`, so it is repeated until nothing changes.
-    while (quiet := _SKIPPED.sub(r"(\1)", _SKIP_TRAILER.sub(r"\1 ", _IN_TITLES.sub("", words)))) != words:
+    while (
+        quiet := _SKIPPED.sub(r"(\1)", _SKIP_TRAILER.sub(r"\1 ", _IN_TITLES.sub("", words)))
+    ) != words:
         words = quiet
     return cut(" ".join(words.split()), longest)
 
@@ -243,7 +252,11 @@ def _instead(found: re.Match[str], sign: str, *, escaped: bool) -> str:
         case "label" | "dollar":
             return sign if escaped else f"\\{sign}"
         case "entity":
-            return sign if escaped or _HARMLESS_ENTITIES.match(found.string, found.end() - 1) else "&amp;"
+            return (
+                sign
+                if escaped or _HARMLESS_ENTITIES.match(found.string, found.end() - 1)
+                else "&amp;"
+            )
         case "command":
             return "&#47;"
         case "drawn":

@@ -12,7 +12,11 @@ from forge_bot.values import Frozen
 
 Kind = Literal["artifact", "diff", "file", "output"]
 
-_RECALL = {"friction": "AI Friction Points", "similar": "Similar Past Pipelines", "patterns": "Past Review Patterns"}
+_RECALL = {
+    "friction": "AI Friction Points",
+    "similar": "Similar Past Pipelines",
+    "patterns": "Past Review Patterns",
+}
 """The fields and headings of layer 4, in the order in which they are dropped."""
 
 _LAYOUT = "layout"
@@ -44,8 +48,13 @@ class ShownInput(Frozen):
         if self.keep is None:
             return fence(self.whole, self.name)
         head, gone, tail = _parts(self.whole, self.keep, _HEAD[self.kind])
-        said = f"[… {len(gone):,} characters ({gone.count(chr(10)):,} lines) of {self.name} are left out here …]"
-        return fence("\n".join([*([head.removesuffix("\n")] if head else []), said, tail]), self.name)
+        said = (
+            f"[… {len(gone):,} characters ({gone.count(chr(10)):,} lines) of {self.name} are left"
+            " out here …]"
+        )
+        return fence(
+            "\n".join([*([head.removesuffix("\n")] if head else []), said, tail]), self.name
+        )
 
     @property
     def missing(self) -> int:
@@ -84,7 +93,9 @@ def fit(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Cont
         contents = contents.model_copy(update={"repository": kept})
     for kinds in (_FIRST_CUT, _LAST_CUT):
         if (excess := over()) > 0:
-            contents = contents.model_copy(update={"shown": _shortened(contents.shown, kinds, excess)})
+            contents = contents.model_copy(
+                update={"shown": _shortened(contents.shown, kinds, excess)}
+            )
             texts = sum(len(each.text) for each in contents.shown)
     return contents
 
@@ -102,7 +113,9 @@ def describe_omissions(before: Contents, after: Contents) -> Iterator[str]:
             yield f"{each.name}: {each.missing:,} of {len(each.whole):,} characters left out."
 
 
-def _shortened(shown: tuple[ShownInput, ...], kinds: tuple[Kind, ...], excess: int) -> tuple[ShownInput, ...]:
+def _shortened(
+    shown: tuple[ShownInput, ...], kinds: tuple[Kind, ...], excess: int
+) -> tuple[ShownInput, ...]:
     """Return the inputs, the largest of these kinds cut to one common length.
 
     The cut removes `excess` characters.
@@ -110,7 +123,11 @@ def _shortened(shown: tuple[ShownInput, ...], kinds: tuple[Kind, ...], excess: i
     sizes = [len(each.whole) for each in shown if each.kind in kinds]
     level = _level(sizes, excess)
     return tuple(
-        each.model_copy(update={"keep": max(0, level - _MARKER)}) if each.kind in kinds and len(each.whole) > level else each
+        (
+            each.model_copy(update={"keep": max(0, level - _MARKER)})
+            if each.kind in kinds and len(each.whole) > level
+            else each
+        )
         for each in shown
     )
 

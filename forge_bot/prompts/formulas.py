@@ -14,18 +14,23 @@ from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 # The number of arguments of a command that are not drawn; the command itself is removed too.
 _UNDRAWN = {
     "phantom": 1, "hphantom": 1, "vphantom": 1, "label": 1, "require": 1, "cssId": 1, "class": 1,
-    "newcommand": 2, "renewcommand": 2, "providecommand": 2, "def": 1, "definecolor": 3, "newenvironment": 3,
+    "newcommand": 2, "renewcommand": 2, "providecommand": 2, "def": 1, "definecolor": 3,
+    "newenvironment": 3,
 }  # fmt: skip
 _COLOURS = frozenset({"color", "textcolor"})
 _WHITE_NAMES = """
-    white whitesmoke ghostwhite snow ivory floralwhite mintcream azure aliceblue seashell honeydew oldlace lavenderblush linen
-    transparent
+    white whitesmoke ghostwhite snow ivory floralwhite mintcream azure aliceblue seashell honeydew
+    oldlace lavenderblush linen transparent
 """
 _WHITES = frozenset(_WHITE_NAMES.split())
 _COMMAND = re.compile(r"\\(?:[A-Za-z]+\*?|.|\Z)", re.DOTALL)
 _HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})")
 _NUMBER = re.compile(r"\d*\.?\d+")
-_CLOSINGS = {"$$": re.compile(r"\$\$"), "`$": re.compile(r"`\$"), "$": re.compile(r"(?<![\\ \t\n])\$")}
+_CLOSINGS = {
+    "$$": re.compile(r"\$\$"),
+    "`$": re.compile(r"`\$"),
+    "$": re.compile(r"(?<![\\ \t\n])\$"),
+}
 _NEARLY_WHITE = 0.88
 """The share of full light above which a colour counts as white, for red, green and blue alike."""
 
@@ -78,7 +83,11 @@ class Formulas:
 
 def hidden_in_formula(text: str, start: int, end: int) -> list[RemovedSpan]:
     """Return the invisible spans of a formula that is given by its offsets in the text."""
-    return [RemovedSpan(first, stop, RemovalKind.FORMULA) for first, stop in _Reader(text, start, end).spans() if stop > first]
+    return [
+        RemovedSpan(first, stop, RemovalKind.FORMULA)
+        for first, stop in _Reader(text, start, end).spans()
+        if stop > first
+    ]
 
 
 class _Reader:
@@ -174,10 +183,18 @@ def _is_white(model: str, colour: str) -> bool:
         return True
     if _HEX.fullmatch(colour):
         width = len(colour) // 3
-        return _all_light(int(colour[1 + width * place :][:width] * (3 - width), 16) / 255 for place in range(3))
-    most: Callable[[str], float] = float if model.strip() in {"rgb", "gray"} else lambda number: float(number) / 255
+        return _all_light(
+            int(colour[1 + width * place :][:width] * (3 - width), 16) / 255 for place in range(3)
+        )
+    most: Callable[[str], float] = (
+        float if model.strip() in {"rgb", "gray"} else lambda number: float(number) / 255
+    )
     numbers = _NUMBER.findall(colour)
-    return bool(numbers) and bool(model.strip() or colour.startswith("rgb")) and _all_light(most(number) for number in numbers[:3])
+    return (
+        bool(numbers)
+        and bool(model.strip() or colour.startswith("rgb"))
+        and _all_light(most(number) for number in numbers[:3])
+    )
 
 
 def _all_light(shares: Iterator[float]) -> bool:

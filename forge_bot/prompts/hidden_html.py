@@ -16,7 +16,15 @@ from forge_bot.prompts import html_vocabulary as words
 from forge_bot.prompts.invisible import hides
 from forge_bot.prompts.page import FRAMES, Page
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
-from forge_bot.prompts.tags import LONGEST_VALUE, Attribute, Entity, HtmlComment, Tag, Tags, Unfinished
+from forge_bot.prompts.tags import (
+    LONGEST_VALUE,
+    Attribute,
+    Entity,
+    HtmlComment,
+    Tag,
+    Tags,
+    Unfinished,
+)
 
 
 @dataclass
@@ -80,12 +88,17 @@ class _Reader:
     def _kind_of(self, comment: HtmlComment) -> RemovalKind:
         if self._text.startswith("<?", comment.start):
             return RemovalKind.PROCESSING_INSTRUCTION
-        if self._text.startswith("<!", comment.start) and not self._text.startswith("<!--", comment.start):
+        if self._text.startswith("<!", comment.start) and not self._text.startswith(
+            "<!--", comment.start
+        ):
             return RemovalKind.DECLARATION
         return RemovalKind.HTML_COMMENT
 
     def _read_entity(self, entity: Entity) -> None:
-        before, after = self._text[max(0, entity.start - 2) : entity.start], self._text[entity.end : entity.end + 2]
+        before, after = (
+            self._text[max(0, entity.start - 2) : entity.start],
+            self._text[entity.end : entity.end + 2],
+        )
         if hides(entity.content, before, after):
             self._hide(entity.start, entity.end, RemovalKind.INVISIBLE_CHARACTER)
 
@@ -119,9 +132,15 @@ class _Reader:
 
     def _open(self, tag: Tag) -> None:
         frame, block_end = self._frames[-1], self._page.block_end(tag.start)
-        frame.elements.append(_Element(tag.name, tag.start, tag.end, _asks_to_hide(tag.attributes), block_end))
+        frame.elements.append(
+            _Element(tag.name, tag.start, tag.end, _asks_to_hide(tag.attributes), block_end)
+        )
         frame.names[tag.name] += 1
-        if tag.name in words.UNSEEN_TEXT and not self._github and self._last_end_tag(tag.name, block_end) >= tag.end:
+        if (
+            tag.name in words.UNSEEN_TEXT
+            and not self._github
+            and self._last_end_tag(tag.name, block_end) >= tag.end
+        ):
             self.met_text = True
             self._tags.read_as_text()
 
@@ -141,7 +160,10 @@ class _Reader:
         frame.names[tag.name] -= 1
         if element.asked_hidden:
             self._hide(element.start, tag.end, RemovalKind.HIDDEN_ELEMENT)
-        elif element.name in words.UNSEEN | words.UNSEEN_TEXT and self._text[element.content : tag.start].strip():
+        elif (
+            element.name in words.UNSEEN | words.UNSEEN_TEXT
+            and self._text[element.content : tag.start].strip()
+        ):
             self._hide(element.content, tag.start, RemovalKind.HIDDEN_ELEMENT)
 
     def _hide_unclosed(self, element: _Element, at: int) -> None:
@@ -151,7 +173,11 @@ class _Reader:
         `<template>` too.
         """
         if element.asked_hidden:
-            self._hide(element.start, max(element.content, min(at, element.block_end)), RemovalKind.HIDDEN_ELEMENT)
+            self._hide(
+                element.start,
+                max(element.content, min(at, element.block_end)),
+                RemovalKind.HIDDEN_ELEMENT,
+            )
 
     def _hide(self, start: int, end: int, kind: RemovalKind) -> None:
         first, stop = self._page.source_of(start, end)
@@ -166,12 +192,20 @@ def _may_stay(attribute: Attribute) -> bool:
     """
     name, value = attribute.name, attribute.value.lower()
     if name in words.ADDRESSES:
-        return 0 < len(value) <= LONGEST_VALUE and len(value.split()) == 1 and not value.strip().startswith(("data:", "javascript:"))
+        return (
+            0 < len(value) <= LONGEST_VALUE
+            and len(value.split()) == 1
+            and not value.strip().startswith(("data:", "javascript:"))
+        )
     if name in words.SIZES:
-        return value.removesuffix("%").removesuffix("px").isdecimal() and len(value) <= len("100000px")
+        return value.removesuffix("%").removesuffix("px").isdecimal() and len(value) <= len(
+            "100000px"
+        )
     if name in words.SWITCHES:
         return value in {"", name}
-    return (name in {"align", "valign"} and value in words.SIDES) or (name == "dir" and value in words.DIRECTIONS)
+    return (name in {"align", "valign"} and value in words.SIDES) or (
+        name == "dir" and value in words.DIRECTIONS
+    )
 
 
 def _asks_to_hide(attributes: Iterable[Attribute]) -> bool:
@@ -187,5 +221,7 @@ def _asks_to_hide(attributes: Iterable[Attribute]) -> bool:
 
 def _is_undrawn(declaration: str) -> bool:
     name, _, value = declaration.partition(":")
-    nothing = value[:1] in {"0", "."} and not value.rstrip("%abcdefghijklmnopqrstuvwxyz").strip("0.")
+    nothing = value[:1] in {"0", "."} and not value.rstrip("%abcdefghijklmnopqrstuvwxyz").strip(
+        "0."
+    )
     return declaration in words.UNDRAWN or (name in words.UNDRAWN_AT_ZERO and nothing)

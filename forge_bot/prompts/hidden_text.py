@@ -53,7 +53,9 @@ def shorten(reading: HiddenTextScan) -> tuple[HiddenTextScan, dict[RemovalKind, 
     joined = _joins_comment(reading, after)
     if not joined and _keeps_code(reading, after):
         return after, tally
-    in_shells, shell_tally = cut(reading.text, [_without_shell(reading.text, span) for span in reading.hidden])
+    in_shells, shell_tally = cut(
+        reading.text, [_without_shell(reading.text, span) for span in reading.hidden]
+    )
     kept = read(in_shells)
     return (kept, shell_tally) if joined or _keeps_code(reading, kept) else (after, tally)
 
@@ -69,7 +71,9 @@ def _joins_comment(before: HiddenTextScan, after: HiddenTextScan) -> bool:
             gone += end - max(start, reached)
             reached = end
     comments = (span for span in after.hidden if span.kind == RemovalKind.HTML_COMMENT)
-    return any(not cuts.isdisjoint(range(start + 1, start + len(_OPENING))) for start, _, _ in comments)
+    return any(
+        not cuts.isdisjoint(range(start + 1, start + len(_OPENING))) for start, _, _ in comments
+    )
 
 
 def _keeps_code(before: HiddenTextScan, after: HiddenTextScan) -> bool:
@@ -95,7 +99,17 @@ def _shown(code: Iterable[Code], hidden: Iterable[RemovedSpan]) -> list[str]:
 
 def _without_shell(text: str, span: RemovedSpan) -> RemovedSpan:
     """Return the inside of a comment; other spans are returned unchanged."""
-    closing = next((closing for closing in _CLOSINGS if text.endswith(closing, span.start, span.end)), None)
-    if span.kind != RemovalKind.HTML_COMMENT or closing is None or not text.startswith(_OPENING, span.start):
+    closing = next(
+        (closing for closing in _CLOSINGS if text.endswith(closing, span.start, span.end)), None
+    )
+    if (
+        span.kind != RemovalKind.HTML_COMMENT
+        or closing is None
+        or not text.startswith(_OPENING, span.start)
+    ):
         return span
-    return RemovedSpan(span.start + len(_OPENING), max(span.start + len(_OPENING), span.end - len(closing)), span.kind)
+    return RemovedSpan(
+        span.start + len(_OPENING),
+        max(span.start + len(_OPENING), span.end - len(closing)),
+        span.kind,
+    )

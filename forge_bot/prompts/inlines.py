@@ -13,13 +13,30 @@ from dataclasses import dataclass, field
 
 from markdown_it.common.utils import normalizeReference
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
-from markdown_it.rules_inline import StateInline, autolink, backtick, entity, escape, html_inline, text
+from markdown_it.rules_inline import (
+    StateInline,
+    autolink,
+    backtick,
+    entity,
+    escape,
+    html_inline,
+    text,
+)
 from markdown_it.token import Token
 
 from forge_bot.prompts.formulas import Formulas, hidden_in_formula
 from forge_bot.prompts.invisible import hides
 from forge_bot.prompts.markdown_blocks import footnote_key, reader
-from forge_bot.prompts.markdown_links import LONGEST_LABEL, Bracket, Target, alt, is_blank, is_plain_word, label_end, spaced_address
+from forge_bot.prompts.markdown_links import (
+    LONGEST_LABEL,
+    Bracket,
+    Target,
+    alt,
+    is_blank,
+    is_plain_word,
+    label_end,
+    spaced_address,
+)
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan, cut
 
 _DECLARATIONS = (
@@ -60,7 +77,9 @@ class _Scan:
         self._brackets: list[Bracket] = []
         self._formulas = Formulas(source)
         self._formula_end = 0
-        self._dead_below = 0  # links may not hold links: openers below this index can only become images
+        self._dead_below = (
+            0  # links may not hold links: openers below this index can only become images
+        )
         self._read = Inlines()
 
     def run(self) -> Inlines:
@@ -97,7 +116,9 @@ class _Scan:
             unseen = hidden_in_formula(self._source, found.start, found.end)
             # Two dollars without anything between them would be the beginning of another formula.
             empty = unseen and not cut(self._source[: found.end], unseen)[0][found.start :].strip()
-            self._read.hidden += [RemovedSpan(start, found.after, RemovalKind.FORMULA)] if empty else unseen
+            self._read.hidden += (
+                [RemovedSpan(start, found.after, RemovalKind.FORMULA)] if empty else unseen
+            )
             self._formula_end = found.after
         return False
 
@@ -116,7 +137,10 @@ class _Scan:
             return True
         elif not html_inline(state, False):
             return False
-        kind = next((kind for opening, kind in _DECLARATIONS if self._source.startswith(opening, start)), None)
+        kind = next(
+            (kind for opening, kind in _DECLARATIONS if self._source.startswith(opening, start)),
+            None,
+        )
         if kind:
             self._read.hidden.append(RemovedSpan(start, state.pos, kind))
         self._read.markup.append((start, state.pos))
@@ -198,7 +222,11 @@ class _Scan:
         hidden = spaced_address(source, start, reached)
         after = self._past_space(reached)
         if after > reached and (title := parseLinkTitle(source, after, end)).ok:
-            hidden = (*hidden, RemovedSpan(reached, title.pos, RemovalKind.LINK_TITLE)) if title.str else hidden
+            hidden = (
+                (*hidden, RemovedSpan(reached, title.pos, RemovalKind.LINK_TITLE))
+                if title.str
+                else hidden
+            )
             after = self._past_space(title.pos)
         return Target(after + 1, hidden) if source.startswith(")", after) else None
 
@@ -214,7 +242,11 @@ class _Scan:
         key = normalizeReference(label or shown)
         if key not in self._labels:
             return None
-        if by_text or is_plain_word(label) or (key == normalizeReference(shown) and not opener.image):
+        if (
+            by_text
+            or is_plain_word(label)
+            or (key == normalizeReference(shown) and not opener.image)
+        ):
             return Target(end, (), key, by_text)
         return Target(end, (RemovedSpan(at + 1, end, RemovalKind.LINK_LABEL),))
 

@@ -58,7 +58,9 @@ class _Reader:
         for index in [index for index, char in enumerate(self._text) if chars.is_suspect(char)]:
             before = seen if dropped == index - 1 else index - 1
             if not self._is_needed(before, index):
-                kind = _KINDS.get(unicodedata.category(self._text[index]), RemovalKind.INVISIBLE_CHARACTER)
+                kind = _KINDS.get(
+                    unicodedata.category(self._text[index]), RemovalKind.INVISIBLE_CHARACTER
+                )
                 found.append(RemovedSpan(index, index + 1, kind))
                 dropped, seen = index, before
         return found
@@ -91,7 +93,14 @@ class _Reader:
 
     def _is_of_a_flag(self, left: str, index: int) -> bool:
         if index >= self._flag_end and left == chars.BLACK_FLAG:
-            self._flag_end = next((index + len(tags) for tags in chars.FLAG_TAGS if self._text.startswith(tags, index)), 0)
+            self._flag_end = next(
+                (
+                    index + len(tags)
+                    for tags in chars.FLAG_TAGS
+                    if self._text.startswith(tags, index)
+                ),
+                0,
+            )
         return index < self._flag_end
 
     def _stands_with_dots(self, index: int) -> bool:
@@ -103,5 +112,7 @@ class _Reader:
             start = self._text.rfind("\n", 0, index) + 1
             end = self._text.find("\n", index)
             self._line_end = end if end >= 0 else len(self._text)
-            self._line_has_dots = any(char in chars.BRAILLE for char in self._text[start : self._line_end])
+            self._line_has_dots = any(
+                char in chars.BRAILLE for char in self._text[start : self._line_end]
+            )
         return self._line_has_dots

@@ -19,7 +19,17 @@ from markdown_it.token import Token
 # levels.
 DEEPEST = 24
 
-_LEAVES = ("table", "code", "fence", "hr", "reference", "html_block", "heading", "lheading", "paragraph")
+_LEAVES = (
+    "table",
+    "code",
+    "fence",
+    "hr",
+    "reference",
+    "html_block",
+    "heading",
+    "lheading",
+    "paragraph",
+)
 _BEGINNINGS = frozenset("`~>*-_+#<[0123456789")
 _RULER_BEGINNINGS = frozenset("|-:")
 _CAN_INTERRUPT = ("paragraph", "reference", "blockquote", "list")
@@ -94,13 +104,21 @@ def _ask_once_what_interrupts(parser: MarkdownIt) -> None:
     for chain in _CAN_INTERRUPT:
         rules = [rule for rule in ruler.__rules__ if chain in rule.alt]
         for rule in rules:
-            rule.alt = [other for other in rule.alt if other != chain]  # a new list: the library owns the old one
-        ruler.push(f"interrupts_{chain}", _interrupting([rule.fn for rule in rules]), {"alt": [chain]})
+            rule.alt = [
+                other for other in rule.alt if other != chain
+            ]  # a new list: the library owns the old one
+        ruler.push(
+            f"interrupts_{chain}", _interrupting([rule.fn for rule in rules]), {"alt": [chain]}
+        )
 
 
 def _interrupting(rules: list[RuleFuncBlockType]) -> RuleFuncBlockType:
     def interrupting(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-        return silent and _may_begin(state, start_line) and any(rule(state, start_line, end_line, True) for rule in rules)
+        return (
+            silent
+            and _may_begin(state, start_line)
+            and any(rule(state, start_line, end_line, True) for rule in rules)
+        )
 
     return interrupting
 
@@ -112,7 +130,10 @@ def _may_begin(state: StateBlock, line: int) -> bool:
     """
     first = state.bMarks[line] + state.tShift[line]
     below = state.bMarks[line + 1] + state.tShift[line + 1]
-    return state.src[first : first + 1] in _BEGINNINGS or state.src[below : below + 1] in _RULER_BEGINNINGS
+    return (
+        state.src[first : first + 1] in _BEGINNINGS
+        or state.src[below : below + 1] in _RULER_BEGINNINGS
+    )
 
 
 def read_blocks(text: str) -> Blocks:
@@ -135,8 +156,14 @@ def footnote_key(label: str) -> str:
 
 
 def _definitions(env: dict[str, Any]) -> list[Definition]:
-    first = [Definition(label, *found["map"], counts=True) for label, found in env.get("references", {}).items()]
-    again = [Definition(found["label"], *found["map"], counts=False) for found in env.get("duplicate_refs", [])]
+    first = [
+        Definition(label, *found["map"], counts=True)
+        for label, found in env.get("references", {}).items()
+    ]
+    again = [
+        Definition(found["label"], *found["map"], counts=False)
+        for found in env.get("duplicate_refs", [])
+    ]
     return first + again
 
 
@@ -180,7 +207,12 @@ def _footnote(state: StateBlock, start_line: int, end_line: int, silent: bool) -
         return False
     close = state.src.find("]", start, state.eMarks[start_line])
     label = state.src[start + 2 : close]
-    if close < 0 or not label or label.split() != [label] or not state.src.startswith(":", close + 1):
+    if (
+        close < 0
+        or not label
+        or label.split() != [label]
+        or not state.src.startswith(":", close + 1)
+    ):
         return False
     if silent:
         return True
@@ -198,7 +230,12 @@ def _read_footnote(state: StateBlock, line: int, end_line: int, at: int) -> None
     while at < state.eMarks[line] and state.src[at] in " \t":
         at += 1
     state.blkIndent += 4
-    state.bMarks[line], state.tShift[line], state.sCount[line], state.parentType = at, 0, state.blkIndent, "footnote"
+    state.bMarks[line], state.tShift[line], state.sCount[line], state.parentType = (
+        at,
+        0,
+        state.blkIndent,
+        "footnote",
+    )
     state.md.block.tokenize(state, line, end_line)
     state.blkIndent -= 4
     state.bMarks[line], state.tShift[line], state.sCount[line], state.parentType = kept

@@ -44,7 +44,11 @@ def is_plain_word(label: str) -> bool:
 
     such a label or language stays although it is invisible.
     """
-    return len(label) <= LONGEST_HIDDEN_WORD and label.split() == [label] and len(_PARTS.findall(label)) <= MOST_HIDDEN_PARTS
+    return (
+        len(label) <= LONGEST_HIDDEN_WORD
+        and label.split() == [label]
+        and len(_PARTS.findall(label)) <= MOST_HIDDEN_PARTS
+    )
 
 
 def is_blank(shown: str) -> bool:

@@ -18,7 +18,10 @@ from forge_bot.prompts.table_rows import NO_CELL, Cell, read_row
 
 # The end of an HTML block that is no element. Browsers end it at the first ">"; its author wanted
 # to hide all of it.
-_SECTIONS = (("<?", "?>", RemovalKind.PROCESSING_INSTRUCTION), ("<![CDATA[", "]]>", RemovalKind.CDATA))
+_SECTIONS = (
+    ("<?", "?>", RemovalKind.PROCESSING_INSTRUCTION),
+    ("<![CDATA[", "]]>", RemovalKind.CDATA),
+)
 
 
 class Code(NamedTuple):
@@ -52,7 +55,9 @@ class _Maker:
         self._blocks = blocks
         self._hidden: list[RemovedSpan] = []
         self._labels = {definition.label for definition in blocks.definitions}
-        self._notes = {token.meta["label"] for token in blocks.tokens if token.type == "footnote_open"}
+        self._notes = {
+            token.meta["label"] for token in blocks.tokens if token.type == "footnote_open"
+        }
         self._used_labels: set[str] = set()
         self._used_notes: set[str] = set()
         self._row: deque[Cell] = deque()
@@ -79,7 +84,9 @@ class _Maker:
 
         All blocks must be laid out before, so that all uses of labels are known.
         """
-        definitions = chain.from_iterable(self._definition_spans(definition) for definition in self._blocks.definitions)
+        definitions = chain.from_iterable(
+            self._definition_spans(definition) for definition in self._blocks.definitions
+        )
         return [*self._hidden, *definitions, *self._footnote_spans()]
 
     def _add_tag(self, token: Token) -> None:
@@ -99,14 +106,18 @@ class _Maker:
             case _:
                 pass
         if token.tag in FRAMES and not token.hidden:
-            slash, attributes = ("/", "") if token.nesting < 0 else ("", ' x=""' if token.attrs else "")
+            slash, attributes = (
+                ("/", "") if token.nesting < 0 else ("", ' x=""' if token.attrs else "")
+            )
             self.page.render(f"<{slash}{FRAMES[token.tag]}{attributes}>")
 
     def _add_inline(self, token: Token) -> None:
         if self._columns:
             text, places, *_ = self._row.popleft() if self._row else NO_CELL
         elif self._hashes:
-            start = self._blocks.text.find(token.content, self._stretch(token)[0] + len(self._hashes))
+            start = self._blocks.text.find(
+                token.content, self._stretch(token)[0] + len(self._hashes)
+            )
             text, places = token.content, list(range(start, start + len(token.content)))
         else:
             text, places = self._lines(token)
@@ -118,14 +129,18 @@ class _Maker:
         for start, end, label in inlines.notes:
             if not is_plain_word(label):
                 self._hide(places[start], places[end - 1] + 1, RemovalKind.FOOTNOTE_LABEL)
-        self.code += [Code(places[start], places[end - 1] + 1, text[start:end]) for start, end in inlines.code]
+        self.code += [
+            Code(places[start], places[end - 1] + 1, text[start:end]) for start, end in inlines.code
+        ]
         self._lay_inlines(text, places, inlines)
         self.page.end_block()
 
     def _lay_inlines(self, text: str, places: Sequence[int], inlines: Inlines) -> None:
         reached = 0
         markup = [(start, end, "") for start, end in inlines.markup]
-        for start, end, html in sorted([*markup, *((at, at, html) for at, html in inlines.rendered)]):
+        for start, end, html in sorted(
+            [*markup, *((at, at, html) for at, html in inlines.rendered)]
+        ):
             self.page.words(text[reached:start], places[reached:start])
             if html:
                 self.page.render(html)
@@ -149,14 +164,23 @@ class _Maker:
         self.page.words(*self._lines(token))
         self.page.render("</pre>")
         first_line = (token.map or (0, 0))[0]
-        start = self._blocks.ends[first_line] if token.type == "fence" else self._blocks.starts[first_line]
+        start = (
+            self._blocks.ends[first_line]
+            if token.type == "fence"
+            else self._blocks.starts[first_line]
+        )
         self.code.append(Code(start, self._stretch(token)[1], token.content))
         if not info:
             return
         self._add_drawing(token, info.split(maxsplit=1)[0].casefold())
         start = self._blocks.text.find(info, self._stretch(token)[0] + len(token.markup))
         language = info.split(maxsplit=1)[0]
-        kept = len(language) if is_plain_word(language) and all(char.isalnum() or char in "+#.-_,:{}" for char in language) else 0
+        kept = (
+            len(language)
+            if is_plain_word(language)
+            and all(char.isalnum() or char in "+#.-_,:{}" for char in language)
+            else 0
+        )
         if len(info) > kept:
             self._hide(start + kept, start + len(info), RemovalKind.FENCE_INFO)
 
@@ -168,7 +192,11 @@ class _Maker:
         start, end = text.find("\n") + 1, len(text)
         if start and text.rpartition("\n")[2].strip().startswith(token.markup):
             end = text.rfind("\n")
-        found = hidden_in_formula(text, start, end) if language == "math" else drawing_comments(text, start, end)
+        found = (
+            hidden_in_formula(text, start, end)
+            if language == "math"
+            else drawing_comments(text, start, end)
+        )
         for first, stop, kind in found if 0 < start < end else ():
             self._hide(places[first], places[stop - 1] + 1, kind)
 
@@ -197,12 +225,21 @@ class _Maker:
             # Without any title, a quotation on the next line would become the title.
             keep_quotes = self._begins_like_title(definition.end_line)
             spans.append(
-                RemovedSpan(places[first] + 1 if keep_quotes else places[end], places[last] + (not keep_quotes), RemovalKind.LINK_TITLE)
+                RemovedSpan(
+                    places[first] + 1 if keep_quotes else places[end],
+                    places[last] + (not keep_quotes),
+                    RemovalKind.LINK_TITLE,
+                )
             )
-        return spans + [RemovedSpan(places[span.start], places[span.end], span.kind) for span in spaced_address(text, start, end)]
+        return spans + [
+            RemovedSpan(places[span.start], places[span.end], span.kind)
+            for span in spaced_address(text, start, end)
+        ]
 
     def _begins_like_title(self, line: int) -> bool:
-        return line < len(self._blocks.starts) and self._blocks.text.startswith(('"', "'", "("), self._blocks.starts[line])
+        return line < len(self._blocks.starts) and self._blocks.text.startswith(
+            ('"', "'", "("), self._blocks.starts[line]
+        )
 
     def _footnote_spans(self) -> list[RemovedSpan]:
         """Return footnotes without a reference and repeated ones, which are not shown."""
@@ -216,7 +253,13 @@ class _Maker:
                 length = len(self._blocks.text[start : self._stretch(token)[1]].rstrip())
                 spans.append(RemovedSpan(start, start + length, RemovalKind.FOOTNOTE))
             elif not is_plain_word(token.meta["written"]):
-                spans.append(RemovedSpan(start, start + len("[^]:") + len(token.meta["written"]), RemovalKind.FOOTNOTE_LABEL))
+                spans.append(
+                    RemovedSpan(
+                        start,
+                        start + len("[^]:") + len(token.meta["written"]),
+                        RemovalKind.FOOTNOTE_LABEL,
+                    )
+                )
             seen.add(label)
         return spans
 
@@ -230,7 +273,10 @@ class _Maker:
         for line in range(first, end):
             places.extend(range(self._blocks.starts[line], self._blocks.ends[line] + 1))
         places = places[:-1]
-        text = "\n".join(self._blocks.text[self._blocks.starts[line] : self._blocks.ends[line]] for line in range(first, end))
+        text = "\n".join(
+            self._blocks.text[self._blocks.starts[line] : self._blocks.ends[line]]
+            for line in range(first, end)
+        )
         return text, places
 
     def _stretch(self, token: Token) -> tuple[int, int]:

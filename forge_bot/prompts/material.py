@@ -17,9 +17,14 @@ reads and writes files itself.
 class InputFile(Frozen):
     """A text that the agent has to read."""
 
-    name: str = Field(description="artifact name, path from the root of the repository, or what the output is of")
+    name: str = Field(
+        description="artifact name, path from the root of the repository, or what the output is of"
+    )
     text: str
-    untrusted: bool = Field(default=False, description="strangers wrote it: hidden text is taken out before a model sees it")
+    untrusted: bool = Field(
+        default=False,
+        description="strangers wrote it: hidden text is taken out before a model sees it",
+    )
     kind: Literal["artifact", "diff", "file", "output"] = "artifact"
 
 
@@ -50,23 +55,51 @@ class Material(Frozen):
     output_file: str = Field(description="name of the artifact to write, within the workspace")
     branch: str
     base: str
-    change: str = Field(default="", description="the command that shows the change under review, for an agent that runs it itself")
+    change: str = Field(
+        default="",
+        description=(
+            "the command that shows the change under review, for an agent that runs it itself"
+        ),
+    )
     inputs: tuple[InputFile, ...] = ()
     headings: tuple[str, ...] = ()
-    verdicts: tuple[str, ...] = Field(default=(), description="positive, positive with notes, negative; empty if nothing is judged")
+    verdicts: tuple[str, ...] = Field(
+        default=(),
+        description="positive, positive with notes, negative; empty if nothing is judged",
+    )
     task: TaskSpec | None = None
     round: int = Field(default=1, ge=1)
-    notes: tuple[str, ...] = Field(default=(), description="what a maintainer who may decide has said")
-    decided: tuple[str, ...] = Field(default=(), description="what a maintainer said at the checkpoints so far, unless it is in `notes`")
-    question: str = Field(default="", description="what a maintainer wants to know, for the one agent that answers questions")
-    findings: tuple[Finding, ...] = Field(default=(), description="what a review found, if no input tells it")
-    problems: tuple[str, ...] = Field(default=(), description="why the last answer could not be used")
+    notes: tuple[str, ...] = Field(
+        default=(), description="what a maintainer who may decide has said"
+    )
+    decided: tuple[str, ...] = Field(
+        default=(),
+        description="what a maintainer said at the checkpoints so far, unless it is in `notes`",
+    )
+    question: str = Field(
+        default="",
+        description="what a maintainer wants to know, for the one agent that answers questions",
+    )
+    findings: tuple[Finding, ...] = Field(
+        default=(), description="what a review found, if no input tells it"
+    )
+    problems: tuple[str, ...] = Field(
+        default=(), description="why the last answer could not be used"
+    )
     repository: tuple[Line, ...] = Field(default=(), description="layer 3")
-    similar: tuple[str, ...] = Field(default=(), description="layer 4: past runs like this one, one line each, best first")
-    patterns: tuple[str, ...] = Field(default=(), description="layer 4: what reviews keep finding, most frequent first")
-    friction: tuple[str, ...] = Field(default=(), description="layer 4: where runs got stuck, most important first")
+    similar: tuple[str, ...] = Field(
+        default=(), description="layer 4: past runs like this one, one line each, best first"
+    )
+    patterns: tuple[str, ...] = Field(
+        default=(), description="layer 4: what reviews keep finding, most frequent first"
+    )
+    friction: tuple[str, ...] = Field(
+        default=(), description="layer 4: where runs got stuck, most important first"
+    )
     capabilities: tuple[Capability, ...] = ()
-    limits: tuple[int, int] = Field(default=(8, 8), description="turns, and requests and actions a turn")
+    limits: tuple[int, int] = Field(
+        default=(8, 8), description="turns, and requests and actions a turn"
+    )
 
 
 class Prompt(Frozen):
@@ -78,8 +111,13 @@ class Prompt(Frozen):
     system: str
     user: str
     tokens: int = Field(description="estimated, both parts together")
-    dropped: tuple[str, ...] = Field(default=(), description="what was left out to keep within the budget, a sentence each")
-    removed: str = Field(default="", description="what hidden text was taken out of untrusted inputs; empty if there was none")
+    dropped: tuple[str, ...] = Field(
+        default=(), description="what was left out to keep within the budget, a sentence each"
+    )
+    removed: str = Field(
+        default="",
+        description="what hidden text was taken out of untrusted inputs; empty if there was none",
+    )
 
     @property
     def text(self) -> str:

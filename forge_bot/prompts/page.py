@@ -12,7 +12,11 @@ from dataclasses import dataclass, field
 
 # Markdown constructs that end the HTML elements opened inside them, with their short form on the
 # page.
-FRAMES = {"blockquote": "blockquote", "li": "li", **dict.fromkeys(("p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"), "p")}
+FRAMES = {
+    "blockquote": "blockquote",
+    "li": "li",
+    **dict.fromkeys(("p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"), "p"),
+}
 _INERT = str.maketrans('<>"&', "xxxx")  # a renderer writes these as entities in words
 
 
@@ -79,7 +83,10 @@ class Page:
         begin = piece.places[start - first]
         first, piece = self._piece(end - 1)
         index = end - 1 - first
-        return begin, max(begin, piece.stop if index == len(piece.places) - 1 else piece.places[index] + piece.width)
+        return begin, max(
+            begin,
+            piece.stop if index == len(piece.places) - 1 else piece.places[index] + piece.width,
+        )
 
     def block_end(self, at: int) -> int:
         """Return where on the page the block ends that holds this place."""

@@ -62,8 +62,14 @@ _IN_WORDS: Mapping[RemovalKind, tuple[str, str]] = {
     RemovalKind.CONTROL_CHARACTER: ("control character", "control characters"),
     RemovalKind.PRIVATE_USE_CHARACTER: ("private-use character", "private-use characters"),
     RemovalKind.TOO_DEEP: ("block nested too deeply", "blocks nested too deeply"),
-    RemovalKind.TOO_LONG: ("character beyond the limit on length", "characters beyond the limit on length"),
-    RemovalKind.TANGLED: ("character of markup too tangled to read", "characters of markup too tangled to read"),
+    RemovalKind.TOO_LONG: (
+        "character beyond the limit on length",
+        "characters beyond the limit on length",
+    ),
+    RemovalKind.TANGLED: (
+        "character of markup too tangled to read",
+        "characters of markup too tangled to read",
+    ),
 }
 
 
@@ -97,7 +103,9 @@ def sentence(removals: Iterable[Removal]) -> str:
 
 def count_in_words(removals: Iterable[Removal]) -> str:
     """Return the numbers and kinds as a list in words; "" without any."""
-    parts = [f"{removal.count:,} {_IN_WORDS[removal.kind][removal.count != 1]}" for removal in removals]
+    parts = [
+        f"{removal.count:,} {_IN_WORDS[removal.kind][removal.count != 1]}" for removal in removals
+    ]
     return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)
 
 

@@ -28,7 +28,9 @@ def read_row(source: str, start: int, end: int) -> list[Cell]:
     """Return the cells of the row between two offsets of the source."""
     row = mdTrim(source[start:end])
     start = source.find(row, start)
-    pipes = [index for index, char in enumerate(row) if char == "|" and row[index - 1 : index] != "\\"]
+    pipes = [
+        index for index, char in enumerate(row) if char == "|" and row[index - 1 : index] != "\\"
+    ]
     edges = [-1, *pipes, len(row)]
     bounds = [(left + 1, right) for left, right in pairwise(edges)]
     if bounds and bounds[0][0] == bounds[0][1]:
@@ -39,5 +41,14 @@ def read_row(source: str, start: int, end: int) -> list[Cell]:
 
 
 def _cell(row: str, left: int, right: int, start: int) -> Cell:
-    kept = [index for index in range(left, right) if not (row[index] == "\\" and row[index + 1 : index + 2] == "|" and index + 1 < right)]
-    return Cell("".join(row[index] for index in kept), [start + index for index in kept], start + left, start + right)
+    kept = [
+        index
+        for index in range(left, right)
+        if not (row[index] == "\\" and row[index + 1 : index + 2] == "|" and index + 1 < right)
+    ]
+    return Cell(
+        "".join(row[index] for index in kept),
+        [start + index for index in kept],
+        start + left,
+        start + right,
+    )

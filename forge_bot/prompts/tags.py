@@ -78,14 +78,24 @@ class _Tokenizer(HTMLTokenizer):
     # The library chose these names.
     def consumeNumberEntity(self, isHex: bool | None) -> str:  # noqa: N802, N803
         """Read a number entity as the library does, for numbers of any length."""
-        written = self.stream.charsUntil(hexDigits if isHex else digits, opposite=True).lstrip("0") or "0"
-        code = int(written, 16 if isHex else 10) if len(written) <= len(str(_LAST_CODE)) else _LAST_CODE + 1
+        written = (
+            self.stream.charsUntil(hexDigits if isHex else digits, opposite=True).lstrip("0") or "0"
+        )
+        code = (
+            int(written, 16 if isHex else 10)
+            if len(written) <= len(str(_LAST_CODE))
+            else _LAST_CODE + 1
+        )
         after = self.stream.char()
         if after != ";":
             self.stream.unget(after)
         if code in replacementCharacters:
             return replacementCharacters[code]
-        return "\ufffd" if code > _LAST_CODE or chr(code).encode("utf-8", "ignore") == b"" else chr(code)
+        return (
+            "\ufffd"
+            if code > _LAST_CODE or chr(code).encode("utf-8", "ignore") == b""
+            else chr(code)
+        )
 
     # The library chose these names.
     def processEntityInAttribute(self, allowedChar: str | None) -> None:  # noqa: N802, N803
@@ -182,7 +192,9 @@ class Tags:
         self._tokenizer.temporaryBuffer = self._tokenizer.temporaryBuffer[:_LONGEST_NAME]
 
     def _tag(self, token: dict[str, Any], end: int) -> Tag:
-        bounds = [start for _, start in self._attributes[1:]] + [end - 1 - bool(token["selfClosing"])]
+        bounds = [start for _, start in self._attributes[1:]] + [
+            end - 1 - bool(token["selfClosing"])
+        ]
         attributes: list[Attribute] = []
         for ((name, value), start), bound in zip(self._attributes, bounds, strict=False):
             written = self._page[start:bound].rstrip(" \n\t")
@@ -190,4 +202,10 @@ class Tags:
             while self._page[first - 1] in " \n\t":
                 first -= 1
             attributes.append(Attribute(name.lower(), value, first, start + len(written)))
-        return Tag(token["name"].lower(), token["type"] == tokenTypes["EndTag"], self._started, end, tuple(attributes))
+        return Tag(
+            token["name"].lower(),
+            token["type"] == tokenTypes["EndTag"],
+            self._started,
+            end,
+            tuple(attributes),
+        )

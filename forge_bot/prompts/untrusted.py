@@ -20,9 +20,26 @@ from pydantic import BaseModel, ConfigDict
 from forge_bot.prompts.fence import fence
 from forge_bot.prompts.hidden_text import read, shorten
 from forge_bot.prompts.invisible import invisible_spans
-from forge_bot.prompts.removals import Removal, RemovalKind, count_in_words, cut, removals_of, sentence
+from forge_bot.prompts.removals import (
+    Removal,
+    RemovalKind,
+    count_in_words,
+    cut,
+    removals_of,
+    sentence,
+)
 
-__all__ = ["LONGEST_TEXT", "Cleaned", "Removal", "RemovalKind", "clean", "clean_plain", "fence", "sentence", "what_is_hidden"]
+__all__ = [
+    "LONGEST_TEXT",
+    "Cleaned",
+    "Removal",
+    "RemovalKind",
+    "clean",
+    "clean_plain",
+    "fence",
+    "sentence",
+    "what_is_hidden",
+]
 
 # GitHub accepts 65,536 characters for an issue or a comment.
 LONGEST_TEXT = 200_000
@@ -90,7 +107,9 @@ def what_is_hidden(markdown: str) -> str:
     if not found:
         return ""
     lines = sorted({text.count("\n", 0, span.start) + 1 for span in read(text).hidden})
-    named = ", ".join(str(line) for line in lines[:_MOST_LINES]) + (" …" if len(lines) > _MOST_LINES else "")
+    named = ", ".join(str(line) for line in lines[:_MOST_LINES]) + (
+        " …" if len(lines) > _MOST_LINES else ""
+    )
     return f"{found} (line{'s' if len(lines) > 1 else ''} {named})"
 
 

@@ -1,4 +1,6 @@
-"""Where an agent works: the run's own tree, or for a task in a wave a tree of its own that stands still while others are merged."""
+"""Where an agent works: the run's own tree, or for a task in a wave a tree of its own that stands
+still while others are merged.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable

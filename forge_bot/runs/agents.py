@@ -1,4 +1,6 @@
-"""Agents of a run at work: one alone, or one for each task of a wave, side by side and merged in order."""
+"""Agents of a run at work: one alone, or one for each task of a wave, side by side and merged in
+order.
+"""
 
 import asyncio
 import time
@@ -71,12 +73,17 @@ class Agents:
         self._unpriced = False
 
     async def perform(self, action: SpawnAgent) -> AsyncGenerator[Landed]:
-        """What the action asks for; the answers of a wave land in the order of its tasks, whichever came first."""
+        """What the action asks for; the answers of a wave land in the order of its tasks, whichever
+        came first.
+        """
         tasks = action.parallel_task_ids or (None,)
         self._began(action, tasks)
         async with AsyncExitStack() as trees:
             spots = [await self._spot(action, task, trees) for task in tasks]
-            agents = [asyncio.create_task(self._work(action, task, spot)) for task, spot in zip(tasks, spots, strict=True)]
+            agents = [
+                asyncio.create_task(self._work(action, task, spot))
+                for task, spot in zip(tasks, spots, strict=True)
+            ]
             trees.push_async_callback(_ended, agents)
             failure: ModelUnavailable | None = None
             for task, spot, agent in zip(tasks, spots, agents, strict=True):
@@ -90,26 +97,50 @@ class Agents:
             if failure is not None:
                 raise failure
 
-    async def _spot(self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack) -> AgentWorktree:
-        """A tree apart for whoever changes files beside others, or goes on with a wave of which others have landed."""
+    async def _spot(
+        self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack
+    ) -> AgentWorktree:
+        """A tree apart for whoever changes files beside others, or goes on with a wave of which
+        others have landed.
+        """
         if task is None or action.phase != self.run.pipeline.implementation.id:
             return self.spots.own
         base = await asyncio.to_thread(self.run.wave_base, action)
         alone = action.parallel_task_ids == (task,) and base == self.run.tree.head().commit
-        return self.spots.own if alone else await trees.enter_async_context(self.spots.apart(task, base))
+        return (
+            self.spots.own
+            if alone
+            else await trees.enter_async_context(self.spots.apart(task, base))
+        )
 
     def _began(self, action: SpawnAgent, tasks: tuple[TaskId | None, ...]) -> None:
         label = self.run.pipeline.phase(action.phase).label
         names = tuple(task for task in tasks if task is not None)
         round_ = max(self.briefing.round(action, task) for task in tasks)
-        self.tell(PhaseBegan(phase=action.phase, label=label, agent=action.agent, tasks=names, round=round_))
+        self.tell(
+            PhaseBegan(
+                phase=action.phase, label=label, agent=action.agent, tasks=names, round=round_
+            )
+        )
 
-    async def _work(self, action: SpawnAgent, task: TaskId | None, spot: AgentWorktree) -> WorkResult:
+    async def _work(
+        self, action: SpawnAgent, task: TaskId | None, spot: AgentWorktree
+    ) -> WorkResult:
         settings = self.run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
-        prompt, material = await asyncio.to_thread(self.briefing.prompt, action, task, turns, settings.prompt_tokens, spot.commit)
+        prompt, material = await asyncio.to_thread(
+            self.briefing.prompt, action, task, turns, settings.prompt_tokens, spot.commit
+        )
         names = tuple(entry.name for entry in material.inputs)
-        self.tell(PromptSent(inputs=names, tokens=prompt.tokens, task=task, dropped=prompt.dropped, removed=prompt.removed))
+        self.tell(
+            PromptSent(
+                inputs=names,
+                tokens=prompt.tokens,
+                task=task,
+                dropped=prompt.dropped,
+                removed=prompt.removed,
+            )
+        )
         contract = artifact_contract(self.run, action)
         finished = await work(
             self._assignment(action, task, prompt, material),
@@ -122,11 +153,14 @@ class Agents:
             now=time.monotonic,
         )
         if finished.stop is StopReason.MODEL_UNAVAILABLE:
-            # Nothing is wrong with the run: it stands where it stood, and goes on when the model is there again.
+            # Nothing is wrong with the run: it stands where it stood, and goes on when the model is
+            # there again.
             raise ModelUnavailable(finished.message, trouble=finished.trouble)
         return finished
 
-    def _assignment(self, action: SpawnAgent, task: TaskId | None, prompt: Prompt, material: Material) -> Assignment:
+    def _assignment(
+        self, action: SpawnAgent, task: TaskId | None, prompt: Prompt, material: Material
+    ) -> Assignment:
         settings = self.run.config.agent
         implementing = action.phase == self.run.pipeline.implementation.id
         return Assignment(
@@ -151,21 +185,42 @@ class Agents:
             ),
         )
 
-    def _landed(self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree) -> Landed:
+    def _landed(
+        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
+    ) -> Landed:
         answer = finished.answer or finished.rejected
         if answer is None or self.landing.unplaceable(answer, spot.tree):
-            reason = FailureReason.UNFIT if answer is not None else _WHY.get(finished.stop, FailureReason.LIMIT)
+            reason = (
+                FailureReason.UNFIT
+                if answer is not None
+                else _WHY.get(finished.stop, FailureReason.LIMIT)
+            )
             return _failed(action, task, finished, reason, _why_not(finished)), ()
         try:
             return self.landing.land(action, task, answer, finished.usage, spot.tree)
         except MergeConflict as conflict:
-            words = f"Another task, done at the same time, changed the same place; start from the files as they are now. {conflict}"
+            words = (
+                "Another task, done at the same time, changed the same place; start from the files"
+                f" as they are now. {conflict}"
+            )
             return _failed(action, task, finished, FailureReason.CONFLICT, words.strip()), ()
 
     def _thinking(self, notice: ModelNotice, task: TaskId | None) -> None:
-        if isinstance(notice, ModelAsked) and notice.reserved is None and self.ledger.budget.cap is not None and not self._unpriced:
+        if (
+            isinstance(notice, ModelAsked)
+            and notice.reserved is None
+            and self.ledger.budget.cap is not None
+            and not self._unpriced
+        ):
             self._unpriced = True
-            self.tell(Message(text=f"the price of {notice.model} is unknown, so the budget cannot hold it back", kind="warning"))
+            self.tell(
+                Message(
+                    text=(
+                        f"the price of {notice.model} is unknown, so the budget cannot hold it back"
+                    ),
+                    kind="warning",
+                )
+            )
         self.tell(Thinking(notice=notice, task=task))
 
     def _past_runs(self, query: str) -> str:
@@ -179,7 +234,9 @@ async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:
     await asyncio.gather(*agents, return_exceptions=True)
 
 
-def _failed(action: SpawnAgent, task: TaskId | None, finished: WorkResult, reason: FailureReason, words: str) -> AgentFailed:
+def _failed(
+    action: SpawnAgent, task: TaskId | None, finished: WorkResult, reason: FailureReason, words: str
+) -> AgentFailed:
     return AgentFailed(
         key=f"{action.action_id}/{task}" if task is not None else action.action_id,
         at=now(),

@@ -1,4 +1,6 @@
-"""From a model's answer to files: artifacts into the workspace, edits into the work tree, held back where a person decides."""
+"""From a model's answer to files: artifacts into the workspace, edits into the work tree, held back
+where a person decides.
+"""
 
 import os
 from collections.abc import Sequence
@@ -22,7 +24,10 @@ from forge_bot.settings.instructions import Rules
 from forge_bot.store import inside, write_whole
 from forge_bot.values import Frozen, Inspection, Problem, TaskId, Usage, Verdict
 
-_HIDDEN = "it holds what a reader is not shown: {what}; take it out, or put it into backticks or a code block so that it is seen"
+_HIDDEN = (
+    "it holds what a reader is not shown: {what}; take it out, or put it into backticks or a code"
+    " block so that it is seen"
+)
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Files by name as they are to be; None for those that go."""
@@ -42,8 +47,14 @@ class ArtifactContract(Frozen):
         Text that is not shown is wrong: a later model would read what nobody who approves has seen.
         """
         found = inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
-        found = found.model_copy(update={"tasks": self.rules.applied(found.tasks)}) if found.tasks else found
-        unseen = what_is_hidden(text) if not any(problem.fatal for problem in found.problems) else ""
+        found = (
+            found.model_copy(update={"tasks": self.rules.applied(found.tasks)})
+            if found.tasks
+            else found
+        )
+        unseen = (
+            what_is_hidden(text) if not any(problem.fatal for problem in found.problems) else ""
+        )
         if not unseen:
             return found
         problem = Problem(place="", message=_HIDDEN.format(what=unseen), fatal=False)
@@ -55,7 +66,10 @@ class ArtifactContract(Frozen):
         found = [str(problem) for problem in inspection.problems]
         if inspection.verdict is Verdict.UNREADABLE:
             allowed = ", ".join(verdict.value for verdict in self.verdicts)
-            found.append(f"there must be exactly one verdict out of {allowed}, and it must agree with the findings")
+            found.append(
+                f"there must be exactly one verdict out of {allowed}, and it must agree with the"
+                " findings"
+            )
         return tuple(found)
 
 
@@ -76,8 +90,12 @@ class OutputApplier:
     def __init__(self, run: Run) -> None:
         self.run = run
 
-    def complaints(self, answer: Document | Change, contract: ArtifactContract, tree: Tree) -> tuple[str, ...]:
-        """Why the answer, made for a tree, has to go back to the model; empty if it can be taken."""
+    def complaints(
+        self, answer: Document | Change, contract: ArtifactContract, tree: Tree
+    ) -> tuple[str, ...]:
+        """Why the answer, made for a tree, has to go back to the model; empty if it can be
+        taken.
+        """
         found = [*contract.complaints(answer.artifact_markdown)]
         if isinstance(answer, Change):
             found += self._plan(answer, tree).problems
@@ -91,22 +109,39 @@ class OutputApplier:
         return plan_edits(Folder(tree.path).read, answer.edits)
 
     def land(
-        self, action: SpawnAgent, task: TaskId | None, answer: Document | Change, usage: Usage, tree: Tree
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        answer: Document | Change,
+        usage: Usage,
+        tree: Tree,
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
-        """Write everything an answer holds; the report on it, and the paths outside the workspace that belong to its commit.
+        """Write everything an answer holds; the report on it, and the paths outside the workspace
+        that belong to its commit.
 
-        `tree` is where the agent worked. If that is a tree of its own, its changes are merged into the run's; raises MergeConflict,
-        with nothing written, when they do not fit together with what was merged before.
+        `tree` is where the agent worked. If that is a tree of its own, its changes are merged into
+        the run's; raises MergeConflict, with nothing written, when they do not fit together with
+        what was merged before.
         """
         inspection = artifact_contract(self.run, action).inspect(answer.artifact_markdown)
-        files = self._merged(answer, tree) if isinstance(answer, Change) and not inspection.problems else None
+        files = (
+            self._merged(answer, tree)
+            if isinstance(answer, Change) and not inspection.problems
+            else None
+        )
         report = self._written(action, task, answer.artifact_markdown, inspection, usage)
         return (report, ()) if files is None else self._edited(report, files, task or TaskId(""))
 
     def land_files(
-        self, action: SpawnAgent, task: TaskId | None, text: str, usage: Usage, touched: tuple[str, ...]
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        text: str,
+        usage: Usage,
+        touched: tuple[str, ...],
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
-        """The same for an agent that wrote into the run's tree itself: its artifact's text, and the paths it touched outside.
+        """The same for an agent that wrote into the run's tree itself: its artifact's text, and the
+        paths it touched outside.
 
         What touches protected paths is taken out of the tree again and waits as a patch.
         """
@@ -120,7 +155,14 @@ class OutputApplier:
         self.run.tree.discard(touched)
         return self._held(report, patch, risky, task or TaskId("")), ()
 
-    def _written(self, action: SpawnAgent, task: TaskId | None, markdown: str, inspection: Inspection, usage: Usage) -> ArtifactWritten:
+    def _written(
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        markdown: str,
+        inspection: Inspection,
+        usage: Usage,
+    ) -> ArtifactWritten:
         """The artifact in the workspace, and the report on it."""
         artifact = action.output_file.replace("{task}", task or "")
         text = markdown.rstrip() + "\n"
@@ -148,7 +190,10 @@ class OutputApplier:
             return files
         theirs, ours = Folder(tree.path), Folder(self.run.tree.path)
         try:
-            return tuple((path, merge(self.run.tree.path, theirs.read(path), ours.read(path), data)) for path, data in files)
+            return tuple(
+                (path, merge(self.run.tree.path, theirs.read(path), ours.read(path), data))
+                for path, data in files
+            )
         except PathEscapes as error:
             raise MergeConflict(error.message) from error
 
@@ -156,14 +201,17 @@ class OutputApplier:
         files = self.run.repository.list_files(self.run.state.base_commit)
         return design_risks(design, files, self.run.config.protected)
 
-    def _edited(self, report: ArtifactWritten, files: Files, task: TaskId) -> tuple[ArtifactWritten, tuple[str, ...]]:
+    def _edited(
+        self, report: ArtifactWritten, files: Files, task: TaskId
+    ) -> tuple[ArtifactWritten, tuple[str, ...]]:
         touched = tuple(path for path, _ in files)
         before, after = {path: self._bytes(path) for path in touched}, dict(files)
         risky = self._risky(touched, lambda path: (before[path], after[path]))
         self._write(files)
         if not risky:
             return report, touched
-        # A person has to see it first: the whole answer waits as a patch, and the tree is as it was.
+        # A person has to see it first: the whole answer waits as a patch, and the tree is as it
+        # was.
         patch = self.run.tree.patch(touched)
         self._write(tuple(before.items()))
         return self._held(report, patch, risky, task), ()
@@ -172,10 +220,14 @@ class OutputApplier:
         found = protected_changes(touched, versions, self.run.config.protected)
         return tuple(sorted({*found, *self.run.rules.forbidden(touched)}))
 
-    def _held(self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId) -> ArtifactWritten:
+    def _held(
+        self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId
+    ) -> ArtifactWritten:
         name = held_patch_name(task)
         raw = self.run.workspace.write(name, patch)
-        return report.model_copy(update={"held": name, "held_blob": blob_id(raw), "held_paths": risky})
+        return report.model_copy(
+            update={"held": name, "held_blob": blob_id(raw), "held_paths": risky}
+        )
 
     def _bytes(self, path: str) -> bytes | None:
         file = inside(self.run.tree.path, path)
@@ -197,9 +249,11 @@ class OutputApplier:
                 write_whole(file, data)
 
     def apply_held(self, task: TaskId, without: Sequence[str] = ()) -> tuple[str, ...]:
-        """Apply the patch a person approved; the paths it touched. Raises GitFailed when it does not fit any more.
+        """Apply the patch a person approved; the paths it touched. Raises GitFailed when it does
+        not fit any more.
 
-        Files that `without` names by git's wildcards stay as they are: a person applies that part of the patch.
+        Files that `without` names by git's wildcards stay as they are: a person applies that part
+        of the patch.
         """
         before = {change.path for change in self.run.tree.status()}
         self.run.tree.apply(self.run.workspace.read(held_patch_name(task)), without=without)

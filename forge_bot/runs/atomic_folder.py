@@ -8,7 +8,9 @@ from pathlib import Path
 
 @contextmanager
 def atomic_folder(made: Collection[Path]) -> Generator[None]:
-    """Take these new folders away again if the block that fills them fails, each with the folder above it if that is empty then."""
+    """Take these new folders away again if the block that fills them fails, each with the folder
+    above it if that is empty then.
+    """
     try:
         yield
     except BaseException:

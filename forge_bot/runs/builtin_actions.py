@@ -1,4 +1,6 @@
-"""What our own process does in a run without a model: setup and baseline, verification, approved patches, ready-made documents."""
+"""What our own process does in a run without a model: setup and baseline, verification, approved
+patches, ready-made documents.
+"""
 
 from forge_bot.artifacts.inspection import inspect
 from forge_bot.engine import Exec, State, WriteFile
@@ -23,25 +25,49 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     # On a machine without a sandbox, a project without commands is no error.
     needed = bool(results or checks) or project.config.sandbox == "off"
     risks = setup_risks(project.profile, project.backend if needed else None)
-    return Prepared(key=action.action_id, at=run.now(), action_id=action.action_id, results=(*results, *checks), risks=risks)
+    return Prepared(
+        key=action.action_id,
+        at=run.now(),
+        action_id=action.action_id,
+        results=(*results, *checks),
+        risks=risks,
+    )
 
 
 def verified(action: Exec, state: State, run: Run, project: Project) -> CommandsRan:
     """Build, test and lint after the work, with their table written into the artifact."""
     results = (*(result for result in project.set_up() if result.exit_code != 0), *project.check())
-    artifact = action.artifact or next(phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase))
-    raw = run.workspace.write(artifact, f"# Final verification\n\n{section(results, state.baseline)}")
+    artifact = action.artifact or next(
+        phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)
+    )
+    raw = run.workspace.write(
+        artifact, f"# Final verification\n\n{section(results, state.baseline)}"
+    )
     name = action.action_id
-    return CommandsRan(key=name, at=run.now(), action_id=name, results=results, artifact=artifact, blob=blob_id(raw))
+    return CommandsRan(
+        key=name,
+        at=run.now(),
+        action_id=name,
+        results=results,
+        artifact=artifact,
+        blob=blob_id(raw),
+    )
 
 
-def applied(action: Exec, state: State, run: Run, withheld: tuple[str, ...] = ()) -> tuple[ArtifactWritten, tuple[str, ...]]:
-    """The patch a person approved, applied but for what is withheld; with the paths it touched. Raises GitFailed if it does not fit."""
+def applied(
+    action: Exec, state: State, run: Run, withheld: tuple[str, ...] = ()
+) -> tuple[ArtifactWritten, tuple[str, ...]]:
+    """The patch a person approved, applied but for what is withheld; with the paths it touched.
+    Raises GitFailed if it does not fit.
+    """
     task = action.task or TaskId("")
     name = held_patch_name(task)
     raw = run.workspace.read_bytes(name)
     if raw is None or blob_id(raw) != state.artifacts[name].blob:
-        hint = f"`git restore {run.workspace.relative}/{name}` brings it back; what you want different belongs into a commit of yours."
+        hint = (
+            f"`git restore {run.workspace.relative}/{name}` brings it back; what you want different"
+            " belongs into a commit of yours."
+        )
         raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
     paths = OutputApplier(run).apply_held(task, withheld)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
@@ -74,4 +100,9 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
 
 def not_done(action: Exec, run: Run, error: ForgeError) -> ActionFailed:
     """The report that git, or GitHub, stood in the way."""
-    return ActionFailed(key=action.action_id, at=run.now(), action_id=action.action_id, message=f"{error.message} {error.advice}")
+    return ActionFailed(
+        key=action.action_id,
+        at=run.now(),
+        action_id=action.action_id,
+        message=f"{error.message} {error.advice}",
+    )

@@ -1,4 +1,6 @@
-"""How a prompt shows what a model may ask for: its parameters in words, and one request that could be sent as it stands."""
+"""How a prompt shows what a model may ask for: its parameters in words, and one request that could
+be sent as it stands.
+"""
 
 import json
 

@@ -1,4 +1,6 @@
-"""The names of a repository's own checks: workflows that run for a branch or its pull request, as GitHub calls them."""
+"""The names of a repository's own checks: workflows that run for a branch or its pull request, as
+GitHub calls them.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,12 +15,17 @@ _LARGEST = 500_000
 
 
 def check_workflows(repository: Repository, own: str) -> tuple[str, ...]:
-    """The names by which `workflow_run` knows the workflows that check pull requests, in the order of their files, without the file `own`.
+    """The names by which `workflow_run` knows the workflows that check pull requests, in the order
+    of their files, without the file `own`.
 
     A workflow without a name is called by its path. Files that are no workflows are passed over.
     """
     folder = repository.root / FOLDER
-    files = sorted(path for path in folder.glob("*.y*ml") if path.suffix in {".yml", ".yaml"} and path.is_file())
+    files = sorted(
+        path
+        for path in folder.glob("*.y*ml")
+        if path.suffix in {".yml", ".yaml"} and path.is_file()
+    )
     found = (_name(path) for path in files if f"{FOLDER}/{path.name}" != own)
     return tuple(dict.fromkeys(name for name in found if name))
 
@@ -32,7 +39,8 @@ def unheard(workflow: str, checks: Sequence[str]) -> tuple[str, ...]:
 
 def _read(text: str | bytes) -> dict[str, Any]:
     try:
-        # The loader that knows nothing but text, lists and mappings: for any other, `on` is a truth value.
+        # The loader that knows nothing but text, lists and mappings: for any other, `on` is a truth
+        # value.
         return _mapping(yaml.load(text, Loader=yaml.BaseLoader))  # noqa: S506
     except (yaml.YAMLError, ValueError):
         return {}
@@ -51,14 +59,19 @@ def _name(path: Path) -> str:
 def _events(on: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The forms of `on`: one name, several, or a mapping (workflow syntax, `on`)."""
     if isinstance(on, dict):
-        yield from ((str(event), _mapping(about)) for event, about in cast("dict[object, object]", on).items())
+        yield from (
+            (str(event), _mapping(about))
+            for event, about in cast("dict[object, object]", on).items()
+        )
     else:
         names = cast("list[object]", on) if isinstance(on, list) else [on]
         yield from ((str(name), {}) for name in names)
 
 
 def _checks_branches(event: str, about: Mapping[str, Any]) -> bool:
-    """Whether it runs for a branch that nobody named: a push that is limited to named branches or to tags does not."""
+    """Whether it runs for a branch that nobody named: a push that is limited to named branches or
+    to tags does not.
+    """
     if event != "push":
         return event == "pull_request"
     branches = about.get("branches")

@@ -1,4 +1,6 @@
-"""What a commit of a run says: one subject and the trailers, made from the report it records and the state before it."""
+"""What a commit of a run says: one subject and the trailers, made from the report it records and
+the state before it.
+"""
 
 from forge_bot.engine import Pipeline, Report, SpawnAgent, State, next_action
 from forge_bot.engine.reports import (
@@ -38,7 +40,9 @@ def subject(report: Report, before: State, pipeline: Pipeline) -> str:
     match report:
         case RunStarted():
             return start_subject(report.title)
-        case ArtifactWritten(task=task) if task is not None and (known := before.task(task)) is not None:
+        case ArtifactWritten(task=task) if (
+            task is not None and (known := before.task(task)) is not None
+        ):
             what = "review of " if known.status.value == "implemented" else ""
             return f"forge-bot: {what}task {task}, {escape.heading(known.spec.title)}"
         case Answered():
@@ -79,4 +83,8 @@ def _inputs(state: State, pipeline: Pipeline) -> str:
     action = next_action(pipeline, state)
     if not isinstance(action, SpawnAgent):
         return ""
-    return " ".join(f"{name}@{state.artifacts[name].blob[:12]}" for name in action.input_files if name in state.artifacts)
+    return " ".join(
+        f"{name}@{state.artifacts[name].blob[:12]}"
+        for name in action.input_files
+        if name in state.artifacts
+    )

@@ -1,4 +1,6 @@
-"""From what a person asked to a run that has begun: request, effort, branch, work tree, first commit."""
+"""From what a person asked to a run that has begun: request, effort, branch, work tree, first
+commit.
+"""
 
 import os
 import re
@@ -22,7 +24,17 @@ from forge_bot.runs.free_names import check_free, free_branch, free_run
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run_paths import RunPaths, run_paths
-from forge_bot.store import SPECS, Request, Workspace, branch_name, held, render_request, slug, told_when_full, workspace_name
+from forge_bot.store import (
+    SPECS,
+    Request,
+    Workspace,
+    branch_name,
+    held,
+    render_request,
+    slug,
+    told_when_full,
+    workspace_name,
+)
 from forge_bot.values import Effort, Frozen
 
 LONGEST_TASK = 100_000
@@ -49,7 +61,9 @@ class RequestDraft(Frozen):
 
 
 class RunPlan(Frozen):
-    """What will be done about a draft; a person may change effort, slug and branch before it begins."""
+    """What will be done about a draft; a person may change effort, slug and branch before it
+    begins.
+    """
 
     effort: Effort
     effort_reason: str
@@ -67,13 +81,25 @@ class NewRun(Frozen):
     budget: Decimal | None = None
     by: str = ""
     answers: str = Field(default="", description="what --discuss brought up, added to the request")
-    key: str = Field(default="", description="the first report's, so that the same wish begins one run only; made up if empty")
-    base: Head | None = Field(default=None, description="what the branch begins at; what is checked out if None")
+    key: str = Field(
+        default="",
+        description=(
+            "the first report's, so that the same wish begins one run only; made up if empty"
+        ),
+    )
+    base: Head | None = Field(
+        default=None, description="what the branch begins at; what is checked out if None"
+    )
 
 
 def draft_from_words(task: str, *, token: str | None, api_url: str | None) -> RequestDraft:
-    """The draft for a task in words, or for an issue by its URL. Raises EmptyTask, IssueUnavailable, TaskTooLarge, IssueUnavailable."""
-    if task.strip().startswith(("http://", "https://")) and (draft := _of_issue(task.strip(), token, api_url)) is not None:
+    """The draft for a task in words, or for an issue by its URL. Raises EmptyTask,
+    IssueUnavailable, TaskTooLarge, IssueUnavailable.
+    """
+    if (
+        task.strip().startswith(("http://", "https://"))
+        and (draft := _of_issue(task.strip(), token, api_url)) is not None
+    ):
         return checked(draft)
     text = task.replace("\r\n", "\n").replace("\0", "").strip()
     if len(re.sub(r"\W", "", text)) < len("fix"):
@@ -86,7 +112,9 @@ def draft_from(title: str, text: str, source: Source, labels: tuple[str, ...]) -
     words = text.replace("\r\n", "\n").replace("\0", "").strip()
     if not title.strip() and not words:
         raise EmptyTask("The issue has neither a title nor a text.")
-    return checked(RequestDraft(title=title.strip() or _title(words), text=words, source=source, labels=labels))
+    return checked(
+        RequestDraft(title=title.strip() or _title(words), text=words, source=source, labels=labels)
+    )
 
 
 def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft | None:
@@ -98,12 +126,21 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft 
     if ref is None:
         return None
     issue = fetch_issue(ref, token, api_url)
-    source = Source(type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login)
-    return RequestDraft(title=issue.title.strip() or f"Issue {issue.number}", text=issue.body, source=source, labels=issue.labels)
+    source = Source(
+        type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login
+    )
+    return RequestDraft(
+        title=issue.title.strip() or f"Issue {issue.number}",
+        text=issue.body,
+        source=source,
+        labels=issue.labels,
+    )
 
 
 def post_to(url: str, text: str, token: str, api_url: str | None) -> str:
-    """Post a comment to the issue at an address, and return the comment's address. Raises IssueUnavailable, GitHubError."""
+    """Post a comment to the issue at an address, and return the comment's address. Raises
+    IssueUnavailable, GitHubError.
+    """
     from forge_bot.github_api import comment_on, parse_issue_url
 
     ref = parse_issue_url(url, _hosts())
@@ -113,29 +150,43 @@ def post_to(url: str, text: str, token: str, api_url: str | None) -> str:
 
 
 def _hosts() -> tuple[str, ...]:
-    """Return the hosts that a token may be sent to: only those that the user's own environment names."""
+    """Return the hosts that a token may be sent to: only those that the user's own environment
+    names.
+    """
     return tuple(host for host in ("github.com", os.environ.get("GH_HOST", "")) if host)
 
 
 def _no_issue(url: str) -> IssueUnavailable:
     if re.search(r"/pull/\d+", url):
-        return IssueUnavailable(f"{url} is a pull request, not an issue.", hint="Name an issue, or say in words what is to be done.")
+        return IssueUnavailable(
+            f"{url} is a pull request, not an issue.",
+            hint="Name an issue, or say in words what is to be done.",
+        )
     return IssueUnavailable(
         f"{url} is no issue of github.com.",
-        hint="Paste the text of the issue as the task. For an issue on GitHub Enterprise set GH_HOST to its host.",
+        hint=(
+            "Paste the text of the issue as the task. For an issue on GitHub Enterprise set GH_HOST"
+            " to its host."
+        ),
     )
 
 
 def checked(draft: RequestDraft) -> RequestDraft:
     """The draft, made storable, if it is not too long. Raises TaskTooLarge."""
-    draft = draft.model_copy(update={"title": _storable(draft.title), "text": _storable(draft.text)})
+    draft = draft.model_copy(
+        update={"title": _storable(draft.title), "text": _storable(draft.text)}
+    )
     if len(draft.text) > LONGEST_TASK:
-        raise TaskTooLarge(f"The task has {len(draft.text):,} characters; {LONGEST_TASK:,} are the most.")
+        raise TaskTooLarge(
+            f"The task has {len(draft.text):,} characters; {LONGEST_TASK:,} are the most."
+        )
     return draft
 
 
 def _storable(text: str) -> str:
-    """The text without what no file can hold: JSON, in which issues come, can spell NUL and halves of characters."""
+    """The text without what no file can hold: JSON, in which issues come, can spell NUL and halves
+    of characters.
+    """
     return re.sub("[\ud800-\udfff]", "\ufffd", text.replace("\0", ""))
 
 
@@ -157,21 +208,33 @@ def plan_for(
     kind: BranchType | None = None,
     theirs: bool = False,
 ) -> RunPlan:
-    """The plan a draft leads to by itself; `kind` is that of its branch where something else than its words tells it.
+    """The plan a draft leads to by itself; `kind` is that of its branch where something else than
+    its words tells it.
 
-    With `theirs` the tree is that of somebody who has been told already what is in the way of a run in it.
-    Names that a killed start has taken are free again. Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits.
+    With `theirs` the tree is that of somebody who has been told already what is in the way of a run
+    in it. Names that a killed start has taken are free again. Raises BadOption, BranchExists,
+    DirtyTree, DetachedHead, NoCommits.
     """
     remove_failed_starts(repository)
-    guess: EffortGuess = guess_effort(flag=effort, labels=draft.labels, story_points=None, text=f"{draft.title}\n{draft.text}")
+    guess: EffortGuess = guess_effort(
+        flag=effort, labels=draft.labels, story_points=None, text=f"{draft.title}\n{draft.text}"
+    )
     short = slug(name or draft.title)
     if here:
         if branch is not None:
-            raise BadOption("--here works on the branch that is checked out; --branch names another one.")
+            raise BadOption(
+                "--here works on the branch that is checked out; --branch names another one."
+            )
         head = repository.head()
         if not theirs:
             _check_here(repository, head)
-        return RunPlan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=head.branch, here=True)
+        return RunPlan(
+            effort=guess.effort,
+            effort_reason=guess.reason,
+            slug=short,
+            branch=head.branch,
+            here=True,
+        )
     sort = kind or branch_type(f"{draft.title}\n{draft.text}")
     if branch is not None:
         check_free(repository, branch)
@@ -181,19 +244,28 @@ def plan_for(
 
 def _check_here(repository: Repository, head: Head) -> None:
     if head.branch == repository.default_branch():
-        raise BadOption(f"--here would write to {head.branch}.", hint="git switch -c NAME first, or leave --here away.")
+        raise BadOption(
+            f"--here would write to {head.branch}.",
+            hint="git switch -c NAME first, or leave --here away.",
+        )
     if not Tree(repository.root).is_clean():
         raise DirtyTree("The work tree has uncommitted changes.")
 
 
 def create_run(
-    repository: Repository, beginning: NewRun, pipeline: Pipeline, *, theirs: bool = False, note: Callable[[RunPaths], None] | None = None
+    repository: Repository,
+    beginning: NewRun,
+    pipeline: Pipeline,
+    *,
+    theirs: bool = False,
+    note: Callable[[RunPaths], None] | None = None,
 ) -> RunInfo:
-    """Make the work tree, write the frozen request and the first report, and commit them on the run's branch.
+    """Make the work tree, write the frozen request and the first report, and commit them on the
+    run's branch.
 
-    With `theirs` the run lives in the tree that somebody else works in, who may have to make the branch first: nothing is
-    committed here, the first opening of the run does it, and if anything fails nothing is left. `note` writes, before the run
-    is there, what is to lie beside it.
+    With `theirs` the run lives in the tree that somebody else works in, who may have to make the
+    branch first: nothing is committed here, the first opening of the run does it, and if anything
+    fails nothing is left. `note` writes, before the run is there, what is to lie beside it.
     """
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
@@ -201,27 +273,71 @@ def create_run(
     name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug))
     spots = run_paths(repository, name)
     made = (repository.root / SPECS / name, spots.home) if theirs else ()
-    with told_when_full(spots.written), held(spots.lock, f"the run {name}", this_process()), atomic_folder(made):
+    with (
+        told_when_full(spots.written),
+        held(spots.lock, f"the run {name}", this_process()),
+        atomic_folder(made),
+    ):
         own_tree = not (plan.here or theirs)
         where = spots.tree if own_tree else repository.root
-        with noted(spots, FailedStart(run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree)):
+        with noted(
+            spots,
+            FailedStart(
+                run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree
+            ),
+        ):
             if note is not None:
                 note(spots)
-            tree = repository.add_worktree(spots.tree, plan.branch, head.commit) if own_tree else Tree(repository.root)
-            _write_first(tree, beginning, pipeline, name=name, head=head, stamp=stamp, commit=not theirs)
-    return RunInfo(name=name, branch=plan.branch, title=draft.title, tree=tree.path, effort=plan.effort.value, updated_at=stamp)
+            tree = (
+                repository.add_worktree(spots.tree, plan.branch, head.commit)
+                if own_tree
+                else Tree(repository.root)
+            )
+            _write_first(
+                tree, beginning, pipeline, name=name, head=head, stamp=stamp, commit=not theirs
+            )
+    return RunInfo(
+        name=name,
+        branch=plan.branch,
+        title=draft.title,
+        tree=tree.path,
+        effort=plan.effort.value,
+        updated_at=stamp,
+    )
 
 
-def _write_first(tree: Tree, beginning: NewRun, pipeline: Pipeline, *, name: str, head: Head, stamp: datetime, commit: bool) -> None:
+def _write_first(
+    tree: Tree,
+    beginning: NewRun,
+    pipeline: Pipeline,
+    *,
+    name: str,
+    head: Head,
+    stamp: datetime,
+    commit: bool,
+) -> None:
     """Write the request and the first report into the work tree, and commit them if wanted."""
     request, workspace = request_of(beginning), Workspace(tree.path, name)
     raw = workspace.write("request.md", render_request(request))
-    report = _first(beginning, pipeline, request, name=name, base=(head.branch, head.commit), blob=blob_id(raw), stamp=stamp)
+    report = _first(
+        beginning,
+        pipeline,
+        request,
+        name=name,
+        base=(head.branch, head.commit),
+        blob=blob_id(raw),
+        stamp=stamp,
+    )
     state = start(pipeline, report)
     workspace.record(report, state)
     if commit:
         trailers = [("Forge-Run", name), ("Forge-Phase", state.current_phase)]
-        tree.commit(start_subject(beginning.draft.title), trailers, (workspace.relative,), when=stamp.isoformat())
+        tree.commit(
+            start_subject(beginning.draft.title),
+            trailers,
+            (workspace.relative,),
+            when=stamp.isoformat(),
+        )
 
 
 def request_of(beginning: NewRun) -> Request:
@@ -229,7 +345,11 @@ def request_of(beginning: NewRun) -> Request:
     draft, plan = beginning.draft, beginning.plan
     return Request(
         title=draft.title,
-        text=draft.text if not beginning.answers else f"{draft.text}\n\n## Answers to questions\n\n{beginning.answers}",
+        text=(
+            draft.text
+            if not beginning.answers
+            else f"{draft.text}\n\n## Answers to questions\n\n{beginning.answers}"
+        ),
         source=draft.source,
         labels=draft.labels,
         effort=plan.effort,
@@ -239,7 +359,14 @@ def request_of(beginning: NewRun) -> Request:
 
 
 def _first(
-    beginning: NewRun, pipeline: Pipeline, request: Request, *, name: str, base: tuple[str, str], blob: str, stamp: datetime
+    beginning: NewRun,
+    pipeline: Pipeline,
+    request: Request,
+    *,
+    name: str,
+    base: tuple[str, str],
+    blob: str,
+    stamp: datetime,
 ) -> RunStarted:
     return RunStarted(
         key=beginning.key or f"start-{uuid4().hex}",

@@ -1,4 +1,6 @@
-"""What a run will probably take: tokens, money and time, from earlier runs like it or the recorded one that ships."""
+"""What a run will probably take: tokens, money and time, from earlier runs like it or the recorded
+one that ships.
+"""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -34,9 +36,11 @@ class Spread(Recorded, Generic[Number]):
 
 
 class Estimate(Recorded):
-    """Before the first call: tokens in and out, US dollars, and minutes of the models' work (not of people or project commands).
+    """Before the first call: tokens in and out, US dollars, and minutes of the models' work (not of
+    people or project commands).
 
-    `cost` is None when a price is unknown, `minutes` when no evidence tells the time. `runs` counts earlier runs here.
+    `cost` is None when a price is unknown, `minutes` when no evidence tells the time. `runs` counts
+    earlier runs here.
     """
 
     effort: Effort
@@ -52,14 +56,26 @@ class Estimate(Recorded):
 
 
 def estimate(
-    repository: Repository, base: str, pipeline: Pipeline, effort: Effort, models: Mapping[Tier, str], *, auto: bool = False
+    repository: Repository,
+    base: str,
+    pipeline: Pipeline,
+    effort: Effort,
+    models: Mapping[Tier, str],
+    *,
+    auto: bool = False,
 ) -> Estimate:
-    """The estimate for a run of this pipeline and effort from the commit `base`; `models` names one for each tier. Writes nothing."""
+    """The estimate for a run of this pipeline and effort from the commit `base`; `models` names one
+    for each tier. Writes nothing.
+    """
     earlier = earlier_runs(repository, base, pipeline.id, effort)
     alone = len(earlier) >= ENOUGH
     samples = earlier if alone else (*earlier, shipped_run(pipeline, effort, auto=auto))
     costs = [cost for sample in samples if (cost := cost_of(sample, pipeline, models)) is not None]
-    times = [Decimal(total) / _MINUTE for sample in samples if (total := sum(used.duration_ms for _, used in sample))]
+    times = [
+        Decimal(total) / _MINUTE
+        for sample in samples
+        if (total := sum(used.duration_ms for _, used in sample))
+    ]
     unknown = unpriced(models) if len(costs) < len(samples) else ()
     tokens = _spread([_tokens(sample) for sample in samples], Decimal(1))
     cost = _spread(costs, _CENT_OF_A_CENT) if len(costs) == len(samples) else None
@@ -68,17 +84,20 @@ def estimate(
         effort=effort,
         tokens=Spread(p50=int(tokens.p50), p90=int(tokens.p90)),
         cost=cost,
-        minutes=Spread(p50=float(minutes.p50), p90=float(minutes.p90)) if minutes is not None else None,
+        minutes=(
+            Spread(p50=float(minutes.p50), p90=float(minutes.p90)) if minutes is not None else None
+        ),
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone) + _pricing(models, unknown, alone=alone),
     )
 
 
 def percentile(values: list[Decimal], share: Decimal) -> Decimal:
-    """The value below which `share` (0 to 1) of the values lie, by linear interpolation between the closest ranks.
+    """The value below which `share` (0 to 1) of the values lie, by linear interpolation between the
+    closest ranks.
 
-    This is method 7 of Hyndman and Fan (1996), "Sample Quantiles in Statistical Packages": the rank is (n - 1) x share, counted
-    from 0, as in NumPy's default. ValueError for no values.
+    This is method 7 of Hyndman and Fan (1996), "Sample Quantiles in Statistical Packages": the rank
+    is (n - 1) x share, counted from 0, as in NumPy's default. ValueError for no values.
     """
     if not values:
         raise ValueError("no values, no percentile")
@@ -90,7 +109,9 @@ def percentile(values: list[Decimal], share: Decimal) -> Decimal:
 
 
 def keep_estimate(repository: Repository, run: str, found: Estimate) -> None:
-    """Remember what was said before a run, beside its journal: it is about this machine's models, and no part of the record."""
+    """Remember what was said before a run, beside its journal: it is about this machine's models,
+    and no part of the record.
+    """
     try:
         write_whole(run_paths(repository, run).home / _FILE, found.model_dump_json(indent=2) + "\n")
     except WriteFailed:
@@ -107,10 +128,15 @@ def kept_estimate(repository: Repository, run: str) -> Estimate | None:
 
 
 def in_words(found: Estimate) -> str:
-    """`8 to 15 minutes of models at work, $0.40 to $0.90`: half of such runs stay below the first figures, nine in ten below the second."""
+    """`8 to 15 minutes of models at work, $0.40 to $0.90`: half of such runs stay below the first
+    figures, nine in ten below the second.
+    """
     parts: list[str] = []
     if found.minutes is not None:
-        parts.append(f"{_span(_minutes(found.minutes.p50), _minutes(found.minutes.p90))} minutes of models at work")
+        parts.append(
+            f"{_span(_minutes(found.minutes.p50), _minutes(found.minutes.p90))} minutes of models"
+            " at work"
+        )
     if found.cost is not None:
         parts.append(_span(f"${found.cost.p50:.2f}", f"${found.cost.p90:.2f}"))
     else:
@@ -123,14 +149,20 @@ def _tokens(sample: Sample) -> Decimal:
 
 
 def _spread(values: list[Decimal], step: Decimal) -> Spread[Decimal]:
-    return Spread(p50=percentile(values, _HALF).quantize(step), p90=percentile(values, _MOST).quantize(step))
+    return Spread(
+        p50=percentile(values, _HALF).quantize(step), p90=percentile(values, _MOST).quantize(step)
+    )
 
 
 def _basis(runs: int, effort: Effort, *, alone: bool) -> str:
     here = f"{runs} earlier {effort} {'run' if runs == 1 else 'runs'} here"
     if alone:
         return f"from {here}"
-    return f"from {here} and the recorded run that ships" if runs else "from the recorded run that ships"
+    return (
+        f"from {here} and the recorded run that ships"
+        if runs
+        else "from the recorded run that ships"
+    )
 
 
 def _pricing(models: Mapping[Tier, str], unknown: tuple[str, ...], *, alone: bool) -> str:
@@ -138,7 +170,11 @@ def _pricing(models: Mapping[Tier, str], unknown: tuple[str, ...], *, alone: boo
         return f"; the price of {', '.join(unknown)} is unknown, so only tokens"
     if alone:
         return ""
-    return ", at this model's price" if len(set(models.values())) == 1 else ", at the prices of these models"
+    return (
+        ", at this model's price"
+        if len(set(models.values())) == 1
+        else ", at the prices of these models"
+    )
 
 
 def _minutes(value: float) -> str:

@@ -1,4 +1,6 @@
-"""The evidence of an estimate: what finished runs used, phase by phase, here and in the record that ships."""
+"""The evidence of an estimate: what finished runs used, phase by phase, here and in the record that
+ships.
+"""
 
 from collections.abc import Iterable
 
@@ -11,25 +13,43 @@ from forge_bot.store import SPECS
 from forge_bot.values import Effort, Usage
 
 Sample = tuple[tuple[str, Usage], ...]
-"""One run: what it used, by phase. A phase may stand more than once; an empty name means the whole run."""
+"""One run: what it used, by phase. A phase may stand more than once; an empty name means the whole
+run."""
 
 RECORD = "demo/record.jsonl"
 _RUNS_READ = 50
 """The newest runs; older ones say little about the models and prompts of today."""
 
 
-def earlier_runs(repository: Repository, base: str, pipeline: str, effort: Effort) -> tuple[Sample, ...]:
-    """The finished runs of this pipeline and effort whose state is in the commit `base`; broken ones are left out."""
-    names = sorted({path.split("/")[1] for path in repository.list_files(base, SPECS) if path.endswith("/state.json")})
+def earlier_runs(
+    repository: Repository, base: str, pipeline: str, effort: Effort
+) -> tuple[Sample, ...]:
+    """The finished runs of this pipeline and effort whose state is in the commit `base`; broken
+    ones are left out.
+    """
+    names = sorted(
+        {
+            path.split("/")[1]
+            for path in repository.list_files(base, SPECS)
+            if path.endswith("/state.json")
+        }
+    )
     found = (_past(repository, base, name) for name in names[-_RUNS_READ:])
-    like = (run for run in found if run is not None and run.outcome == "done" and (run.pipeline, run.effort) == (pipeline, effort))
+    like = (
+        run
+        for run in found
+        if run is not None
+        and run.outcome == "done"
+        and (run.pipeline, run.effort) == (pipeline, effort)
+    )
     return tuple(_sample(run) for run in like if run.usage.input_tokens + run.usage.output_tokens)
 
 
 def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
     """What the recorded run that ships would use at this effort: only the phases that it has.
 
-    A phase that the record lacks counts as much as the recorded ones of its kind do on average, or as all do. Times are not recorded.
+    A phase that the record lacks counts as much as the recorded ones of its kind do on average, or
+    as all do. Times are not recorded.
     """
     recorded = _recorded()
     skipped = pipeline.skipped(effort, auto=auto)

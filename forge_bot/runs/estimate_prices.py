@@ -14,8 +14,12 @@ _DATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}")
 
 
 def cost_of(sample: Sample, pipeline: Pipeline, models: Mapping[Tier, str]) -> Decimal | None:
-    """US dollars, or None if a price is unknown. What was paid to the model of a phase's tier counts; other tokens get its price."""
-    tiers: dict[str, Tier] = {phase.id: phase.tier for phase in pipeline.phases if isinstance(phase, AnsweringPhase)}
+    """US dollars, or None if a price is unknown. What was paid to the model of a phase's tier
+    counts; other tokens get its price.
+    """
+    tiers: dict[str, Tier] = {
+        phase.id: phase.tier for phase in pipeline.phases if isinstance(phase, AnsweringPhase)
+    }
     # What belongs to no phase is priced as the work of the strong model, which does most of it.
     costs = [_cost(used, models[tiers.get(phase, Tier.STRONG)]) for phase, used in sample]
     known = [cost for cost in costs if cost is not None]
@@ -36,4 +40,6 @@ def _cost(used: Usage, model: str) -> Decimal | None:
 
 def _same(answered: str, asked: str) -> bool:
     name = asked.removeprefix("gateway/").partition(":")[2]
-    return answered.startswith(name) and (answered == name or _DATED.fullmatch(answered, len(name)) is not None)
+    return answered.startswith(name) and (
+        answered == name or _DATED.fullmatch(answered, len(name)) is not None
+    )

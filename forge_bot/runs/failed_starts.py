@@ -1,4 +1,6 @@
-"""Remove what a process left that was killed before the request of its run was on disk: its branch, its work tree, its folder."""
+"""Remove what a process left that was killed before the request of its run was on disk: its branch,
+its work tree, its folder.
+"""
 
 import shutil
 from collections.abc import Generator
@@ -22,7 +24,9 @@ from forge_bot.values import Frozen
 
 
 class FailedStart(Frozen):
-    """What a starting process is about to make; written before it makes anything, and deleted when the run has its first commit."""
+    """What a starting process is about to make; written before it makes anything, and deleted when
+    the run has its first commit.
+    """
 
     run: str
     branch: str
@@ -33,9 +37,11 @@ class FailedStart(Frozen):
 
 @contextmanager
 def noted(spots: RunPaths, start: FailedStart) -> Generator[None]:
-    """Keep a note of a start for the time of the block. It stays if the process is killed, or if the block fails.
+    """Keep a note of a start for the time of the block. It stays if the process is killed, or if
+    the block fails.
 
-    Where it cannot be written, the run's own first file cannot be written either, and that error names the way out.
+    Where it cannot be written, the run's own first file cannot be written either, and that error
+    names the way out.
     """
     with suppress(ForgeError, OSError):
         write_whole(spots.starting, start.model_dump_json())
@@ -44,10 +50,12 @@ def noted(spots: RunPaths, start: FailedStart) -> Generator[None]:
 
 
 def remove_failed_starts(repository: Repository) -> None:
-    """Remove what starts that never came to a first report have left in this repository, so that their names are free again.
+    """Remove what starts that never came to a first report have left in this repository, so that
+    their names are free again.
 
-    Only what the note of a start names is removed, and only while nobody has worked there: the branch is where it was made,
-    no other work tree has it, and its own has no file that the run did not write.
+    Only what the note of a start names is removed, and only while nobody has worked there: the
+    branch is where it was made, no other work tree has it, and its own has no file that the run did
+    not write.
     """
     ending = run_paths(repository, "").home.name
     for home in state_home().glob(f"*{ending}"):
@@ -80,12 +88,19 @@ def _remove(repository: Repository, spots: RunPaths) -> None:
 
 
 def _removed(repository: Repository, start: FailedStart, folder: Path) -> bool:
-    """Remove the tree and the branch, or the folder in the user's tree. Return whether that was possible."""
+    """Remove the tree and the branch, or the folder in the user's tree. Return whether that was
+    possible.
+    """
     if start.own_tree:
         unlock_ref(repository.root, branch_ref(repository.root, start.branch))
-        return repository.remove_unused(start.tree, start.branch, start.base, f"{SPECS}/{start.run}/")
+        return repository.remove_unused(
+            start.tree, start.branch, start.base, f"{SPECS}/{start.run}/"
+        )
     written = [*folder.iterdir()] if folder.is_dir() else []
-    if any(file.name not in {"request.md", REPORTS} and not fnmatchcase(file.name, LEFTOVER) for file in written):
+    if any(
+        file.name not in {"request.md", REPORTS} and not fnmatchcase(file.name, LEFTOVER)
+        for file in written
+    ):
         return False
     shutil.rmtree(folder, ignore_errors=True)
     return True

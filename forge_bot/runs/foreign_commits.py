@@ -1,4 +1,6 @@
-"""Commits on a run's branch that no process of this clone made: whose turn it was when they came decides whether they may stay."""
+"""Commits on a run's branch that no process of this clone made: whose turn it was when they came
+decides whether they may stay.
+"""
 
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate
 from forge_bot.errors import ForeignCommits
@@ -10,11 +12,15 @@ _SHORT = 12
 _SHOWN = 10
 
 
-def check_foreign_commits(repository: Repository, tree: Tree, run: str, action: Action, before: str) -> tuple[str, ...]:
-    """What is to be told of commits that came since the branch was left at `before`. Raises ForeignCommits where they may not stay.
+def check_foreign_commits(
+    repository: Repository, tree: Tree, run: str, action: Action, before: str
+) -> tuple[str, ...]:
+    """What is to be told of commits that came since the branch was left at `before`. Raises
+    ForeignCommits where they may not stay.
 
-    What a remote has too, and has taken the run further, the run did on another machine. Where a person is asked to do something, they
-    may commit it, and at a checkpoint they may edit documents. While an agent is at work, nobody commits.
+    What a remote has too, and has taken the run further, the run did on another machine. Where a
+    person is asked to do something, they may commit it, and at a checkpoint they may edit
+    documents. While an agent is at work, nobody commits.
     """
     here = tree.head()
     onwards = repository.contains(here.commit, before)
@@ -23,10 +29,19 @@ def check_foreign_commits(repository: Repository, tree: Tree, run: str, action: 
         return ()
     if isinstance(action, Checkpoint) and onwards:
         changed = tree.changed(before, here.commit)
-        if all(path.startswith(f"{SPECS}/{run}/") and not path.endswith((f"/{REPORTS}", f"/{STATE}")) for path in changed):
+        if all(
+            path.startswith(f"{SPECS}/{run}/") and not path.endswith((f"/{REPORTS}", f"/{STATE}"))
+            for path in changed
+        ):
             return ()
-    if isinstance(action, Done | HumanGate) or (isinstance(action, Checkpoint) and onwards and public):
-        return (f"commits that the run did not make are on its branch now: {_named(tree, before)}",) if onwards else ()
+    if isinstance(action, Done | HumanGate) or (
+        isinstance(action, Checkpoint) and onwards and public
+    ):
+        return (
+            (f"commits that the run did not make are on its branch now: {_named(tree, before)}",)
+            if onwards
+            else ()
+        )
     raise _refused(repository, tree, before, here.commit, onwards=onwards)
 
 
@@ -40,20 +55,30 @@ def _went_on(repository: Repository, run: str, before: str, now: str) -> bool:
 
 
 def _named(tree: Tree, before: str) -> str:
-    return ", ".join(f"{commit.id[:7]} {commit.subject}" for commit in tree.commits(before)[:_SHOWN])
+    return ", ".join(
+        f"{commit.id[:7]} {commit.subject}" for commit in tree.commits(before)[:_SHOWN]
+    )
 
 
-def _refused(repository: Repository, tree: Tree, before: str, now: str, *, onwards: bool) -> ForeignCommits:
+def _refused(
+    repository: Repository, tree: Tree, before: str, now: str, *, onwards: bool
+) -> ForeignCommits:
     was = before[:_SHORT]
     if onwards:
         return ForeignCommits(
             f"The branch has commits that the run did not make: {_named(tree, before)}.",
-            hint=f"git reset --soft {was} keeps their changes; then report again: the run commits by itself.",
+            hint=(
+                f"git reset --soft {was} keeps their changes; then report again: the run commits by"
+                " itself."
+            ),
         )
     if repository.contains(before, now):
         back = f"git merge --ff-only {was}, then call again."
         return ForeignCommits(f"The branch was taken back from {was} to {now[:_SHORT]}.", hint=back)
     return ForeignCommits(
         f"The branch was rewritten: {was} is no longer on it.",
-        hint=f"git reset --soft {was} keeps the changes; then report again: the run commits by itself.",
+        hint=(
+            f"git reset --soft {was} keeps the changes; then report again: the run commits by"
+            " itself."
+        ),
     )

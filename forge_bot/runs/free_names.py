@@ -1,4 +1,6 @@
-"""Names for a run and its branch that nothing has: no folder, no branch, none that a run waits to make."""
+"""Names for a run and its branch that nothing has: no folder, no branch, none that a run waits to
+make.
+"""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -16,18 +18,27 @@ _MOST = 1000
 def free_run(repository: Repository, wanted: str) -> str:
     """The wanted name of a run, or the next one that is free."""
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST)))
-    return next(name for name in names if not run_paths(repository, name).home.exists() and not (repository.root / SPECS / name).exists())
+    return next(
+        name
+        for name in names
+        if not run_paths(repository, name).home.exists()
+        and not (repository.root / SPECS / name).exists()
+    )
 
 
 def free_branch(repository: Repository, wanted: str) -> str:
-    """The wanted name, or the next one that is free; without its folder, where a branch is called like that."""
+    """The wanted name, or the next one that is free; without its folder, where a branch is called
+    like that.
+    """
     names = repository.branches()
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
     around = (*names, *repository.remote_branches())
     start = wanted.replace("/", "-") if _above(wanted, around) else wanted
     taken = {*names, *_promised(repository, start)}
     numbered = (start, *(f"{start}-{number}" for number in range(2, _MOST)))
-    return next(name for name in numbered if name not in taken and _in_the_way(name, around) is None)
+    return next(
+        name for name in numbered if name not in taken and _in_the_way(name, around) is None
+    )
 
 
 def check_free(repository: Repository, branch: str) -> None:
@@ -35,12 +46,19 @@ def check_free(repository: Repository, branch: str) -> None:
     if repository.branch_exists(branch):
         raise BranchExists(f"The branch {branch} exists already.")
     if (other := _in_the_way(branch, repository.branches())) is not None:
-        raise BranchExists(f"The branch {branch} cannot be made beside {other}: git keeps one of such two names only.")
+        raise BranchExists(
+            f"The branch {branch} cannot be made beside {other}: git keeps one of such two names"
+            " only."
+        )
 
 
 def _in_the_way(name: str, branches: Collection[str]) -> str | None:
-    """The branch beside which this one cannot be: of `a` and `a/b` git keeps one only (git-check-ref-format(1), refs are paths)."""
-    return _above(name, branches) or next((other for other in branches if other.startswith(f"{name}/")), None)
+    """The branch beside which this one cannot be: of `a` and `a/b` git keeps one only
+    (git-check-ref-format(1), refs are paths).
+    """
+    return _above(name, branches) or next(
+        (other for other in branches if other.startswith(f"{name}/")), None
+    )
 
 
 def _above(name: str, branches: Collection[str]) -> str | None:
@@ -48,7 +66,9 @@ def _above(name: str, branches: Collection[str]) -> str | None:
 
 
 def _promised(repository: Repository, start: str) -> Iterator[str]:
-    """Branches beginning like this one that runs in the work trees here will be on, whether they are made or not."""
+    """Branches beginning like this one that runs in the work trees here will be on, whether they
+    are made or not.
+    """
     mark = start.encode("utf-8", "replace")
     for tree in repository.worktrees():
         for reports in (tree.path / SPECS).glob(f"*/{REPORTS}"):

@@ -1,4 +1,6 @@
-"""A person's question about a run, answered by a model that may look around. The run stands where it stood; only the cost is counted."""
+"""A person's question about a run, answered by a model that may look around. The run stands where
+it stood; only the cost is counted.
+"""
 
 import asyncio
 import time
@@ -26,7 +28,14 @@ from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
-from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded, PromptSent, Thinking
+from forge_bot.runs.notifications import (
+    Message,
+    Notify,
+    PhaseBegan,
+    PhaseEnded,
+    PromptSent,
+    Thinking,
+)
 from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
@@ -69,11 +78,13 @@ def inquire(
     environ: Mapping[str, str],
     key: str = "",
 ) -> Inquiry:
-    """Answer a question about what waits at the open gate, or about the run so far, and record what it cost.
+    """Answer a question about what waits at the open gate, or about the run so far, and record what
+    it cost.
 
-    The run must be held by this process; no event loop may be running. Asked again with a `key` of the caller's own (such as a
-    comment's id), what was answered under it comes back and no model is asked. Raises BadOption for a question without
-    words or of more than 20,000 characters, ModelUnavailable; every other end without an answer is in `stop` and `message`.
+    The run must be held by this process; no event loop may be running. Asked again with a `key` of
+    the caller's own (such as a comment's id), what was answered under it comes back and no model is
+    asked. Raises BadOption for a question without words or of more than 20,000 characters,
+    ModelUnavailable; every other end without an answer is in `stop` and `message`.
     """
     asked = _earlier(run)
     if key and (before := next((report for report in asked if report.key == key), None)):
@@ -109,7 +120,8 @@ async def look_into(
     environ: Mapping[str, str],
     key: str = "",
 ) -> tuple[Inquiry, Asked | None]:
-    """Let a model answer a question; with the report on its cost, which the caller records, if it cost anything.
+    """Let a model answer a question; with the report on its cost, which the caller records, if it
+    cost anything.
 
     Pass the result to `ended` once the report is recorded. Raises BadOption as `inquire` does.
     """
@@ -119,13 +131,27 @@ async def look_into(
     finished = await desk.answered(text, models[Tier.STANDARD], environ)
     answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
     inquiry = Inquiry(
-        question=text, answer=answer, stop=finished.stop, message=finished.message, usage=finished.usage, trouble=finished.trouble
+        question=text,
+        answer=answer,
+        stop=finished.stop,
+        message=finished.message,
+        usage=finished.usage,
+        trouble=finished.trouble,
     )
     if not (finished.usage.calls or finished.usage.cost):
         return inquiry, None
     stamp, name = now(), key or desk.name
     short = answer if len(answer) <= _ANSWER_KEPT else answer[:_ANSWER_KEPT] + "…"
-    return inquiry, Asked(key=name, at=stamp, phase=desk.place, question=text, answer=short, usage=finished.usage, by=by, via=via)
+    return inquiry, Asked(
+        key=name,
+        at=stamp,
+        phase=desk.place,
+        question=text,
+        answer=short,
+        usage=finished.usage,
+        by=by,
+        via=via,
+    )
 
 
 def ended(run: Run, inquiry: Inquiry, tell: Notify) -> Inquiry:
@@ -150,16 +176,29 @@ def _place(run: Run) -> PhaseId:
 def _checked(question: str) -> str:
     text = question.replace("\0", "").strip()
     if not any(character.isalnum() for character in text):
-        raise BadOption("The question has no words.", hint='Write for example: forge-bot ask "Why is the old name kept?"')
+        raise BadOption(
+            "The question has no words.",
+            hint='Write for example: forge-bot ask "Why is the old name kept?"',
+        )
     if len(text) > _LONGEST:
-        raise BadOption(f"The question has {len(text):,} characters; {_LONGEST:,} are the most.", hint="Name a file instead of quoting it.")
+        raise BadOption(
+            f"The question has {len(text):,} characters; {_LONGEST:,} are the most.",
+            hint="Name a file instead of quoting it.",
+        )
     return text
 
 
 class _HelpDesk:
     """Where questions about one run are answered."""
 
-    def __init__(self, run: Run, profile: Profile, templates: Environment, tell: Notify, asked: Sequence[Asked]) -> None:
+    def __init__(
+        self,
+        run: Run,
+        profile: Profile,
+        templates: Environment,
+        tell: Notify,
+        asked: Sequence[Asked],
+    ) -> None:
         self.run = run
         self.templates = templates
         self.tell = tell
@@ -169,7 +208,9 @@ class _HelpDesk:
         self.earlier = [report for report in asked if report.phase == self.place][-_EARLIER:]
         self.profile = profile
         self.briefing = PromptContext(run, profile, templates, ())
-        self.context = ProviderContext(run.tree.path, base=run.state.base_commit, past_runs=self.briefing.past_runs)
+        self.context = ProviderContext(
+            run.tree.path, base=run.state.base_commit, past_runs=self.briefing.past_runs
+        )
 
     async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> WorkResult:
         """How the model's work on the question ended."""
@@ -191,7 +232,11 @@ class _HelpDesk:
         material = self._material(text, (settings.turns, settings.requests_per_turn))
         prompt = assemble(material, self.templates, token_budget=settings.prompt_tokens)
         names = tuple(entry.name for entry in material.inputs)
-        self.tell(PromptSent(inputs=names, tokens=prompt.tokens, dropped=prompt.dropped, removed=prompt.removed))
+        self.tell(
+            PromptSent(
+                inputs=names, tokens=prompt.tokens, dropped=prompt.dropped, removed=prompt.removed
+            )
+        )
         return Assignment(
             action_id=self.name,
             agent=AGENT,
@@ -224,19 +269,33 @@ class _HelpDesk:
             decided=self.briefing.decided(set()),
             question=text,
             repository=layer_three(self.profile, ()),
-            capabilities=tuple(describe_capability(entry) for entry in self.context.catalogue(LOOKING_AROUND)),
+            capabilities=tuple(
+                describe_capability(entry) for entry in self.context.catalogue(LOOKING_AROUND)
+            ),
             limits=turns,
         )
 
     def _inputs(self) -> tuple[InputFile, ...]:
-        documents = [name for name in self._documents() if self.run.workspace.read_bytes(name) is not None]
-        stands = InputFile(name="where the run stands", text=self._standing(), kind="output", untrusted=True)
-        told = "\n\n".join(f"Question: {each.question}\n\nAnswer: {each.answer}" for each in self.earlier)
-        before = (InputFile(name="questions asked here before", text=told, kind="output"),) if told else ()
+        documents = [
+            name for name in self._documents() if self.run.workspace.read_bytes(name) is not None
+        ]
+        stands = InputFile(
+            name="where the run stands", text=self._standing(), kind="output", untrusted=True
+        )
+        told = "\n\n".join(
+            f"Question: {each.question}\n\nAnswer: {each.answer}" for each in self.earlier
+        )
+        before = (
+            (InputFile(name="questions asked here before", text=told, kind="output"),)
+            if told
+            else ()
+        )
         return (*(self.briefing.artifact(name) for name in documents), stands, *before)
 
     def _documents(self) -> tuple[str, ...]:
-        """The request and what the open gate shows; without a gate, or where it shows nothing, every document so far."""
+        """The request and what the open gate shows; without a gate, or where it shows nothing,
+        every document so far.
+        """
         state = self.run.state
         files = [file.name for file in state.gate.files] if state.gate is not None else []
         order = {phase.id: place for place, phase in enumerate(self.run.pipeline.phases)}
@@ -246,23 +305,46 @@ class _HelpDesk:
     def _standing(self) -> str:
         state = self.run.state
         phase = self.run.pipeline.phase(state.current_phase)
-        lines = [f"Phase: {phase.label} ({phase.id}), {state.current_phase_status.value.replace('_', ' ')}"]
+        status = state.current_phase_status.value.replace("_", " ")
+        lines = [f"Phase: {phase.label} ({phase.id}), {status}"]
         if (asked := open_question(self.run)) is not None:
             lines += [f"Open question: {asked.title}", *asked.data.decision]
             lines += [f"Risk: {risk}" for risk in asked.data.risks]
-            lines += [f"Finding: [{finding.severity.value}] {finding.description}" for finding in asked.data.findings]
-        lines += [f"Task {task.spec.id}, {task.spec.title}: {task.status.value}" for task in state.tasks]
+            lines += [
+                f"Finding: [{finding.severity.value}] {finding.description}"
+                for finding in asked.data.findings
+            ]
+        lines += [
+            f"Task {task.spec.id}, {task.spec.title}: {task.status.value}" for task in state.tasks
+        ]
         paths = ", ".join(f"{self.run.workspace.relative}/{name}" for name in state.artifacts)
         return "\n".join((*lines, f"Documents of the run: {paths}"))
 
     def _thinking(self, *, capped: bool) -> Callable[[ModelNotice], None]:
         def told(notice: ModelNotice) -> None:
-            if isinstance(notice, ModelAsked) and notice.reserved is None and capped and notice.turn == 1:
-                self.tell(Message(text=f"the price of {notice.model} is unknown, so the budget cannot hold it back", kind="warning"))
+            if (
+                isinstance(notice, ModelAsked)
+                and notice.reserved is None
+                and capped
+                and notice.turn == 1
+            ):
+                self.tell(
+                    Message(
+                        text=(
+                            f"the price of {notice.model} is unknown, so the budget cannot hold it"
+                            " back"
+                        ),
+                        kind="warning",
+                    )
+                )
             self.tell(Thinking(notice=notice))
 
         return told
 
 
 def _empty(answer: Document | Change) -> tuple[str, ...]:
-    return () if answer.artifact_markdown.strip() else ("The answer is empty; write it into artifact_markdown.",)
+    return (
+        ()
+        if answer.artifact_markdown.strip()
+        else ("The answer is empty; write it into artifact_markdown.",)
+    )

@@ -1,8 +1,10 @@
-"""The installed environment of a run: made at the base commit, kept outside of git, shown again beside every commit that is judged.
+"""The installed environment of a run: made at the base commit, kept outside of git, shown again
+beside every commit that is judged.
 
-Setup runs with network, so it never runs on a tree that a model has changed. It runs in a work tree of its own at
-`places.judged`. Later commands run at that same path with the commit that they judge checked out: an editable install, which
-knows its project by the path, then always points at the code that is judged, in every sandbox.
+Setup runs with network, so it never runs on a tree that a model has changed. It runs in a work tree
+of its own at `places.judged`. Later commands run at that same path with the commit that they judge
+checked out: an editable install, which knows its project by the path, then always points at the
+code that is judged, in every sandbox.
 """
 
 import hashlib
@@ -23,28 +25,62 @@ from forge_bot.runs.run_paths import RunPaths
 
 _READY, _LEFT, _NAMES = "ready", "left-in-tree", "left-in-tree.json"
 DEPENDENCY_FILES = (
-    *("package.json", "npm-shrinkwrap.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb"),
-    *("pyproject.toml", "pylock.toml", "poetry.lock", "pdm.lock", "uv.lock", "Pipfile", "Pipfile.lock", "requirements*.txt"),
-    *("Cargo.toml", "Cargo.lock", "go.mod", "go.sum", "go.work", "go.work.sum", "Gemfile.lock", "composer.json", "composer.lock"),
+    *(
+        "package.json",
+        "npm-shrinkwrap.json",
+        "package-lock.json",
+        "pnpm-lock.yaml",
+        "yarn.lock",
+        "bun.lock",
+        "bun.lockb",
+    ),
+    *(
+        "pyproject.toml",
+        "pylock.toml",
+        "poetry.lock",
+        "pdm.lock",
+        "uv.lock",
+        "Pipfile",
+        "Pipfile.lock",
+        "requirements*.txt",
+    ),
+    *(
+        "Cargo.toml",
+        "Cargo.lock",
+        "go.mod",
+        "go.sum",
+        "go.work",
+        "go.work.sum",
+        "Gemfile.lock",
+        "composer.json",
+        "composer.lock",
+    ),
 )
-"""Manifests and lock files by name. Build files that are programs (setup.py, Gemfile, build.gradle) are not among them."""
+"""Manifests and lock files by name. Build files that are programs (setup.py, Gemfile, build.gradle)
+are not among them."""
 
 
 @dataclass(frozen=True)
 class Foundation:
-    """What an environment is installed from: a commit, and the patches to manifests and lock files that a person approved."""
+    """What an environment is installed from: a commit, and the patches to manifests and lock files
+    that a person approved.
+    """
 
     commit: str
     approved: Callable[[], tuple[bytes, ...]]
 
 
 def foundation(run: Run) -> Foundation:
-    """Return the foundation of a run: its base commit, and its approved patches as they are when they are needed."""
+    """Return the foundation of a run: its base commit, and its approved patches as they are when
+    they are needed.
+    """
     return Foundation(run.state.base_commit, lambda: _approved(run))
 
 
 def _approved(run: Run) -> tuple[bytes, ...]:
-    """Return the patches that waited for a person and were approved, in the order of the approvals."""
+    """Return the patches that waited for a person and were approved, in the order of the
+    approvals.
+    """
     if not any(name.startswith("held-") for name in run.state.artifacts):
         return ()
     reports = run.workspace.reports()
@@ -59,7 +95,9 @@ def _approved(run: Run) -> tuple[bytes, ...]:
 
 
 class Installation:
-    """The environment of one run, and the work tree in which it is installed and used. One thread at a time."""
+    """The environment of one run, and the work tree in which it is installed and used. One thread
+    at a time.
+    """
 
     def __init__(self, repository: Repository, places: RunPaths, foundation: Foundation) -> None:
         self.repository = repository
@@ -69,17 +107,24 @@ class Installation:
         self._known: dict[Path, tuple[int, ...]] = {}
 
     def mark(self, commands: Sequence[Sequence[str]]) -> str:
-        """Return what identifies an environment: where, from which commit and which approved bytes, by which commands."""
+        """Return what identifies an environment: where, from which commit and which approved bytes,
+        by which commands.
+        """
         patches = [hashlib.sha256(patch).hexdigest() for patch in self.foundation.approved()]
-        return json.dumps([str(self.path), self.foundation.commit, patches, list(map(list, commands))])
+        return json.dumps(
+            [str(self.path), self.foundation.commit, patches, list(map(list, commands))]
+        )
 
     def is_ready(self, mark: str) -> bool:
-        """Return whether the environment was installed completely, from these bytes and by these commands."""
+        """Return whether the environment was installed completely, from these bytes and by these
+        commands.
+        """
         file = self.environment / _READY
         return file.is_file() and file.read_text(encoding="utf-8") == mark
 
     def begin(self) -> Tree:
-        """Return a fresh work tree at the base commit with the approved dependency files, and empty the environment.
+        """Return a fresh work tree at the base commit with the approved dependency files, and empty
+        the environment.
 
         Raises GitFailed when an approved patch does not fit the base commit.
         """
@@ -88,13 +133,16 @@ class Installation:
         self.environment.mkdir(parents=True)
         tree = self.repository.detached_tree(self.path, self.foundation.commit)
         for patch in self.foundation.approved():
-            # A pattern without a slash names a file in any folder (git-apply(1) matches with `*` across slashes).
+            # A pattern without a slash names a file in any folder (git-apply(1) matches with `*`
+            # across slashes).
             only = [pattern for name in DEPENDENCY_FILES for pattern in (name, f"*/{name}")]
             tree.apply(patch.decode(errors="surrogateescape"), only=only)
         return tree
 
     def keep(self, mark: str) -> None:
-        """Copy what setup left in the work tree into the environment, where later commands cannot change it, and note it as ready."""
+        """Copy what setup left in the work tree into the environment, where later commands cannot
+        change it, and note it as ready.
+        """
         names = [name.rstrip("/") for name in Tree(self.path).untracked()]
         for name in names:
             target = self.environment / _LEFT / name
@@ -108,7 +156,9 @@ class Installation:
         (self.environment / _READY).write_text(mark, encoding="utf-8")
 
     def show(self, commit: str) -> Tree:
-        """Return the work tree with the files of a commit and with what setup left, as setup left it."""
+        """Return the work tree with the files of a commit and with what setup left, as setup left
+        it.
+        """
         tree = self.repository.show_commit(self.path, commit)
         # A file of the commit wins over one that setup left at the same place.
         return self.repository.show_commit(self.path, commit) if self._restore() else tree
@@ -118,12 +168,18 @@ class Installation:
         return os.path.lexists(self.environment / _LEFT / path)
 
     def _restore(self) -> bool:
-        """Put back what is missing or was changed, and remove what was added inside; return whether anything was done."""
+        """Put back what is missing or was changed, and remove what was added inside; return whether
+        anything was done.
+        """
         pristine, names = self.environment / _LEFT, self.environment / _NAMES
         tops: list[str] = json.loads(names.read_bytes()) if names.is_file() else []
         wanted = [path for top in tops for path in _below(pristine, Path(top))]
         found = {path for top in tops for path in _below(self.path, Path(top))}
-        changed = [path for path in wanted if path not in found or self._known.get(path) != _entry(self.path / path)]
+        changed = [
+            path
+            for path in wanted
+            if path not in found or self._known.get(path) != _entry(self.path / path)
+        ]
         extra = sorted(found.difference(wanted), reverse=True)
         for path in extra:
             _remove(self.path / path)
@@ -134,7 +190,9 @@ class Installation:
 
 
 def _below(root: Path, top: Path) -> Iterator[Path]:
-    """Yield a path and all paths below it, relative to `root`, folders before what is in them; links are not followed."""
+    """Yield a path and all paths below it, relative to `root`, folders before what is in them;
+    links are not followed.
+    """
     if not os.path.lexists(root / top):
         return
     yield top
@@ -144,7 +202,9 @@ def _below(root: Path, top: Path) -> Iterator[Path]:
 
 
 def _entry(path: Path) -> tuple[int, ...]:
-    """Return what changes whenever a file changes. Nobody but the kernel sets the time of the last change of an inode."""
+    """Return what changes whenever a file changes. Nobody but the kernel sets the time of the last
+    change of an inode.
+    """
     seen = path.lstat()
     if stat.S_ISDIR(seen.st_mode):
         return (seen.st_mode,)

@@ -1,7 +1,9 @@
-"""What the processes of this clone left of a run when they let go of it: where its branch stood, and how much of its record there was.
+"""What the processes of this clone left of a run when they let go of it: where its branch stood,
+and how much of its record there was.
 
-A client's agents work in the tree that the run lives in, beside its branch and its record. What stands there when the run is taken up
-again is held against what was left: nobody else commits on the branch or adds to the record while an agent is at work.
+A client's agents work in the tree that the run lives in, beside its branch and its record. What
+stands there when the run is taken up again is held against what was left: nobody else commits on
+the branch or adds to the record while an agent is at work.
 """
 
 from pathlib import Path
@@ -13,7 +15,9 @@ from forge_bot.values import Frozen
 
 
 class KnownState(Frozen):
-    """What was there at last. While a process is at work, or if it was killed, there may be more than that."""
+    """What was there at last. While a process is at work, or if it was killed, there may be more
+    than that.
+    """
 
     head: str
     size: int
@@ -22,7 +26,9 @@ class KnownState(Frozen):
 
 
 class LastKnownHead:
-    """The note of one run, beside git's data, where all who work in the clone find it. Only who holds the run touches it."""
+    """The note of one run, beside git's data, where all who work in the clone find it. Only who
+    holds the run touches it.
+    """
 
     def __init__(self, place: Path) -> None:
         self._place = place
@@ -31,7 +37,9 @@ class LastKnownHead:
 
     @property
     def at_rest(self) -> KnownState | None:
-        """What was left by a process that came to its end; None if nothing is known, or if one may have left more."""
+        """What was left by a process that came to its end; None if nothing is known, or if one may
+        have left more.
+        """
         return self.left if self.left is not None and not self.left.at_work else None
 
     @property
@@ -47,7 +55,9 @@ class LastKnownHead:
             self._begun = True
 
     def leave(self, head: str, record: Content) -> None:
-        """Note where the branch stands, and the content of the record as far as this process has read and written it."""
+        """Note where the branch stands, and the content of the record as far as this process has
+        read and written it.
+        """
         now = KnownState(head=head, size=record.size, digest=record.digest)
         if now != self.left:
             self._write(now)
@@ -59,7 +69,9 @@ class LastKnownHead:
 
 
 def own_record(left: KnownState, there: bytes, committed: bytes) -> bytes:
-    """As much of the record on disk as processes of ours wrote: what was left, or what is committed by now, whichever is longer."""
+    """As much of the record on disk as processes of ours wrote: what was left, or what is committed
+    by now, whichever is longer.
+    """
     known = there[: left.size]
     own = [known] if Content.of(known) == (left.size, left.digest) else []
     return max((*own, committed), key=len)

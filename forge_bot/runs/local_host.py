@@ -1,4 +1,6 @@
-"""The local host: performs what the engine asks for on this machine, with models and the project's own commands."""
+"""The local host: performs what the engine asks for on this machine, with models and the project's
+own commands.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -34,8 +36,9 @@ Recorded = Callable[[Report], Awaitable[None]]
 class LocalHost:
     """Performs the actions of one run, one after the other; the tasks of a wave side by side.
 
-    `post` writes a comment to the run's issue, once a person has agreed; without it nothing is posted.
-    `withheld` names files by git's wildcards that cannot be delivered from here: of an approved patch they stay in the patch.
+    `post` writes a comment to the run's issue, once a person has agreed; without it nothing is
+    posted. `withheld` names files by git's wildcards that cannot be delivered from here: of an
+    approved patch they stay in the patch.
     """
 
     def __init__(
@@ -73,7 +76,9 @@ class LocalHost:
 
     def _told(self, report: ArtifactWritten) -> None:
         inspection = report.inspection
-        good = not inspection.problems and (inspection.verdict is None or inspection.verdict.positive)
+        good = not inspection.problems and (
+            inspection.verdict is None or inspection.verdict.positive
+        )
         label = self.run.pipeline.phase(report.phase).label
         self.tell(
             PhaseEnded(
@@ -121,7 +126,11 @@ class LocalHost:
             yield await asyncio.to_thread(self._reported, publish, state, action)
 
     def _began(self, action: Exec | WriteFile, tasks: tuple[TaskId, ...] = ()) -> None:
-        self.tell(PhaseBegan(phase=action.phase, label=self.run.pipeline.phase(action.phase).label, tasks=tasks))
+        self.tell(
+            PhaseBegan(
+                phase=action.phase, label=self.run.pipeline.phase(action.phase).label, tasks=tasks
+            )
+        )
 
     def _reported(self, do: Callable[[State, Exec], Report], state: State, action: Exec) -> Report:
         try:

@@ -84,5 +84,15 @@ class Thinking(Frozen):
     task: TaskId | None = None
 
 
-Notice = PhaseBegan | PhaseEnded | PromptSent | CommandBegan | CommandEnded | Message | StoppedBefore | Explained | Thinking
+Notice = (
+    PhaseBegan
+    | PhaseEnded
+    | PromptSent
+    | CommandBegan
+    | CommandEnded
+    | Message
+    | StoppedBefore
+    | Explained
+    | Thinking
+)
 Notify = Callable[[Notice], None]

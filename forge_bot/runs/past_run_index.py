@@ -1,4 +1,6 @@
-"""The past runs that a commit holds: read through git once, then remembered beside git's own data."""
+"""The past runs that a commit holds: read through git once, then remembered beside git's own
+data.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,19 +37,23 @@ class _Remembered(Frozen):
 
 @lru_cache(maxsize=2)
 def history_at(repository: Repository, commit: str, documents: DocumentNames) -> History:
-    """What earlier runs left in a commit, given by its full id, ready to be asked; made once for each commit."""
+    """What earlier runs left in a commit, given by its full id, ready to be asked; made once for
+    each commit.
+    """
     return History(past_runs(repository, commit, documents))
 
 
 def past_runs(repository: Repository, commit: str, documents: DocumentNames) -> tuple[PastRun, ...]:
     """The past runs in a commit, by name.
 
-    Only workspaces that nobody here has seen before are read and parsed. What is remembered can be deleted at any time; where it
-    cannot be written, the next run reads again.
+    Only workspaces that nobody here has seen before are read and parsed. What is remembered can be
+    deleted at any time; where it cannot be written, the next run reads again.
     """
     folders = repository.list_folders(commit, SPECS)
     # A name that cannot be shown cannot be told to anybody either.
-    wanted = [(name, tree) for name, tree in sorted(folders.items()) if name.isprintable()][-RUNS_READ:]
+    wanted = [(name, tree) for name, tree in sorted(folders.items()) if name.isprintable()][
+        -RUNS_READ:
+    ]
     if not wanted:
         return ()
     place = memory(repository)
@@ -63,12 +69,16 @@ def past_runs(repository: Repository, commit: str, documents: DocumentNames) -> 
 
 
 def memory(repository: Repository) -> Path:
-    """The file in which past runs are remembered: derived from commits, shared by all runs of this clone, never committed."""
+    """The file in which past runs are remembered: derived from commits, shared by all runs of this
+    clone, never committed.
+    """
     return repository.common_dir / "forge-bot" / "past-runs.jsonl"
 
 
 def _header(documents: DocumentNames) -> str:
-    """First line of the memory. Another version, or other names of documents, may read a workspace differently: it begins anew."""
+    """First line of the memory. Another version, or other names of documents, may read a workspace
+    differently: it begins anew.
+    """
     return json.dumps({"pastRuns": 3, "version": __version__, "documents": documents})
 
 
@@ -84,10 +94,14 @@ def _remembered(place: Path, expected: str) -> dict[_Key, PastRun | None]:
         entries = [_Remembered.model_validate_json(line) for line in lines if line]
     except (OSError, ValueError, ValidationError):
         return {}
-    return {(entry.folder, entry.tree): entry.run for entry in entries} if header == expected else {}
+    return (
+        {(entry.folder, entry.tree): entry.run for entry in entries} if header == expected else {}
+    )
 
 
-def _read(repository: Repository, commit: str, keys: Sequence[_Key], documents: DocumentNames) -> dict[_Key, PastRun | None]:
+def _read(
+    repository: Repository, commit: str, keys: Sequence[_Key], documents: DocumentNames
+) -> dict[_Key, PastRun | None]:
     files: dict[str, list[str]] = {}
     for path in repository.list_files(commit, SPECS):
         folder, _, name = path.removeprefix(f"{SPECS}/").partition("/")
@@ -96,7 +110,9 @@ def _read(repository: Repository, commit: str, keys: Sequence[_Key], documents: 
     found: dict[_Key, PastRun | None] = {}
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
-        texts = repository.read_many(commit, [path for name, _ in some for path in files.get(name, ())])
+        texts = repository.read_many(
+            commit, [path for name, _ in some for path in files.get(name, ())]
+        )
         found |= {key: _run_in(key[0], texts, documents) for key in some}
     return found
 

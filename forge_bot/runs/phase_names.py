@@ -28,10 +28,11 @@ _UNIMPLEMENTED = {TaskStatus.PENDING, TaskStatus.CLEARED}
 
 
 def phase_named(pipeline: Pipeline, wanted: str) -> PhaseId:
-    """The phase a person means: by id, label, name of its document, or words of its label, whatever comes first.
+    """The phase a person means: by id, label, name of its document, or words of its label, whatever
+    comes first.
 
-    Upper and lower case, spaces, hyphens and underscores count as the same. Raises BadOption with all names if none or
-    several are meant.
+    Upper and lower case, spaces, hyphens and underscores count as the same. Raises BadOption with
+    all names if none or several are meant.
     """
     phases = [phase for phase in pipeline.phases if not isinstance(phase, DecisionPhase)]
     said = _plain(wanted)
@@ -40,8 +41,14 @@ def phase_named(pipeline: Pipeline, wanted: str) -> PhaseId:
         if len(found) == 1:
             return found[0].id
         if found:
-            raise BadOption(f"{wanted!r} could mean {_listed(found)}.", hint="Name one of them by its id.")
-    raise BadOption(f"No phase is called {wanted!r}.", hint="Name one of those above by its id or its label.", details=_all(phases))
+            raise BadOption(
+                f"{wanted!r} could mean {_listed(found)}.", hint="Name one of them by its id."
+            )
+    raise BadOption(
+        f"No phase is called {wanted!r}.",
+        hint="Name one of those above by its id or its label.",
+        details=_all(phases),
+    )
 
 
 def _plain(name: str) -> str:
@@ -64,7 +71,11 @@ def _document(phase: AnyPhase) -> set[str]:
 def _words(phase: AnyPhase) -> set[str]:
     """Every run of whole words in the label: `review` for Design Review and for Code Review."""
     words = _plain(phase.label).split("-")
-    return {"-".join(words[start:end]) for start in range(len(words)) for end in range(start + 1, len(words) + 1)}
+    return {
+        "-".join(words[start:end])
+        for start in range(len(words))
+        for end in range(start + 1, len(words) + 1)
+    }
 
 
 def _listed(phases: Sequence[AnyPhase]) -> str:
@@ -75,7 +86,8 @@ def _all(phases: Sequence[AnyPhase]) -> tuple[str, ...]:
     return tuple(f"{phase.id:<20} {phase.label}" for phase in phases)
 
 
-# -- stopping after a phase ---------------------------------------------------------------------------------------
+# -- stopping after a phase
+# --------------------------------------------------------------------------------------------------
 
 
 def never_stop(_state: State, _action: Action) -> bool:
@@ -84,10 +96,12 @@ def never_stop(_state: State, _action: Action) -> bool:
 
 
 def stop_after(pipeline: Pipeline, last: PhaseId) -> StopLine:
-    """The line after the phase `last`: what comes later in the order of the pipeline lies behind it, reviews and gates of `last` included.
+    """The line after the phase `last`: what comes later in the order of the pipeline lies behind
+    it, reviews and gates of `last` included.
 
-    A phase that comes again, because a review sent back to it, lies before the line. Tasks are implemented in waves, and
-    later ones build on reviewed ones: the reviews on the way to the last wave belong to the implementation.
+    A phase that comes again, because a review sent back to it, lies before the line. Tasks are
+    implemented in waves, and later ones build on reviewed ones: the reviews on the way to the last
+    wave belong to the implementation.
     """
     limit = pipeline.position(last)
 
@@ -124,16 +138,22 @@ class StopAtLine:
         return no_reports() if behind else self._host.publish(state, action)
 
 
-# -- going back to a phase ----------------------------------------------------------------------------------------
+# -- going back to a phase
+# --------------------------------------------------------------------------------------------------
 
 
 def check_documents(run: Run, target: PhaseId) -> None:
-    """Raise NothingToRetry if a document from before the phase is recorded and lies nowhere any more."""
+    """Raise NothingToRetry if a document from before the phase is recorded and lies nowhere any
+    more.
+    """
     before = {phase.id for phase in run.pipeline.phases[: run.pipeline.position(target)]}
     recorded = (name for name, record in run.state.artifacts.items() if record.phase in before)
     gone = [name for name in recorded if run.workspace.read_bytes(name) is None]
     if gone:
         raise NothingToRetry(
             f"{target} builds on documents that are gone: {', '.join(gone)}.",
-            hint=f"Restore them under {run.workspace.relative}, or go back to the phase that writes them.",
+            hint=(
+                f"Restore them under {run.workspace.relative}, or go back to the phase that writes"
+                " them."
+            ),
         )

@@ -18,21 +18,30 @@ Done = TypeVar("Done")
 _Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
 
 _PATIENCE = 5.0
-"""Seconds that work which was told to stop may take for it before another Ctrl-C is taken as meant."""
+"""Seconds that work which was told to stop may take for it before another Ctrl-C is taken as
+meant."""
 
 
 def this_process() -> str:
     """Who holds a run, for somebody else who wants it."""
-    return f"process {os.getpid()} on {platform.node() or 'this machine'}, since {now():%Y-%m-%d %H:%M} UTC"
+    return (
+        f"process {os.getpid()} on {platform.node() or 'this machine'}, since"
+        f" {now():%Y-%m-%d %H:%M} UTC"
+    )
 
 
 @contextmanager
 def stop_on_signals() -> Generator[None]:
-    """Make SIGTERM do what Ctrl-C does: commands under way are ended, the lock is let go, the way to go on is said.
+    """Make SIGTERM do what Ctrl-C does: commands under way are ended, the lock is let go, the way
+    to go on is said.
 
-    Signals can be taken in the main thread only; anywhere else, and where the host has a handler of its own, nothing changes.
+    Signals can be taken in the main thread only; anywhere else, and where the host has a handler of
+    its own, nothing changes.
     """
-    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    mine = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    )
     if mine:
         signal.signal(signal.SIGTERM, _like_by_hand)
     try:
@@ -43,10 +52,12 @@ def stop_on_signals() -> Generator[None]:
 
 
 def until_stopped(work: Coroutine[Any, Any, Done]) -> Done:
-    """What the work comes to, on an event loop of its own. Raises KeyboardInterrupt once it has ended because it was stopped.
+    """What the work comes to, on an event loop of its own. Raises KeyboardInterrupt once it has
+    ended because it was stopped.
 
-    The first signal cancels the work. Others that come while it ends are not raised where they strike: in the midst of the loop's own
-    doings that can cost a task its turn, and the end is waited for in vain. After a few seconds one gets out all the same.
+    The first signal cancels the work. Others that come while it ends are not raised where they
+    strike: in the midst of the loop's own doings that can cost a task its turn, and the end is
+    waited for in vain. After a few seconds one gets out all the same.
     """
     ending = _Ending()
     with ending.instead_of_raising(), asyncio.Runner() as runner:
@@ -68,7 +79,9 @@ class _Ending:
         self.since: float | None = None
         self._stop: Callable[[], object] = _nothing
 
-    async def watched(self, work: Coroutine[Any, Any, Done], loop: asyncio.AbstractEventLoop) -> Done:
+    async def watched(
+        self, work: Coroutine[Any, Any, Done], loop: asyncio.AbstractEventLoop
+    ) -> Done:
         task = asyncio.current_task()
         if task is not None:
             self._stop = lambda: loop.call_soon_threadsafe(task.cancel)
@@ -85,7 +98,11 @@ class _Ending:
     def instead_of_raising(self) -> Generator[None]:
         """Heed the signals that would raise KeyboardInterrupt."""
         main = threading.current_thread() is threading.main_thread()
-        taken = [(number, handler) for number, handler in _raising() if main and signal.getsignal(number) is handler]
+        taken = [
+            (number, handler)
+            for number, handler in _raising()
+            if main and signal.getsignal(number) is handler
+        ]
         for number, _ in taken:
             signal.signal(number, self._heed)
         try:
@@ -105,7 +122,8 @@ class _Ending:
 
 @asynccontextmanager
 async def interruptible() -> AsyncGenerator[None]:
-    """Let Ctrl-C and SIGTERM end a call at once that waits for a person, inside of work that `until_stopped` runs.
+    """Let Ctrl-C and SIGTERM end a call at once that waits for a person, inside of work that
+    `until_stopped` runs.
 
     A signal that came before cancels the work first.
     """
@@ -129,7 +147,9 @@ def _nothing() -> None:
 
 @contextmanager
 def undisturbed() -> Generator[None]:
-    """Let no Ctrl-C in while somebody is told that it was heard. Signals can be taken in the main thread only."""
+    """Let no Ctrl-C in while somebody is told that it was heard. Signals can be taken in the main
+    thread only.
+    """
     mine = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if mine else None
     try:
@@ -146,6 +166,7 @@ def _raising() -> tuple[tuple[signal.Signals, Callable[[int, FrameType | None], 
 
 def _like_by_hand(_number: int, _frame: FrameType | None) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # What a script starts in the background takes no Ctrl-C (POSIX, Shell Command Language 2.11); SIGTERM was meant all the same.
+        # What a script starts in the background takes no Ctrl-C (POSIX, Shell Command Language
+        # 2.11); SIGTERM was meant all the same.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)

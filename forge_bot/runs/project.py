@@ -1,4 +1,6 @@
-"""The project's own commands: found at the base commit, run in the sandbox, judged by their exit codes."""
+"""The project's own commands: found at the base commit, run in the sandbox, judged by their exit
+codes.
+"""
 
 import re
 import tempfile
@@ -19,7 +21,8 @@ from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.judgement import read_outcome
 
 _REBUILDS = ("npm", "pnpm")
-"""Package managers whose `rebuild` runs the install scripts of packages that were installed without them."""
+"""Package managers whose `rebuild` runs the install scripts of packages that were installed without
+them."""
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000
 """Characters of a test run that a model is shown."""
@@ -38,14 +41,17 @@ def profile_at(repository: Repository, commit: str, config: Config) -> Profile:
 def check_testable(profile: Profile, config: Config) -> None:
     """Raise NoTestCommand if nothing could be verified and nobody said that this is wanted."""
     if not profile.commands.test and config.commands.test is None:
-        raise NoTestCommand("No way to run tests was found in this repository.", details=profile.notes)
+        raise NoTestCommand(
+            "No way to run tests was found in this repository.", details=profile.notes
+        )
 
 
 class Project:
     """The commands of one repository in one run.
 
-    Where there is something to set up, every command runs at one path (see `installation`), one command at a time. Else
-    nothing knows a tree by its path, and commands run in the tree that they are about.
+    Where there is something to set up, every command runs at one path (see `installation`), one
+    command at a time. Else nothing knows a tree by its path, and commands run in the tree that they
+    are about.
     """
 
     def __init__(
@@ -73,13 +79,21 @@ class Project:
     def in_tree(self, tree: Tree) -> "Project":
         """The same project for a tree that stands beside the run's own for a while."""
         foundation = self._installation.foundation
-        other = Project(self.repository, tree, self.spots, self.config, self.profile, self.tell, foundation)
-        other._backend, other._called_off, other._judging = self._backend, self._called_off, self._judging
+        other = Project(
+            self.repository, tree, self.spots, self.config, self.profile, self.tell, foundation
+        )
+        other._backend, other._called_off, other._judging = (
+            self._backend,
+            self._called_off,
+            self._judging,
+        )
         other._installation = self._installation
         return other
 
     def _nested_by_hand(self) -> frozenset[str]:
-        """Return the nested repositories that a person keeps in a tree of their own; a tree of ours begins without any."""
+        """Return the nested repositories that a person keeps in a tree of their own; a tree of ours
+        begins without any.
+        """
         if self.tree.path != self.repository.root:
             return frozenset()
         listed = {change.path for change in self.tree.status() if change.path.endswith("/")}
@@ -91,25 +105,40 @@ class Project:
 
     @property
     def called_off(self) -> bool:
-        """Whether somebody ended the commands: what they returned then says nothing about the project."""
+        """Whether somebody ended the commands: what they returned then says nothing about the
+        project.
+        """
         return self._called_off.is_set()
 
     @property
     def backend(self) -> BackendName:
-        """How commands are locked in; raises NoSandbox where nothing works and nobody switched it off."""
+        """How commands are locked in; raises NoSandbox where nothing works and nobody switched it
+        off.
+        """
         if self._backend is None:
             self._backend = choose(self.config.sandbox)
             if self._backend is BackendName.OFF:
-                self.tell(Message(text="Project commands run without a sandbox, as .forge/config.yml says.", kind="warning"))
+                self.tell(
+                    Message(
+                        text="Project commands run without a sandbox, as .forge/config.yml says.",
+                        kind="warning",
+                    )
+                )
             elif lacking := cannot_judge(self._backend):
-                text = f"Project commands run in the sandbox {self._backend}, which cannot judge {lacking}: a failure of these is refused."
+                text = (
+                    f"Project commands run in the sandbox {self._backend}, which cannot judge"
+                    f" {lacking}: a failure of these is refused."
+                )
                 self.tell(Message(text=text, kind="warning"))
         return self._backend
 
-    # -- whole runs ------------------------------------------------------------------------------------------------
+    # -- whole runs
+    # ----------------------------------------------------------------------------------------------
 
     def set_up(self) -> tuple[CommandResult, ...]:
-        """Run the setup commands at the base commit, with network, into a fresh environment; what succeeded is not repeated."""
+        """Run the setup commands at the base commit, with network, into a fresh environment; what
+        succeeded is not repeated.
+        """
         with self._judging:
             return self._set_up()
 
@@ -133,11 +162,14 @@ class Project:
     def _steps(self, commands: Sequence[Command]) -> Iterator[tuple[tuple[str, ...], bool]]:
         """Yield the words of the setup commands, and whether each gets the network.
 
-        A package.json that a person approved may name scripts. They run after the installation, without network.
+        A package.json that a person approved may name scripts. They run after the installation,
+        without network.
         """
         third_party_only = self._installation.foundation.approved()
         for command in commands:
-            verb = next((place for place, word in enumerate(command.argv) if word in {"ci", "install"}), 0)
+            verb = next(
+                (place for place, word in enumerate(command.argv) if word in {"ci", "install"}), 0
+            )
             if not (third_party_only and verb and command.argv[0] in _REBUILDS):
                 yield command.argv, True
                 continue
@@ -147,10 +179,16 @@ class Project:
     def check(self) -> tuple[CommandResult, ...]:
         """Build, test and lint, without network."""
         commands = self.profile.commands
-        kinds = ((CommandName.BUILD, commands.build), (CommandName.TEST, commands.test), (CommandName.LINT, commands.lint))
+        kinds = (
+            (CommandName.BUILD, commands.build),
+            (CommandName.TEST, commands.test),
+            (CommandName.LINT, commands.lint),
+        )
         with self._judging:
             place = self._place()
-            return tuple(result for name, chosen in kinds for result in self._all(name, chosen, place))
+            return tuple(
+                result for name, chosen in kinds for result in self._all(name, chosen, place)
+            )
 
     def _place(self) -> Tree:
         """The tree in which commands judge the commit that `tree` shows."""
@@ -161,16 +199,21 @@ class Project:
         self.tidy(place)
         return place
 
-    # -- for a model that asks -------------------------------------------------------------------------------------
+    # -- for a model that asks
+    # ----------------------------------------------------------------------------------------------
 
     def most_seconds(self) -> float:
-        """Return how long a request for tests or linters can take with setup before it: what the sandbox allows, and a minute."""
+        """Return how long a request for tests or linters can take with setup before it: what the
+        sandbox allows, and a minute.
+        """
         commands = self.profile.commands
         count = len(commands.setup) + max(len(commands.test), len(commands.lint))
         return self.config.command_seconds * max(1, count) + 60
 
     def run_tests(self, selectors: Sequence[str]) -> str:
-        """The outcome of the test commands, narrowed to some files where the command allows it, as text for a model."""
+        """The outcome of the test commands, narrowed to some files where the command allows it, as
+        text for a model.
+        """
         self.set_up()
         return self._shown(self.profile.commands.test, CommandName.TEST, selectors)
 
@@ -191,38 +234,55 @@ class Project:
         return "\n\n".join(parts)
 
     def _part(self, command: Command, name: CommandName, more: Sequence[str], place: Tree) -> str:
-        takes_files = "pytest" in command.argv and all((place.path / item.split("::")[0]).exists() for item in more)
+        takes_files = "pytest" in command.argv and all(
+            (place.path / item.split("::")[0]).exists() for item in more
+        )
         extra = tuple(more) if takes_files else ()
         result, output = self._one(name, (*command.argv, *extra), place)
         ignored = "" if extra or not more else "(this command takes no selection: everything ran)\n"
-        return f"{ignored}$ {' '.join(result.argv)}\nexit code {result.exit_code}\n{output[-_TESTS_SHOWN:]}"
+        return (
+            f"{ignored}$ {' '.join(result.argv)}\nexit code"
+            f" {result.exit_code}\n{output[-_TESTS_SHOWN:]}"
+        )
 
-    # -- one command -----------------------------------------------------------------------------------------------
+    # -- one command
+    # ----------------------------------------------------------------------------------------------
 
-    def _all(self, name: CommandName, commands: tuple[Command, ...], place: Tree) -> tuple[CommandResult, ...]:
+    def _all(
+        self, name: CommandName, commands: tuple[Command, ...], place: Tree
+    ) -> tuple[CommandResult, ...]:
         if not commands:
             return ()
         try:
             return tuple(self._one(name, command.argv, place)[0] for command in commands)
         finally:
-            # Also when it is stopped here: what a command left is nobody's work, and would be put aside as if it were.
+            # Also when it is stopped here: what a command left is nobody's work, and would be put
+            # aside as if it were.
             self.tidy(place)
 
-    def _one(self, name: CommandName, argv: tuple[str, ...], place: Tree, *, network: bool = False) -> tuple[CommandResult, str]:
+    def _one(
+        self, name: CommandName, argv: tuple[str, ...], place: Tree, *, network: bool = False
+    ) -> tuple[CommandResult, str]:
         words = tuple(word.replace(ENV, str(self.spots.environment)) for word in argv)
-        # The placeholder is what people and records see: the folder differs from machine to machine.
+        # The placeholder is what people and records see: the folder differs from machine to
+        # machine.
         self.tell(CommandBegan(name=name, argv=argv))
         box = self._box(place, setting_up=name is CommandName.SETUP, network=network)
         outcome = run(self.backend, box, words, called_off=self._called_off)
         if outcome.exit_code != 0 and outcome.cannot_judge:
-            raise CannotJudge(f"`{' '.join(argv)}` failed, and this sandbox cannot judge it: {outcome.cannot_judge}.")
+            raise CannotJudge(
+                f"`{' '.join(argv)}` failed, and this sandbox cannot judge it:"
+                f" {outcome.cannot_judge}."
+            )
         output = outcome.output.replace(str(self.spots.environment), ENV)
         for folder in (place.path, self.tree.path):
             output = output.replace(str(folder), ".")
         written = (place.path, self.spots.environment, Path(tempfile.gettempdir()))
         if outcome.exit_code != 0 and any(without_room(folder) for folder in written):
             raise full(written, f"What `{' '.join(argv)}` says counts only with room to work in.")
-        result = read_outcome(name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out)
+        result = read_outcome(
+            name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out
+        )
         result = result.model_copy(update={"tail": timeless(result.tail)})
         self.tell(CommandEnded(result=result))
         return result, timeless(output)
@@ -234,25 +294,41 @@ class Project:
             worktree=place.path,
             network=network,
             writable=(environment,) if setting_up else (),
-            readable=(self.repository.common_dir,) if setting_up else (environment, self.repository.common_dir),
+            readable=(
+                (self.repository.common_dir,)
+                if setting_up
+                else (environment, self.repository.common_dir)
+            ),
             env={**_tool_homes(environment), **self.config.environment},
             limits=ResourceLimits(seconds=self.config.command_seconds),
         )
 
     def tidy(self, place: Tree) -> None:
-        """Take away what commands left in the work tree, so that it holds committed files, the run's record and what setup left."""
+        """Take away what commands left in the work tree, so that it holds committed files, the
+        run's record and what setup left.
+        """
         by_hand = self._nested if place.path == self.tree.path else frozenset[str]()
         place.remove_nested(keep=by_hand)
         paths = [change.path for change in place.status() if not change.path.startswith(".specs/")]
-        place.discard([path for path in paths if path not in by_hand and not self._installation.left(path)])
+        place.discard(
+            [path for path in paths if path not in by_hand and not self._installation.left(path)]
+        )
 
 
 def timeless(output: str) -> str:
-    """Output without how long things took: the same outcome then makes the same prompt and the same document, byte for byte."""
+    """Output without how long things took: the same outcome then makes the same prompt and the same
+    document, byte for byte.
+    """
     return _DURATION.sub(r"… \1", output)
 
 
 def _tool_homes(environment: Path) -> dict[str, str]:
     """What setup downloads has to be there for the commands after it, which have no network."""
-    homes = {"CARGO_HOME": "cargo", "GOPATH": "go", "GOMODCACHE": "go/pkg/mod", "npm_config_cache": "npm", "UV_CACHE_DIR": "uv"}
+    homes = {
+        "CARGO_HOME": "cargo",
+        "GOPATH": "go",
+        "GOMODCACHE": "go/pkg/mod",
+        "npm_config_cache": "npm",
+        "UV_CACHE_DIR": "uv",
+    }
     return {name: str(environment / folder) for name, folder in homes.items()}

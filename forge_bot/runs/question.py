@@ -1,4 +1,6 @@
-"""The open question as data: what is decided, what it is bound to, and what each answer does. Faces render it."""
+"""The open question as data: what is decided, what it is bound to, and what each answer does. Faces
+render it.
+"""
 
 from collections.abc import Iterator
 from difflib import unified_diff
@@ -19,7 +21,10 @@ from forge_bot.store.run_folder import STATE
 from forge_bot.values import Finding, Frozen
 
 _TEXT_SHOWN = MOST_CHARACTERS
-_HIDDEN = "{name} holds text that is not shown where Markdown is rendered, and later agents read it: {what}."
+_HIDDEN = (
+    "{name} holds text that is not shown where Markdown is rendered, and later agents read it:"
+    " {what}."
+)
 _LINES_COMPARED = 5_000
 
 
@@ -39,7 +44,9 @@ class ShownDocument(Frozen):
 
     @property
     def hidden(self) -> str:
-        """What of its text is not shown when it is rendered, in words; "" for a patch, which is shown as code."""
+        """What of its text is not shown when it is rendered, in words; "" for a patch, which is
+        shown as code.
+        """
         return what_is_hidden(self.text) if self.name.endswith(".md") else ""
 
 
@@ -66,9 +73,18 @@ class Question(Frozen):
 
 
 _WHAT = {
-    Reason.ROUNDS_EXHAUSTED: ("The reviews are not satisfied, and the rounds are used up.", "take it as it is and go on"),
-    Reason.INVALID_ARTIFACT: ("The document lacks what the next phase needs.", "take it as it is and go on"),
-    Reason.UNREADABLE_VERDICT: ("The reviewer's verdict cannot be read.", "count it as a yes and go on"),
+    Reason.ROUNDS_EXHAUSTED: (
+        "The reviews are not satisfied, and the rounds are used up.",
+        "take it as it is and go on",
+    ),
+    Reason.INVALID_ARTIFACT: (
+        "The document lacks what the next phase needs.",
+        "take it as it is and go on",
+    ),
+    Reason.UNREADABLE_VERDICT: (
+        "The reviewer's verdict cannot be read.",
+        "count it as a yes and go on",
+    ),
     Reason.VERIFICATION_RED: (
         "The verification is red, and the rounds are used up.",
         "go on with a red verification; the pull request says so",
@@ -79,12 +95,18 @@ _WHAT = {
     ),
     Reason.BUDGET: ("The budget is used up.", "allow as much again and go on"),
     Reason.AGENT_FAILED: ("The agent ended without an answer.", ""),
-    Reason.SETUP_FAILED: ("The project's setup failed, before any model was asked.", "go on without it"),
+    Reason.SETUP_FAILED: (
+        "The project's setup failed, before any model was asked.",
+        "go on without it",
+    ),
     Reason.UNVERIFIED_APPROVAL: (
         "This was approved where it cannot be checked who did it.",
         "approve it here, so that the pull request can be opened",
     ),
-    Reason.CHECKS_RED: ("The checks of the pull request are red, and the rounds are used up.", "leave the pull request as it is"),
+    Reason.CHECKS_RED: (
+        "The checks of the pull request are red, and the rounds are used up.",
+        "leave the pull request as it is",
+    ),
 }
 
 
@@ -100,7 +122,9 @@ def open_question(run: Run) -> Question | None:
 
 
 def gate_shown(run: Run, action: PersonAction, via: str) -> GateShown | None:
-    """The report that this version of the question is shown now; None if it was the last one that was."""
+    """The report that this version of the question is shown now; None if it was the last one that
+    was.
+    """
     if not isinstance(action, Checkpoint):
         return None
     before = run.state.gate.shown if run.state.gate is not None else ()
@@ -111,11 +135,16 @@ def gate_shown(run: Run, action: PersonAction, via: str) -> GateShown | None:
 
 
 def _checkpoint(run: Run, asked: Checkpoint) -> Question:
-    documents = tuple(ShownDocument(name=file.name, text=_text(run, file.name), blob=file.blob) for file in asked.files)
+    documents = tuple(
+        ShownDocument(name=file.name, text=_text(run, file.name), blob=file.blob)
+        for file in asked.files
+    )
     label = run.pipeline.phase(asked.name).label
     what, approve, reject = _meaning(run, asked)
     effects = {"approve": approve, "reject": reject, **_POSTING}
-    decision = tuple(line for line in (f"{run.state.title} ({run.state.branch})", what, asked.subject) if line)
+    decision = tuple(
+        line for line in (f"{run.state.title} ({run.state.branch})", what, asked.subject) if line
+    )
     return Question(
         title=label,
         data=QuestionData(
@@ -127,20 +156,30 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
             documents=documents,
             difference=difference(run, asked),
         ),
-        actions=(*(Choice(answer=option, effect=effects[option]) for option in asked.options), _ABANDON),
+        actions=(
+            *(Choice(answer=option, effect=effects[option]) for option in asked.options),
+            _ABANDON,
+        ),
     )
 
 
 def _hidden(run: Run, documents: tuple[ShownDocument, ...]) -> Iterator[str]:
-    """Yield a risk for each document of the run with text that is not shown, whether the question shows it or not."""
+    """Yield a risk for each document of the run with text that is not shown, whether the question
+    shows it or not.
+    """
     for each in documents:
         if each.hidden:
-            yield f"{_HIDDEN.format(name=each.name, what=each.hidden)} It is shown as it is written."
+            yield (
+                f"{_HIDDEN.format(name=each.name, what=each.hidden)} It is shown as it is written."
+            )
     shown = {each.name for each in documents}
     for name in run.state.artifacts:
         raw = run.workspace.read_bytes(name) if name.endswith(".md") and name not in shown else None
         if raw is not None and (unseen := what_is_hidden(raw.decode("utf-8", "replace"))):
-            yield f"{_HIDDEN.format(name=name, what=unseen)} Read {run.workspace.relative}/{name} as plain text."
+            yield (
+                f"{_HIDDEN.format(name=name, what=unseen)} Read {run.workspace.relative}/{name} as"
+                " plain text."
+            )
 
 
 def _text(run: Run, name: str) -> str:
@@ -148,7 +187,10 @@ def _text(run: Run, name: str) -> str:
     text = run.workspace.read(name)
     if len(text) <= _TEXT_SHOWN:
         return text
-    return f"{text[:_TEXT_SHOWN]}\n\n[… {len(text) - _TEXT_SHOWN:,} more characters: {run.workspace.relative}/{name} has them]\n"
+    return (
+        f"{text[:_TEXT_SHOWN]}\n\n[… {len(text) - _TEXT_SHOWN:,} more characters:"
+        f" {run.workspace.relative}/{name} has them]\n"
+    )
 
 
 def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
@@ -157,11 +199,19 @@ def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
     if "post" in asked.options:
         return "Post this summary as a comment in the issue?", "", ""
     if asked.reason is None:
-        return "Approve what is shown below, or say what should be different.", "go on with exactly this version", reject
+        return (
+            "Approve what is shown below, or say what should be different.",
+            "go on with exactly this version",
+            reject,
+        )
     if asked.reason is Reason.ACTION_FAILED:
         step = run.pipeline.phase(asked.resume_at)
         without = f" without {step.writes}" if isinstance(step, AgentPhase) else ""
-        return f"“{step.label}” could not be done.", f"leave it out and go on{without}", f"try “{step.label}” once more"
+        return (
+            f"“{step.label}” could not be done.",
+            f"leave it out and go on{without}",
+            f"try “{step.label}” once more",
+        )
     return (*_WHAT[asked.reason], reject)
 
 
@@ -178,39 +228,64 @@ _ABANDON = Choice(answer="abandon", effect="end the run; the branch stays")
 def _to_do(run: Run, asked: HumanGate) -> Question:
     task = run.state.task(asked.task)
     where = f"Task {asked.task} of {run.state.title} ({run.state.branch})"
-    done_when = tuple(f"Done when: {each}" for each in task.spec.acceptance) if task is not None else ()
+    done_when = (
+        tuple(f"Done when: {each}" for each in task.spec.acceptance) if task is not None else ()
+    )
     why = tuple(rule.sentence for rule in run.rules.of(task.spec)) if task is not None else ()
-    effects = {"done": "you did it: tasks that depend on it go on", "skip": "go on without it", "abandon": _ABANDON.effect}
+    effects = {
+        "done": "you did it: tasks that depend on it go on",
+        "skip": "go on without it",
+        "abandon": _ABANDON.effect,
+    }
     return Question(
         title="Something only a person can do",
-        data=QuestionData(gate=asked.phase, decision=(asked.title, where, *done_when), digest="", risks=why),
+        data=QuestionData(
+            gate=asked.phase, decision=(asked.title, where, *done_when), digest="", risks=why
+        ),
         actions=tuple(Choice(answer=option, effect=effects[option]) for option in asked.options),
     )
 
 
 def difference(run: Run, asked: Checkpoint) -> str:
-    """What changed in the shown files since the version that a person was shown before; empty the first time."""
+    """What changed in the shown files since the version that a person was shown before; empty the
+    first time.
+    """
     digest = _shown_before(run.state, asked)
     before = _commit_of(run, asked, digest) if digest else None
     if before is None:
         return ""
-    # A review is written anew with its document, so a difference of it says nothing, unless it is the only one.
+    # A review is written anew with its document, so a difference of it says nothing, unless it is
+    # the only one.
     return next((text for file in asked.files if (text := _changed(run, before, file.name))), "")
 
 
 def _changed(run: Run, before: str, name: str) -> str:
-    """The difference of one document between a commit and now, in the work tree: it need not be committed yet."""
+    """The difference of one document between a commit and now, in the work tree: it need not be
+    committed yet.
+    """
     path = f"{run.workspace.relative}/{name}"
     old = (run.repository.read(before, path) or b"").decode("utf-8", "replace")
     new = run.workspace.read(name)
-    lines = unified_diff(old.splitlines()[:_LINES_COMPARED], new.splitlines()[:_LINES_COMPARED], f"a/{path}", f"b/{path}", lineterm="")
+    lines = unified_diff(
+        old.splitlines()[:_LINES_COMPARED],
+        new.splitlines()[:_LINES_COMPARED],
+        f"a/{path}",
+        f"b/{path}",
+        lineterm="",
+    )
     return "\n".join(lines)
 
 
 def _shown_before(state: State, asked: Checkpoint) -> str:
-    """Digest of the version that this question had when it was shown or answered last, if that was another one."""
+    """Digest of the version that this question had when it was shown or answered last, if that was
+    another one.
+    """
     showings = state.gate.shown if state.gate is not None else ()
-    answered = [decision.digest for decision in state.decisions if decision.gate == asked.name and asked.reason is None]
+    answered = [
+        decision.digest
+        for decision in state.decisions
+        if decision.gate == asked.name and asked.reason is None
+    ]
     seen = (*answered, *(showing.digest for showing in showings))
     return next((digest for digest in reversed(seen) if digest and digest != asked.digest), "")
 

@@ -30,17 +30,20 @@ class Repaired(Frozen):
 
 
 def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
-    """Restore the newest record on the run's branch that can be read, with the files the run had at that commit.
+    """Restore the newest record on the run's branch that can be read, with the files the run had at
+    that commit.
 
-    What is uncommitted is kept under a ref, and files that the run did not commit stay as they are. The branch gets one more
-    commit. Raise ReportsDamaged if no commit has a record that can be read, and what opening a run raises.
+    What is uncommitted is kept under a ref, and files that the run did not commit stay as they are.
+    The branch gets one more commit. Raise ReportsDamaged if no commit has a record that can be
+    read, and what opening a run raises.
     """
     with held_tree(repository, info) as (spots, tree, _):
         record = f"{SPECS}/{info.name}/{REPORTS}"
         damaged = _content(tree.path / record)
         head = tree.head()
         committed = repository.read(head.commit, record) or b""
-        # What is missing at the end of the file comes back from the last commit when the run is opened.
+        # What is missing at the end of the file comes back from the last commit when the run is
+        # opened.
         current = committed if committed.startswith(damaged) else damaged
         if _readable(repository, config, info.name, current):
             return Repaired()
@@ -50,7 +53,11 @@ def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
         rescued = tree.rescue(f"{info.name}-repair") or ""
         paths = _paths_of_run(tree, info.name, commit)
         tree.restore(commit, paths)
-        tree.commit(f"forge-bot: restore the record as of {commit[:_SHORT]}", [("Forge-Run", info.name)], paths)
+        tree.commit(
+            f"forge-bot: restore the record as of {commit[:_SHORT]}",
+            [("Forge-Run", info.name)],
+            paths,
+        )
         trail.leave(tree.head().commit, Content.of(restored))
         return Repaired(commit=commit, lost=tuple(_lost(damaged, restored)), rescued=rescued)
 
@@ -67,7 +74,9 @@ def _readable(repository: Repository, config: Config, run: str, raw: bytes) -> b
     return True
 
 
-def _newest_readable(repository: Repository, config: Config, run: str, head: str) -> tuple[str, bytes]:
+def _newest_readable(
+    repository: Repository, config: Config, run: str, head: str
+) -> tuple[str, bytes]:
     record = f"{SPECS}/{run}/{REPORTS}"
     for commit in repository.versions(head, record):
         raw = repository.read(commit, record)
@@ -81,11 +90,15 @@ def _newest_readable(repository: Repository, config: Config, run: str, head: str
 
 
 def _paths_of_run(tree: Tree, run: str, since: str) -> tuple[str, ...]:
-    """Return the paths that differ from `since` and that the run has committed; other people's files are not among them."""
+    """Return the paths that differ from `since` and that the run has committed; other people's
+    files are not among them.
+    """
     mine = [commit.id for commit in tree.commits(since) if ("Forge-Run", run) in commit.trailers]
     committed = {path for commit in mine for path in tree.changed(f"{commit}^", commit)}
     folder = f"{SPECS}/{run}/"
-    return tuple(path for path in tree.changed(since) if path in committed or path.startswith(folder))
+    return tuple(
+        path for path in tree.changed(since) if path in committed or path.startswith(folder)
+    )
 
 
 def _lost(damaged: bytes, restored: bytes) -> Iterator[str]:
@@ -106,5 +119,9 @@ def _described(line: bytes) -> str:
     if not isinstance(value, dict):
         return "a line that is not JSON"
     report = cast("dict[str, object]", value)
-    words = [str(report[name]) for name in ("at", "type", "phase", "gate", "task", "artifact", "answer", "by") if report.get(name)]
+    words = [
+        str(report[name])
+        for name in ("at", "type", "phase", "gate", "task", "artifact", "answer", "by")
+        if report.get(name)
+    ]
     return " ".join(words)[:200]

@@ -19,7 +19,8 @@ from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen
 
 _LOOKED_AT = 50
-"""Workspaces per branch that are looked at, newest first: merged branches bring those of older runs along."""
+"""Workspaces per branch that are looked at, newest first: merged branches bring those of older runs
+along."""
 
 _REMOTE_BRANCHES = 100
 """Branches of remotes that are looked at, newest first."""
@@ -42,8 +43,14 @@ class RunInfo(Frozen):
     effort: str = "?"
     gate: str = ""
     updated_at: datetime
-    remote: str = Field(default="", description="the remote on whose branch it was found; empty if there is a local branch")
-    renamed: str = Field(default="", description="the local branch that has its record, where the run's own branch is gone")
+    remote: str = Field(
+        default="",
+        description="the remote on whose branch it was found; empty if there is a local branch",
+    )
+    renamed: str = Field(
+        default="",
+        description="the local branch that has its record, where the run's own branch is gone",
+    )
 
     @property
     def ref(self) -> str:
@@ -67,18 +74,29 @@ class RunInfo(Frozen):
 
 
 def runs(repository: Repository) -> tuple[RunInfo, ...]:
-    """The runs of all local branches, newest first, then those only remotes have, as the last fetch saw them.
+    """The runs of all local branches, newest first, then those only remotes have, as the last fetch
+    saw them.
 
-    A workspace counts on the branch that its first report names, or on the branch that has it where that one is gone.
+    A workspace counts on the branch that its first report names, or on the branch that has it where
+    that one is gone.
     """
-    trees = {info.branch: info.path for info in repository.worktrees() if info.branch and info.path.is_dir()}
+    trees = {
+        info.branch: info.path
+        for info in repository.worktrees()
+        if info.branch and info.path.is_dir()
+    }
     branches = repository.branches()
     found = {branch: _live(repository, branch, trees.get(branch)) for branch in branches}
     here = [own for own, _ in found.values() if own is not None]
     gone = {branch: others for branch, (own, others) in found.items() if own is None}
     here += _renamed(repository, branches, gone, trees)
     away = {info.name: info for info in reversed(tuple(_of_remotes(repository, branches)))}
-    return (*_newest_first(here), *_newest_first(info for info in away.values() if info.name not in {mine.name for mine in here}))
+    return (
+        *_newest_first(here),
+        *_newest_first(
+            info for info in away.values() if info.name not in {mine.name for mine in here}
+        ),
+    )
 
 
 def _newest_first(found: Iterable[RunInfo]) -> list[RunInfo]:
@@ -86,25 +104,42 @@ def _newest_first(found: Iterable[RunInfo]) -> list[RunInfo]:
 
 
 def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
-    """The run a person means: by name or branch, else that of the checked-out branch, else the only one that is not over.
+    """The run a person means: by name or branch, else that of the checked-out branch, else the only
+    one that is not over.
 
-    Runs that only a remote has are meant when they are named, or when no run here is left to go on with.
+    Runs that only a remote has are meant when they are named, or when no run here is left to go on
+    with.
 
     Raises UnknownRun or AmbiguousRun, which lists what could be meant.
     """
     known = runs(repository)
     if wanted:
         named = wanted.rstrip("/").rpartition("/")[2] if wanted.startswith(SPECS) else wanted
-        if match := [info for info in known if named in {info.name, info.branch, info.renamed, info.ref.removeprefix("refs/remotes/")}]:
+        if match := [
+            info
+            for info in known
+            if named
+            in {
+                info.name,
+                info.branch,
+                info.renamed,
+                info.ref.removeprefix("refs/remotes/"),
+            }
+        ]:
             return match[0]
         raise UnknownRun(f"There is no run {wanted!r} in this repository.")
     here = _current_branch(repository)
-    if mine := [info for info in known if here in {info.branch, info.renamed} - {""} and not info.remote]:
+    if mine := [
+        info for info in known if here in {info.branch, info.renamed} - {""} and not info.remote
+    ]:
         return mine[0]
     unended = [info for info in known if not info.ended]
     alive = [info for info in unended if not info.remote] or unended
     if len(alive) > 1:
-        raise AmbiguousRun("Several runs are under way.", details=tuple(f"{info.name} ({_where(info)})" for info in alive))
+        raise AmbiguousRun(
+            "Several runs are under way.",
+            details=tuple(f"{info.name} ({_where(info)})" for info in alive),
+        )
     if candidates := alive or list(known[:1]):
         return candidates[0]
     raise UnknownRun("This repository has no run yet.", remedy=StartRun())
@@ -121,7 +156,9 @@ def _where(info: RunInfo) -> str:
 
 
 def run_in(tree: Path, name: str) -> RunInfo | None:
-    """The run whose folder lies in a work tree, whatever branch is checked out there; None if there is none of that name."""
+    """The run whose folder lies in a work tree, whatever branch is checked out there; None if there
+    is none of that name.
+    """
     folder = tree / SPECS / name
     report, state = folder / REPORTS, folder / STATE
     started = _started(report.read_bytes() if report.is_file() else None)
@@ -137,8 +174,12 @@ def _current_branch(repository: Repository) -> str:
         return ""
 
 
-def _live(repository: Repository, branch: str, tree: Path | None) -> tuple[RunInfo | None, tuple[RunStarted, ...]]:
-    """The run of a branch, or, if it has none, the first reports of other branches' runs that lie there."""
+def _live(
+    repository: Repository, branch: str, tree: Path | None
+) -> tuple[RunInfo | None, tuple[RunStarted, ...]]:
+    """The run of a branch, or, if it has none, the first reports of other branches' runs that lie
+    there.
+    """
     read, names = _reader(repository, branch, tree)
     others: list[RunStarted] = []
     for started in _recorded(read, names):
@@ -149,13 +190,23 @@ def _live(repository: Repository, branch: str, tree: Path | None) -> tuple[RunIn
 
 
 def _renamed(
-    repository: Repository, branches: Collection[str], gone: Mapping[str, tuple[RunStarted, ...]], trees: Mapping[str, Path]
+    repository: Repository,
+    branches: Collection[str],
+    gone: Mapping[str, tuple[RunStarted, ...]],
+    trees: Mapping[str, Path],
 ) -> list[RunInfo]:
-    """Return the runs whose own branch is gone and whose record another branch has, as after `git branch -m`.
+    """Return the runs whose own branch is gone and whose record another branch has, as after `git
+    branch -m`.
 
-    What the default branch has as well was merged there. Of several branches with one record, that in the run's work tree counts.
+    What the default branch has as well was merged there. Of several branches with one record, that
+    in the run's work tree counts.
     """
-    orphans = [(branch, started) for branch, others in gone.items() for started in others if started.branch not in branches]
+    orphans = [
+        (branch, started)
+        for branch, others in gone.items()
+        for started in others
+        if started.branch not in branches
+    ]
     default = repository.default_branch() if orphans else None
     merged = repository.entries(f"refs/heads/{default}", SPECS) if default in branches else {}
     found: dict[str, RunInfo] = {}
@@ -164,7 +215,9 @@ def _renamed(
             continue
         tree = trees.get(branch)
         read, _ = _reader(repository, branch, tree)
-        info = _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}")).model_copy(update={"renamed": branch})
+        info = _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}")).model_copy(
+            update={"renamed": branch}
+        )
         own = tree is not None and tree == run_paths(repository, started.run).tree
         # A run that is over may lie on any branch that began at its commits.
         if own or (not info.ended and info.name not in found):
@@ -184,7 +237,11 @@ def _lost(repository: Repository, branch: str, tree: Path) -> RunInfo | None:
 def _named(read: Read, names: Iterable[str], branch: str, tree: Path | None) -> RunInfo | None:
     """The run whose first report names this branch."""
     started = next((each for each in _recorded(read, names) if each.branch == branch), None)
-    return _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}")) if started is not None else None
+    return (
+        _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}"))
+        if started is not None
+        else None
+    )
 
 
 def _recorded(read: Read, names: Iterable[str]) -> Iterator[RunStarted]:
@@ -196,7 +253,9 @@ def _recorded(read: Read, names: Iterable[str]) -> Iterator[RunStarted]:
 
 
 def _of_remotes(repository: Repository, local: Collection[str]) -> Iterator[RunInfo]:
-    """Runs on branches that only remotes have. What the default branch has too came there by a merge and is no run of theirs."""
+    """Runs on branches that only remotes have. What the default branch has too came there by a
+    merge and is no run of theirs.
+    """
     default = repository.default_branch()
     merged = repository.entries(f"refs/heads/{default}", SPECS) if default in local else {}
     for found in repository.tracked(_REMOTE_BRANCHES):
@@ -223,8 +282,12 @@ def _reader(repository: Repository, branch: str, tree: Path | None) -> tuple[Rea
 
         return read_tree, iter(sorted(names, reverse=True)[:_LOOKED_AT])
     ref = f"refs/heads/{branch}"
-    listed = {path.split("/")[1] for path in repository.list_files(ref, SPECS) if path.count("/") > 1}
-    return (lambda path: repository.read(ref, path)), iter(sorted(listed, reverse=True)[:_LOOKED_AT])
+    listed = {
+        path.split("/")[1] for path in repository.list_files(ref, SPECS) if path.count("/") > 1
+    }
+    return (lambda path: repository.read(ref, path)), iter(
+        sorted(listed, reverse=True)[:_LOOKED_AT]
+    )
 
 
 def _started(raw: bytes | None) -> RunStarted | None:
@@ -251,7 +314,13 @@ def _state(raw: bytes) -> State | None:
 
 
 def _info(started: RunStarted, tree: Path | None, raw: bytes | None) -> RunInfo:
-    plain = RunInfo(name=started.run, branch=started.branch, title=started.title, tree=tree, updated_at=started.at)
+    plain = RunInfo(
+        name=started.run,
+        branch=started.branch,
+        title=started.title,
+        tree=tree,
+        updated_at=started.at,
+    )
     state = _state(raw or b"")
     if state is None:
         return plain

@@ -9,17 +9,25 @@ from forge_bot.settings.protected_paths import protected
 
 _PATH = re.compile(r"`([\w./@+-]+)`")
 _LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
-_DEPENDENCY = re.compile(r"\b(?:new|add(?:s|ed|ing)?|introduc\w+)\s+(?:a\s+)?(?:\w+\s+)?dependenc(?:y|ies)\b", re.IGNORECASE)
+_DEPENDENCY = re.compile(
+    r"\b(?:new|add(?:s|ed|ing)?|introduc\w+)\s+(?:a\s+)?(?:\w+\s+)?dependenc(?:y|ies)\b",
+    re.IGNORECASE,
+)
 _MANY_FILES = 15
 
 
-def design_risks(design: str, files: Collection[str], patterns: Sequence[str] = ()) -> tuple[str, ...]:
-    """Risk flags of a design: protected paths, a new dependency, many files. Read off its words, so a sign, not a proof.
+def design_risks(
+    design: str, files: Collection[str], patterns: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Risk flags of a design: protected paths, a new dependency, many files. Read off its words, so
+    a sign, not a proof.
 
     `files` are those of the repository, `patterns` its own protected paths. A name that is none of
     the files counts if it looks like a path with a folder.
     """
-    paths = sorted({path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)})
+    paths = sorted(
+        {path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)}
+    )
     found: list[str] = []
     if touched := protected(paths, patterns):
         found.append("names protected files: " + ", ".join(touched[:5]))
@@ -31,7 +39,8 @@ def design_risks(design: str, files: Collection[str], patterns: Sequence[str] = 
 
 
 def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...]:
-    """Risk flags of the repository: nothing to verify with, no sandbox around its commands, no network namespace around setup.
+    """Risk flags of the repository: nothing to verify with, no sandbox around its commands, no
+    network namespace around setup.
 
     `backend` is None where nothing had to be run.
     """
@@ -41,5 +50,8 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
     if backend is BackendName.OFF:
         found.append("project commands run without a sandbox")
     elif backend is BackendName.LANDLOCK and profile.commands.setup:
-        found.append("setup has no network namespace here: it could call any address at one port, past the proxy")
+        found.append(
+            "setup has no network namespace here: it could call any address at one port, past the"
+            " proxy"
+        )
     return tuple(found)

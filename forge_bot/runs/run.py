@@ -8,9 +8,27 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.artifacts.inspection import inspect
-from forge_bot.engine import Action, Exec, Pipeline, Report, SpawnAgent, State, WriteFile, advance, fold, next_action
+from forge_bot.engine import (
+    Action,
+    Exec,
+    Pipeline,
+    Report,
+    SpawnAgent,
+    State,
+    WriteFile,
+    advance,
+    fold,
+    next_action,
+)
 from forge_bot.engine.pipeline import AgentPhase
-from forge_bot.engine.reports import AgentFailed, ArtifactChanged, ArtifactWritten, GateShown, Prepared, RunStarted
+from forge_bot.engine.reports import (
+    AgentFailed,
+    ArtifactChanged,
+    ArtifactWritten,
+    GateShown,
+    Prepared,
+    RunStarted,
+)
 from forge_bot.errors import BranchRenamed, ForgeError
 from forge_bot.git import Repository, Tree, blob_id
 from forge_bot.prompts.untrusted import what_is_hidden
@@ -25,7 +43,15 @@ from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.settings.instructions import Rules
-from forge_bot.store import SPECS, Request, Workspace, held, read_request, told_when_full, write_whole
+from forge_bot.store import (
+    SPECS,
+    Request,
+    Workspace,
+    held,
+    read_request,
+    told_when_full,
+    write_whole,
+)
 from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen, Inspection
 
@@ -34,7 +60,9 @@ _RIDES_ALONG = GateShown | ArtifactChanged | AgentFailed | Prepared
 
 
 class _Touched(Frozen):
-    """The files outside the workspace that belong to the commit of a report; written before the report."""
+    """The files outside the workspace that belong to the commit of a report; written before the
+    report.
+    """
 
     key: str
     paths: tuple[str, ...]
@@ -46,7 +74,14 @@ _TOUCHED: TypeAdapter[_Touched] = TypeAdapter(_Touched)
 class Run:
     """One run, held by this process. Use `opened`."""
 
-    def __init__(self, repository: Repository, tree: Tree, workspace: Workspace, config: Config, trail: LastKnownHead) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        tree: Tree,
+        workspace: Workspace,
+        config: Config,
+        trail: LastKnownHead,
+    ) -> None:
         self.repository = repository
         self.tree = tree
         self.name = workspace.name
@@ -83,10 +118,13 @@ class Run:
         return rules_at(self.repository, self.state.base_commit)
 
     def now(self) -> datetime:
-        """The time for a new report: the clock's, but never before the last report, should the clock have been set back."""
+        """The time for a new report: the clock's, but never before the last report, should the
+        clock have been set back.
+        """
         return max(now(), self.state.updated_at)
 
-    # -- telling ---------------------------------------------------------------------------------------------------
+    # -- telling
+    # ----------------------------------------------------------------------------------------------
 
     def tell(self, report: Report, paths: tuple[str, ...] = ()) -> State:
         """Fold a report, record it, and commit it with the files it is about."""
@@ -97,11 +135,15 @@ class Run:
         return state
 
     def record(self, report: Report, state: State, paths: tuple[str, ...] = ()) -> None:
-        """Make an advanced state the run's own: on disk first, then in a commit of the workspace and the given paths."""
+        """Make an advanced state the run's own: on disk first, then in a commit of the workspace
+        and the given paths.
+        """
         before = self.state
         self.trail.begin()
         if paths:
-            write_whole(self.places.touched, _Touched(key=report.key, paths=paths).model_dump_json())
+            write_whole(
+                self.places.touched, _Touched(key=report.key, paths=paths).model_dump_json()
+            )
         self.workspace.record(report, state)
         self.state = state
         self._riding = isinstance(report, _RIDES_ALONG)
@@ -109,12 +151,18 @@ class Run:
             self._commit(report, before, paths)
 
     def keep(self) -> None:
-        """Commit what was told and rides along with nothing yet: somebody may go on with the branch elsewhere."""
+        """Commit what was told and rides along with nothing yet: somebody may go on with the branch
+        elsewhere.
+        """
         self.trail.begin()
-        self.tree.commit("forge-bot: keep the record", [("Forge-Run", self.name)], (self.workspace.relative,))
+        self.tree.commit(
+            "forge-bot: keep the record", [("Forge-Run", self.name)], (self.workspace.relative,)
+        )
 
     def keep_record(self) -> None:
-        """Commit reports that wait for the next commit to take them along: whoever works in the tree should find it clean."""
+        """Commit reports that wait for the next commit to take them along: whoever works in the
+        tree should find it clean.
+        """
         if self._riding:
             self.trail.begin()
             record = (f"{self.workspace.relative}/{REPORTS}", f"{self.workspace.relative}/{STATE}")
@@ -124,7 +172,10 @@ class Run:
     def wave_base(self, action: SpawnAgent) -> str:
         """The commit at which a wave was handed out: the newest one that none of its tasks made."""
         commits = self.tree.commits(self.state.base_commit)
-        return next((commit.id for commit in commits if (ACTION, action.action_id) not in commit.trailers), self.state.base_commit)
+        return next(
+            (commit.id for commit in commits if (ACTION, action.action_id) not in commit.trailers),
+            self.state.base_commit,
+        )
 
     def _commit(self, report: Report, before: State, paths: tuple[str, ...]) -> None:
         self.trail.begin()
@@ -142,13 +193,15 @@ class Run:
             head = self.repository.commit_id(f"refs/heads/{self.state.branch}")
             self.trail.leave(head, self.workspace.content)
 
-    # -- what happened while nobody held the run -------------------------------------------------------------------
+    # -- what happened while nobody held the run
+    # ----------------------------------------------------------------------------------------------
 
     def settle(self, committed: bytes, *, theirs: bool = False) -> None:
-        """Bring disk, state and branch into agreement after a crash, or after a person edited artifacts by hand.
+        """Bring disk, state and branch into agreement after a crash, or after a person edited
+        artifacts by hand.
 
-        `committed`: the reports in the branch's last commit. `theirs`: somebody else works in the tree while no process holds the
-        run, so what is unfinished there stays.
+        `committed`: the reports in the branch's last commit. `theirs`: somebody else works in the
+        tree while no process holds the run, so what is unfinished there stays.
         """
         self._commit_pending(committed, theirs=theirs)
         self._note_hand_edits()
@@ -158,18 +211,31 @@ class Run:
             self.notices.append(f"unfinished changes were put aside at {saved}")
 
     def _outside(self) -> tuple[str, ...]:
-        return tuple(change.path for change in self.tree.status() if not change.path.startswith(f"{self.workspace.relative}/"))
+        return tuple(
+            change.path
+            for change in self.tree.status()
+            if not change.path.startswith(f"{self.workspace.relative}/")
+        )
 
     def _commit_pending(self, committed: bytes, *, theirs: bool) -> None:
-        """Make the commit that a killed process did not come to: the same one, with the same files."""
+        """Make the commit that a killed process did not come to: the same one, with the same
+        files.
+        """
         reports = self.workspace.reports()
-        pending = [number for number in range(committed.count(b"\n"), len(reports)) if not isinstance(reports[number], _RIDES_ALONG)]
+        pending = [
+            number
+            for number in range(committed.count(b"\n"), len(reports))
+            if not isinstance(reports[number], _RIDES_ALONG)
+        ]
         if not pending:
             return
         report = reports[pending[-1]]
-        # A run begins with its first report; before that there is no state, and the first one names all that is needed.
+        # A run begins with its first report; before that there is no state, and the first one names
+        # all that is needed.
         before = fold(self.pipeline, reports[: max(pending[-1], 1)])
-        self._commit(report, before, () if theirs and not _of_task(report) else self._touched(report))
+        self._commit(
+            report, before, () if theirs and not _of_task(report) else self._touched(report)
+        )
 
     def _touched(self, report: Report) -> tuple[str, ...]:
         try:
@@ -178,7 +244,8 @@ class Run:
             known = None
         if known is not None and known.key == report.key:
             return known.paths
-        # Without that note (a state folder that is gone) what lies in the tree is the work that was reported.
+        # Without that note (a state folder that is gone) what lies in the tree is the work that was
+        # reported.
         return self._outside() if _of_task(report) else ()
 
     def _note_hand_edits(self) -> None:
@@ -207,16 +274,27 @@ class Run:
         old = self.repository.read(self.state.branch, f"{self.workspace.relative}/{name}")
         if old is not None and old != self.workspace.read_bytes(name):
             self.workspace.write(name, old)
-            self.notices.append(f"{name} was changed while no question was open; the recorded version is back")
+            self.notices.append(
+                f"{name} was changed while no question was open; the recorded version is back"
+            )
         return old
 
     def _changed_by_hand(self, name: str, raw: bytes) -> None:
-        writer = next((phase for phase in self.pipeline.phases if isinstance(phase, AgentPhase) and phase.writes == name), None)
+        writer = next(
+            (
+                phase
+                for phase in self.pipeline.phases
+                if isinstance(phase, AgentPhase) and phase.writes == name
+            ),
+            None,
+        )
         text = raw.decode("utf-8", "replace")
         inspection = Inspection()
         if writer is not None and writer.tasks:
             inspection = inspect(text, headings=(), tasks=True)
-            inspection = inspection.model_copy(update={"tasks": self.rules.applied(inspection.tasks)})
+            inspection = inspection.model_copy(
+                update={"tasks": self.rules.applied(inspection.tasks)}
+            )
         stamp = self.now()
         report = ArtifactChanged(
             key=f"{name}@{blob_id(raw)}@{stamp.isoformat()}",
@@ -227,17 +305,31 @@ class Run:
             by="a person",
         )
         self.tell(report)
-        self.notices.append(f"{name} was changed by hand; the question is asked anew for this version")
+        self.notices.append(
+            f"{name} was changed by hand; the question is asked anew for this version"
+        )
         if unseen := what_is_hidden(text):
-            self.notices.append(f"{name} now holds what a reader is not shown: {unseen}; the question shows it as it is written")
+            self.notices.append(
+                f"{name} now holds what a reader is not shown: {unseen}; the question shows it as"
+                " it is written"
+            )
 
 
 @contextmanager
-def open_run(repository: Repository, info: RunInfo, config: Config, *, theirs: bool = False, ending: bool = False) -> Generator[Run]:
-    """The run, locked for this process and settled. A work tree that is gone is made anew from the branch.
+def open_run(
+    repository: Repository,
+    info: RunInfo,
+    config: Config,
+    *,
+    theirs: bool = False,
+    ending: bool = False,
+) -> Generator[Run]:
+    """The run, locked for this process and settled. A work tree that is gone is made anew from the
+    branch.
 
-    With `theirs`, unfinished work in the tree is left where it is: the agents are not this process's. What they committed by
-    themselves is refused, with ForeignCommits, unless the run is to be ended; what they added to the record is taken away.
+    With `theirs`, unfinished work in the tree is left where it is: the agents are not this
+    process's. What they committed by themselves is refused, with ForeignCommits, unless the run is
+    to be ended; what they added to the record is taken away.
     """
     with held_tree(repository, info) as (spots, tree, mended):
         stands = _stands(repository, tree, info.branch)
@@ -259,28 +351,43 @@ def open_run(repository: Repository, info: RunInfo, config: Config, *, theirs: b
 
 
 @contextmanager
-def held_tree(repository: Repository, info: RunInfo) -> Generator[tuple[RunPaths, Tree, tuple[str, ...]]]:
-    """Lock a run for this process: its places, its work tree, and notices of what had to be done for that. Raise BranchRenamed."""
+def held_tree(
+    repository: Repository, info: RunInfo
+) -> Generator[tuple[RunPaths, Tree, tuple[str, ...]]]:
+    """Lock a run for this process: its places, its work tree, and notices of what had to be done
+    for that. Raise BranchRenamed.
+    """
     if info.renamed:
         raise BranchRenamed(
-            f"The run {info.name} belongs to the branch {info.branch}, which is called {info.renamed} now.",
+            f"The run {info.name} belongs to the branch {info.branch}, which is called"
+            f" {info.renamed} now.",
             remedy=GiveBranchBack(info.renamed, info.branch),
         )
     spots = run_paths(repository, info.name)
-    with told_when_full(spots.written), held(spots.lock, f"the run {info.name}", this_process()), stop_on_signals():
+    with (
+        told_when_full(spots.written),
+        held(spots.lock, f"the run {info.name}", this_process()),
+        stop_on_signals(),
+    ):
         tree, notices = _tree(repository, info, spots.tree)
         yield spots, tree, notices + _free(tree, spots.tree)
 
 
 def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tuple[str, ...]]:
-    """The run's work tree, made anew from its branch, or from a remote's, if there is none; what had to be done for that."""
+    """The run's work tree, made anew from its branch, or from a remote's, if there is none; what
+    had to be done for that.
+    """
     if info.tree is not None:
         repository.mend_worktree(info.tree)
         return Tree(info.tree), ()
     if info.remote:
         repository.take(info.tracking)
     aside = repository.put_aside(place)
-    notices = (f"a work tree of a repository that is gone was put aside at {aside}",) if aside is not None else ()
+    notices = (
+        (f"a work tree of a repository that is gone was put aside at {aside}",)
+        if aside is not None
+        else ()
+    )
     return repository.add_worktree(place, info.branch, None), notices
 
 
@@ -293,7 +400,9 @@ def _stands(repository: Repository, tree: Tree, branch: str) -> str:
     return repository.commit_id(f"refs/heads/{branch}")
 
 
-def _without_strangers_lines(workspace: Workspace, committed: bytes, left: KnownState) -> tuple[str, ...]:
+def _without_strangers_lines(
+    workspace: Workspace, committed: bytes, left: KnownState
+) -> tuple[str, ...]:
     path = workspace.path / REPORTS
     there = path.read_bytes() if path.is_file() else b""
     own = own_record(left, there, committed)

@@ -31,7 +31,9 @@ class RunPaths(Frozen):
 
 
 def run_paths(repository: Repository, run: str) -> RunPaths:
-    """The places of a run: under the user's state folder, apart from those of other repositories; the lock beside git's data."""
+    """The places of a run: under the user's state folder, apart from those of other repositories;
+    the lock beside git's data.
+    """
     return _places(repository.common_dir, state_home(), run)
 
 

@@ -66,7 +66,8 @@ class PersonQuestion(Frozen):
 
 
 Asker = Callable[[Question], PersonAnswer | PersonQuestion | None]
-"""Asks a person; None means that nobody answers now. After a PersonQuestion it is asked once more, with the same question."""
+"""Asks a person; None means that nobody answers now. After a PersonQuestion it is asked once more,
+with the same question."""
 
 
 class _InquiryArguments(TypedDict):
@@ -107,10 +108,14 @@ class Session:
         self.until = until
         self.environ = environ
 
-    def go_on(self, info: RunInfo, first: Callable[[Run], Report | None] | None = None) -> tuple[Outcome, Run]:
-        """Open the run, tell it something first if wanted, and perform until nobody here can do what is asked.
+    def go_on(
+        self, info: RunInfo, first: Callable[[Run], Report | None] | None = None
+    ) -> tuple[Outcome, Run]:
+        """Open the run, tell it something first if wanted, and perform until nobody here can do
+        what is asked.
 
-        With `until`, nothing that lies behind that phase is done or asked. Raises BadOption if it is no phase of the run.
+        With `until`, nothing that lies behind that phase is done or asked. Raises BadOption if it
+        is no phase of the run.
         """
         with open_run(self.repository, info, self.config) as run:
             last = phase_named(run.pipeline, self.until) if self.until is not None else None
@@ -121,7 +126,9 @@ class Session:
             return self._performed(run, last), run
 
     def inquire(self, info: RunInfo, text: str) -> Outcome:
-        """Answer a question about the run; it stands where it stood, and only the cost is counted."""
+        """Answer a question about the run; it stands where it stood, and only the cost is
+        counted.
+        """
         with open_run(self.repository, info, self.config) as run:
             for notice in run.notices:
                 self.tell(Message(text=notice))
@@ -148,7 +155,15 @@ class Session:
             self.tell(Explained(answer=found.answer))
             return Outcome.DONE
         if found.stop is StopReason.BUDGET:
-            self.tell(Message(text=f"The budget is used up. {found.message} forge-bot continue +$5 allows more.", kind="warning"))
+            self.tell(
+                Message(
+                    text=(
+                        f"The budget is used up. {found.message} forge-bot continue +$5 allows"
+                        " more."
+                    ),
+                    kind="warning",
+                )
+            )
             return Outcome.BUDGET
         return Outcome.FAILED
 
@@ -194,14 +209,33 @@ class Session:
         try:
             run.tree.push()
         except GitFailed as error:
-            self.tell(Message(text=f"the last record was not pushed: {error.message} {advice_at_terminal(error)}", kind="warning"))
+            self.tell(
+                Message(
+                    text=(
+                        f"the last record was not pushed: {error.message}"
+                        f" {advice_at_terminal(error)}"
+                    ),
+                    kind="warning",
+                )
+            )
 
     def local_host(self, run: Run) -> LocalHost:
         """The host that performs on this machine. Raises what opening models and prompts raises."""
         profile = profile_at(self.repository, run.state.base_commit, self.config)
-        project = Project(self.repository, run.tree, run.places, self.config, profile, self.tell, foundation(run))
+        project = Project(
+            self.repository, run.tree, run.places, self.config, profile, self.tell, foundation(run)
+        )
         templates = prompts_for(self.repository.root, run.pipeline)
-        return LocalHost(run, project, self.models(), templates, self.tell, environ=self.environ, push=self.push, post=self.post)
+        return LocalHost(
+            run,
+            project,
+            self.models(),
+            templates,
+            self.tell,
+            environ=self.environ,
+            push=self.push,
+            post=self.post,
+        )
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:
         """Let a model answer a question in the middle of another one."""
@@ -229,7 +263,9 @@ class _TerminalHost:
             await asyncio.to_thread(self.run.record, report, state)
 
     async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
-        """Show the question, answer what the person wants to know first, and report their answer."""
+        """Show the question, answer what the person wants to know first, and report their
+        answer.
+        """
         del state
         # An answer can raise the budget, which a host reads when it is made.
         self._local = None
@@ -256,18 +292,26 @@ class _TerminalHost:
             return self.session.ask(asked)
 
     async def _explain(self, text: str) -> AsyncGenerator[Report]:
-        """Answer in the middle of a question; whatever stands in the way is told, and the question stays open."""
+        """Answer in the middle of a question; whatever stands in the way is told, and the question
+        stays open.
+        """
         try:
             inquiry, report = await self.session.look_into(self.run, text)
             if report is not None:
                 yield report
             self.session.explained(ended(self.run, inquiry, self.session.tell))
         except ForgeError as error:
-            self.session.tell(Message(text=f"{error.message} {advice_at_terminal(error)}", kind="warning"))
+            self.session.tell(
+                Message(text=f"{error.message} {advice_at_terminal(error)}", kind="warning")
+            )
 
 
-def answer(run: Run, reply: PersonAnswer, via: str, digest: str | None = None, by: str = "") -> Answered | Abandoned:
-    """The report that gives an answer to the open question, for the version that was shown; by whoever sits here if nobody is named."""
+def answer(
+    run: Run, reply: PersonAnswer, via: str, digest: str | None = None, by: str = ""
+) -> Answered | Abandoned:
+    """The report that gives an answer to the open question, for the version that was shown; by
+    whoever sits here if nobody is named.
+    """
     action = run.action
     key, stamp, by = f"answer-{uuid4().hex}", run.now(), by or person()
     if reply.answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
@@ -295,7 +339,9 @@ def person() -> str:
 
 
 def prompts_for(root: Path, pipeline: Pipeline) -> Environment:
-    """The prompts of a repository. Raises BadTemplate if one is missing or broken, before any model is asked."""
+    """The prompts of a repository. Raises BadTemplate if one is missing or broken, before any model
+    is asked.
+    """
     environment = Environment(overrides=own_prompts(root))
     environment.check((*pipeline.agents, AGENT))
     return environment
@@ -306,4 +352,7 @@ def own_prompts(root: Path) -> dict[str, str]:
     folder = root / ".forge" / "prompts"
     if not folder.is_dir():
         return {}
-    return {path.name: path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob("*.j2"))}
+    return {
+        path.name: path.read_text(encoding="utf-8", errors="replace")
+        for path in sorted(folder.glob("*.j2"))
+    }

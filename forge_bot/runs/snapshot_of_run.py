@@ -12,7 +12,9 @@ from forge_bot.store.run_folder import REPORTS, read_reports, read_state
 class RunSnapshot:
     """One run as it was when it was read."""
 
-    def __init__(self, repository: Repository, info: RunInfo, pipeline: Pipeline, state: State) -> None:
+    def __init__(
+        self, repository: Repository, info: RunInfo, pipeline: Pipeline, state: State
+    ) -> None:
         self.repository = repository
         self.info = info
         self.pipeline = pipeline
@@ -37,14 +39,20 @@ def raw_file(repository: Repository, info: RunInfo, name: str) -> bytes | None:
 
 def run_snapshot(repository: Repository, info: RunInfo, config: Config) -> RunSnapshot:
     """Return the run, folded from its reports. Raise ReportsDamaged."""
-    pipeline, state = folded(repository, config, raw_file(repository, info, REPORTS) or b"", info.name)
+    pipeline, state = folded(
+        repository, config, raw_file(repository, info, REPORTS) or b"", info.name
+    )
     return RunSnapshot(repository, info, pipeline, state)
 
 
 def folded(repository: Repository, config: Config, raw: bytes, run: str) -> tuple[Pipeline, State]:
-    """Return the pipeline that the first report names, and the state that all of them lead to. Raise ReportsDamaged."""
+    """Return the pipeline that the first report names, and the state that all of them lead to.
+    Raise ReportsDamaged.
+    """
     place = f"{SPECS}/{run}/{REPORTS}"
     reports = read_reports(raw, place)
     first = reports[0] if reports else None
-    pipeline = load_pipeline(first.pipeline if isinstance(first, RunStarted) else config.pipeline, repository.text_here)
+    pipeline = load_pipeline(
+        first.pipeline if isinstance(first, RunStarted) else config.pipeline, repository.text_here
+    )
     return pipeline, read_state(pipeline, raw, place)

@@ -17,8 +17,14 @@ def rules_at(repository: Repository, commit: str) -> Rules:
 
 
 def told(rules: Rules, state: State) -> tuple[str, ...]:
-    """Return the rules for a question: before there are tasks each as it stands, then those that made a task a person's."""
+    """Return the rules for a question: before there are tasks each as it stands, then those that
+    made a task a person's.
+    """
     if not state.tasks:
         return tuple(rule.sentence for rule in rules.rules)
     gated = [task.spec for task in state.tasks if task.spec.mode is TaskMode.HUMAN_GATE]
-    return tuple(f"Task {task.id} ({task.title}) waits for a person: {rule.sentence}" for task in gated for rule in rules.of(task))
+    return tuple(
+        f"Task {task.id} ({task.title}) waits for a person: {rule.sentence}"
+        for task in gated
+        for rule in rules.of(task)
+    )

@@ -1,4 +1,6 @@
-"""final-verification.md: the verifier's words, and under `## Commands` what the processes really did."""
+"""final-verification.md: the verifier's words, and under `## Commands` what the processes really
+did.
+"""
 
 from markdown_it import MarkdownIt
 
@@ -18,8 +20,15 @@ def commands_section(state: State) -> str:
     return section(verification.results, state.baseline, accepted=verification.accepted)
 
 
-def section(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, ...], *, accepted: bool = False) -> str:
-    """A table of commands and exit codes, what is newly red, and the end of each failed command's output."""
+def section(
+    results: tuple[CommandResult, ...],
+    baseline: tuple[CommandResult, ...],
+    *,
+    accepted: bool = False,
+) -> str:
+    """A table of commands and exit codes, what is newly red, and the end of each failed command's
+    output.
+    """
     judgement = judge(baseline, results)
     verdict = "red" if judgement.red else "green"
     if judgement.red and accepted:
@@ -27,12 +36,24 @@ def section(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, .
     lines = [f"## {HEADING}", "", f"Result: **{verdict}**.", ""]
     lines += ["| command | exit code | tests | before the change |", "| --- | --- | --- | --- |"]
     lines += [_row(result, baseline) for result in results] or ["| no command is known | | | |"]
-    lines += ["", *[f"- {reason}" for reason in judgement.reasons], *[f"- {note}" for note in judgement.notes], ""]
+    lines += [
+        "",
+        *[f"- {reason}" for reason in judgement.reasons],
+        *[f"- {note}" for note in judgement.notes],
+        "",
+    ]
     for result in results:
         if result.exit_code != 0:
             tail = "\n".join(result.tail.splitlines()[-_TAIL_LINES:])
             fence = "`" * max(3, _longest_run(tail) + 1)
-            lines += [f"Output of `{' '.join(result.argv)}`, its end:", "", fence + "text", tail, fence, ""]
+            lines += [
+                f"Output of `{' '.join(result.argv)}`, its end:",
+                "",
+                fence + "text",
+                tail,
+                fence,
+                "",
+            ]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -42,7 +63,9 @@ def composed(artifact: str, state: State) -> str:
 
 
 def _row(result: CommandResult, baseline: tuple[CommandResult, ...]) -> str:
-    before = next((old for old in baseline if (old.name, old.argv) == (result.name, result.argv)), None)
+    before = next(
+        (old for old in baseline if (old.name, old.argv) == (result.name, result.argv)), None
+    )
     earlier = "not run" if before is None else f"exit code {before.exit_code}" + _count(before)
     words = " ".join(result.argv).replace("|", "\\|")
     tests = "–" if result.tests is None else str(result.tests)
@@ -62,14 +85,27 @@ def _longest_run(text: str) -> int:
 
 
 def without_section(markdown: str, heading: str) -> str:
-    """The document without what stands under a heading of that name, at whatever level a writer chose."""
+    """The document without what stands under a heading of that name, at whatever level a writer
+    chose.
+    """
     lines = markdown.splitlines(keepends=True)
     tokens = MarkdownIt("commonmark").parse(markdown)
-    headings = [(token, tokens[place + 1].content) for place, token in enumerate(tokens) if token.type == "heading_open" and token.map]
+    headings = [
+        (token, tokens[place + 1].content)
+        for place, token in enumerate(tokens)
+        if token.type == "heading_open" and token.map
+    ]
     kept = list(lines)
     for place, (token, words) in enumerate(headings):
         if words.strip(" :*_#").casefold() != heading.casefold() or token.map is None:
             continue
-        after = next((later.map[0] for later, _ in headings[place + 1 :] if later.map and later.tag <= token.tag), len(lines))
+        after = next(
+            (
+                later.map[0]
+                for later, _ in headings[place + 1 :]
+                if later.map and later.tag <= token.tag
+            ),
+            len(lines),
+        )
         kept[token.map[0] : after] = [""] * (after - token.map[0])
     return "".join(kept)

@@ -1,4 +1,6 @@
-"""The workflow by which a repository on GitHub uses forge-bot: its text, the pin in it, the labels and the key that it needs."""
+"""The workflow by which a repository on GitHub uses forge-bot: its text, the pin in it, the labels
+and the key that it needs.
+"""
 
 import json
 import re
@@ -27,28 +29,44 @@ class Label(Frozen):
 
 LABELS = (
     Label(name="forge", color="5319e7", description="forge-bot makes a pull request of this issue"),
-    Label(name="forge:S", color="c5def5", description="with this label forge-bot takes the short way"),
-    Label(name="forge:M", color="c5def5", description="with this label forge-bot takes the usual way"),
-    Label(name="forge:L", color="c5def5", description="with this label forge-bot takes the long way"),
-    Label(name="forge:auto", color="c5def5", description="forge-bot passes checkpoints that are approved and not risky"),
+    Label(
+        name="forge:S", color="c5def5", description="with this label forge-bot takes the short way"
+    ),
+    Label(
+        name="forge:M", color="c5def5", description="with this label forge-bot takes the usual way"
+    ),
+    Label(
+        name="forge:L", color="c5def5", description="with this label forge-bot takes the long way"
+    ),
+    Label(
+        name="forge:auto",
+        color="c5def5",
+        description="forge-bot passes checkpoints that are approved and not risky",
+    ),
 )
 
 
 def key_name(model: str) -> str:
-    """The variable that a provider's key is in, as providers name it: `openai-chat:x` has OPENAI_API_KEY."""
+    """The variable that a provider's key is in, as providers name it: `openai-chat:x` has
+    OPENAI_API_KEY.
+    """
     provider = model.partition(":")[0].partition("-")[0]
     return f"{provider.upper() or 'ANTHROPIC'}_API_KEY"
 
 
 def pinned(repository: Repository) -> tuple[str, bool]:
-    """The action of this release as a workflow names it, and whether it is held fast by its commit; a tag can be moved."""
+    """The action of this release as a workflow names it, and whether it is held fast by its commit;
+    a tag can be moved.
+    """
     tag = f"v{__version__}"
     commit = repository.tag_elsewhere(_HOME, tag)
     return (f"{ACTION}@{commit} # {tag}", True) if commit else (f"{ACTION}@{tag}", False)
 
 
 def workflow_text(action: str, key: str, checks: Sequence[str] = ()) -> str:
-    """The file. `checks` are the names of workflows whose failure wakes the bot; where there are none, it does not listen to any."""
+    """The file. `checks` are the names of workflows whose failure wakes the bot; where there are
+    none, it does not listen to any.
+    """
     text = (templates() / "github" / Path(WORKFLOW).name).read_text(encoding="utf-8")
     text = text.replace("__ACTION__", action).replace("__KEY__", key)
     if checks:

@@ -8,4 +8,13 @@ how it ended. docs/sandbox.md lists what each backend promises and what it does 
 from forge_bot.sandbox.backends import available, cannot_judge, choose, run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 
-__all__ = ["BackendName", "Box", "CommandOutcome", "ResourceLimits", "available", "cannot_judge", "choose", "run"]
+__all__ = [
+    "BackendName",
+    "Box",
+    "CommandOutcome",
+    "ResourceLimits",
+    "available",
+    "cannot_judge",
+    "choose",
+    "run",
+]

@@ -19,7 +19,10 @@ Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 _TIMED_OUT, _INTERRUPTED, _KILLED = 124, 130, 137
 _LACKS = {
     "tcp": "it opens a TCP socket, and under Landlock there is no 127.0.0.1",
-    "unix": "it connects to a unix socket of its own, which Landlock cannot tell from those of this machine",
+    "unix": (
+        "it connects to a unix socket of its own, which Landlock cannot tell from those of this"
+        " machine"
+    ),
 }
 _PROBE = ResourceLimits(seconds=20)
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
@@ -40,22 +43,35 @@ def choose(wanted: Wanted) -> BackendName:
     """
     if wanted == "off":
         return BackendName.OFF
-    candidates = [BackendName.BUBBLEWRAP, BackendName.LANDLOCK] if wanted == "auto" else [BackendName(wanted)]
+    candidates = (
+        [BackendName.BUBBLEWRAP, BackendName.LANDLOCK]
+        if wanted == "auto"
+        else [BackendName(wanted)]
+    )
     reasons: list[str] = []
     for name in candidates:
         trouble = _failure_reason(name)
         if not trouble:
             return name
         reasons.append(f"{name}: {trouble}")
-    raise NoSandbox(f"Project commands cannot be locked in on this machine. {' '.join(reasons)}", details=tuple(reasons))
+    raise NoSandbox(
+        f"Project commands cannot be locked in on this machine. {' '.join(reasons)}",
+        details=tuple(reasons),
+    )
 
 
 def cannot_judge(name: BackendName) -> str:
     """Return which commands a backend cannot judge, for people; "" when it can judge all."""
-    return "tests that use 127.0.0.1 or connect to a unix socket" if name is BackendName.LANDLOCK else ""
+    return (
+        "tests that use 127.0.0.1 or connect to a unix socket"
+        if name is BackendName.LANDLOCK
+        else ""
+    )
 
 
-def run(backend: BackendName, box: Box, argv: Sequence[str], *, called_off: Event | None = None) -> CommandOutcome:
+def run(
+    backend: BackendName, box: Box, argv: Sequence[str], *, called_off: Event | None = None
+) -> CommandOutcome:
     """Run one command in a box and wait until all of its processes have ended.
 
     It ends early when another thread sets `called_off` (exit code 130). A command that cannot be
@@ -84,15 +100,33 @@ def _run(
         raise SandboxFailed(f"The box could not be made: {error}.") from error
 
 
-def _outcome(backend: BackendName, limits: ResourceLimits, code: int, seen: ProcessReport | CannotStart) -> CommandOutcome:
+def _outcome(
+    backend: BackendName, limits: ResourceLimits, code: int, seen: ProcessReport | CannotStart
+) -> CommandOutcome:
     if isinstance(seen, CannotStart):
-        return CommandOutcome(exit_code=code, output=seen.sentence, timed_out=False, truncated=False, duration_ms=0, backend=backend)
+        return CommandOutcome(
+            exit_code=code,
+            output=seen.sentence,
+            timed_out=False,
+            truncated=False,
+            duration_ms=0,
+            backend=backend,
+        )
     ended = {
         None: ("", code),
         ExceededLimit.TIME: (f"ended after {limits.seconds:g} seconds", _TIMED_OUT),
-        ExceededLimit.MEMORY: (f"ended for using more than {limits.memory_bytes // 2**20} MiB of memory", _KILLED),
-        ExceededLimit.PROCESSES: (f"ended for running more than {limits.processes} processes at a time", _KILLED),
-        ExceededLimit.SHARED_MEMORY: ("ended because /dev/shm holds more than a command may fill", _KILLED),
+        ExceededLimit.MEMORY: (
+            f"ended for using more than {limits.memory_bytes // 2**20} MiB of memory",
+            _KILLED,
+        ),
+        ExceededLimit.PROCESSES: (
+            f"ended for running more than {limits.processes} processes at a time",
+            _KILLED,
+        ),
+        ExceededLimit.SHARED_MEMORY: (
+            "ended because /dev/shm holds more than a command may fill",
+            _KILLED,
+        ),
         ExceededLimit.CALLED_OFF: ("called off", _INTERRUPTED),
     }
     why, exit_code = ended[seen.overrun]
@@ -152,5 +186,8 @@ def _apparmor() -> str:
     """
     with suppress(OSError):
         if _RESTRICTED.read_text(encoding="ascii").strip() == "1":
-            return " (AppArmor restricts user namespaces here: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0)"
+            return (
+                " (AppArmor restricts user namespaces here: sudo sysctl -w"
+                " kernel.apparmor_restrict_unprivileged_userns=0)"
+            )
     return ""

@@ -24,26 +24,48 @@ class ResourceLimits(Frozen):
     docs/sandbox.md explains how each limit is enforced.
     """
 
-    seconds: float = Field(default=600, gt=0, description="until everything that was started is ended; exit code 124")
-    output_bytes: int = Field(default=1_000_000, ge=1_000, description="kept of the output, half of it from the end")
-    memory_bytes: int = Field(default=4 * 2**30, ge=2**20, description="resident, of all processes together; exit code 137")
+    seconds: float = Field(
+        default=600, gt=0, description="until everything that was started is ended; exit code 124"
+    )
+    output_bytes: int = Field(
+        default=1_000_000, ge=1_000, description="kept of the output, half of it from the end"
+    )
+    memory_bytes: int = Field(
+        default=4 * 2**30,
+        ge=2**20,
+        description="resident, of all processes together; exit code 137",
+    )
     processes: int = Field(default=512, ge=1, description="alive at a time; exit code 137")
     file_bytes: int = Field(default=2**30, ge=1, description="size of any one file that is written")
-    shared_memory_bytes: int = Field(default=2**30, ge=2**20, description="in /dev/shm; by landlock with what lies there already")
+    shared_memory_bytes: int = Field(
+        default=2**30, ge=2**20, description="in /dev/shm; by landlock with what lies there already"
+    )
 
 
 class Box(Frozen):
     """The place where a command runs and what it may access. It cannot reach anything else."""
 
-    worktree: Path = Field(description="the only project folder that can be written; also where the command starts")
-    appears_at: Path | None = Field(default=None, description="where the command sees the work tree; by bubblewrap only, else in its place")
+    worktree: Path = Field(
+        description="the only project folder that can be written; also where the command starts"
+    )
+    appears_at: Path | None = Field(
+        default=None,
+        description="where the command sees the work tree; by bubblewrap only, else in its place",
+    )
     network: bool = Field(default=False, description="for the installation of dependencies only")
-    writable: tuple[Path, ...] = Field(default=(), description="further folders it may write; made when missing")
-    readable: tuple[Path, ...] = Field(default=(), description="further folders or files it may read; skipped when missing")
+    writable: tuple[Path, ...] = Field(
+        default=(), description="further folders it may write; made when missing"
+    )
+    readable: tuple[Path, ...] = Field(
+        default=(), description="further folders or files it may read; skipped when missing"
+    )
     env: Mapping[str, str] = Field(default={}, description="added to the clean environment")
-    read_only_inside: tuple[str, ...] = Field(default=(".git", ".github", ".specs", ".forge"), description="inside the work tree")
+    read_only_inside: tuple[str, ...] = Field(
+        default=(".git", ".github", ".specs", ".forge"), description="inside the work tree"
+    )
     kept_inside: tuple[str, ...] = Field(
-        default=held_in_sandbox(), description="inside the work tree: read-only if there, removed afterwards if new"
+        default=held_in_sandbox(),
+        description="inside the work tree: read-only if there, removed afterwards if new",
     )
     limits: ResourceLimits = ResourceLimits()
 
@@ -65,9 +87,16 @@ class CommandOutcome(Frozen):
     """
 
     exit_code: int
-    output: str = Field(description="stdout and stderr as they came; when cut, one line says how many bytes are left out")
+    output: str = Field(
+        description=(
+            "stdout and stderr as they came; when cut, one line says how many bytes are left out"
+        )
+    )
     timed_out: bool
     truncated: bool
     duration_ms: int
     backend: BackendName
-    cannot_judge: str = Field(default="", description="why a failure says nothing about the project: what the backend could not give")
+    cannot_judge: str = Field(
+        default="",
+        description="why a failure says nothing about the project: what the backend could not give",
+    )

@@ -29,7 +29,15 @@ from forge_bot.sandbox.protected_places import protected_mounts, remove_new_file
 from forge_bot.sandbox.visible_files import visible_files
 from forge_bot.sandbox.watch_process import ProcessReport, WatchLimits, watch
 
-_ALONE = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL")
+_ALONE = (
+    "--unshare-user",
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--cap-drop",
+    "ALL",
+)
 _ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv")
 # The parent of a task group may start this many threads for each process it may have.
 THREADS_EACH = 8
@@ -52,7 +60,9 @@ def binaries() -> Iterator[str]:
         yield system
 
 
-def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = None) -> tuple[int, ProcessReport | CannotStart]:
+def run(
+    binary: str, box: Box, argv: Sequence[str], called_off: Event | None = None
+) -> tuple[int, ProcessReport | CannotStart]:
     """Run a command in namespaces; return its exit code and the observations about it."""
     with ExitStack() as prepared:
         seen = prepared.enter_context(visible_files(box, TEMPORARY))
@@ -60,20 +70,37 @@ def run(binary: str, box: Box, argv: Sequence[str], called_off: Event | None = N
         if isinstance(found, CannotStart):
             return found.exit_code, found
         there = prepared.enter_context(remove_new_files(seen.worktree, box.kept_inside))
-        holes = prepared.enter_context(protected_mounts(seen.worktree, (*box.read_only_inside, *there)))
+        holes = prepared.enter_context(
+            protected_mounts(seen.worktree, (*box.read_only_inside, *there))
+        )
         arguments = [
             *_ALONE,
             *_ENDS_WITH_US,
             "--unshare-net",
             *mounts(seen, holes, box.limits.shared_memory_bytes),
-            *environment(seen if seen.policy is None else replace(seen, env={**seen.env, **setup_network.variables(setup_network.PORT)})),
+            *environment(
+                seen
+                if seen.policy is None
+                else replace(seen, env={**seen.env, **setup_network.variables(setup_network.PORT)})
+            ),
         ]
         filters = seccomp.program(namespaces=True, network=box.network)
-        started = prepared.enter_context(_started(binary, [*arguments, "--chdir", str(seen.appears_at)], argv, filters, box.limits))
+        started = prepared.enter_context(
+            _started(
+                binary, [*arguments, "--chdir", str(seen.appears_at)], argv, filters, box.limits
+            )
+        )
         if seen.policy is not None:
-            prepared.enter_context(setup_network.serving(setup_network.listen_inside(started.inside), seen.policy))
+            prepared.enter_context(
+                setup_network.serving(setup_network.listen_inside(started.inside), seen.policy)
+            )
         started.let_go()
-        watched = watch(started.keeping.output, started.inside, started.stop, WatchLimits(box.limits, called_off))
+        watched = watch(
+            started.keeping.output,
+            started.inside,
+            started.stop,
+            WatchLimits(box.limits, called_off),
+        )
         return _ending(started, argv[0], watched)
 
 
@@ -102,7 +129,9 @@ class _Started:
 
 
 @contextmanager
-def _started(binary: str, options: list[str], argv: Sequence[str], filters: bytes, limits: ResourceLimits) -> Generator[_Started]:
+def _started(
+    binary: str, options: list[str], argv: Sequence[str], filters: bytes, limits: ResourceLimits
+) -> Generator[_Started]:
     """Start bwrap, hold it before the command, and set limits. The caller releases it.
 
     Afterwards wait until none of its processes is left.
@@ -115,10 +144,25 @@ def _started(binary: str, options: list[str], argv: Sequence[str], filters: byte
         theirs.enter_context(gate)
         ours.enter_context(gate_end)
         rules = _file_of(filters, theirs)
-        fds = ("--json-status-fd", str(status_end.fileno()), "--block-fd", str(gate.fileno()), "--seccomp", str(rules))
+        fds = (
+            "--json-status-fd",
+            str(status_end.fileno()),
+            "--block-fd",
+            str(gate.fileno()),
+            "--seccomp",
+            str(rules),
+        )
         words = [binary, *fds, *options, "--", *argv]
-        order = {"program": binary, "argv": words, "env": {"PATH": "/usr/bin:/bin"}, "folder": "/", "limits": {}}
-        keeping = ours.enter_context(under_keeper(order, (status_end.fileno(), gate.fileno(), rules)))
+        order = {
+            "program": binary,
+            "argv": words,
+            "env": {"PATH": "/usr/bin:/bin"},
+            "folder": "/",
+            "limits": {},
+        }
+        keeping = ours.enter_context(
+            under_keeper(order, (status_end.fileno(), gate.fileno(), rules))
+        )
         theirs.close()
         started = _Started(keeping, status, *_first_process(keeping, status, ours), gate_end)
         try:
@@ -132,7 +176,9 @@ def _started(binary: str, options: list[str], argv: Sequence[str], filters: byte
 
 def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[BinaryIO, BinaryIO]:
     read_end, write_end = os.pipe()
-    return reader.enter_context(os.fdopen(read_end, "rb")), writer.enter_context(os.fdopen(write_end, "wb", buffering=0))
+    return reader.enter_context(os.fdopen(read_end, "rb")), writer.enter_context(
+        os.fdopen(write_end, "wb", buffering=0)
+    )
 
 
 def _file_of(content: bytes, owner: ExitStack) -> int:
@@ -184,7 +230,9 @@ def _limit(pid: int, limits: ResourceLimits) -> None:
         Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
 
 
-def _ending(started: _Started, name: str, watched: ProcessReport) -> tuple[int, ProcessReport | CannotStart]:
+def _ending(
+    started: _Started, name: str, watched: ProcessReport
+) -> tuple[int, ProcessReport | CannotStart]:
     """Return the command's own exit code.
 
     bwrap writes one only if the command was started; otherwise its output says why not.

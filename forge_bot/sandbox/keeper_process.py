@@ -22,7 +22,13 @@ import struct
 import sys
 from typing import Any, NoReturn
 
-_SET_DEATH_SIGNAL, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER, _CAPBSET_DROP, _CAP_AMBIENT = 1, 38, 36, 24, 47
+_SET_DEATH_SIGNAL, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER, _CAPBSET_DROP, _CAP_AMBIENT = (
+    1,
+    38,
+    36,
+    24,
+    47,
+)
 _CAP_AMBIENT_CLEAR_ALL, _CAPABILITY_VERSION_3 = 4, 0x20080522
 _NET_PORT, _CONNECT_TCP = 2, 1 << 1
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT, _PATH_BENEATH = 444, 445, 446, 1
@@ -91,7 +97,9 @@ def _landlock(order: dict[str, Any]) -> None:
     Source: Documentation/userspace-api/landlock.rst.
     """
     attributes = base64.b64decode(order["attributes"])
-    ruleset = _syscall("landlock_create_ruleset", _LANDLOCK_CREATE, ctypes.c_char_p(attributes), len(attributes), 0)
+    ruleset = _syscall(
+        "landlock_create_ruleset", _LANDLOCK_CREATE, ctypes.c_char_p(attributes), len(attributes), 0
+    )
     for path, folder_rights, file_rights in order["rules"]:
         try:
             place = os.open(path, _O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -101,7 +109,14 @@ def _landlock(order: dict[str, Any]) -> None:
         if not stat.S_ISLNK(mode):
             rights = folder_rights if stat.S_ISDIR(mode) else file_rights
             rule = struct.pack("<Qi", rights, place)
-            _syscall(f"landlock_add_rule {path}", _LANDLOCK_ADD, ruleset, _PATH_BENEATH, ctypes.c_char_p(rule), 0)
+            _syscall(
+                f"landlock_add_rule {path}",
+                _LANDLOCK_ADD,
+                ruleset,
+                _PATH_BENEATH,
+                ctypes.c_char_p(rule),
+                0,
+            )
         os.close(place)
     if port := order.get("port"):
         rule = struct.pack("<QQ", _CONNECT_TCP, port)
@@ -120,7 +135,9 @@ def _drop_capabilities() -> None:
         libc.prctl(_CAPBSET_DROP, capability, 0, 0, 0)
     libc.prctl(_CAP_AMBIENT, _CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     header, nothing = struct.pack("<Ii", _CAPABILITY_VERSION_3, 0), bytes(24)
-    _syscall("capset", _CAPSET[os.uname().machine], ctypes.c_char_p(header), ctypes.c_char_p(nothing))
+    _syscall(
+        "capset", _CAPSET[os.uname().machine], ctypes.c_char_p(header), ctypes.c_char_p(nothing)
+    )
 
 
 def _seccomp(program: bytes, line: socket.socket) -> None:
@@ -130,7 +147,9 @@ def _seccomp(program: bytes, line: socket.socket) -> None:
     calls that the listener would receive.
     """
     instructions = ctypes.create_string_buffer(program, len(program))
-    header = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(instructions)))
+    header = ctypes.create_string_buffer(
+        struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(instructions))
+    )
     call = _SECCOMP[os.uname().machine]
     try:
         listener = _syscall("seccomp", call, _SET_MODE_FILTER, _NEW_LISTENER, header)
@@ -226,7 +245,9 @@ class _Listener:
                 self.asked.add("tcp")
             elif self._is_own(pid, second):
                 self.asked.add("unix")
-            fcntl.ioctl(self.descriptor, _NOTICE_ANSWER, struct.pack("<QqiI", identity, 0, -errno.EPERM, 0))
+            fcntl.ioctl(
+                self.descriptor, _NOTICE_ANSWER, struct.pack("<QqiI", identity, 0, -errno.EPERM, 0)
+            )
         except OSError:
             # The process that asked has died.
             return

@@ -43,7 +43,9 @@ class KeeperHandle:
 
 
 @contextmanager
-def under_keeper(order: Mapping[str, Any], descriptors: tuple[int, ...] = ()) -> Generator[KeeperHandle]:
+def under_keeper(
+    order: Mapping[str, Any], descriptors: tuple[int, ...] = ()
+) -> Generator[KeeperHandle]:
     """Start a keeper with an order. On exit none of its processes is left.
 
     `descriptors` are passed on to the command.

@@ -20,7 +20,10 @@ def main() -> None:
     """Enter the namespaces of PID, listen on 127.0.0.1:PORT, and send the socket through FD."""
     pid, line, port = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     libc = ctypes.CDLL(None, use_errno=True)
-    namespaces = [(os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY), kind) for name, kind in (("user", _NEW_USER), ("net", _NEW_NETWORK))]
+    namespaces = [
+        (os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY), kind)
+        for name, kind in (("user", _NEW_USER), ("net", _NEW_NETWORK))
+    ]
     for number, (descriptor, kind) in enumerate(namespaces):
         if libc.setns(descriptor, kind) != 0 and number:
             # The first may be refused where the box has no user namespace of its own; only the

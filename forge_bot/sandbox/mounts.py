@@ -34,9 +34,20 @@ def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> li
         elif root.exists():
             words += _bound("--ro-bind", root)
     for private in seen.hidden:
-        words += _nothing_at(private) if private.is_dir() else ["--ro-bind", os.devnull, str(private)]
+        words += (
+            _nothing_at(private) if private.is_dir() else ["--ro-bind", os.devnull, str(private)]
+        )
     words += ["--proc", "/proc", *_kernel(), "--dev", "/dev"]
-    words += ["--size", str(shared_memory_bytes), "--perms", "1777", "--tmpfs", SHARED_MEMORY, "--remount-ro", "/dev"]
+    words += [
+        "--size",
+        str(shared_memory_bytes),
+        "--perms",
+        "1777",
+        "--tmpfs",
+        SHARED_MEMORY,
+        "--remount-ro",
+        "/dev",
+    ]
     for place in (TEMPORARY, _TEMPORARY_TOO):
         words += ["--bind", str(seen.temporary), place]
     words += _named(seen, holes)
@@ -80,12 +91,18 @@ def _named(seen: VisibleFiles, holes: Protected) -> list[str]:
     changeable = (seen.worktree, *seen.writable)
     wanted = [(place, _shown("--bind", place, seen)) for place in (*changeable, *holes.pinned)]
     for place in seen.readable:
-        inside_changeable = any(place.is_relative_to(folder) and place != folder for folder in changeable)
-        if inside_changeable or not any(place.is_relative_to(root) for root in (*ROOTS, *changeable)):
+        inside_changeable = any(
+            place.is_relative_to(folder) and place != folder for folder in changeable
+        )
+        if inside_changeable or not any(
+            place.is_relative_to(root) for root in (*ROOTS, *changeable)
+        ):
             wanted.append((place, _bound("--ro-bind", place)))
     wanted += [(place, _shown("--ro-bind", place, seen)) for place in holes.locked]
     wanted += [(place, _nothing_at(_inside(place, seen))) for place in holes.covered]
-    return [word for _, words in sorted(wanted, key=lambda pair: len(pair[0].parts)) for word in words]
+    return [
+        word for _, words in sorted(wanted, key=lambda pair: len(pair[0].parts)) for word in words
+    ]
 
 
 def _bound(option: str, place: Path) -> list[str]:
@@ -101,7 +118,11 @@ def _inside(place: Path, seen: VisibleFiles) -> Path:
 
     Places in the work tree move with it.
     """
-    return seen.appears_at / place.relative_to(seen.worktree) if place.is_relative_to(seen.worktree) else place
+    return (
+        seen.appears_at / place.relative_to(seen.worktree)
+        if place.is_relative_to(seen.worktree)
+        else place
+    )
 
 
 def _nothing_at(place: Path) -> list[str]:

@@ -22,9 +22,14 @@ class CannotStart:
 def checked_words(argv: Sequence[str]) -> tuple[str, ...]:
     """Return the words of a command if a program can receive them."""
     if not argv or not argv[0]:
-        raise SandboxFailed("A command without words cannot be run.", hint="Name a program in .forge/config.yml.")
+        raise SandboxFailed(
+            "A command without words cannot be run.", hint="Name a program in .forge/config.yml."
+        )
     if any("\0" in word for word in argv):
-        raise SandboxFailed("A word of the command has a null byte in it.", hint="Write the command without it in .forge/config.yml.")
+        raise SandboxFailed(
+            "A word of the command has a null byte in it.",
+            hint="Write the command without it in .forge/config.yml.",
+        )
     return tuple(argv)
 
 
@@ -33,12 +38,18 @@ def program(name: str, env: Mapping[str, str], folder: Path) -> str | CannotStar
     if "/" in name:
         places = [folder / name]
     else:
-        places = [Path(entry) / name for entry in env.get("PATH", "").split(os.pathsep) if entry.startswith("/")]
+        places = [
+            Path(entry) / name
+            for entry in env.get("PATH", "").split(os.pathsep)
+            if entry.startswith("/")
+        ]
     files = [place for place in places if place.is_file()]
     found = next((str(place) for place in files if os.access(place, os.X_OK)), None)
     if found is not None:
         return found
-    return cannot_start(name, errno.EACCES if files or any(place.exists() for place in places) else errno.ENOENT)
+    return cannot_start(
+        name, errno.EACCES if files or any(place.exists() for place in places) else errno.ENOENT
+    )
 
 
 def cannot_start(name: str, number: int) -> CannotStart:

@@ -117,7 +117,10 @@ def _first_odd_step(worktree: Path, place: Path, pinned: list[Path]) -> Path:
 
 def _make(first: Path, place: Path, pinned: list[Path]) -> list[Path]:
     made: list[Path] = []
-    for step in (*reversed([parent for parent in place.parents if parent.is_relative_to(first)]), place):
+    for step in (
+        *reversed([parent for parent in place.parents if parent.is_relative_to(first)]),
+        place,
+    ):
         step.mkdir()
         made.append(step)
     pinned += made[:-1]

@@ -14,19 +14,55 @@ from forge_bot.sandbox.secrets import secret_name, secret_value, without_secrets
 from forge_bot.sandbox.setup_network import Place, registry_places
 from forge_bot.sandbox.toolchains import is_safe_to_show
 
-_PREFIXES = ("PIP_", "UV_", "NPM_CONFIG_", "YARN_", "PNPM_", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRIES_")
+_PREFIXES = (
+    "PIP_",
+    "UV_",
+    "NPM_CONFIG_",
+    "YARN_",
+    "PNPM_",
+    "CARGO_NET_",
+    "CARGO_HTTP_",
+    "CARGO_REGISTRIES_",
+)
 _NAMES = (
-    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NIX_SSL_CERT_FILE"),
-    *("GIT_SSL_CAINFO", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
+    *(
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+        "REQUESTS_CA_BUNDLE",
+        "CURL_CA_BUNDLE",
+        "NODE_EXTRA_CA_CERTS",
+        "NIX_SSL_CERT_FILE",
+    ),
+    *(
+        "GIT_SSL_CAINFO",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "NO_PROXY",
+        "GOPROXY",
+        "GOSUMDB",
+        "GONOSUMDB",
+        "GOPRIVATE",
+    ),
 )
 # These name a place to write, or a file that is copied without its secrets; the box has its own
 # places.
-_OWN_PLACES = re.compile(r"CACHE|_DIR$|STORE|PREFIX|TARGET|_ROOT$|CONFIG_FILE|USERCONFIG|GLOBALCONFIG|_LOG$|PROJECT_ENVIRONMENT|USERBASE")
+_OWN_PLACES = re.compile(
+    r"CACHE|_DIR$|STORE|PREFIX|TARGET|_ROOT$|CONFIG_FILE|USERCONFIG|GLOBALCONFIG|_LOG$|PROJECT_ENVIRONMENT|USERBASE"
+)
 _READ_PLACES = ("SSL_CERT_DIR", "PIP_FIND_LINKS", "UV_FIND_LINKS")
 
 # Below the user's home; copied to the same place below the home of the box.
 _CONFIG_FILES = (
-    *(".config/pip/pip.conf", ".pip/pip.conf", ".config/uv/uv.toml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".config/pnpm/rc"),
+    *(
+        ".config/pip/pip.conf",
+        ".pip/pip.conf",
+        ".config/uv/uv.toml",
+        ".npmrc",
+        ".yarnrc",
+        ".yarnrc.yml",
+        ".config/pnpm/rc",
+    ),
     *(".cargo/config.toml", ".config/go/env", ".config/pip/constraints.txt"),
 )
 _FILE_ADDRESS = re.compile(r"file://(/[^\s\"',\]]+)")
@@ -49,9 +85,21 @@ def registries(environ: Mapping[str, str], home: Path) -> Registries:
     """Read this machine's package configuration without anything that looks like a secret."""
     env = {name: value for name, value in environ.items() if _wanted(name.upper(), value)}
     files = {place: text for place in _CONFIG_FILES if (text := _clean_text(home / place))}
-    texts = [*files.values(), *(_clean_text(Path(name)) for name in ("/etc/pip.conf", "/etc/uv/uv.toml", "/etc/npmrc"))]
-    named = [Path(word) for name, value in env.items() if name != "NO_PROXY" for word in value.split() if word.startswith("/")]
-    folders = [*_folders(" ".join(env.values())), *(folder for text in texts for folder in _folders(text))]
+    texts = [
+        *files.values(),
+        *(_clean_text(Path(name)) for name in ("/etc/pip.conf", "/etc/uv/uv.toml", "/etc/npmrc")),
+    ]
+    named = [
+        Path(word)
+        for name, value in env.items()
+        if name != "NO_PROXY"
+        for word in value.split()
+        if word.startswith("/")
+    ]
+    folders = [
+        *_folders(" ".join(env.values())),
+        *(folder for text in texts for folder in _folders(text)),
+    ]
     readable = (*_name_service(), *(place for place in (*named, *folders) if _to_show(place)))
     return Registries(env, files, tuple(dict.fromkeys(readable)), registry_places(env, texts))
 
@@ -59,7 +107,9 @@ def registries(environ: Mapping[str, str], home: Path) -> Registries:
 def _wanted(name: str, value: str) -> bool:
     if secret_name(name) or secret_value(value):
         return False
-    return name in _NAMES or (name.startswith(_PREFIXES) and (name in _READ_PLACES or not _OWN_PLACES.search(name)))
+    return name in _NAMES or (
+        name.startswith(_PREFIXES) and (name in _READ_PLACES or not _OWN_PLACES.search(name))
+    )
 
 
 def _clean_text(file: Path) -> str:
@@ -76,7 +126,11 @@ def _folders(text: str) -> Iterator[Path]:
         # A simple index (PEP 503) links to files beside it.
         yield folder.parent if folder.name == "simple" else folder
     for found in _FIND_LINKS.findall(text):
-        yield from (Path(word) for word in found.strip("[]").replace(",", " ").replace('"', " ").split() if word.startswith("/"))
+        yield from (
+            Path(word)
+            for word in found.strip("[]").replace(",", " ").replace('"', " ").split()
+            if word.startswith("/")
+        )
 
 
 def _to_show(place: Path) -> bool:

@@ -33,7 +33,13 @@ _SENDING = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
 # They insert characters into the input of a terminal. Source: asm-generic/ioctls.h.
 _TERMINAL_INPUT = (0x5412, 0x541C)
 # Calls whose first argument is the id of the process that they change.
-_OF_A_PROCESS = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
+_OF_A_PROCESS = (
+    "prlimit64",
+    "sched_setaffinity",
+    "sched_setscheduler",
+    "sched_setparam",
+    "sched_setattr",
+)
 _IOPRIO_WHO_PROCESS, _PRIO_PROCESS = 1, 0
 
 _Instruction = tuple[int, int, int, int]
@@ -64,22 +70,44 @@ def program(*, namespaces: bool, network: bool, machine: str = "") -> bytes:
     rules += _call(judged["connect"], [_allow() if namespaces or network else _ask()])
     for name, place in _SENDING.items():
         # A first message with TCP Fast Open connects, and Landlock does not look at it.
-        connects = [_argument(place), (_ANY_BIT, 0, 1, _FAST_OPEN), _deny()] if network and not namespaces else []
+        connects = (
+            [_argument(place), (_ANY_BIT, 0, 1, _FAST_OPEN), _deny()]
+            if network and not namespaces
+            else []
+        )
         rules += _call(judged[name], [*connects, _allow()])
     for name in ("clone", "unshare"):
-        rules += _call(judged[name], [_argument(0), (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _deny(), _allow()])
+        rules += _call(
+            judged[name], [_argument(0), (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _deny(), _allow()]
+        )
     rules += _call(judged["ioctl"], [_argument(1), *_denied(_TERMINAL_INPUT), _allow()])
     for name, wanted in _on_processes(own_only=not namespaces):
         rules += _call(judged[name], wanted)
-    groups = (calls.FILES, calls.MEMORY, calls.PROCESSES, calls.CLOCKS, calls.SOCKETS, *((calls.SHARED,) if namespaces else ()))
-    rules += _allowed(sorted(number for group in groups for number in calls.numbers(group, machine).values()))
+    groups = (
+        calls.FILES,
+        calls.MEMORY,
+        calls.PROCESSES,
+        calls.CLOCKS,
+        calls.SOCKETS,
+        *((calls.SHARED,) if namespaces else ()),
+    )
+    rules += _allowed(
+        sorted(number for group in groups for number in calls.numbers(group, machine).values())
+    )
     rules += [(_AT_LEAST, 0, 1, _SINCE_5_1), _deny(errno.ENOSYS), _deny()]
     return b"".join(struct.pack("<HBBI", *rule) for rule in rules)
 
 
 def _head(machine: str) -> list[_Instruction]:
-    rules = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _AUDIT[machine]), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
-    return [*rules, (_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _KILL)] if machine == "x86_64" else rules
+    rules = [
+        (_LOAD, 0, 0, 4),
+        (_EQUAL, 1, 0, _AUDIT[machine]),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, 0),
+    ]
+    return (
+        [*rules, (_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _KILL)] if machine == "x86_64" else rules
+    )
 
 
 def _call(number: int, answer: list[_Instruction]) -> list[_Instruction]:
@@ -97,17 +125,33 @@ def _socket(*, namespaces: bool, network: bool) -> list[_Instruction]:
     """
     stream = [_argument(1), (_AND, 0, 0, _TYPE_MASK), (_EQUAL, 1, 0, _STREAM), _deny()]
     route_only = [_argument(2), (_EQUAL, 1, 0, _NETLINK_ROUTE), _deny(), _allow()]
-    tcp_only = [*stream, _argument(2), (_EQUAL, 2, 0, _ANY_PROTOCOL), (_EQUAL, 1, 0, _TCP), _deny(), _allow()]
+    tcp_only = [
+        *stream,
+        _argument(2),
+        (_EQUAL, 2, 0, _ANY_PROTOCOL),
+        (_EQUAL, 1, 0, _TCP),
+        _deny(),
+        _allow(),
+    ]
     match namespaces, network:
         case True, False:
-            answers = {_UNIX: [_allow()], _INET: [_allow()], _INET6: [_allow()], _NETLINK: route_only}
+            answers = {
+                _UNIX: [_allow()],
+                _INET: [_allow()],
+                _INET6: [_allow()],
+                _NETLINK: route_only,
+            }
         case True, True:
             answers = {_INET: [_allow()], _INET6: [_allow()], _NETLINK: route_only}
         case False, True:
             answers = {_INET: tcp_only, _INET6: tcp_only, _NETLINK: route_only}
         case _:
             answers = {_UNIX: [*stream, _allow()], _INET: [*stream, _ask()]}
-    return [_argument(0), *(rule for family, answer in answers.items() for rule in _call(family, answer)), _deny()]
+    return [
+        _argument(0),
+        *(rule for family, answer in answers.items() for rule in _call(family, answer)),
+        _deny(),
+    ]
 
 
 def _pair(*, connected_only: bool) -> list[_Instruction]:
@@ -116,8 +160,20 @@ def _pair(*, connected_only: bool) -> list[_Instruction]:
     The kernel lets neither a stream of a pair nor its sequenced packets, which Rust uses to start
     processes, go elsewhere.
     """
-    connected = [_argument(1), (_AND, 0, 0, _TYPE_MASK), (_EQUAL, 2, 0, _STREAM), (_EQUAL, 1, 0, _SEQUENCED), _deny()]
-    return [_argument(0), (_EQUAL, 1, 0, _UNIX), _deny(), *(connected if connected_only else ()), _allow()]
+    connected = [
+        _argument(1),
+        (_AND, 0, 0, _TYPE_MASK),
+        (_EQUAL, 2, 0, _STREAM),
+        (_EQUAL, 1, 0, _SEQUENCED),
+        _deny(),
+    ]
+    return [
+        _argument(0),
+        (_EQUAL, 1, 0, _UNIX),
+        _deny(),
+        *(connected if connected_only else ()),
+        _allow(),
+    ]
 
 
 def _on_processes(*, own_only: bool) -> Iterator[tuple[str, list[_Instruction]]]:

@@ -6,7 +6,9 @@ _NAME = re.compile(
     r"token|secret|passw|passphrase|credential|auth|api_?key|_key\b|keyfile|client_?cert|username|extraheader|_pat\b",
     re.IGNORECASE,
 )
-_ADDRESS_WITH_SECRET = re.compile(r"[a-z][a-z0-9+.-]*://([^/\s@]*@|\S*[?&](token|key|auth|sig|password)=)", re.IGNORECASE)
+_ADDRESS_WITH_SECRET = re.compile(
+    r"[a-z][a-z0-9+.-]*://([^/\s@]*@|\S*[?&](token|key|auth|sig|password)=)", re.IGNORECASE
+)
 _REPLACED_SECTION = "[hidden]\n"
 
 
@@ -30,6 +32,8 @@ def without_secrets(text: str) -> str:
     for line in text.splitlines(keepends=True):
         if line.lstrip().startswith("["):
             kept.append(_REPLACED_SECTION if secret_value(line) else line)
-        elif not secret_value(line) and not secret_name(line.partition("=" if "=" in line else ":")[0]):
+        elif not secret_value(line) and not secret_name(
+            line.partition("=" if "=" in line else ":")[0]
+        ):
             kept.append(line)
     return "".join(kept)

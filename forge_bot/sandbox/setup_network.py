@@ -69,7 +69,14 @@ def variables(port: int) -> dict[str, str]:
     """
     address = f"http://127.0.0.1:{port}"
     names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-    own = ("PIP_PROXY", "NPM_CONFIG_PROXY", "NPM_CONFIG_HTTPS_PROXY", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "CARGO_HTTP_PROXY")
+    own = (
+        "PIP_PROXY",
+        "NPM_CONFIG_PROXY",
+        "NPM_CONFIG_HTTPS_PROXY",
+        "YARN_HTTP_PROXY",
+        "YARN_HTTPS_PROXY",
+        "CARGO_HTTP_PROXY",
+    )
     found = dict.fromkeys((*names, *map(str.lower, names), *own), address)
     return {**found, "NO_PROXY": "", "no_proxy": "", "NPM_CONFIG_NOPROXY": ""}
 
@@ -117,7 +124,9 @@ class NetworkPolicy:
             return addresses
         allowed = [address for address in addresses if is_public(address)]
         if addresses and not allowed:
-            raise Refused(f"{host} is not a public address; setup may call it only as a configured registry")
+            raise Refused(
+                f"{host} is not a public address; setup may call it only as a configured registry"
+            )
         return allowed
 
     def _through(self, host: str, port: int, scheme: str) -> Place | None:
@@ -140,24 +149,45 @@ def is_public(address: str) -> bool:
 
 def machine_policy(registries: frozenset[Place], declared: Mapping[str, str]) -> NetworkPolicy:
     """Return the policy of this machine: its registries, and its own or the configured proxies."""
-    own = {name.lower().removesuffix("_proxy"): value for name, value in declared.items() if name.lower().endswith("_proxy")}
+    own = {
+        name.lower().removesuffix("_proxy"): value
+        for name, value in declared.items()
+        if name.lower().endswith("_proxy")
+    }
     return NetworkPolicy(registries, {**getproxies(), **own})
 
 
 # -- listening sockets
-# ------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def listen_inside(pid: int) -> socket.socket:
     """Return a socket that listens in the network namespace of a process. Raises SandboxFailed."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        words = [sys.executable, "-I", "-S", listener.__file__, str(pid), str(theirs.fileno()), str(PORT)]
+        words = [
+            sys.executable,
+            "-I",
+            "-S",
+            listener.__file__,
+            str(pid),
+            str(theirs.fileno()),
+            str(PORT),
+        ]
         ended = subprocess.run(
-            words, pass_fds=(theirs.fileno(),), env={}, capture_output=True, text=True, timeout=_HELPER_SECONDS, check=False
+            words,
+            pass_fds=(theirs.fileno(),),
+            env={},
+            capture_output=True,
+            text=True,
+            timeout=_HELPER_SECONDS,
+            check=False,
         )
         if ended.returncode != 0:
-            raise SandboxFailed(f"setup gets no network: {ended.stderr.strip().splitlines()[-1:] or 'no reason given'}")
+            raise SandboxFailed(
+                "setup gets no network:"
+                f" {ended.stderr.strip().splitlines()[-1:] or 'no reason given'}"
+            )
         _, descriptors, _, _ = socket.recv_fds(ours, 16, 1)
     return socket.socket(fileno=descriptors[0])
 
@@ -167,7 +197,8 @@ def listen_here() -> socket.socket:
     return socket.create_server(("127.0.0.1", 0), backlog=128)
 
 
-# -- the proxy ---------------------------------------------------------------------------------------------------------
+# -- the proxy
+# --------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -253,7 +284,11 @@ class _Proxy:
             if tunnel and not upstream:
                 client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
-                server.sendall(head + b"\r\n\r\n" if tunnel else _request(method, target, headers, whole=upstream))
+                server.sendall(
+                    head + b"\r\n\r\n"
+                    if tunnel
+                    else _request(method, target, headers, whole=upstream)
+                )
             server.sendall(rest)
             _relay(client, server)
         finally:
@@ -279,7 +314,11 @@ def _request(method: bytes, target: str, headers: bytes, *, whole: bool) -> byte
     """
     parts = urlsplit(target)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    kept = [line for line in headers.split(b"\r\n") if line and not line.lower().startswith(_HOP_HEADERS)]
+    kept = [
+        line
+        for line in headers.split(b"\r\n")
+        if line and not line.lower().startswith(_HOP_HEADERS)
+    ]
     first = b"%s %s HTTP/1.1" % (method, (target if whole else path).encode("latin-1"))
     return b"\r\n".join([first, *kept, b"Connection: close", b"", b""])
 
@@ -309,4 +348,7 @@ def _say(client: socket.socket, status: str) -> None:
     line = status.encode("ascii", "replace").replace(b"\r", b" ").replace(b"\n", b" ")
     body = line[4:] + b"\n"
     with suppress(OSError):
-        client.sendall(b"HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (line, len(body), body))
+        client.sendall(
+            b"HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
+            % (line, len(body), body)
+        )

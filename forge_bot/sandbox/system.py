@@ -36,7 +36,10 @@ def _not_for_everyone(folder: Path) -> Iterator[Path]:
         is_folder = entry.is_dir(follow_symlinks=False)
         needed = stat.S_IROTH | stat.S_IXOTH if is_folder else stat.S_IROTH
         always = folder == _ETC and entry.name in _ALWAYS_PRIVATE
-        if always or (entry.stat(follow_symlinks=False).st_mode & needed != needed and os.access(entry.path, os.R_OK)):
+        if always or (
+            entry.stat(follow_symlinks=False).st_mode & needed != needed
+            and os.access(entry.path, os.R_OK)
+        ):
             yield Path(entry.path)
         elif is_folder:
             yield from _not_for_everyone(Path(entry.path))
@@ -47,7 +50,9 @@ def with_passwords(folders: tuple[Path, ...]) -> dict[Path, str]:
 
     `folders` may be git folders, whose `config` can hold a token or an address with a password.
     """
-    candidates = [_ETC / name for name in _OFTEN_WITH_PASSWORDS] + [folder / "config" for folder in folders]
+    candidates = [_ETC / name for name in _OFTEN_WITH_PASSWORDS] + [
+        folder / "config" for folder in folders
+    ]
     return {file: clean for file in candidates if (clean := _cleaned(file)) is not None}
 
 

@@ -10,15 +10,50 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOTS = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store")))
+ROOTS = tuple(
+    map(
+        Path,
+        (
+            "/usr",
+            "/bin",
+            "/sbin",
+            "/lib",
+            "/lib32",
+            "/lib64",
+            "/libx32",
+            "/etc",
+            "/opt",
+            "/nix/store",
+        ),
+    )
+)
 
 _INSTALLED_WHOLE = ("python3", "python", "node")
 _SINGLE_FILES = ("uv", "uvx")
 # A folder with one of these at its top is a home or keeps keys; it is never visible, whatever else
 # it holds.
 _PRIVATE = (
-    *(".ssh", ".aws", ".gnupg", ".netrc", ".git-credentials", ".docker", ".kube", ".npmrc", ".pypirc", ".env", ".config"),
-    *(".bash_history", ".profile", ".password-store", "credentials", "credentials.toml", "keyrings"),
+    *(
+        ".ssh",
+        ".aws",
+        ".gnupg",
+        ".netrc",
+        ".git-credentials",
+        ".docker",
+        ".kube",
+        ".npmrc",
+        ".pypirc",
+        ".env",
+        ".config",
+    ),
+    *(
+        ".bash_history",
+        ".profile",
+        ".password-store",
+        "credentials",
+        "credentials.toml",
+        "keyrings",
+    ),
 )
 _VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -50,7 +85,11 @@ def find_tools(path: str, worktree: Path, visible: Sequence[Path]) -> Tools:
         else:
             entries += _from_elsewhere(entry, readable)
     rust = _rust(entries, readable)
-    kept = [entry for entry in dict.fromkeys(entries) if _seen(entry, (*visible, *readable)) or _has_single_file(entry, readable)]
+    kept = [
+        entry
+        for entry in dict.fromkeys(entries)
+        if _seen(entry, (*visible, *readable)) or _has_single_file(entry, readable)
+    ]
     return Tools(tuple(dict.fromkeys(readable)), os.pathsep.join(map(str, kept)), rust)
 
 
@@ -60,8 +99,19 @@ def is_safe_to_show(folder: Path) -> bool:
     A home, a folder above one, or a folder that keeps keys is not shown.
     """
     home = Path.home()
-    private_by_place = (home / ".local", home / ".local" / "share", home / ".cache", home / ".config", Path("/home"))
-    if not folder.is_absolute() or folder in private_by_place or home == folder or folder in home.parents:
+    private_by_place = (
+        home / ".local",
+        home / ".local" / "share",
+        home / ".cache",
+        home / ".config",
+        Path("/home"),
+    )
+    if (
+        not folder.is_absolute()
+        or folder in private_by_place
+        or home == folder
+        or folder in home.parents
+    ):
         return False
     if not set(_PRIVATE).isdisjoint(folder.parts):
         return False
@@ -95,7 +145,11 @@ def _from_elsewhere(entry: Path, readable: list[Path]) -> Iterator[Path]:
     for name in _INSTALLED_WHOLE:
         tool = entry / name
         real = tool.resolve()
-        if os.access(tool, os.X_OK) and real.parent.name == "bin" and _show(real.parent.parent, readable):
+        if (
+            os.access(tool, os.X_OK)
+            and real.parent.name == "bin"
+            and _show(real.parent.parent, readable)
+        ):
             yield entry
             yield real.parent
     if os.access(entry / "cargo", os.X_OK):
@@ -125,7 +179,11 @@ def _pyenv_folders(root: Path, worktree: Path) -> Iterator[Path]:
 
     Source: pyenv README, "Choosing the Python version".
     """
-    for names in (os.environ.get("PYENV_VERSION", "").split(":"), _words(worktree / ".python-version"), _words(root / "version")):
+    for names in (
+        os.environ.get("PYENV_VERSION", "").split(":"),
+        _words(worktree / ".python-version"),
+        _words(root / "version"),
+    ):
         chosen = [folder for name in names if (folder := _pyenv_version(root / "versions", name))]
         if chosen:
             yield from (folder / "bin" for folder in chosen)
@@ -140,7 +198,11 @@ def _pyenv_version(versions: Path, name: str) -> Path | None:
     if (versions / name).is_dir():
         return versions / name
     matching = [folder for folder in versions.iterdir() if folder.name.startswith(f"{name}.")]
-    return max(matching, key=lambda folder: [int(digits) for digits in re.findall(r"\d+", folder.name)], default=None)
+    return max(
+        matching,
+        key=lambda folder: [int(digits) for digits in re.findall(r"\d+", folder.name)],
+        default=None,
+    )
 
 
 def _words(file: Path) -> list[str]:
@@ -158,7 +220,9 @@ def _words(file: Path) -> list[str]:
 
 
 def _rust(entries: Sequence[Path], readable: list[Path]) -> dict[str, str]:
-    cargo = next((entry / "cargo" for entry in entries if os.access(entry / "cargo", os.X_OK)), None)
+    cargo = next(
+        (entry / "cargo" for entry in entries if os.access(entry / "cargo", os.X_OK)), None
+    )
     if cargo is None or _seen(cargo, ROOTS):
         return {}
     cargo_home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
@@ -171,4 +235,8 @@ def _rust(entries: Sequence[Path], readable: list[Path]) -> dict[str, str]:
         rustup_home / "settings.toml",
     )
     readable += [part for part in parts if part.exists()]
-    return {"CARGO_HOME": str(cargo_home), "RUSTUP_HOME": str(rustup_home), "RUSTUP_AUTO_INSTALL": "0"}
+    return {
+        "CARGO_HOME": str(cargo_home),
+        "RUSTUP_HOME": str(rustup_home),
+        "RUSTUP_AUTO_INSTALL": "0",
+    }

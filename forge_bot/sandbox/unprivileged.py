@@ -27,13 +27,33 @@ from forge_bot.sandbox.programs import CannotStart, cannot_start, program
 from forge_bot.sandbox.protected_places import remove_new_files, split_around, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
-from forge_bot.sandbox.watch_process import SHARED_MEMORY, ProcessReport, WatchLimits, shared_memory_room, shared_memory_used, watch
+from forge_bot.sandbox.watch_process import (
+    SHARED_MEMORY,
+    ProcessReport,
+    WatchLimits,
+    shared_memory_room,
+    shared_memory_used,
+    watch,
+)
 
 # Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
 _NEEDED_VERSION = 6
 _CREATE_RULESET, _VERSION_FLAG = 444, 1
-_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER, _REMOVE_FILE, _MAKE_FILE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 5, 1 << 8
-_MAKE_CHARACTER_DEVICE, _MAKE_BLOCK_DEVICE, _REFER, _TRUNCATE, _DEVICE_CONTROL = 1 << 6, 1 << 11, 1 << 13, 1 << 14, 1 << 15
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER, _REMOVE_FILE, _MAKE_FILE = (
+    1 << 0,
+    1 << 1,
+    1 << 2,
+    1 << 3,
+    1 << 5,
+    1 << 8,
+)
+_MAKE_CHARACTER_DEVICE, _MAKE_BLOCK_DEVICE, _REFER, _TRUNCATE, _DEVICE_CONTROL = (
+    1 << 6,
+    1 << 11,
+    1 << 13,
+    1 << 14,
+    1 << 15,
+)
 _ALL = (1 << 16) - 1
 _READ = _EXECUTE | _READ_FILE | _READ_FOLDER
 _WRITE = _ALL & ~(_MAKE_CHARACTER_DEVICE | _MAKE_BLOCK_DEVICE)
@@ -49,14 +69,18 @@ _READABLE_DEVICES = ("/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty")
 
 
-def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls: bool) -> tuple[int, ProcessReport | CannotStart]:
+def run(
+    box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls: bool
+) -> tuple[int, ProcessReport | CannotStart]:
     """Run a command under a keeper; return its exit code and the observations about it."""
     if walls:
         _check_machine()
     with ExitStack() as prepared:
         room = _shared_memory_room(box.limits) if walls else None
         seen, port = prepared.enter_context(visible_files(box)), 0
-        there = prepared.enter_context(remove_new_files(seen.worktree, box.kept_inside if walls else ()))
+        there = prepared.enter_context(
+            remove_new_files(seen.worktree, box.kept_inside if walls else ())
+        )
         if walls and seen.policy is not None:
             server = setup_network.listen_here()
             port = server.getsockname()[1]
@@ -75,7 +99,12 @@ def run(box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls
             "own": [f"{folder}/" for folder in (seen.temporary, seen.worktree, *seen.writable)],
         }
         with under_keeper(order) as started:
-            watched = watch(started.output, started.process.pid, started.stop, WatchLimits(box.limits, called_off, room))
+            watched = watch(
+                started.output,
+                started.process.pid,
+                started.stop,
+                WatchLimits(box.limits, called_off, room),
+            )
             return _ending(started, argv[0], watched)
 
 
@@ -84,10 +113,15 @@ def _check_machine() -> None:
         raise SandboxFailed(f"Landlock is a part of Linux, and this is {platform.system()}.")
     if not seccomp.supported():
         raise SandboxFailed(f"the system calls of {platform.machine()} are not known here.")
-    found = ctypes.CDLL(None).syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_VERSION_FLAG))
+    found = ctypes.CDLL(None).syscall(
+        ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_VERSION_FLAG)
+    )
     if found < _NEEDED_VERSION:
         has = f"has version {found}" if found > 0 else "has no Landlock"
-        raise SandboxFailed(f"the kernel {has}; version {_NEEDED_VERSION} (Linux 6.12) is needed, so that signals stay inside.")
+        raise SandboxFailed(
+            f"the kernel {has}; version {_NEEDED_VERSION} (Linux 6.12) is needed, so that signals"
+            " stay inside."
+        )
 
 
 def _shared_memory_room(limits: ResourceLimits) -> int | None:
@@ -102,8 +136,12 @@ def _shared_memory_room(limits: ResourceLimits) -> int | None:
     used = shared_memory_used()
     if used > room:
         raise SandboxFailed(
-            f"{SHARED_MEMORY} holds {used // 2**20} MiB, and commands behind Landlock may fill it to {room // 2**20} MiB only.",
-            hint=f"Remove files from {SHARED_MEMORY} that nobody needs, or use bubblewrap, which has one of its own.",
+            f"{SHARED_MEMORY} holds {used // 2**20} MiB, and commands behind Landlock may fill it"
+            f" to {room // 2**20} MiB only.",
+            hint=(
+                f"Remove files from {SHARED_MEMORY} that nobody needs, or use bubblewrap, which has"
+                " one of its own."
+            ),
         )
     return room
 
@@ -111,7 +149,11 @@ def _shared_memory_room(limits: ResourceLimits) -> int | None:
 def _walls(box: Box, seen: VisibleFiles, there: tuple[str, ...], port: int) -> dict[str, Any]:
     private = (*seen.hidden, *seen.replaced)
     protected = with_targets(seen.worktree, (*box.read_only_inside, *there))
-    readable = [part for root in (*ROOTS, *seen.readable, seen.worktree) for part in split_around(root, private)]
+    readable = [
+        part
+        for root in (*ROOTS, *seen.readable, seen.worktree)
+        for part in split_around(root, private)
+    ]
     rules = [
         *_rules([*readable, *map(Path, (*_READABLE_SYSTEM, *_READABLE_DEVICES))], _READ),
         *_rules([*split_around(seen.worktree, protected), *seen.writable, seen.temporary], _WRITE),
@@ -124,7 +166,9 @@ def _walls(box: Box, seen: VisibleFiles, there: tuple[str, ...], port: int) -> d
         "rules": rules,
         # Landlock knows ports and no addresses.
         "port": port,
-        "seccomp": base64.b64encode(seccomp.program(namespaces=False, network=box.network)).decode(),
+        "seccomp": (
+            base64.b64encode(seccomp.program(namespaces=False, network=box.network)).decode()
+        ),
     }
 
 
@@ -140,17 +184,25 @@ def _limits(limits: ResourceLimits) -> dict[str, int]:
     does not apply to root.
     """
     running = sum(_tasks(process) for process in Path("/proc").glob("[0-9]*"))
-    return {"CORE": 0, "FSIZE": limits.file_bytes, "NPROC": running + limits.processes * THREADS_EACH}
+    return {
+        "CORE": 0,
+        "FSIZE": limits.file_bytes,
+        "NPROC": running + limits.processes * THREADS_EACH,
+    }
 
 
 def _tasks(process: Path) -> int:
     try:
-        return len(list((process / "task").iterdir())) if process.stat().st_uid == os.getuid() else 0
+        return (
+            len(list((process / "task").iterdir())) if process.stat().st_uid == os.getuid() else 0
+        )
     except OSError:
         return 0
 
 
-def _ending(started: KeeperHandle, name: str, watched: ProcessReport) -> tuple[int, ProcessReport | CannotStart]:
+def _ending(
+    started: KeeperHandle, name: str, watched: ProcessReport
+) -> tuple[int, ProcessReport | CannotStart]:
     report = started.report()
     if report.get("stage") == "exec":
         reason = cannot_start(name, report["errno"])
@@ -158,5 +210,10 @@ def _ending(started: KeeperHandle, name: str, watched: ProcessReport) -> tuple[i
     if "stage" in report:
         raise SandboxFailed(f"Landlock could not be set up: {report['words']}")
     if "exit_code" not in report and watched.overrun is None:
-        raise SandboxFailed(watched.kept.text().strip() or "The process that keeps the command was ended from outside.")
-    return report.get("exit_code", keeper_process.KILLED), replace(watched, asked=frozenset(report.get("asked", ())))
+        raise SandboxFailed(
+            watched.kept.text().strip()
+            or "The process that keeps the command was ended from outside."
+        )
+    return report.get("exit_code", keeper_process.KILLED), replace(
+        watched, asked=frozenset(report.get("asked", ()))
+    )

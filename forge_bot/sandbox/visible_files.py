@@ -17,7 +17,10 @@ from forge_bot.sandbox.toolchains import ROOTS, find_tools
 
 _USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-_NOT_AT_HOME = "Keep the project in a folder of its own, or leave --here away: a run then uses a work tree elsewhere."
+_NOT_AT_HOME = (
+    "Keep the project in a folder of its own, or leave --here away: a run then uses a work tree"
+    " elsewhere."
+)
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,15 @@ def visible_files(box: Box, temporary_seen: str | None = None) -> Generator[Visi
     """
     worktree = box.worktree.resolve()
     if not worktree.is_dir():
-        raise SandboxFailed(f"The work tree {box.worktree} is not a folder.", hint="Check the path, or start the run again.")
+        raise SandboxFailed(
+            f"The work tree {box.worktree} is not a folder.",
+            hint="Check the path, or start the run again.",
+        )
     if worktree == Path.home() or worktree in Path.home().parents:
-        raise SandboxFailed(f"{worktree} is or holds a home folder; its keys would be open to the command.", hint=_NOT_AT_HOME)
+        raise SandboxFailed(
+            f"{worktree} is or holds a home folder; its keys would be open to the command.",
+            hint=_NOT_AT_HOME,
+        )
     host = Path(tempfile.mkdtemp(prefix="forge-box-"))
     try:
         temporary, copies = host / "tmp", host / "copies"
@@ -73,10 +82,16 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         file.write_text(text, encoding="utf-8")
     path = box.env.get("PATH") or os.environ.get("PATH") or _USUAL_PATH
     tools = find_tools(path, worktree, (*ROOTS, worktree, *writable, *readable))
-    rust = {name: value for name, value in tools.env.items() if not (box.network and name == "CARGO_HOME")}
+    rust = {
+        name: value
+        for name, value in tools.env.items()
+        if not (box.network and name == "CARGO_HOME")
+    }
     home = f"{seen}/home"
     env = {**_clean(home, seen), **rust, **fetching.env, **box.env, "PATH": tools.path}
-    git_folders = tuple(folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file())
+    git_folders = tuple(
+        folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file()
+    )
     return VisibleFiles(
         worktree=worktree,
         appears_at=box.appears_at or worktree,
@@ -87,7 +102,11 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         temporary=temporary,
         home=home,
         env=env,
-        policy=machine_policy(fetching.places | registry_places(box.env, ()), box.env) if box.network else None,
+        policy=(
+            machine_policy(fetching.places | registry_places(box.env, ()), box.env)
+            if box.network
+            else None
+        ),
     )
 
 

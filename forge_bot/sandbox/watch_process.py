@@ -54,7 +54,9 @@ class ProcessReport:
     """The requests that the backend had to refuse: "tcp", "unix"."""
 
 
-def watch(output: int, above: int, stop: Callable[[], None], patience: WatchLimits) -> ProcessReport:
+def watch(
+    output: int, above: int, stop: Callable[[], None], patience: WatchLimits
+) -> ProcessReport:
     """Read the descriptor `output` to its end.
 
     `stop` is called once when the processes below pid `above` exceed a limit. The end of the output
@@ -69,7 +71,9 @@ def watch(output: int, above: int, stop: Callable[[], None], patience: WatchLimi
             while overrun is None and not ended:
                 now = monotonic()
                 overrun, next_look = _look(now, began + limits.seconds, next_look, above, patience)
-                ended = overrun is None and _take(waiting, kept, min(began + limits.seconds, next_look) - now)
+                ended = overrun is None and _take(
+                    waiting, kept, min(began + limits.seconds, next_look) - now
+                )
             if overrun is not None:
                 stop()
                 _take_the_rest(waiting, kept)
@@ -94,7 +98,9 @@ def _take_the_rest(waiting: selectors.DefaultSelector, kept: BoundedOutput) -> N
         pass
 
 
-def _look(now: float, until: float, next_look: float, above: int, patience: WatchLimits) -> tuple[ExceededLimit | None, float]:
+def _look(
+    now: float, until: float, next_look: float, above: int, patience: WatchLimits
+) -> tuple[ExceededLimit | None, float]:
     if now >= until:
         return ExceededLimit.TIME, next_look
     if now < next_look:
@@ -102,7 +108,11 @@ def _look(now: float, until: float, next_look: float, above: int, patience: Watc
     if patience.called_off is not None and patience.called_off.is_set():
         return ExceededLimit.CALLED_OFF, next_look
     overrun = _overrun(above, patience.limits)
-    if overrun is None and patience.shared_memory_bytes is not None and shared_memory_used() > patience.shared_memory_bytes:
+    if (
+        overrun is None
+        and patience.shared_memory_bytes is not None
+        and shared_memory_used() > patience.shared_memory_bytes
+    ):
         overrun = ExceededLimit.SHARED_MEMORY
     cost = monotonic() - now
     return overrun, now + max(_LOOK_SECONDS, cost * _LOOK_SHARE)
@@ -118,7 +128,10 @@ def _overrun(above: int, limits: ResourceLimits) -> ExceededLimit | None:
     if sum(resident.values()) * 1024 <= limits.memory_bytes:
         return None
     # A process can refuse the exact view of itself; then all it shares counts.
-    exact = sum(_kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) or resident[pid] for pid in below)
+    exact = sum(
+        _kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) or resident[pid]
+        for pid in below
+    )
     return ExceededLimit.MEMORY if exact * 1024 > limits.memory_bytes else None
 
 
@@ -143,7 +156,9 @@ def _kilobytes(pid: int, name: str, fields: tuple[str, ...]) -> int:
     Source: proc_pid_status(5), Documentation/ABI/testing/procfs-smaps_rollup.
     """
     try:
-        lines = Path(f"/proc/{pid}/{name}").read_text(encoding="ascii", errors="replace").splitlines()
+        lines = (
+            Path(f"/proc/{pid}/{name}").read_text(encoding="ascii", errors="replace").splitlines()
+        )
     except OSError:
         return 0
     return sum(int(line.split()[1]) for line in lines if line.startswith(fields))

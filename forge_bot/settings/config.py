@@ -23,14 +23,18 @@ _YAML_LIST: TypeAdapter[list[str | list[str]]] = TypeAdapter(list[str | list[str
 
 
 def _argv_lists(value: object) -> object:
-    """Commands may be written as strings, split as a shell would split them, or as lists of words."""
+    """Commands may be written as strings, split as a shell would split them, or as lists of
+    words.
+    """
     if isinstance(value, str):
         return [shlex.split(value)]
     if not isinstance(value, list):
         return value
     entries = _YAML_LIST.validate_python(value)
     if any(isinstance(entry, str) and entry.startswith("-") for entry in entries):
-        raise ValueError("a command is one string, or a list of words inside the list: [[python, -m, pytest]]")
+        raise ValueError(
+            "a command is one string, or a list of words inside the list: [[python, -m, pytest]]"
+        )
     return [shlex.split(entry) if isinstance(entry, str) else entry for entry in entries]
 
 
@@ -44,7 +48,9 @@ CommandList = Annotated[tuple[Argv, ...], BeforeValidator(_argv_lists)]
 
 
 class CommandSettings(Frozen):
-    """The project's own commands. A key that is missing is detected; an empty list means none, on purpose."""
+    """The project's own commands. A key that is missing is detected; an empty list means none, on
+    purpose.
+    """
 
     setup: CommandList | None = None
     build: CommandList | None = None
@@ -60,7 +66,9 @@ class CommandSettings(Frozen):
 class AgentSettings(Frozen):
     """Limits on one agent's work."""
 
-    turns: int = Field(default=10, ge=1, le=100, description="answers of the model, looking around included")
+    turns: int = Field(
+        default=10, ge=1, le=100, description="answers of the model, looking around included"
+    )
     requests_per_turn: int = Field(default=10, ge=1, le=50)
     output_tokens: int = Field(default=16_000, ge=256, description="of one answer")
     input_tokens: int = Field(default=2_000_000, ge=1_000, description="of all turns together")
@@ -72,19 +80,33 @@ class Config(Frozen):
     """What .forge/config.yml may say."""
 
     model: str = Field(default="", description="provider:model for all tiers")
-    models: dict[Tier, str] = Field(default_factory=dict[Tier, str], description="provider:model by tier")
-    model_output: Literal["auto", "native", "prompted"] = Field(default="auto", description="how the form of an answer is enforced")
+    models: dict[Tier, str] = Field(
+        default_factory=dict[Tier, str], description="provider:model by tier"
+    )
+    model_output: Literal["auto", "native", "prompted"] = Field(
+        default="auto", description="how the form of an answer is enforced"
+    )
     model_timeout_seconds: float = Field(default=600, gt=0)
     model_retries: int = Field(default=4, ge=0, le=20)
     pipeline: str = "develop"
-    budget: Decimal | None = Field(default=None, gt=0, le=MOST_DOLLARS, description="US dollars a run may cost")
+    budget: Decimal | None = Field(
+        default=None, gt=0, le=MOST_DOLLARS, description="US dollars a run may cost"
+    )
     commands: CommandSettings = CommandSettings()
     command_seconds: float = Field(default=900, gt=0)
-    environment: dict[str, str] = Field(default_factory=dict[str, str], description="variables for project commands")
-    sandbox: Annotated[Literal["auto", "bubblewrap", "landlock", "off"], BeforeValidator(_off)] = "auto"
+    environment: dict[str, str] = Field(
+        default_factory=dict[str, str], description="variables for project commands"
+    )
+    sandbox: Annotated[Literal["auto", "bubblewrap", "landlock", "off"], BeforeValidator(_off)] = (
+        "auto"
+    )
     agent: AgentSettings = AgentSettings()
-    protected: tuple[str, ...] = Field(default=(), description="more paths that only a person may let change")
-    protected_branches: tuple[str, ...] = Field(default=(), description="branches no run works on, besides the default one; * fits any")
+    protected: tuple[str, ...] = Field(
+        default=(), description="more paths that only a person may let change"
+    )
+    protected_branches: tuple[str, ...] = Field(
+        default=(), description="branches no run works on, besides the default one; * fits any"
+    )
 
     def model_for(self, tier: Tier) -> str:
         """The model of a tier: its own, else the one for all, else the default."""
@@ -104,7 +126,9 @@ def _parsed(text: str) -> Config:
     return read_yaml(text, CONFIG, _CONFIG, BadConfig, _KEYS)
 
 
-def load_config(read: Callable[[str], str | None], environ: Mapping[str, str] = os.environ) -> Config:
+def load_config(
+    read: Callable[[str], str | None], environ: Mapping[str, str] = os.environ
+) -> Config:
     """The configuration; `read` gives a repository's file by its path, or None.
 
     $FORGE_BOT_MODEL replaces `model`. Raises BadConfig with all problems and their lines.

@@ -1,4 +1,5 @@
-""".specs/instructions.md: a person's standing rules on which tasks wait for a person. Rules stand in its front matter.
+""".specs/instructions.md: a person's standing rules on which tasks wait for a person. Rules stand
+in its front matter.
 
     ---
     rules:
@@ -8,7 +9,8 @@
         reason: Only the database team changes the schema.
     ---
 
-They count as of the commit that a run is based on: neither a branch nor a model can change them for its own run.
+They count as of the commit that a run is based on: neither a branch nor a model can change them for
+its own run.
 """
 
 import re
@@ -68,15 +70,24 @@ class StandingRule(Frozen):
 
     def fits(self, task: TaskSpec) -> bool:
         """Return whether the rule counts for a task, by the files it declares and by its title."""
-        titled = not self.when.title_matches or re.search(self.when.title_matches, task.title, re.IGNORECASE) is not None
-        return titled and (not self.when.files_match or any(_touches(path, self.when.files_match) for path in task.files))
+        titled = (
+            not self.when.title_matches
+            or re.search(self.when.title_matches, task.title, re.IGNORECASE) is not None
+        )
+        return titled and (
+            not self.when.files_match
+            or any(_touches(path, self.when.files_match) for path in task.files)
+        )
 
     @property
     def sentence(self) -> str:
         """The rule as people and agents read it."""
         files = f"that touch {', '.join(self.when.files_match)}" if self.when.files_match else ""
         title = f"whose title matches {self.when.title_matches}" if self.when.title_matches else ""
-        return f"{INSTRUCTIONS}, rule {self.id}: tasks {' and '.join(filter(None, (files, title)))} wait for a person. {self.reason}"
+        return (
+            f"{INSTRUCTIONS}, rule {self.id}: tasks {' and '.join(filter(None, (files, title)))}"
+            f" wait for a person. {self.reason}"
+        )
 
 
 class Rules(Frozen):
@@ -90,11 +101,21 @@ class Rules(Frozen):
 
     def applied(self, tasks: Sequence[TaskSpec]) -> tuple[TaskSpec, ...]:
         """Return the tasks, with those that a rule counts for as tasks of a person."""
-        return tuple(task.model_copy(update={"mode": TaskMode.HUMAN_GATE}) if self.of(task) else task for task in tasks)
+        return tuple(
+            task.model_copy(update={"mode": TaskMode.HUMAN_GATE}) if self.of(task) else task
+            for task in tasks
+        )
 
     def forbidden(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return those of the changed paths that a rule leaves to a person whatever the task is called, sorted."""
-        patterns = [pattern for rule in self.rules if not rule.when.title_matches for pattern in rule.when.files_match]
+        """Return those of the changed paths that a rule leaves to a person whatever the task is
+        called, sorted.
+        """
+        patterns = [
+            pattern
+            for rule in self.rules
+            if not rule.when.title_matches
+            for pattern in rule.when.files_match
+        ]
         return tuple(sorted(path for path in set(paths) if _matches(path, patterns)))
 
 
@@ -102,7 +123,9 @@ _RULES: TypeAdapter[Rules] = TypeAdapter(Rules)
 
 
 def load_rules(read: Callable[[str], str | None]) -> Rules:
-    """Return the standing rules; `read` gives a file by its path, or None. Raises BadConfig with all problems and their lines."""
+    """Return the standing rules; `read` gives a file by its path, or None. Raises BadConfig with
+    all problems and their lines.
+    """
     text = read(INSTRUCTIONS)
     return _parsed(text) if text is not None else Rules()
 
@@ -112,16 +135,29 @@ def _parsed(text: str) -> Rules:
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     start = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[start].rstrip() != _FENCE:
-        raise BadConfig(f"{INSTRUCTIONS} has no front matter.", details=(f"{INSTRUCTIONS}:{start + 1}: the first line must be ---",))
-    end = next((number for number in range(start + 1, len(lines)) if lines[number].rstrip() == _FENCE), None)
+        raise BadConfig(
+            f"{INSTRUCTIONS} has no front matter.",
+            details=(f"{INSTRUCTIONS}:{start + 1}: the first line must be ---",),
+        )
+    end = next(
+        (number for number in range(start + 1, len(lines)) if lines[number].rstrip() == _FENCE),
+        None,
+    )
     if end is None:
-        raise BadConfig(f"The front matter of {INSTRUCTIONS} does not end.", details=(f"{INSTRUCTIONS}: a second line --- is missing",))
+        raise BadConfig(
+            f"The front matter of {INSTRUCTIONS} does not end.",
+            details=(f"{INSTRUCTIONS}: a second line --- is missing",),
+        )
     # Blank lines in place of what stands before, so that each problem has its own line.
-    return read_yaml("\n" * (start + 1) + "\n".join(lines[start + 1 : end]), INSTRUCTIONS, _RULES, BadConfig)
+    return read_yaml(
+        "\n" * (start + 1) + "\n".join(lines[start + 1 : end]), INSTRUCTIONS, _RULES, BadConfig
+    )
 
 
 def _touches(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether a declared path is one that a pattern fits, or a folder or pattern that may hold such paths."""
+    """Return whether a declared path is one that a pattern fits, or a folder or pattern that may
+    hold such paths.
+    """
     plain = _folded(path)
     fixed = re.split(r"[*?]", plain)[0]
     for pattern in patterns:
@@ -140,7 +176,9 @@ def _matches(path: str, patterns: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern as an expression: `**` stands for any folders, `*` and `?` for what is no slash; a folder for all in it."""
+    """Return a pattern as an expression: `**` stands for any folders, `*` and `?` for what is no
+    slash; a folder for all in it.
+    """
     found: list[str] = _PIECES.findall(pattern)
     pieces = [_MEANINGS[piece] if piece in _MEANINGS else re.escape(piece) for piece in found]
     return re.compile("".join(pieces) + "(?:/.*)?", re.DOTALL)

@@ -1,7 +1,9 @@
-"""The table of protected paths: files that run, decide or instruct by themselves somewhere, each group with its reason.
+"""The table of protected paths: files that run, decide or instruct by themselves somewhere, each
+group with its reason.
 
-A change to one of them waits for a person. The table is the only one: edits of models, reports of MCP clients, commits of the
-bot's worker and the sandbox all use it. A repository adds patterns under `protected` in .forge/config.yml.
+A change to one of them waits for a person. The table is the only one: edits of models, reports of
+MCP clients, commits of the bot's worker and the sandbox all use it. A repository adds patterns
+under `protected` in .forge/config.yml.
 """
 
 import re
@@ -16,9 +18,10 @@ from functools import lru_cache
 class ProtectionRule:
     """Patterns of paths that are protected for one reason.
 
-    A pattern of one name covers that file, or everything below that folder, at any depth. One with a slash inside counts from
-    the root. `*` and `?` stand for letters within one name. `in_sandbox` says whether project commands may not write there
-    either; it is False where tools write such files when dependencies are installed.
+    A pattern of one name covers that file, or everything below that folder, at any depth. One with
+    a slash inside counts from the root. `*` and `?` stand for letters within one name. `in_sandbox`
+    says whether project commands may not write there either; it is False where tools write such
+    files when dependencies are installed.
     """
 
     reason: str
@@ -37,8 +40,7 @@ RULES = (
     ),
     ProtectionRule(
         "a CI service or a host runs it, with the repository's secrets",
-        _names(
-            """
+        _names("""
             .github/ .gitlab-ci.yml *.gitlab-ci.yml .gitlab/ .circleci/ .travis.yml Jenkinsfile
             Jenkinsfile.* *.jenkinsfile azure-pipelines*.yml azure-pipelines*.yaml .azure-pipelines/
             .azuredevops/ .vsts-ci.yml .buildkite/ bitbucket-pipelines.yml .drone.* .woodpecker/
@@ -50,59 +52,49 @@ RULES = (
             .spacelift/ atlantis.yaml .platform/ .platform.app.yaml .do/ apprunner.yaml amplify.yml
             netlify.toml vercel.json render.yaml railway.json railway.toml heroku.yml
             Procfile .readthedocs.yml .readthedocs.yaml action.yml action.yaml
-            """
-        ),
+            """),
     ),
     ProtectionRule(
         "a bot updates, merges, releases or approves by it",
-        _names(
-            """
+        _names("""
             CODEOWNERS dependabot.yml dependabot.yaml .dependabot/ renovate.json renovate.json5
             .renovaterc .renovaterc.* .pyup.yml .depfu.yml .scala-steward.conf .whitesource .snyk
             .mergify.yml .mergify/ .kodiak.toml bors.toml .bulldozer.yml .policy.yml .asf.yaml
             .releaserc .releaserc.* release.config.* release-please-config.json .release-it.*
             .goreleaser.* codecov.yml .codecov.yml
-            """
-        ),
+            """),
     ),
     ProtectionRule(
         "a development container or workspace is made from it",
-        _names(
-            """
+        _names("""
             .devcontainer/ .devcontainer.json .gitpod.* devfile.yaml .devfile.yaml .codesandbox/
             .stackblitzrc .replit replit.nix .idx/
-            """
-        ),
+            """),
     ),
     ProtectionRule(
         "an editor runs its tasks or settings when the folder is opened",
-        _names(
-            """
+        _names("""
             .vscode/ *.code-workspace .idea/ .run/ .fleet/ .zed/ .vs/ .theia/ .nova/ .helix/
             *.sublime-project .externalToolBuilders/ nbproject/ .dir-locals.el
             .dir-locals-2.el .exrc .vimrc _vimrc .lvimrc .nvimrc .nvim.lua .ycm_extra_conf.py
-            """
-        ),
+            """),
     ),
     ProtectionRule(
         "a debugger or console runs it when it starts in the folder",
-        _names(
-            """
+        _names("""
             .gdbinit .lldbinit .pdbrc .pdbrc.py .irbrc .pryrc .Rprofile .Renviron .ghci .ocamlinit
             .iex.exs
-            """
-        ),
+            """),
     ),
     ProtectionRule(
-        "a shell or a version manager reads it when the folder is entered, and chooses the tools by it",
-        _names(
-            """
+        "a shell or a version manager reads it when the folder is entered, and chooses the tools"
+        " by it",
+        _names("""
             .envrc .autoenv .autoenv.* mise.toml mise.*.toml .mise.toml .mise.*.toml .mise/
             .tool-versions .sdkmanrc .nvmrc .node-version .python-version .ruby-version
             .java-version .go-version rust-toolchain rust-toolchain.toml devenv.nix devenv.yaml
             devbox.json flake.nix shell.nix default.nix
-            """
-        ),
+            """),
         in_sandbox=False,
     ),
     ProtectionRule(
@@ -116,21 +108,19 @@ RULES = (
     ),
     ProtectionRule(
         "it holds git hooks, or a manager of git hooks installs them from it",
-        _names(
-            """
+        _names("""
             .husky/ .huskyrc .huskyrc.* lefthook.* .lefthook.* lefthook-local.* .lefthook-local.*
             .lefthook/ .lefthook-local/ .pre-commit-config.yaml .pre-commit-config.yml
             .pre-commit-hooks.yaml prek.toml .githooks/ .git-hooks/ githooks/ .overcommit.yml
             .lintstagedrc .lintstagedrc.* lint-staged.config.* .simple-git-hooks.*
             simple-git-hooks.* captainhook.json grumphp.yml grumphp.yml.dist hk.pkl
-            """
-        ),
+            """),
         in_sandbox=False,
     ),
     ProtectionRule(
-        "a package manager or build tool reads it before anything else, or it is run in that tool's place",
-        _names(
-            """
+        "a package manager or build tool reads it before anything else, or it is run in that tool's"
+        " place",
+        _names("""
             .npmrc .yarnrc .yarnrc.yml .yarn/ .pnp.* .pnpmfile.cjs .pnpmfile.mjs pnpmfile.js
             pnpm-workspace.yaml bunfig.toml .bowerrc lerna.json rush.json pip.conf pip.ini .pypirc
             uv.toml poetry.toml pdm.toml .pdm.toml hatch.toml pixi.toml .condarc .cargo/ gradlew
@@ -138,41 +128,35 @@ RULES = (
             init.gradle.kts mvnw mvnw.cmd .mvn/ .jvmopts .sbtopts .bundle/ nuget.config
             dotnet-tools.json Directory.Build.props Directory.Build.targets Directory.Packages.props
             .bazelrc .bazelversion .buckconfig .swiftpm/
-            """
-        ),
+            """),
         in_sandbox=False,
     ),
     ProtectionRule(
         "it is a manifest that is code or of dependencies throughout",
-        _names(
-            """
+        _names("""
             Gemfile gems.rb *.gemspec build.gradle build.gradle.kts settings.gradle
             settings.gradle.kts libs.versions.toml build.sbt mix.exs Package.swift Podfile *.podspec
             project.clj deps.edn rebar.config cpanfile package.yaml package.json5 deno.json
             deno.jsonc go.work WORKSPACE.bazel MODULE.bazel build.rs *.csproj *.fsproj
             *.vbproj *.cabal stack.yaml *.opam build.zig build.zig.zon conanfile.py conanfile.txt
             vcpkg.json
-            """
-        ),
+            """),
         in_sandbox=False,
     ),
     ProtectionRule(
         "it locks dependencies",
-        _names(
-            """
+        _names("""
             uv.lock poetry.lock pdm.lock pylock.toml pylock.*.toml pixi.lock Pipfile.lock
             conda-lock.yml package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock
             bun.lockb deno.lock Cargo.lock go.sum go.work.sum Gemfile.lock gems.locked composer.lock
             mix.lock pubspec.lock Podfile.lock Package.resolved packages.lock.json gradle.lockfile
             verification-metadata.xml MODULE.bazel.lock flake.lock devenv.lock devbox.lock mise.lock
-            """
-        ),
+            """),
         in_sandbox=False,
     ),
     ProtectionRule(
         "it instructs coding agents, or says what they start",
-        _names(
-            """
+        _names("""
             AGENTS.md AGENTS.override.md AGENT.md .agents/ .agent/ CLAUDE.md CLAUDE.local.md
             .claude/ .claude-plugin/ .codex/ .cursor/ .cursorrules .cursorignore GEMINI.md .gemini/
             QWEN.md .qwen/ copilot-instructions.md *.instructions.md *.prompt.md *.chatmode.md
@@ -184,8 +168,7 @@ RULES = (
             opencode.jsonc .opencode/ WARP.md .warp/ .factory/ .firebender/ .jules/ .qodo/
             .pr_agent.toml .coderabbit.yml .coderabbit.yaml .greptile/ greptile.json ellipsis.yaml
             sweep.yaml replit.md .ruler/ .rulesync/ .zencoder/
-            """
-        ),
+            """),
     ),
     ProtectionRule(
         "a command that is given file names reads this one as an option",
@@ -198,7 +181,8 @@ OWN_REASON = "`protected` in .forge/config.yml names it"
 
 
 def reason_for(path: str, patterns: Sequence[str] = ()) -> str:
-    """Return why a path is protected by the table or by a repository's own patterns; empty if it is not.
+    """Return why a path is protected by the table or by a repository's own patterns; empty if it is
+    not.
 
     Case does not matter, since some file systems do not see it.
     """
@@ -226,7 +210,8 @@ def covered(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
     if any(name.fullmatch(part) for part in parts):
         return True
     return any(
-        len(parts) >= len(wanted) and all(fnmatchcase(part, want) for part, want in zip(parts, wanted, strict=False))
+        len(parts) >= len(wanted)
+        and all(fnmatchcase(part, want) for part, want in zip(parts, wanted, strict=False))
         for wanted in from_root
     )
 

@@ -7,9 +7,11 @@ from forge_bot.errors import NoStateHome
 
 
 def state_home() -> Path:
-    """Folder for journals, work trees and tool environments: $XDG_STATE_HOME/forge-bot, else ~/.local/state/forge-bot.
+    """Folder for journals, work trees and tool environments: $XDG_STATE_HOME/forge-bot, else
+    ~/.local/state/forge-bot.
 
-    Source: XDG Base Directory Specification; a relative value of the variable is to be ignored. Raises NoStateHome.
+    Source: XDG Base Directory Specification; a relative value of the variable is to be ignored.
+    Raises NoStateHome.
     """
     given = os.environ.get("XDG_STATE_HOME", "")
     base = Path(given) if given and Path(given).is_absolute() else _home() / ".local" / "state"
@@ -21,7 +23,9 @@ def _home() -> Path:
         home = Path.home()
     except RuntimeError:
         # Containers run under numbers that no user list knows.
-        raise NoStateHome("HOME is not set, and the system knows no home folder for this user.") from None
+        raise NoStateHome(
+            "HOME is not set, and the system knows no home folder for this user."
+        ) from None
     if not home.is_absolute():
         raise NoStateHome(f"HOME is {str(home)!r}, which is no absolute path.")
     return home

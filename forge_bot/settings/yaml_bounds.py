@@ -1,4 +1,6 @@
-"""YAML that is refused before it is read: aliases that multiply or hold themselves, and what is nested too deep."""
+"""YAML that is refused before it is read: aliases that multiply or hold themselves, and what is
+nested too deep.
+"""
 
 from dataclasses import dataclass
 
@@ -18,7 +20,9 @@ class Unbounded(ValueError):
 
 @dataclass
 class _Open:
-    """A list or mapping that is being read: what it stands for so far, with every alias written out."""
+    """A list or mapping that is being read: what it stands for so far, with every alias written
+    out.
+    """
 
     anchor: str | None
     values: int = 1
@@ -26,9 +30,11 @@ class _Open:
 
 
 def check_bounds(text: str) -> None:
-    """Raise Unbounded for a text that would exhaust memory or the reader; yaml.YAMLError for what is no YAML.
+    """Raise Unbounded for a text that would exhaust memory or the reader; yaml.YAMLError for what
+    is no YAML.
 
-    Works on the events of the parser, which are as many as the text is long, whatever they stand for.
+    Works on the events of the parser, which are as many as the text is long, whatever they stand
+    for.
     """
     known: dict[str, tuple[int, int]] = {}
     open_: list[_Open] = [_Open(None)]
@@ -55,7 +61,9 @@ def check_bounds(text: str) -> None:
         if len(open_) + open_[-1].height > _DEEPEST:
             raise Unbounded(line, f"nested more than {_DEEPEST} deep")
         if sum(each.values for each in open_) > _MOST_VALUES:
-            raise Unbounded(line, f"more than {_MOST_VALUES:,} values, with every alias (*name) written out")
+            raise Unbounded(
+                line, f"more than {_MOST_VALUES:,} values, with every alias (*name) written out"
+            )
 
 
 def _grow(around: _Open, values: int, height: int) -> None:

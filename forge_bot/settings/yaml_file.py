@@ -19,10 +19,13 @@ T = TypeVar("T")
 Place = tuple[int | str, ...]
 
 
-def read_yaml(text: str, name: str, adapter: TypeAdapter[T], error: type[SetupError], keys: Sequence[str] = ()) -> T:
+def read_yaml(
+    text: str, name: str, adapter: TypeAdapter[T], error: type[SetupError], keys: Sequence[str] = ()
+) -> T:
     """The value of a YAML text; raises `error` with all problems, each as `name:line: what`.
 
-    `keys` are those that there are, with dots between levels: the one that is most like an unknown key is suggested.
+    `keys` are those that there are, with dots between levels: the one that is most like an unknown
+    key is suggested.
     """
     if len(text) > _MOST_CHARACTERS:
         raise error(f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most.")
@@ -34,16 +37,22 @@ def read_yaml(text: str, name: str, adapter: TypeAdapter[T], error: type[SetupEr
         value: object = yaml.safe_load(text)
     except yaml.MarkedYAMLError as problem:
         line = (problem.problem_mark.line + 1) if problem.problem_mark is not None else 1
-        raise error(f"{name} is not YAML.", details=(f"{name}:{line}: {problem.problem}",)) from problem
+        raise error(
+            f"{name} is not YAML.", details=(f"{name}:{line}: {problem.problem}",)
+        ) from problem
     except Unbounded as problem:
-        raise error(f"{name} cannot be read.", details=(f"{name}:{problem.line}: {problem}",)) from problem
+        raise error(
+            f"{name} cannot be read.", details=(f"{name}:{problem.line}: {problem}",)
+        ) from problem
     except (yaml.YAMLError, ValueError) as problem:
         raise error(f"{name} is not YAML.", details=(f"{name}: {problem}",)) from problem
     details = [f"{name}:{line}: the key {key!r} stands twice" for key, line in twice]
     try:
         parsed = adapter.validate_python(value if value is not None else {})
     except ValidationError as problem:
-        details += [_said(name, lines, entry["loc"], _plainly(entry, keys)) for entry in problem.errors()]
+        details += [
+            _said(name, lines, entry["loc"], _plainly(entry, keys)) for entry in problem.errors()
+        ]
         raise _invalid(name, details, error) from problem
     if details:
         raise _invalid(name, details, error)

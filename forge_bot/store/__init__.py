@@ -1,4 +1,6 @@
-"""A run's folder under .specs: names, whole writes, one writer, the request, the truth and its fold."""
+"""A run's folder under .specs: names, whole writes, one writer, the request, the truth and its
+fold.
+"""
 
 from forge_bot.store.atomic_files import Content, append_line, inside, write_whole
 from forge_bot.store.disk_space import full, is_full, told_when_full, without_room

@@ -9,13 +9,22 @@ from typing import NamedTuple
 from forge_bot.errors import PathEscapes, RecordChanged, WriteFailed
 
 LEFTOVER = ".*.????????.tmp"
-"""Pattern of the names of half-written files; a process that is killed while it writes leaves one behind."""
+"""Pattern of the names of half-written files; a process that is killed while it writes leaves one
+behind."""
 
 
 def inside(root: Path, relative: str) -> Path:
-    """The path of `relative` under `root`; raises PathEscapes if it is absolute, climbs out, or a link leads out."""
+    """The path of `relative` under `root`; raises PathEscapes if it is absolute, climbs out, or a
+    link leads out.
+    """
     pure = PurePosixPath(relative)
-    if not relative or "\0" in relative or "\\" in relative or pure.is_absolute() or ".." in pure.parts:
+    if (
+        not relative
+        or "\0" in relative
+        or "\\" in relative
+        or pure.is_absolute()
+        or ".." in pure.parts
+    ):
         raise PathEscapes(f"{relative!r} does not stay inside {root.name}.")
     path = root / pure
     if _has_link(str(root), pure.parts) and not path.resolve().is_relative_to(root.resolve()):
@@ -24,7 +33,9 @@ def inside(root: Path, relative: str) -> Path:
 
 
 def _has_link(folder: str, steps: tuple[str, ...]) -> bool:
-    """Whether a step on the way down is a link; without one nothing leads out, whatever the way to the folder itself is."""
+    """Whether a step on the way down is a link; without one nothing leads out, whatever the way to
+    the folder itself is.
+    """
     for step in steps:
         folder = f"{folder}{os.sep}{step}"
         if os.path.islink(folder):  # noqa: PTH114 - asked for every document of every call, and a Path costs more than the question
@@ -33,12 +44,16 @@ def _has_link(folder: str, steps: tuple[str, ...]) -> bool:
 
 
 def write_whole(path: Path, data: str | bytes) -> None:
-    """Replace a file in one step: after a crash there is the old content or the new, never a part of it."""
+    """Replace a file in one step: after a crash there is the old content or the new, never a part
+    of it.
+    """
     raw = data.encode("utf-8") if isinstance(data, str) else data
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"
+        )
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(raw)
@@ -51,7 +66,9 @@ def write_whole(path: Path, data: str | bytes) -> None:
             raise
         _sync_folder(path.parent)
     except OSError as error:
-        raise WriteFailed(f"{path.name} could not be written: {error.strerror or error}.") from error
+        raise WriteFailed(
+            f"{path.name} could not be written: {error.strerror or error}."
+        ) from error
 
 
 class Content(NamedTuple):
@@ -70,8 +87,9 @@ class Content(NamedTuple):
 def append_line(path: Path, line: str, expected: Content | None = None) -> Content:
     """Append one line, flush it to disk, and return the new content of the file.
 
-    A partial last line, left by a crash, is removed first. With `expected`, raise RecordChanged and write nothing if the
-    file has other content; raise it too if the file was replaced during the write.
+    A partial last line, left by a crash, is removed first. With `expected`, raise RecordChanged and
+    write nothing if the file has other content; raise it too if the file was replaced during the
+    write.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +98,9 @@ def append_line(path: Path, line: str, expected: Content | None = None) -> Conte
             data = file.read()
             found = Content.of(data)
             if expected is not None and found != expected:
-                raise RecordChanged(f"{path} was changed by another program while this process worked.")
+                raise RecordChanged(
+                    f"{path} was changed by another program while this process worked."
+                )
             added = line.encode("utf-8") + b"\n"
             file.truncate(found.size)
             try:
@@ -91,12 +111,17 @@ def append_line(path: Path, line: str, expected: Content | None = None) -> Conte
                 # Disk full: a line that was added in part would be read as damage.
                 os.ftruncate(file.fileno(), found.size)
                 raise
-            # git replaces files instead of writing to them, so the line may be in a file that has no name any more.
+            # git replaces files instead of writing to them, so the line may be in a file that has
+            # no name any more.
             if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                raise RecordChanged(f"{path} was replaced by another program while this process wrote.")
+                raise RecordChanged(
+                    f"{path} was replaced by another program while this process wrote."
+                )
             return Content.of(data[: found.size] + added)
     except OSError as error:
-        raise WriteFailed(f"{path.name} could not be written: {error.strerror or error}.") from error
+        raise WriteFailed(
+            f"{path.name} could not be written: {error.strerror or error}."
+        ) from error
 
 
 def _sync_folder(folder: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from forge_bot.errors import DiskFull, GitFailed
 
 LEAST = 1 << 20
-"""Bytes; a disk with less room than this counts as full: git, a report or an answer may no longer fit."""
+"""Bytes; a disk with less room than this counts as full: git, a report or an answer may no longer
+fit."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _WORDS = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
@@ -18,7 +19,9 @@ _WORDS = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
 
 @contextmanager
 def told_when_full(folders: Sequence[Path]) -> Generator[None]:
-    """Turn whatever a full disk leads to inside the block into DiskFull, which names those of the folders that have no room."""
+    """Turn whatever a full disk leads to inside the block into DiskFull, which names those of the
+    folders that have no room.
+    """
     try:
         yield
     except DiskFull:
@@ -30,14 +33,24 @@ def told_when_full(folders: Sequence[Path]) -> Generator[None]:
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error, or one behind it, comes from a full disk: by its number, or by what git printed."""
+    """Whether an error, or one behind it, comes from a full disk: by its number, or by what git
+    printed.
+    """
     return any(isinstance(each, DiskFull) or _is_full(each) for each in _chain(error))
 
 
 def full(folders: Sequence[Path], words: str) -> DiskFull:
-    """The error for a full disk, with the folders that have no room left and the words that were said."""
-    known = dict.fromkeys(str(folder) for folder in (*folders, Path(tempfile.gettempdir())) if without_room(folder))
-    where = f"No room is left on the disk of {', '.join(known)}" if known else "No room is left on a disk"
+    """The error for a full disk, with the folders that have no room left and the words that were
+    said.
+    """
+    known = dict.fromkeys(
+        str(folder) for folder in (*folders, Path(tempfile.gettempdir())) if without_room(folder)
+    )
+    where = (
+        f"No room is left on the disk of {', '.join(known)}"
+        if known
+        else "No room is left on a disk"
+    )
     return DiskFull(f"{where}. {words}")
 
 

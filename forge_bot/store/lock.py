@@ -11,10 +11,11 @@ from forge_bot.errors import RunBusy, WriteFailed
 
 @contextmanager
 def held(path: Path, what: str, by: str = "") -> Generator[None]:
-    """Hold the lock at `path` for the time of the block; raises RunBusy at once if another process has it, and says which.
+    """Hold the lock at `path` for the time of the block; raises RunBusy at once if another process
+    has it, and says which.
 
-    `by` says who we are, to those who come while we hold it. The operating system lets go of the lock when its process ends,
-    however it ends.
+    `by` says who we are, to those who come while we hold it. The operating system lets go of the
+    lock when its process ends, however it ends.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     lock, holder = FileLock(path, timeout=0), path.with_suffix(".holder")
@@ -35,7 +36,9 @@ def _say(holder: Path, by: str) -> None:
     try:
         holder.write_text(by, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise WriteFailed(f"{holder.name} could not be written: {error.strerror or error}.") from error
+        raise WriteFailed(
+            f"{holder.name} could not be written: {error.strerror or error}."
+        ) from error
 
 
 def _said(holder: Path) -> str:

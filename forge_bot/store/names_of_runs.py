@@ -11,8 +11,8 @@ LONGEST_SLUG = 48
 def slug(title: str) -> str:
     """A short name for a title, safe in paths and branch names.
 
-    Latin letters lose their accents, other scripts keep their letters (git and file systems take them); a title
-    without a letter or digit gets a name from its hash, so that it is never empty.
+    Latin letters lose their accents, other scripts keep their letters (git and file systems take
+    them); a title without a letter or digit gets a name from its hash, so that it is never empty.
     """
     letters = (_plain(character) for character in unicodedata.normalize("NFKC", title.casefold()))
     name = "-".join("".join(letters).split())
@@ -22,11 +22,15 @@ def slug(title: str) -> str:
 
 
 def _plain(character: str) -> str:
-    """A Latin letter without its accent; any other letter or digit as it is; a gap for everything else."""
+    """A Latin letter without its accent; any other letter or digit as it is; a gap for everything
+    else.
+    """
     base = unicodedata.normalize("NFKD", character)[:1]
     if base.isascii() and base.isalnum():
         return base.lower()
-    return character if character.isalnum() or unicodedata.category(character) in {"Mn", "Mc"} else " "
+    return (
+        character if character.isalnum() or unicodedata.category(character) in {"Mn", "Mc"} else " "
+    )
 
 
 def _shortened(name: str) -> str:

@@ -17,7 +17,9 @@ _ORIGIN = "source_"
 
 
 class Request(Frozen):
-    """What was asked, by whom, and from where. `text` is as it came in, for people; prompts get it cleaned."""
+    """What was asked, by whom, and from where. `text` is as it came in, for people; prompts get it
+    cleaned.
+    """
 
     title: str
     text: str
@@ -30,7 +32,9 @@ class Request(Frozen):
     @property
     def hash(self) -> str:
         """sha256 of what the run is about: title, text, source and labels."""
-        named = "\0".join([self.title, self.text.rstrip(), self.source.model_dump_json(), *self.labels])
+        named = "\0".join(
+            [self.title, self.text.rstrip(), self.source.model_dump_json(), *self.labels]
+        )
         return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -40,22 +44,30 @@ _FRONT: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
 def render_request(request: Request) -> str:
     """The file: YAML front matter, then the title and the text."""
-    front = {f"{_ORIGIN}{name}": value for name, value in request.source.model_dump(mode="json").items()}
+    front = {
+        f"{_ORIGIN}{name}": value for name, value in request.source.model_dump(mode="json").items()
+    }
     front |= request.model_dump(mode="json", exclude={"text", "source"})
-    head = yaml.safe_dump({**front, "request_hash": request.hash}, allow_unicode=True, sort_keys=False, width=1000)
+    head = yaml.safe_dump(
+        {**front, "request_hash": request.hash}, allow_unicode=True, sort_keys=False, width=1000
+    )
     return f"{_FENCE}\n{head}{_FENCE}\n\n# {request.title}\n\n{request.text.rstrip()}\n"
 
 
 # Every prompt of a run reads the same request, and YAML is slow.
 @lru_cache(maxsize=4)
 def read_request(text: str) -> Request:
-    """The request in a file; raises ReportsDamaged if it was not written by `render_request`, or was changed since."""
+    """The request in a file; raises ReportsDamaged if it was not written by `render_request`, or
+    was changed since.
+    """
     try:
         request, stated = _parsed(text)
     except (ValueError, ValidationError, yaml.YAMLError) as error:
         raise ReportsDamaged(f"request.md cannot be read: {error}.", hint=_RESTORE) from error
     if stated != request.hash:
-        raise ReportsDamaged("request.md was changed after the run began; its hash no longer fits.", hint=_RESTORE)
+        raise ReportsDamaged(
+            "request.md was changed after the run began; its hash no longer fits.", hint=_RESTORE
+        )
     return request
 
 
@@ -65,7 +77,11 @@ def _parsed(text: str) -> tuple[Request, object]:
         raise ValueError("no front matter")
     known = _FRONT.validate_python(yaml.safe_load(front))
     stated = known.pop("request_hash", "")
-    origin = {name.removeprefix(_ORIGIN): known.pop(name) for name in tuple(known) if name.startswith(_ORIGIN)}
+    origin = {
+        name.removeprefix(_ORIGIN): known.pop(name)
+        for name in tuple(known)
+        if name.startswith(_ORIGIN)
+    }
     if origin:
         known["source"] = origin
     _, _, told = body.removeprefix("\n").partition("\n\n")

@@ -8,7 +8,14 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from forge_bot.engine import REPORT, SCHEMA_VERSION, Pipeline, Report, State, fold
-from forge_bot.errors import OtherSchema, RecordChanged, ReportRejected, ReportsDamaged, RunEnded, UnknownArtifact
+from forge_bot.errors import (
+    OtherSchema,
+    RecordChanged,
+    ReportRejected,
+    ReportsDamaged,
+    RunEnded,
+    UnknownArtifact,
+)
 from forge_bot.store.atomic_files import LEFTOVER, Content, append_line, inside, write_whole
 from forge_bot.store.names_of_runs import SPECS
 from forge_bot.values import Frozen
@@ -33,23 +40,31 @@ class Workspace:
         self.name = name
         self.path = inside(tree, f"{SPECS}/{name}")
         self.content = Content.of(b"")
-        """What the file of reports holds as far as this process knows: what it has read, and what it has appended since."""
+        """What the file of reports holds as far as this process knows: what it has read, and what
+        it has appended since."""
 
     @property
     def relative(self) -> str:
         """The folder's path inside the work tree, with forward slashes."""
         return f"{SPECS}/{self.name}"
 
-    # -- the truth and its fold ------------------------------------------------------------------------------------
+    # -- the truth and its fold
+    # ----------------------------------------------------------------------------------------------
 
     def reports(self) -> tuple[Report, ...]:
-        """All reports in order. A last line without its end, left by a crash, was never recorded: the next one takes its place."""
+        """All reports in order. A last line without its end, left by a crash, was never recorded:
+        the next one takes its place.
+        """
         return read_reports(self._recorded(), f"{self.relative}/{REPORTS}")
 
     def load(self, pipeline: Pipeline) -> Loaded:
-        """The state, folded from the reports; says so when state.json was broken, missing or behind."""
+        """The state, folded from the reports; says so when state.json was broken, missing or
+        behind.
+        """
         path, recorded = self.path / STATE, self._recorded()
-        loaded = _loaded(pipeline, recorded, path.read_bytes() if path.is_file() else None, self.relative)
+        loaded = _loaded(
+            pipeline, recorded, path.read_bytes() if path.is_file() else None, self.relative
+        )
         self.content = Content.of(recorded)
         if loaded.refolded:
             self.save(loaded.state)
@@ -64,14 +79,17 @@ class Workspace:
     def record(self, report: Report, state: State) -> None:
         """Append a report to the file of reports, then write state.json.
 
-        Raise RecordChanged, with nothing written, if the file is not the one that this process has read.
+        Raise RecordChanged, with nothing written, if the file is not the one that this process has
+        read.
         """
         line = REPORT.dump_json(report, exclude_defaults=False).decode()
         self.content = append_line(self.path / REPORTS, line, self.content)
         self.save(state)
 
     def check_unchanged(self) -> None:
-        """Raise RecordChanged if the file of reports does not hold what this process has read and appended."""
+        """Raise RecordChanged if the file of reports does not hold what this process has read and
+        appended.
+        """
         path = self.path / REPORTS
         if not path.is_file() or Content.of(path.read_bytes()) != self.content:
             raise RecordChanged(f"{path} was changed by another program while this process worked.")
@@ -81,7 +99,8 @@ class Workspace:
         write_whole(self.path / STATE, state.model_dump_json(indent=2) + "\n")
 
     def mend(self, committed: bytes) -> tuple[str, ...]:
-        """Take away what a killed process left half-written, and bring back what is gone of the committed reports; what was done.
+        """Take away what a killed process left half-written, and bring back what is gone of the
+        committed reports; what was done.
 
         Reports are only ever added, so those on disk are never fewer than those in the last commit.
         """
@@ -98,7 +117,8 @@ class Workspace:
             write_whole(path, whole)
         return ()
 
-    # -- artifacts -------------------------------------------------------------------------------------------------
+    # -- artifacts
+    # ----------------------------------------------------------------------------------------------
 
     def write(self, artifact: str, text: str | bytes) -> bytes:
         """Write an artifact whole; returns its bytes."""
@@ -119,12 +139,15 @@ class Workspace:
         return path.read_bytes() if path.is_file() else None
 
 
-# The same bytes say the same: a server that is asked again and again about a run reads them each time, and folds them once.
+# The same bytes say the same: a server that is asked again and again about a run reads them each
+# time, and folds them once.
 
 
 @lru_cache(maxsize=8)
 def read_reports(raw: bytes, name: str) -> tuple[Report, ...]:
-    """Return the reports in the bytes of a file, without a partial last line. Raise ReportsDamaged, which names the file and line."""
+    """Return the reports in the bytes of a file, without a partial last line. Raise ReportsDamaged,
+    which names the file and line.
+    """
     *lines, _torn = raw.split(b"\n")
     reports: list[Report] = []
     for number, line in enumerate(lines, 1):
@@ -171,10 +194,16 @@ def _whole(data: bytes) -> bytes:
 def _refuse_other_schema(text: str, where: str) -> None:
     found = _SCHEMA.search(text)
     if found and int(found[1]) != SCHEMA_VERSION:
-        raise OtherSchema(f"{where} was written with state schema {found[1]}; this version reads {SCHEMA_VERSION}.")
+        raise OtherSchema(
+            f"{where} was written with state schema {found[1]}; this version reads"
+            f" {SCHEMA_VERSION}."
+        )
 
 
 def _unreadable(name: str, number: int, line: bytes, error: ValidationError) -> ReportsDamaged:
     first = error.errors()[0]
     what = f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}"
-    return ReportsDamaged(f"{name}, line {number} cannot be read: {what}.", details=(line[:200].decode("utf-8", "replace"),))
+    return ReportsDamaged(
+        f"{name}, line {number} cannot be read: {what}.",
+        details=(line[:200].decode("utf-8", "replace"),),
+    )

@@ -12,7 +12,9 @@ _LONGEST = 300
 
 # `path:line:col: message`: flake8, ruff --output-format concise, mypy, pylint, golangci-lint, go
 # vet. `- error:` is the form of pyright and `tsc --pretty`, `path(line,col): message` that of tsc.
-_COLONS = re.compile(r"\s*(?:vet: )?(?P<path>(?=[^\s:()]*[./])[^\s:()]+):\d+(?::\d+)?(?::| -)\s*(?P<message>\S.*)")
+_COLONS = re.compile(
+    r"\s*(?:vet: )?(?P<path>(?=[^\s:()]*[./])[^\s:()]+):\d+(?::\d+)?(?::| -)\s*(?P<message>\S.*)"
+)
 _PARENTHESES = re.compile(r"(?P<path>[^\s()]+)\(\d+,\d+\): (?P<message>\S.*)")
 # ESLint's `stylish` and ruff's `grouped` print the path on its own line and the complaints below
 # it.
@@ -23,7 +25,9 @@ _ARROW = re.compile(r"\s*--> (?P<path>.+?):\d+:\d+")
 _HEAD = re.compile(r"(?P<message>(?:[A-Za-z][\w-]*)(?:\[\w+\])?:? .+)")
 _REFORMAT = re.compile(r"(?:would reformat|Would reformat:|\[warn\]) (?P<path>\S+\.\w+)")
 
-_SEVERITY = re.compile(r"(?P<severity>error|warning|warn|note|info|information|help)(?:\[(?P<code>\w+)\])?(?::\s+|\s{2,}|\s+(?=TS\d))")
+_SEVERITY = re.compile(
+    r"(?P<severity>error|warning|warn|note|info|information|help)(?:\[(?P<code>\w+)\])?(?::\s+|\s{2,}|\s+(?=TS\d))"
+)
 _STATED = (
     re.compile(r"Found (?P<errors>\d+) errors?\b.*"),
     re.compile(r"✖ \d+ problems? \((?P<errors>\d+) errors?, \d+ warnings?\)"),
@@ -53,8 +57,16 @@ def read_diagnostics(lines: Sequence[str]) -> Diagnostics:
     errors = [item for severity, item in found if severity == "error"]
     every = any(map(_ALL_COUNT.fullmatch, lines))
     items = [item for _, item in found] if every or not errors else errors
-    stated = sum(int(match["errors"]) for line in lines for form in _STATED if (match := form.fullmatch(line)) is not None)
-    return Diagnostics(items=tuple(items), whole=len(errors) >= stated and not any(map(_CUT_SHORT.fullmatch, lines)))
+    stated = sum(
+        int(match["errors"])
+        for line in lines
+        for form in _STATED
+        if (match := form.fullmatch(line)) is not None
+    )
+    return Diagnostics(
+        items=tuple(items),
+        whole=len(errors) >= stated and not any(map(_CUT_SHORT.fullmatch, lines)),
+    )
 
 
 def read_rust_errors(lines: Sequence[str]) -> tuple[str, ...]:
@@ -62,8 +74,20 @@ def read_rust_errors(lines: Sequence[str]) -> tuple[str, ...]:
 
     Cargo prints an error for every target it concerns.
     """
-    found = (_arrowed(lines, number) for number, line in enumerate(lines) if line.lstrip().startswith("-->"))
-    return tuple(dict.fromkeys(item for pair in found if pair is not None for severity, item in [pair] if severity == "error"))
+    found = (
+        _arrowed(lines, number)
+        for number, line in enumerate(lines)
+        if line.lstrip().startswith("-->")
+    )
+    return tuple(
+        dict.fromkeys(
+            item
+            for pair in found
+            if pair is not None
+            for severity, item in [pair]
+            if severity == "error"
+        )
+    )
 
 
 def _found(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -90,7 +114,11 @@ def _arrowed(lines: Sequence[str], number: int) -> tuple[str, str] | None:
     """
     arrow = _ARROW.fullmatch(lines[number])
     head = _HEAD.fullmatch(lines[number - 1]) if number else None
-    return next(_named(arrow["path"], head["message"]), None) if arrow is not None and head is not None else None
+    return (
+        next(_named(arrow["path"], head["message"]), None)
+        if arrow is not None and head is not None
+        else None
+    )
 
 
 def _named(path: str, message: str) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,16 @@ TAIL_LINES = 60
 TAIL_CHARACTERS = 4_000
 UNNAMED = "… and what the output does not name"
 
-_READERS = (read_pytest, read_unittest, read_go, read_cargo, read_node, read_jest, read_vitest, read_mocha)
+_READERS = (
+    read_pytest,
+    read_unittest,
+    read_go,
+    read_cargo,
+    read_node,
+    read_jest,
+    read_vitest,
+    read_mocha,
+)
 # Colours and other terminal control sequences,
 # https://ecma-international.org/publications-and-standards/standards/ecma-48/.
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -39,7 +48,12 @@ class Judgement(Frozen):
 
 
 def read_outcome(
-    name: CommandName, argv: Sequence[str], exit_code: int, output: str, duration_ms: int, timed_out: bool = False
+    name: CommandName,
+    argv: Sequence[str],
+    exit_code: int,
+    output: str,
+    duration_ms: int,
+    timed_out: bool = False,
 ) -> CommandResult:
     """Return the result of a command from its exit code and its whole output.
 
@@ -88,7 +102,9 @@ def _pairs(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) ->
     """Yield each command with its run before the change. A list may hold the same command twice."""
     left = [*baseline]
     for now in after:
-        before = next((result for result in left if (result.name, result.argv) == (now.name, now.argv)), None)
+        before = next(
+            (result for result in left if (result.name, result.argv) == (now.name, now.argv)), None
+        )
         if before is not None:
             left.remove(before)
         yield before, now
@@ -108,7 +124,10 @@ def _reasons(before: CommandResult | None, now: CommandResult | None) -> Iterato
         yield f"{_called(now)} ran no test."
     elif now.exit_code == 0:
         if before is not None and before.tests and now.tests is None:
-            yield f"{_called(now)} ended well, but its output no longer tells that any test ran; before, {before.tests} did."
+            yield (
+                f"{_called(now)} ended well, but its output no longer tells that any test ran;"
+                f" before, {before.tests} did."
+            )
     elif (reason := _red(before, now)) is not None:
         yield reason
 
@@ -117,16 +136,25 @@ def _red(before: CommandResult | None, now: CommandResult) -> str | None:
     """Return the reason why a failed command is newly red; None if it fails as before."""
     said = f"{_called(now)} failed with exit code {now.exit_code}"
     if before is None:
-        return f"{said}, and there is no run from before the change to compare with{_naming(now.failures)}."
+        return (
+            f"{said}, and there is no run from before the change to compare"
+            f" with{_naming(now.failures)}."
+        )
     if now.name is CommandName.SETUP:
         return f"{said}; without it nothing after it can be trusted."
     if before.exit_code == 0 and not before.timed_out:
         return f"{said}; it was green before the change{_naming(now.failures)}."
     new = Counter(now.failures) - Counter(before.failures)
     if _readable(before) and new and set(new) != {UNNAMED}:
-        return f"{said}; it was red before the change too, but these are new{_naming([*new.elements()])}."
+        return (
+            f"{said}; it was red before the change too, but these are"
+            f" new{_naming([*new.elements()])}."
+        )
     if not (_readable(before) and _readable(now)) or not _same_end(before, now):
-        return f"{said}; it was red before the change too, and it cannot be told whether anything new fails."
+        return (
+            f"{said}; it was red before the change too, and it cannot be told whether anything new"
+            " fails."
+        )
     return None
 
 
@@ -136,9 +164,14 @@ def _notes(before: CommandResult | None, now: CommandResult | None) -> Iterator[
     if now.exit_code != 0 and not [*_reasons(before, now)]:
         yield f"{_called(now)} was red before the change and still is{_naming(now.failures)}."
     if now.exit_code == 0 and now.failures:
-        yield f"{_called(now)} ended well although its output names failures{_naming(now.failures)}."
+        yield (
+            f"{_called(now)} ended well although its output names failures{_naming(now.failures)}."
+        )
     if before.tests is not None and now.tests is not None and now.tests < before.tests:
-        yield f"{_called(now)} ran fewer tests than before the change: {now.tests} instead of {before.tests}."
+        yield (
+            f"{_called(now)} ran fewer tests than before the change: {now.tests} instead of"
+            f" {before.tests}."
+        )
 
 
 def _readable(result: CommandResult) -> bool:
@@ -169,8 +202,16 @@ def _together(runs: Iterable[RunnerResult]) -> tuple[int | None, list[str], bool
     """Combine several runners. If one count is unknown, the sum is unknown."""
     accounts = [*runs]
     counts = [ran.tests for ran in accounts]
-    total = sum(count for count in counts if count is not None) if accounts and None not in counts else None
-    return total, [item for ran in accounts for item in ran.failing], all(ran.whole for ran in accounts)
+    total = (
+        sum(count for count in counts if count is not None)
+        if accounts and None not in counts
+        else None
+    )
+    return (
+        total,
+        [item for ran in accounts for item in ran.failing],
+        all(ran.whole for ran in accounts),
+    )
 
 
 def _lines(output: str) -> Lines:

@@ -14,7 +14,9 @@ _GO_PACKAGE = re.compile(r"(?P<state>ok|FAIL|\?) *\t(?P<package>\S+)[\t ](?P<res
 _GO_TEST = re.compile(r"\s*--- (?P<state>PASS|FAIL|SKIP): (?P<name>.+) \([\d.]+s\)")
 _GO_ERROR = re.compile(r"(?:vet: )?(?P<path>\S+\.go):\d+(?::\d+)?: (?P<message>.+)")
 
-_CARGO_RESULT = re.compile(r"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; .*")
+_CARGO_RESULT = re.compile(
+    r"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; .*"
+)
 _CARGO_NAME = re.compile(r"    (?P<name>\S.*)")
 _CARGO_STOPPED = re.compile(r"error: (?:test|doctest) failed, to rerun pass .*")
 _CARGO_ALL = re.compile(r"error: \d+ targets? failed:")
@@ -47,7 +49,11 @@ def read_go(lines: Lines) -> RunnerResult | None:
         return None
     failing += _go_build_errors(lines)
     tests_ran = 0 if all(idle) else ran if verbose else None
-    return RunnerResult(tests=tests_ran, failing=tuple(failing), whole=not any(line.startswith("panic: ") for line in lines))
+    return RunnerResult(
+        tests=tests_ran,
+        failing=tuple(failing),
+        whole=not any(line.startswith("panic: ") for line in lines),
+    )
 
 
 def _go_items(package: str, rest: str, named: list[str], chunk: Lines) -> Iterator[str]:
@@ -84,10 +90,16 @@ def read_cargo(lines: Lines) -> RunnerResult | None:
         return RunnerResult(failing=tuple(errors), whole=False) if compiled else None
     failed = sum(int(match["failed"]) for match in results)
     names = [*_cargo_names(lines)]
-    stopped = any(map(_CARGO_STOPPED.fullmatch, lines)) and not any(map(_CARGO_ALL.fullmatch, lines))
+    stopped = any(map(_CARGO_STOPPED.fullmatch, lines)) and not any(
+        map(_CARGO_ALL.fullmatch, lines)
+    )
     crashed = any("process didn't exit successfully" in line for line in lines)
     ran = sum(int(match["passed"]) for match in results) + failed
-    return RunnerResult(tests=ran, failing=(*names, *errors), whole=len(names) >= failed and not (stopped or crashed or errors))
+    return RunnerResult(
+        tests=ran,
+        failing=(*names, *errors),
+        whole=len(names) >= failed and not (stopped or crashed or errors),
+    )
 
 
 def _cargo_names(lines: Lines) -> Iterator[str]:
@@ -97,5 +109,9 @@ def _cargo_names(lines: Lines) -> Iterator[str]:
     """
     for number, line in enumerate(lines):
         if line == "failures:":
-            names = [match for match in map(_CARGO_NAME.fullmatch, takewhile(bool, lines[number + 1 :])) if match is not None]
+            names = [
+                match
+                for match in map(_CARGO_NAME.fullmatch, takewhile(bool, lines[number + 1 :]))
+                if match is not None
+            ]
             yield from (re.sub(r" \(line \d+\)$", "", match["name"]) for match in names)

@@ -10,7 +10,9 @@ from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult
 
 _NODE_COUNT = re.compile(r"(?:#|ℹ) (?P<what>tests|pass|fail|cancelled) (?P<number>\d+)")
 _TAP_SUBTEST = re.compile(r"(?P<indent> *)# Subtest: (?P<name>.*)")
-_TAP_FAILED = re.compile(r"(?P<indent> *)not ok \d+ - (?P<name>.*?)(?P<excused> # (?:TODO|SKIP)\b.*)?")
+_TAP_FAILED = re.compile(
+    r"(?P<indent> *)not ok \d+ - (?P<name>.*?)(?P<excused> # (?:TODO|SKIP)\b.*)?"
+)
 _SPEC_PLACE = re.compile(r"test at (?P<path>.+?):\d+:\d+")
 _SPEC_FAILED = re.compile(r"✖ (?P<name>.*?) \([\d.]+m?s\)(?P<excused> # (?:TODO|SKIP)\b.*)?")
 
@@ -40,7 +42,9 @@ def read_node(lines: Lines) -> RunnerResult | None:
         return None
     failing = [*_tap(lines)] or [*_spec(lines)]
     failed = counts["fail"] + counts["cancelled"]
-    return RunnerResult(tests=counts["pass"] + failed, failing=tuple(failing), whole=len(failing) >= failed)
+    return RunnerResult(
+        tests=counts["pass"] + failed, failing=tuple(failing), whole=len(failing) >= failed
+    )
 
 
 def _tap(lines: Lines) -> Iterator[str]:
@@ -74,9 +78,15 @@ def read_jest(lines: Lines) -> RunnerResult | None:
     for line in lines:
         if (file := _JEST_FILE.fullmatch(line)) is not None:
             path = file["path"] if file["state"] == "FAIL" else ""
-        elif path and (failed := _JEST_FAILED.fullmatch(line)) is not None and failed["name"] != "Console":
+        elif (
+            path
+            and (failed := _JEST_FAILED.fullmatch(line)) is not None
+            and failed["name"] != "Console"
+        ):
             failing[f"{path} › {failed['name']}"] = None
-    suites = [match["counts"] for line in lines if (match := _JEST_SUITES.fullmatch(line)) is not None]
+    suites = [
+        match["counts"] for line in lines if (match := _JEST_SUITES.fullmatch(line)) is not None
+    ]
     stopped = any(re.search(r"\d+ of \d+ total", counts) for counts in suites)
     failed_tests = _sum(ends, "failed")
     named = sum(not name.endswith("› Test suite failed to run") for name in failing)
@@ -94,14 +104,18 @@ def read_vitest(lines: Lines) -> RunnerResult | None:
     files = [match for line in lines if (match := _VITEST_FILES.fullmatch(line)) is not None]
     if not files:
         return None
-    failing = dict.fromkeys(match["name"] for line in lines if (match := _VITEST_FAILED.fullmatch(line)) is not None)
+    failing = dict.fromkeys(
+        match["name"] for line in lines if (match := _VITEST_FAILED.fullmatch(line)) is not None
+    )
     unhandled = any(re.fullmatch(r" +Errors  \d+ errors?", line) for line in lines)
     named = sum(" > " in name for name in failing)
     low = [COVERAGE] if any(map(_VITEST_LOW.fullmatch, lines)) else []
     return RunnerResult(
         tests=_sum(tests, "failed") + _sum(tests, "passed"),
         failing=(*failing, *low),
-        whole=named >= _sum(tests, "failed") and len(failing) >= _sum(files, "failed") and not unhandled,
+        whole=named >= _sum(tests, "failed")
+        and len(failing) >= _sum(files, "failed")
+        and not unhandled,
     )
 
 
@@ -110,12 +124,20 @@ def read_mocha(lines: Lines) -> RunnerResult | None:
 
     Source: https://mochajs.org/#reporters
     """
-    counts = [(match["what"], int(match["number"])) for line in lines if (match := _MOCHA_COUNT.fullmatch(line)) is not None]
+    counts = [
+        (match["what"], int(match["number"]))
+        for line in lines
+        if (match := _MOCHA_COUNT.fullmatch(line)) is not None
+    ]
     if "passing" not in {what for what, _ in counts}:
         return None
     failed = sum(number for what, number in counts if what == "failing")
     failing = [*_mocha_failures(lines)]
-    return RunnerResult(tests=sum(number for _, number in counts), failing=tuple(failing), whole=len(failing) >= failed)
+    return RunnerResult(
+        tests=sum(number for _, number in counts),
+        failing=tuple(failing),
+        whole=len(failing) >= failed,
+    )
 
 
 def _mocha_failures(lines: Lines) -> Iterator[str]:
@@ -139,4 +161,6 @@ def _mocha_failures(lines: Lines) -> Iterator[str]:
 
 
 def _sum(ends: list[re.Match[str]], word: str) -> int:
-    return sum(int(number) for end in ends for number in re.findall(rf"(\d+) {word}", end["counts"]))
+    return sum(
+        int(number) for end in ends for number in re.findall(rf"(\d+) {word}", end["counts"])
+    )

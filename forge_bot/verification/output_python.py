@@ -9,16 +9,27 @@ from itertools import pairwise
 
 from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult
 
-_WORDS = r"passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests (?:passed|failed)"
+_WORDS = (
+    r"passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests"
+    r" (?:passed|failed)"
+)
 _COUNTS = rf"\d+ (?:{_WORDS})(?:, \d+ (?:{_WORDS}))*"
-_PYTEST_END = re.compile(rf"(?:=+ )?(?P<counts>no tests ran|{_COUNTS}) in [\d.]+s(?: \([\d:]+\))?(?: =+)?")
+_PYTEST_END = re.compile(
+    rf"(?:=+ )?(?P<counts>no tests ran|{_COUNTS}) in [\d.]+s(?: \([\d:]+\))?(?: =+)?"
+)
 _PYTEST_SUMMARY = re.compile(r"=+ short test summary info =+")
-_PYTEST_ITEM = re.compile(r"(?P<kind>FAILED|ERROR) (?P<id>[^\s\[]+(?:\[.*?\](?= - |$))?|.+?)(?: - .*)?")
+_PYTEST_ITEM = re.compile(
+    r"(?P<kind>FAILED|ERROR) (?P<id>[^\s\[]+(?:\[.*?\](?= - |$))?|.+?)(?: - .*)?"
+)
 _PYTEST_SUBTEST = re.compile(r"SUBFAILED(?P<label>.*?) (?P<id>\S+::\S+)(?: - .*)?")
-_PYTEST_STOPPED = re.compile(r"!+ (?:stopping after|Interrupted:|xdist\.dsession\.Interrupted|_pytest\.outcomes\.Exit).*")
+_PYTEST_STOPPED = re.compile(
+    r"!+ (?:stopping after|Interrupted:|xdist\.dsession\.Interrupted|_pytest\.outcomes\.Exit).*"
+)
 
 _UNITTEST_RAN = re.compile(r"Ran (\d+) tests? in [\d.]+s")
-_UNITTEST_END = re.compile(r"(?:OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[a-z ]+=\d+(?:, [a-z ]+=\d+)*)\))?")
+_UNITTEST_END = re.compile(
+    r"(?:OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[a-z ]+=\d+(?:, [a-z ]+=\d+)*)\))?"
+)
 _UNITTEST_ITEM = re.compile(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>.+)")
 
 
@@ -45,7 +56,11 @@ def read_pytest(lines: Lines) -> RunnerResult | None:
         return None
     ran = sum(counts.get(word, 0) for word in ("passed", "failed", "xfailed", "xpassed"))
     whole = not stopped and len(failing) >= counts.get("failed", 0) + counts.get("error", 0)
-    return RunnerResult(tests=ran, failing=(*dict.fromkeys(failing), *([COVERAGE] if low_coverage else [])), whole=whole)
+    return RunnerResult(
+        tests=ran,
+        failing=(*dict.fromkeys(failing), *([COVERAGE] if low_coverage else [])),
+        whole=whole,
+    )
 
 
 def _pytest_items(line: str) -> Iterator[str]:
@@ -64,10 +79,20 @@ def read_unittest(lines: Lines) -> RunnerResult | None:
     if not ran:
         return None
     ends = [match for line in lines if (match := _UNITTEST_END.fullmatch(line)) is not None]
-    pairs = [pair for end in ends for pair in re.findall(r"([a-z][a-z ]*)=(\d+)", end["counts"] or "")]
+    pairs = [
+        pair for end in ends for pair in re.findall(r"([a-z][a-z ]*)=(\d+)", end["counts"] or "")
+    ]
     skipped = sum(int(number) for word, number in pairs if word == "skipped")
-    failed = sum(int(number) for word, number in pairs if word in {"failures", "errors", "unexpected successes"})
+    failed = sum(
+        int(number)
+        for word, number in pairs
+        if word in {"failures", "errors", "unexpected successes"}
+    )
     headed = [line for above, line in pairwise(lines) if above.startswith("=====")]
-    failing = [item["name"] for line in headed if (item := _UNITTEST_ITEM.fullmatch(line)) is not None]
+    failing = [
+        item["name"] for line in headed if (item := _UNITTEST_ITEM.fullmatch(line)) is not None
+    ]
     whole = len(ends) >= len(ran) and len(failing) >= failed
-    return RunnerResult(tests=max(sum(ran) - skipped, 0), failing=tuple(dict.fromkeys(failing)), whole=whole)
+    return RunnerResult(
+        tests=max(sum(ran) - skipped, 0), failing=tuple(dict.fromkeys(failing)), whole=whole
+    )

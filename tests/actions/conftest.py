@@ -35,11 +35,18 @@ def runner(github: FakeGitHub, tmp_path: Path, action: Path) -> Runner:
 def parted(github: FakeGitHub, tmp_path: Path, action: Path) -> Runner:
     """A repository that uses the workflow with the wall, as this one does for itself."""
     runner = Runner(github, tmp_path / "jobs", tmp_path / "script.jsonl")
-    wall, own = ((action / WORKFLOWS / name).read_text(encoding="utf-8") for name in ("forge-bot.yml", "forge.yml"))
+    wall, own = (
+        (action / WORKFLOWS / name).read_text(encoding="utf-8")
+        for name in ("forge-bot.yml", "forge.yml")
+    )
     runner.files_here = {f"{WORKFLOWS}/forge-bot.yml": wall, f"{WORKFLOWS}/forge.yml": own}
     runner.called = "forge.yml"
     found = pins(wall)
-    names = {"actions/checkout": "checkout", "actions/upload-artifact": "upload", "actions/download-artifact": "download"}
+    names = {
+        "actions/checkout": "checkout",
+        "actions/upload-artifact": "upload",
+        "actions/download-artifact": "download",
+    }
     runner.uses = {found[name]: STUBS / stub for name, stub in names.items()}
     runner.variables = {"SHIPPED": str(action)}
     return passing(runner)

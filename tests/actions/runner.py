@@ -1,4 +1,6 @@
-"""Workflows run on this machine by act in host mode, against the GitHub of the tests: what a runner of GitHub does with our files."""
+"""Workflows run on this machine by act in host mode, against the GitHub of the tests: what a runner
+of GitHub does with our files.
+"""
 
 import os
 import re
@@ -27,7 +29,9 @@ _USES = re.compile(r"uses: (?P<name>[\w.-]+/[\w./-]+)@(?P<pin>[0-9a-f]{40}) # v"
 
 def program(name: str) -> str | None:
     """A program beside the Python of the tests, or anywhere."""
-    return shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    return shutil.which(
+        name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    )
 
 
 @cache
@@ -42,12 +46,16 @@ def uv_cache() -> str:
     """Where uv keeps what it has fetched; the environment of the tests came out of it."""
     uv = program("uv")
     assert uv is not None
-    return subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        [uv, "cache", "dir"], capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 @dataclass
 class Runner(Stage):
-    """A stage whose jobs are workflows. `files` are those of the consumer's repository, by their paths; `uses` maps actions to folders."""
+    """A stage whose jobs are workflows. `files` are those of the consumer's repository, by their
+    paths; `uses` maps actions to folders.
+    """
 
     files_here: Mapping[str, str] = field(default_factory=dict[str, str])
     called: str = "forge-bot.yml"
@@ -58,11 +66,20 @@ class Runner(Stage):
         """One event, and everything that the workflow makes of it."""
         return self.started(event, payload, actor).ended()
 
-    def heard_of(self, comment: Comment, by: str = "maint", again: "Underway | None" = None) -> "Underway":
+    def heard_of(
+        self, comment: Comment, by: str = "maint", again: "Underway | None" = None
+    ) -> "Underway":
         """The workflow begins for a comment; `again` is a run of it that somebody repeats."""
-        return self.started("issue_comment", self.hub.payload("issue_comment.created", self.repo, by, comment=comment), by, again)
+        return self.started(
+            "issue_comment",
+            self.hub.payload("issue_comment.created", self.repo, by, comment=comment),
+            by,
+            again,
+        )
 
-    def started(self, event: str, payload: Any, actor: str, again: "Underway | None" = None) -> "Underway":
+    def started(
+        self, event: str, payload: Any, actor: str, again: "Underway | None" = None
+    ) -> "Underway":
         """The workflow begins."""
         environ, folder = self.machine(event, payload, actor)
         if again is not None:
@@ -78,19 +95,43 @@ class Runner(Stage):
         return Underway(process, event, folder, environ["GITHUB_RUN_ID"])
 
     def _checkout(self, folder: Path) -> Path:
-        """The consumer's repository as far as GitHub reads it: its workflows. The address is a name here, and is never asked."""
+        """The consumer's repository as far as GitHub reads it: its workflows. The address is a name
+        here, and is never asked.
+        """
         for name, text in self.files_here.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            # act 0.2.89 does not know `queue` yet and would refuse the file; it looks after no queues either.
-            known = "".join(line for line in text.splitlines(keepends=True) if line.strip() != "queue: max")
+            # act 0.2.89 does not know `queue` yet and would refuse the file; it looks after no
+            # queues either.
+            known = "".join(
+                line for line in text.splitlines(keepends=True) if line.strip() != "queue: max"
+            )
             (folder / name).write_text(known, encoding="utf-8")
-        for words in (["init", "-q", "-b", "main"], ["remote", "add", "origin", f"https://github.com/{self.repo.full_name}.git"]):
+        for words in (
+            ["init", "-q", "-b", "main"],
+            ["remote", "add", "origin", f"https://github.com/{self.repo.full_name}.git"],
+        ):
             subprocess.run(["git", "-C", str(folder), *words], check=True)
         subprocess.run(["git", "-C", str(folder), "add", "-A"], check=True)
-        subprocess.run(["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "workflow"], check=True)
+        subprocess.run(
+            [
+                "git",
+                "-C",
+                str(folder),
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b.c",
+                "commit",
+                "-qm",
+                "workflow",
+            ],
+            check=True,
+        )
         return folder
 
-    def _words(self, event: str, folder: Path, actor: str, environ: Mapping[str, str]) -> Sequence[str]:
+    def _words(
+        self, event: str, folder: Path, actor: str, environ: Mapping[str, str]
+    ) -> Sequence[str]:
         for name in ("home", "tmp", "cache"):
             (folder / name).mkdir()
         act = program("act")
@@ -106,14 +147,51 @@ class Runner(Stage):
             **self.variables,
         }
         model = self.environ["FORGE_BOT_MODEL"]
-        secrets = {"GITHUB_TOKEN": environ["GITHUB_TOKEN"], "ANTHROPIC_API_KEY": SECRET, KEY: SECRET}
+        secrets = {
+            "GITHUB_TOKEN": environ["GITHUB_TOKEN"],
+            "ANTHROPIC_API_KEY": SECRET,
+            KEY: SECRET,
+        }
         return [
-            *(act, event, "--workflows", f".github/workflows/{self.called}", "--eventpath", str(folder / "event.json"), "--actor", actor),
-            *("--platform", "ubuntu-24.04=-self-hosted", "--no-cache-server", "--pull=false", "--no-skip-checkout"),
-            *("--action-cache-path", str(folder / "cache"), "--action-offline-mode", "--use-new-action-cache"),
-            *("--env-file", os.devnull, "--secret-file", os.devnull, "--var-file", os.devnull, "--input-file", os.devnull),
+            *(
+                act,
+                event,
+                "--workflows",
+                f".github/workflows/{self.called}",
+                "--eventpath",
+                str(folder / "event.json"),
+                "--actor",
+                actor,
+            ),
+            *(
+                "--platform",
+                "ubuntu-24.04=-self-hosted",
+                "--no-cache-server",
+                "--pull=false",
+                "--no-skip-checkout",
+            ),
+            *(
+                "--action-cache-path",
+                str(folder / "cache"),
+                "--action-offline-mode",
+                "--use-new-action-cache",
+            ),
+            *(
+                "--env-file",
+                os.devnull,
+                "--secret-file",
+                os.devnull,
+                "--var-file",
+                os.devnull,
+                "--input-file",
+                os.devnull,
+            ),
             *("--var", f"FORGE_BOT_MODEL={model}"),
-            *(part for name, path in self.uses.items() for part in ("--local-repository", f"{name}={path}")),
+            *(
+                part
+                for name, path in self.uses.items()
+                for part in ("--local-repository", f"{name}={path}")
+            ),
             *(part for name, value in secrets.items() for part in ("--secret", f"{name}={value}")),
             *(part for name, value in told.items() for part in ("--env", f"{name}={value}")),
         ]
@@ -136,7 +214,9 @@ class Underway:
         return Job(self.event, self.process.returncode, log, "\n".join(_SUMMARY.findall(log)))
 
     def lose(self, module: str) -> None:
-        """The process that runs a module of ours dies with all it started, as on a machine that is lost."""
+        """The process that runs a module of ours dies with all it started, as on a machine that is
+        lost.
+        """
         found = [pid for pid, words in below(self.process.pid) if f"-m {module}" in words]
         assert found, [words for _, words in below(self.process.pid)]
         for pid in (found[0], *(pid for pid, _ in below(found[0]))):
@@ -153,13 +233,23 @@ def below(pid: int) -> Iterator[tuple[int, str]]:
 
 def _path() -> str:
     """The programs that a machine of GitHub has."""
-    folders = [str(Path(found).parent) for name in ("uv", "git", "bash") if (found := program(name)) is not None]
-    return os.pathsep.join(dict.fromkeys([str(Path(sys.executable).parent), *folders, "/usr/bin", "/bin"]))
+    folders = [
+        str(Path(found).parent)
+        for name in ("uv", "git", "bash")
+        if (found := program(name)) is not None
+    ]
+    return os.pathsep.join(
+        dict.fromkeys([str(Path(sys.executable).parent), *folders, "/usr/bin", "/bin"])
+    )
 
 
 def shipped(folder: Path) -> Path:
     """The action as a release has it: the files that git knows, without what lies beside them."""
-    names = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=True).stdout.decode().split("\0")
+    names = (
+        subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=True)
+        .stdout.decode()
+        .split("\0")
+    )
     for name in filter(None, names):
         if not name.startswith(("tests/", "benchmarks/", "docs/")):
             target = folder / name
@@ -176,4 +266,7 @@ def pins(text: str) -> dict[str, str]:
 def consumer() -> str:
     """The workflow that `init` writes, with the model of the tests."""
     text = workflow_file.workflow_text(RELEASE, KEY)
-    return text.replace("        env:\n", "        with:\n          model: ${{ vars.FORGE_BOT_MODEL }}\n        env:\n")
+    return text.replace(
+        "        env:\n",
+        "        with:\n          model: ${{ vars.FORGE_BOT_MODEL }}\n        env:\n",
+    )

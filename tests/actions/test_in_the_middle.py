@@ -1,4 +1,6 @@
-"""The shipped action when something comes between: a machine is lost, events come twice, at once or never, the design changes."""
+"""The shipped action when something comes between: a machine is lost, events come twice, at once or
+never, the design changes.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,7 +11,11 @@ from tests.actions.runner import Runner, missing
 from tests.actions.test_action import green
 from tests.fakes.agents import AgentServer, role_of
 
-pytestmark = [pytest.mark.skipif(bool(missing()), reason=missing()), pytest.mark.xdist_group("act"), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.skipif(bool(missing()), reason=missing()),
+    pytest.mark.xdist_group("act"),
+    pytest.mark.slow,
+]
 
 
 @pytest.fixture
@@ -31,8 +37,12 @@ def one_run(runner: Runner) -> None:
     assert len(lines) == len(set(lines))
 
 
-@pytest.mark.parametrize("lost", ["forge_bot work", "forge_bot.bot.worker"], ids=["machine", "worker"])
-def test_a_job_that_is_lost_while_the_model_is_asked_goes_on_when_it_is_run_again(runner: Runner, provider: AgentServer, lost: str) -> None:
+@pytest.mark.parametrize(
+    "lost", ["forge_bot work", "forge_bot.bot.worker"], ids=["machine", "worker"]
+)
+def test_a_job_that_is_lost_while_the_model_is_asked_goes_on_when_it_is_run_again(
+    runner: Runner, provider: AgentServer, lost: str
+) -> None:
     runner.environ["FORGE_BOT_MODEL"] = "openai-chat:fake"
     runner.variables = {"OPENAI_BASE_URL": f"{provider.url}/v1"}
     green(runner.label())
@@ -54,7 +64,10 @@ def test_a_job_that_is_lost_while_the_model_is_asked_goes_on_when_it_is_run_agai
 def test_events_at_once_twice_or_never_make_one_run(runner: Runner) -> None:
     green(runner.label())
     runner.say("/forge status", lost=True)
-    comments = [(runner.comment("/approve"), "maint"), (runner.comment("/approve", by="boss"), "boss")]
+    comments = [
+        (runner.comment("/approve"), "maint"),
+        (runner.comment("/approve", by="boss"), "boss"),
+    ]
     jobs = [runner.heard_of(comment, by) for comment, by in (*comments, comments[0])]
     for job in jobs:
         green(job.ended())
@@ -67,7 +80,9 @@ def test_an_approval_of_a_design_that_has_changed_since_is_asked_again(runner: R
     seen = runner.state["gate"]["digest"]
     path = next(name for name in runner.files() if name.endswith("/design.md"))
     changed = f"{runner.files()[path]}\nAnd one more thing.\n"
-    runner.repo.bare.commit(runner.branch, {path: changed}, "By hand", "ann <a@b.c>", runner.hub.clock.tick())
+    runner.repo.bare.commit(
+        runner.branch, {path: changed}, "By hand", "ann <a@b.c>", runner.hub.clock.tick()
+    )
 
     green(runner.say(f"/approve {seen[:7]}"))
     assert runner.state["currentPhaseStatus"] == "awaiting_human"

@@ -52,7 +52,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ask(root: Path) -> Ask:
     context = ProviderContext(root, base="HEAD~1")
 
-    def ask(capability: str, limits: WorkLimits | None = None, **params: object) -> CapabilityResult:
+    def ask(
+        capability: str, limits: WorkLimits | None = None, **params: object
+    ) -> CapabilityResult:
         wanted = CapabilityRequest(key="1.1-x", capability=capability, params=json.dumps(params))
         return context.fetch(wanted, limits or WorkLimits())
 

@@ -1,4 +1,6 @@
-"""What the tests of this room share: short ways to write answers, assignments, and a model that says what it is told."""
+"""What the tests of this room share: short ways to write answers, assignments, and a model that
+says what it is told.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +25,10 @@ Params = Mapping[str, object]
 
 def explore(*requests: tuple[str, Params]) -> str:
     """An Explore as a provider with native output writes it."""
-    asked = [{"provider": name, "params_json": json.dumps(params), "reasoning": ""} for name, params in requests]
+    asked = [
+        {"provider": name, "params_json": json.dumps(params), "reasoning": ""}
+        for name, params in requests
+    ]
     return json.dumps({"result": {"kind": "Explore", "data": {"requests": asked, "actions": []}}})
 
 
@@ -33,7 +38,11 @@ def document(text: str = "# Done\n") -> str:
 
 
 def assignment(
-    *, kind: AnswerKind = AnswerKind.DOCUMENT, task: str = "", action: str = "a1", limits: WorkLimits | None = None
+    *,
+    kind: AnswerKind = AnswerKind.DOCUMENT,
+    task: str = "",
+    action: str = "a1",
+    limits: WorkLimits | None = None,
 ) -> Assignment:
     """Work for an analyst who may read."""
     return Assignment(
@@ -62,12 +71,18 @@ class Speaker:
         self.calls.append(call)
         if isinstance(said, Exception):
             raise said
-        return said if isinstance(said, ModelReply) else ModelReply(text=said, usage=Usage(input_tokens=100, output_tokens=10))
+        return (
+            said
+            if isinstance(said, ModelReply)
+            else ModelReply(text=said, usage=Usage(input_tokens=100, output_tokens=10))
+        )
 
 
 @dataclass
 class Library:
-    """Answers every request with its own parameters, or as `look` says; and remembers what was asked."""
+    """Answers every request with its own parameters, or as `look` says; and remembers what was
+    asked.
+    """
 
     look: Callable[[CapabilityRequest], CapabilityResult] | None = None
     asked: list[str] = field(default_factory=list[str])
@@ -77,9 +92,17 @@ class Library:
         return self.look(wanted) if self.look else seen(wanted, f"seen {wanted.params}")
 
 
-def seen(wanted: CapabilityRequest, content: str, status: ResultStatus = ResultStatus.OK) -> CapabilityResult:
+def seen(
+    wanted: CapabilityRequest, content: str, status: ResultStatus = ResultStatus.OK
+) -> CapabilityResult:
     """An observation of what was wanted."""
-    return CapabilityResult(key=wanted.key, capability=wanted.capability, params=wanted.params, status=status, content=content)
+    return CapabilityResult(
+        key=wanted.key,
+        capability=wanted.capability,
+        params=wanted.params,
+        status=status,
+        content=content,
+    )
 
 
 def cut(text: str) -> ModelReply:
@@ -117,7 +140,12 @@ class Room:
     notices: list[Notice] = field(default_factory=list[Notice])
     now: Callable[[], float] = still
 
-    async def work(self, model: Speaker, given: Assignment | None = None, check: Callable[[Work], Sequence[str]] = accept) -> WorkResult:
+    async def work(
+        self,
+        model: Speaker,
+        given: Assignment | None = None,
+        check: Callable[[Work], Sequence[str]] = accept,
+    ) -> WorkResult:
         return await work(
             given or assignment(),
             model=model,

@@ -1,4 +1,6 @@
-"""Answers are read in every form that can mean one thing only, and sent back with a reason in every other."""
+"""Answers are read in every form that can mean one thing only, and sent back with a reason in every
+other.
+"""
 
 import json
 from contextlib import suppress
@@ -8,11 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.agent.model_answers import AnswerKind, Change, Document, Explore, Malformed, answer_schema, parse_answer
+from forge_bot.agent.model_answers import (
+    AnswerKind,
+    Change,
+    Document,
+    Explore,
+    Malformed,
+    answer_schema,
+    parse_answer,
+)
 
 DOC = {"artifact_markdown": "# Done\n"}
-CHANGE = {"artifact_markdown": "# Done\n", "edits": [{"path": "a.py", "operation": "write", "old": "", "new": "x = 1\n"}]}
-LOOK = {"requests": [{"provider": "read_file", "params_json": '{"path": "a.py"}', "reasoning": "see"}], "actions": []}
+CHANGE = {
+    "artifact_markdown": "# Done\n",
+    "edits": [{"path": "a.py", "operation": "write", "old": "", "new": "x = 1\n"}],
+}
+LOOK = {
+    "requests": [{"provider": "read_file", "params_json": '{"path": "a.py"}', "reasoning": "see"}],
+    "actions": [],
+}
 
 
 def native(kind: str, data: object) -> str:
@@ -54,9 +70,13 @@ def test_a_change_carries_its_edits() -> None:
     assert [edit.path for edit in answer.edits] == ["a.py"]
 
 
-@pytest.mark.parametrize("text", [native("Explore", LOOK), json.dumps(LOOK), json.dumps({"requests": LOOK["requests"]})])
+@pytest.mark.parametrize(
+    "text", [native("Explore", LOOK), json.dumps(LOOK), json.dumps({"requests": LOOK["requests"]})]
+)
 @pytest.mark.parametrize("kind", list(AnswerKind))
-def test_an_explore_is_an_answer_in_every_phase_and_may_leave_a_list_out(text: str, kind: AnswerKind) -> None:
+def test_an_explore_is_an_answer_in_every_phase_and_may_leave_a_list_out(
+    text: str, kind: AnswerKind
+) -> None:
     answer = parse_answer(text, kind)
     assert isinstance(answer, Explore)
     assert [item.provider for item in answer.requests] == ["read_file"]
@@ -64,7 +84,9 @@ def test_an_explore_is_an_answer_in_every_phase_and_may_leave_a_list_out(text: s
 
 
 def test_parameters_written_as_an_object_are_taken_as_their_text() -> None:
-    answer = parse_answer('{"requests": [{"provider": "look", "params": {"path": "ö"}}]}', AnswerKind.DOCUMENT)
+    answer = parse_answer(
+        '{"requests": [{"provider": "look", "params": {"path": "ö"}}]}', AnswerKind.DOCUMENT
+    )
     assert isinstance(answer, Explore)
     assert json.loads(answer.requests[0].params_json) == {"path": "ö"}
 
@@ -79,7 +101,10 @@ def test_parameters_written_as_an_object_are_taken_as_their_text() -> None:
         (native("Change", CHANGE), "either Explore or Document, but this is Change"),
         (native("Shrug", DOC), "but this is Shrug"),
         ('{"answer": "yes"}', "the fields ['answer']"),
-        (native("Document", {"artifact_markdown": 7}), "artifact_markdown: Input should be a valid string"),
+        (
+            native("Document", {"artifact_markdown": 7}),
+            "artifact_markdown: Input should be a valid string",
+        ),
         (native("Document", {**DOC, "mood": "good"}), "mood: Extra inputs are not permitted"),
         (native("Explore", {"requests": ["read_file"], "actions": []}), "requests.0"),
         ('{"artifact_markdown": "half \\ud83d"}', "surrogate"),
@@ -108,7 +133,9 @@ def test_any_text_is_an_answer_or_malformed_and_nothing_else(text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", list(AnswerKind))
-def test_the_schema_has_nothing_that_makes_a_provider_drop_its_strict_mode(kind: AnswerKind) -> None:
+def test_the_schema_has_nothing_that_makes_a_provider_drop_its_strict_mode(
+    kind: AnswerKind,
+) -> None:
     schema = answer_schema(kind)
     assert schema["type"] == "object"
 

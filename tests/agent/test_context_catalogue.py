@@ -18,7 +18,9 @@ def hosted(root: Path, said: str | Exception, asked: list[tuple[str, ...]]) -> P
             raise said
         return said
 
-    return ProviderContext(root, run_tests=run, lint_check=run, past_runs=lambda query: f"about {query}")
+    return ProviderContext(
+        root, run_tests=run, lint_check=run, past_runs=lambda query: f"about {query}"
+    )
 
 
 def test_tests_and_linters_are_the_hosts_and_get_only_names(root: Path) -> None:
@@ -26,20 +28,33 @@ def test_tests_and_linters_are_the_hosts_and_get_only_names(root: Path) -> None:
     context = hosted(root, "1 passed", asked)
     given = ["tests/test_a.py::TestB::test_c[one two]", "src/app.py"]
     for capability in ("run_tests", "lint_check"):
-        found = context.fetch(CapabilityRequest(key="1.1-x", capability=capability, params=json.dumps({"paths": given})), WorkLimits())
+        found = context.fetch(
+            CapabilityRequest(
+                key="1.1-x", capability=capability, params=json.dumps({"paths": given})
+            ),
+            WorkLimits(),
+        )
         assert (found.status, found.content) == (ResultStatus.OK, "1 passed")
     context.fetch(CapabilityRequest(key="1.1-x", capability="run_tests", params="{}"), WorkLimits())
     assert asked == [tuple(given), tuple(given), ()]
-    past = context.fetch(CapabilityRequest(key="1.1-x", capability="past_runs", params='{"query": "login"}'), WorkLimits())
+    past = context.fetch(
+        CapabilityRequest(key="1.1-x", capability="past_runs", params='{"query": "login"}'),
+        WorkLimits(),
+    )
     assert past.content == "about login"
 
 
 @pytest.mark.promise("cli-no-tool")
-@pytest.mark.parametrize("path", ["--rootdir=/", "-x", "../other", "/etc/passwd", "a;b", "$(b)", ".git/hooks", "a::--x\n", ""])
+@pytest.mark.parametrize(
+    "path",
+    ["--rootdir=/", "-x", "../other", "/etc/passwd", "a;b", "$(b)", ".git/hooks", "a::--x\n", ""],
+)
 def test_anything_but_a_name_never_reaches_the_host(root: Path, path: str) -> None:
     asked: list[tuple[str, ...]] = []
     params = json.dumps({"paths": [path]})
-    found = hosted(root, "", asked).fetch(CapabilityRequest(key="1.1-x", capability="run_tests", params=params), WorkLimits())
+    found = hosted(root, "", asked).fetch(
+        CapabilityRequest(key="1.1-x", capability="run_tests", params=params), WorkLimits()
+    )
     assert found.status in {ResultStatus.INVALID_PARAMS, ResultStatus.DENIED}
     assert asked == []
 
@@ -47,7 +62,8 @@ def test_anything_but_a_name_never_reaches_the_host(root: Path, path: str) -> No
 def test_long_output_of_a_command_keeps_its_end(root: Path) -> None:
     output = "begin\n" + "." * 20_000 + "\n3 failed"
     found = hosted(root, output, []).fetch(
-        CapabilityRequest(key="1.1-x", capability="run_tests", params="{}"), WorkLimits(result_chars=1_000)
+        CapabilityRequest(key="1.1-x", capability="run_tests", params="{}"),
+        WorkLimits(result_chars=1_000),
     )
     assert found.truncated
     assert found.content.startswith("begin")
@@ -57,7 +73,9 @@ def test_long_output_of_a_command_keeps_its_end(root: Path) -> None:
 
 
 def test_a_command_that_takes_too_long_is_a_timeout(root: Path) -> None:
-    found = hosted(root, TimeoutError(), []).fetch(CapabilityRequest(key="1.1-x", capability="run_tests", params="{}"), WorkLimits())
+    found = hosted(root, TimeoutError(), []).fetch(
+        CapabilityRequest(key="1.1-x", capability="run_tests", params="{}"), WorkLimits()
+    )
     assert found.status is ResultStatus.TIMEOUT
 
 
@@ -66,16 +84,23 @@ def test_the_catalogue_is_sorted_and_has_only_what_there_is(root: Path) -> None:
     assert plain == ["git_diff", "git_log", "list_files", "read_file", "search_code"]
     whole = [spec.name for spec in hosted(root, "", []).catalogue()]
     assert whole == sorted([*plain, "past_runs", "run_tests", "lint_check"])
-    assert [spec.name for spec in ProviderContext(root).catalogue(["search_code", "run_tests", "read_file"])] == [
+    assert [
+        spec.name
+        for spec in ProviderContext(root).catalogue(["search_code", "run_tests", "read_file"])
+    ] == [
         "read_file",
         "search_code",
     ]
 
 
-def test_an_entry_shows_every_parameter_with_its_type_and_whether_it_may_be_left_out(root: Path) -> None:
+def test_an_entry_shows_every_parameter_with_its_type_and_whether_it_may_be_left_out(
+    root: Path,
+) -> None:
     (entry,) = ProviderContext(root).catalogue(["read_file"])
-    assert entry.line == (
-        "- read_file(path, start?, end?): Show a text file. Its lines come exactly as they stand.\n"
+    assert (
+        entry.line
+        == "- read_file(path, start?, end?): Show a text file. Its lines come exactly as they"
+        " stand.\n"
         "  - path (string): path from the root of the repository\n"
         "  - start (integer): first line to show, counted from 1\n"
         "  - end (integer): last line to show"
@@ -95,8 +120,12 @@ def test_an_entry_shows_every_parameter_with_its_type_and_whether_it_may_be_left
         ("no json", "Invalid JSON"),
     ],
 )
-def test_parameters_that_do_not_fit_are_answered_with_the_entry(root: Path, params: str, said: str) -> None:
-    found = ProviderContext(root).fetch(CapabilityRequest(key="1.1-x", capability="read_file", params=params), WorkLimits())
+def test_parameters_that_do_not_fit_are_answered_with_the_entry(
+    root: Path, params: str, said: str
+) -> None:
+    found = ProviderContext(root).fetch(
+        CapabilityRequest(key="1.1-x", capability="read_file", params=params), WorkLimits()
+    )
     assert found.status is ResultStatus.INVALID_PARAMS
     assert said in found.content
     assert "- read_file(path, start?, end?)" in found.content
@@ -104,10 +133,15 @@ def test_parameters_that_do_not_fit_are_answered_with_the_entry(root: Path, para
 
 def test_an_unknown_capability_is_answered_with_those_there_are(ask: Ask) -> None:
     found = ask("rm_rf", path="/")
-    assert (found.status, "git_diff, git_log, list_files" in found.content) == (ResultStatus.UNKNOWN_CAPABILITY, True)
+    assert (found.status, "git_diff, git_log, list_files" in found.content) == (
+        ResultStatus.UNKNOWN_CAPABILITY,
+        True,
+    )
 
 
 def test_a_folder_that_is_no_repository_is_a_result(tmp_path: Path) -> None:
     for capability in ("git_log", "git_diff", "list_files"):
-        found = ProviderContext(tmp_path).fetch(CapabilityRequest(key="1.1-x", capability=capability, params="{}"), WorkLimits())
+        found = ProviderContext(tmp_path).fetch(
+            CapabilityRequest(key="1.1-x", capability=capability, params="{}"), WorkLimits()
+        )
         assert found.status in {ResultStatus.TOOL_ERROR, ResultStatus.INVALID_PARAMS}

@@ -11,14 +11,23 @@ from forge_bot.agent.providers.context import ProviderContext
 from tests.agent.repository_scene import Ask, git
 
 
-def test_a_file_comes_exactly_as_it_stands_with_its_lines_in_the_heading(ask: Ask, root: Path) -> None:
+def test_a_file_comes_exactly_as_it_stands_with_its_lines_in_the_heading(
+    ask: Ask, root: Path
+) -> None:
     found = ask("read_file", path="src/app.py")
-    assert (found.status, found.content, found.note) == (ResultStatus.OK, (root / "src/app.py").read_text(), "lines 1-5 of 5")
+    assert (found.status, found.content, found.note) == (
+        ResultStatus.OK,
+        (root / "src/app.py").read_text(),
+        "lines 1-5 of 5",
+    )
 
 
 def test_lines_can_be_chosen_and_missing_line_breaks_are_said(ask: Ask) -> None:
     found = ask("read_file", path="src/deep/ümlaut b.py", start=2, end=99)
-    assert (found.content, found.note) == ('y = "abc"\n', "lines 2-2 of 2; no line break at the end")
+    assert (found.content, found.note) == (
+        'y = "abc"\n',
+        "lines 2-2 of 2; no line break at the end",
+    )
 
 
 def test_a_file_that_is_too_long_is_cut_at_a_line_and_says_where_to_go_on(ask: Ask) -> None:
@@ -100,7 +109,9 @@ def test_a_secret_that_git_does_not_even_ignore_stays_unseen(root: Path, ask: As
     (root / "src" / "cert.txt").symlink_to("server.pem")
     try:
         assert ask("search_code", pattern="TOKEN of the").content == "No line matches."
-        assert [ask("read_file", path=path).status for path in ("src/server.pem", "src/cert.txt")] == [ResultStatus.DENIED] * 2
+        assert [
+            ask("read_file", path=path).status for path in ("src/server.pem", "src/cert.txt")
+        ] == [ResultStatus.DENIED] * 2
     finally:
         private.unlink()
         (root / "src" / "cert.txt").unlink()
@@ -117,10 +128,16 @@ def test_lines_beyond_the_end_are_named(ask: Ask) -> None:
 
 
 def test_files_are_listed_sorted_without_ignored_ones_and_git(ask: Ask) -> None:
-    assert ask("list_files", path="src").content.splitlines() == ["src/app.py", "src/deep/ümlaut b.py", "src/new.py"]
+    assert ask("list_files", path="src").content.splitlines() == [
+        "src/app.py",
+        "src/deep/ümlaut b.py",
+        "src/new.py",
+    ]
     everything = ask("list_files").content.splitlines()
     assert everything == sorted(everything)
-    assert not [name for name in everything if name.startswith((".git/", "ignored")) or name == ".env"]
+    assert not [
+        name for name in everything if name.startswith((".git/", "ignored")) or name == ".env"
+    ]
 
 
 def test_brackets_in_the_name_of_a_folder_are_letters(tmp_path: Path) -> None:
@@ -128,8 +145,14 @@ def test_brackets_in_the_name_of_a_folder_are_letters(tmp_path: Path) -> None:
     (tmp_path / "[slug]").mkdir()
     (tmp_path / "[slug]" / "page.tsx").write_text("total\n")
     context = ProviderContext(tmp_path)
-    for capability, params in (("list_files", {"path": "[slug]"}), ("search_code", {"pattern": "total", "path": "[slug]"})):
-        found = context.fetch(CapabilityRequest(key="1.1-x", capability=capability, params=json.dumps(params)), WorkLimits())
+    for capability, params in (
+        ("list_files", {"path": "[slug]"}),
+        ("search_code", {"pattern": "total", "path": "[slug]"}),
+    ):
+        found = context.fetch(
+            CapabilityRequest(key="1.1-x", capability=capability, params=json.dumps(params)),
+            WorkLimits(),
+        )
         assert "[slug]/page.tsx" in found.content
 
 
@@ -156,7 +179,10 @@ def test_too_many_files_are_summed_up_by_folder(tmp_path: Path) -> None:
             (tmp_path / folder / f"file{number}.txt").write_text("")
     (tmp_path / "top.txt").write_text("")
     context = ProviderContext(tmp_path)
-    found = context.fetch(CapabilityRequest(key="1.1-x", capability="list_files", params="{}"), WorkLimits(result_chars=300))
+    found = context.fetch(
+        CapabilityRequest(key="1.1-x", capability="list_files", params="{}"),
+        WorkLimits(result_chars=300),
+    )
     assert found.truncated
     assert found.content.splitlines() == ["one/ (40 files)", "top.txt", "two/ (40 files)"]
     assert "81 files" in found.note

@@ -29,7 +29,9 @@ def test_the_difference_is_from_where_the_work_began_to_the_files_as_they_are(as
     assert ask("git_diff", base="HEAD", path="docs").content == "No difference."
 
 
-@pytest.mark.parametrize("base", ["--output=stolen", "-O/dev/null", "no-such-branch", "HEAD:src/app.py", "a\0b"])
+@pytest.mark.parametrize(
+    "base", ["--output=stolen", "-O/dev/null", "no-such-branch", "HEAD:src/app.py", "a\0b"]
+)
 def test_a_base_is_a_commit_and_never_an_option(ask: Ask, root: Path, base: str) -> None:
     found = ask("git_diff", base=base)
     assert found.status is ResultStatus.INVALID_PARAMS
@@ -55,29 +57,46 @@ def test_programs_that_a_repository_configures_are_not_run(tmp_path: Path) -> No
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-q", "-m", "one")
     (tmp_path / "a.txt").write_text("two\n")
-    for setting in ("diff.external", "diff.evil.command", "diff.evil.textconv", "core.fsmonitor", "core.pager"):
+    for setting in (
+        "diff.external",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "core.fsmonitor",
+        "core.pager",
+    ):
         git(tmp_path, "config", setting, f"touch '{tmp_path}/ran-{setting}'; cat")
     context = ProviderContext(tmp_path)
     for capability in ("git_diff", "git_log", "list_files", "search_code"):
         params = '{"pattern": "two"}' if capability == "search_code" else "{}"
-        assert context.fetch(CapabilityRequest(key="1.1-x", capability=capability, params=params), WorkLimits()).status is ResultStatus.OK
+        assert (
+            context.fetch(
+                CapabilityRequest(key="1.1-x", capability=capability, params=params), WorkLimits()
+            ).status
+            is ResultStatus.OK
+        )
     assert not list(tmp_path.glob("ran-*"))
 
 
-def test_git_sees_no_key_of_this_process(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_git_sees_no_key_of_this_process(
+    root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     tool = tmp_path / "git"
     tool.write_text(f"#!/bin/sh\nenv > {tmp_path}/seen\nexit 0\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     monkeypatch.setenv("GIT_DIR", "/somewhere")
-    ProviderContext(root).fetch(CapabilityRequest(key="1.1-x", capability="git_log", params="{}"), WorkLimits())
+    ProviderContext(root).fetch(
+        CapabilityRequest(key="1.1-x", capability="git_log", params="{}"), WorkLimits()
+    )
     seen = (tmp_path / "seen").read_text()
     assert "sk-very-secret" not in seen
     assert "GIT_DIR" not in seen
 
 
-def test_git_that_does_not_end_is_ended_with_everything_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_that_does_not_end_is_ended_with_everything_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tool = tmp_path / "git"
     tool.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {tmp_path}/child\nwait\n")
     tool.chmod(0o755)
@@ -87,12 +106,18 @@ def test_git_that_does_not_end_is_ended_with_everything_it_started(tmp_path: Pat
     assert caught.value.status is ResultStatus.TIMEOUT
     child = Path("/proc") / (tmp_path / "child").read_text().strip() / "stat"
     until = time.monotonic() + 5
-    while child.exists() and child.read_text().rpartition(")")[2].split()[0] != "Z" and time.monotonic() < until:
+    while (
+        child.exists()
+        and child.read_text().rpartition(")")[2].split()[0] != "Z"
+        and time.monotonic() < until
+    ):
         os.sched_yield()
     assert time.monotonic() < until
 
 
-def test_git_that_prints_without_end_is_stopped_and_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_that_prints_without_end_is_stopped_and_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tool = tmp_path / "git"
     tool.write_text("#!/bin/sh\nexec yes\n")
     tool.chmod(0o755)

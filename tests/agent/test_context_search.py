@@ -9,7 +9,9 @@ from forge_bot.agent.limits import WorkLimits
 from tests.agent.repository_scene import Ask
 
 
-def test_matches_come_with_path_and_line_from_tracked_and_new_files_but_no_ignored_or_binary_ones(ask: Ask) -> None:
+def test_matches_come_with_path_and_line_from_tracked_and_new_files_but_no_ignored_or_binary_ones(
+    ask: Ask,
+) -> None:
     found = ask("search_code", pattern="total")
     assert found.content.splitlines() == [
         "latin.txt:1: caf\ufffd total",
@@ -32,7 +34,9 @@ def test_matches_come_with_path_and_line_from_tracked_and_new_files_but_no_ignor
         ("--untracked", None, []),
     ],
 )
-def test_expressions_are_perls_and_paths_may_be_folders_or_globs(ask: Ask, pattern: str, path: str | None, files: list[str]) -> None:
+def test_expressions_are_perls_and_paths_may_be_folders_or_globs(
+    ask: Ask, pattern: str, path: str | None, files: list[str]
+) -> None:
     found = ask("search_code", pattern=pattern, path=path)
     assert found.status is ResultStatus.OK
     assert [line.split(":")[0] for line in found.content.splitlines() if ":" in line] == files
@@ -41,7 +45,11 @@ def test_expressions_are_perls_and_paths_may_be_folders_or_globs(ask: Ask, patte
 def test_too_many_matches_are_counted_and_the_first_are_shown(ask: Ask) -> None:
     found = ask("search_code", pattern="line", path="long.txt", max=3)
     assert found.truncated
-    assert found.content.splitlines() == ["long.txt:1: line 1", "long.txt:2: line 2", "long.txt:3: line 3"]
+    assert found.content.splitlines() == [
+        "long.txt:1: line 1",
+        "long.txt:2: line 2",
+        "long.txt:3: line 3",
+    ]
     assert "2,000 matches; the first 3 are shown" in found.note
 
 
@@ -66,7 +74,9 @@ def test_matches_are_cut_at_the_limit_and_so_are_endless_lines(ask: Ask) -> None
         ({"pattern": "a", "path": ":(exclude)src"}, ResultStatus.OK, "No line matches"),
     ],
 )
-def test_a_search_that_cannot_be_made_is_a_result(ask: Ask, params: dict[str, object], status: ResultStatus, said: str) -> None:
+def test_a_search_that_cannot_be_made_is_a_result(
+    ask: Ask, params: dict[str, object], status: ResultStatus, said: str
+) -> None:
     found = ask("search_code", **params)
     assert (found.status, said in found.content) == (status, True)
 

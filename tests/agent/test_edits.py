@@ -51,11 +51,18 @@ def problem(data: bytes, *edits: Edit) -> str:
 
 
 def test_a_passage_is_replaced_and_everything_else_stays() -> None:
-    assert after(CALC, replace("    return a - b\n\n", "    return a + b\n\n")) == CALC.replace(b"a - b\n\n", b"a + b\n\n")
+    assert after(CALC, replace("    return a - b\n\n", "    return a + b\n\n")) == CALC.replace(
+        b"a - b\n\n", b"a + b\n\n"
+    )
 
 
 def test_several_edits_of_one_file_compose_in_order() -> None:
-    assert after(b"one\ntwo\n", replace("one", "1"), replace("1\ntwo", "1\n2"), replace("2\n", "2\n3\n")) == b"1\n2\n3\n"
+    assert (
+        after(
+            b"one\ntwo\n", replace("one", "1"), replace("1\ntwo", "1\n2"), replace("2\n", "2\n3\n")
+        )
+        == b"1\n2\n3\n"
+    )
 
 
 def test_files_that_end_as_they_were_are_not_in_the_plan() -> None:
@@ -73,13 +80,17 @@ def test_places_that_overlap_are_as_ambiguous_as_any() -> None:
 
 
 def test_an_edit_that_misquotes_the_file_goes_back_with_the_passage_that_comes_nearest() -> None:
-    said = problem(CALC, replace("def add(x, y):\n    return x - y\n", "def add(x, y):\n    return x + y\n"))
+    said = problem(
+        CALC, replace("def add(x, y):\n    return x - y\n", "def add(x, y):\n    return x + y\n")
+    )
     assert "Lines 1-2 come nearest" in said
     assert "def add(a, b):\n    return a - b\n" in said
 
 
 def test_a_passage_that_resembles_nothing_is_said_so() -> None:
-    assert "nothing in it resembles it" in problem(CALC, replace("SELECT * FROM users WHERE id = ?;", "SELECT 1;"))
+    assert "nothing in it resembles it" in problem(
+        CALC, replace("SELECT * FROM users WHERE id = ?;", "SELECT 1;")
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,9 +109,17 @@ def test_edits_that_mean_nothing_are_refused(bad: Edit, said: str) -> None:
 
 @pytest.mark.promise("cli-no-tool")
 def test_one_problem_keeps_every_other_edit_back_and_all_problems_come_at_once() -> None:
-    planned = plan({"a.py": CALC}, edit("new.py", "write", new="x\n"), replace("nope", "x"), replace("def ", "async def "))
+    planned = plan(
+        {"a.py": CALC},
+        edit("new.py", "write", new="x\n"),
+        replace("nope", "x"),
+        replace("def ", "async def "),
+    )
     assert planned.files == ()
-    assert [said.split(":")[0] for said in planned.problems] == ["Edit 2, replace a.py", "Edit 3, replace a.py"]
+    assert [said.split(":")[0] for said in planned.problems] == [
+        "Edit 2, replace a.py",
+        "Edit 3, replace a.py",
+    ]
 
 
 # -- the same edits again
@@ -126,7 +145,10 @@ def test_an_edit_whose_new_text_stands_elsewhere_by_chance_is_not_taken_for_made
     assert "come nearest" in problem(data, replace("return a  -  b", "return a + b"))
 
 
-@given(st.lists(st.sampled_from(["alpha", "beta", "gamma", "  delta", ""]), min_size=3, max_size=12), st.data())
+@given(
+    st.lists(st.sampled_from(["alpha", "beta", "gamma", "  delta", ""]), min_size=3, max_size=12),
+    st.data(),
+)
 def test_making_any_edit_twice_is_making_it_once(lines: list[str], data: st.DataObject) -> None:
     text = "\n".join(f"{line} {number}" for number, line in enumerate(lines)) + "\n"
     first = data.draw(st.integers(0, len(lines) - 1))
@@ -142,7 +164,9 @@ def test_making_any_edit_twice_is_making_it_once(lines: list[str], data: st.Data
 
 def test_windows_files_keep_their_line_ends_and_their_byte_order_mark() -> None:
     data = b"\xef\xbb\xbfone\r\ntwo\r\nthree\r\n"
-    assert after(data, replace("two\n", "2\nmore\n")) == b"\xef\xbb\xbfone\r\n2\r\nmore\r\nthree\r\n"
+    assert (
+        after(data, replace("two\n", "2\nmore\n")) == b"\xef\xbb\xbfone\r\n2\r\nmore\r\nthree\r\n"
+    )
     assert after(data, replace("two\r\nthree", "2\r\n3")) == b"\xef\xbb\xbfone\r\n2\r\n3\r\n"
     assert after(data, edit("a.py", "write", new="a\nb\n")) == b"\xef\xbb\xbfa\r\nb\r\n"
 
@@ -160,7 +184,9 @@ def test_the_end_of_a_file_stays_as_it_was(ends: bytes) -> None:
 
 @pytest.mark.parametrize(("data", "said"), [(b"a\0b", "binary file"), (b"caf\xe9", "not UTF-8")])
 @pytest.mark.parametrize("operation", ["replace", "write"])
-def test_files_that_are_not_text_are_left_alone(data: bytes, said: str, operation: Operation) -> None:
+def test_files_that_are_not_text_are_left_alone(
+    data: bytes, said: str, operation: Operation
+) -> None:
     assert said in problem(data, edit("a.py", operation, "a", "b"))
 
 
@@ -169,11 +195,17 @@ def test_a_file_that_is_not_text_can_be_deleted() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.text("ab é", max_size=5), st.sampled_from(["\n", "\r\n", "\r"])), min_size=1, max_size=20),
+    st.lists(
+        st.tuples(st.text("ab é", max_size=5), st.sampled_from(["\n", "\r\n", "\r"])),
+        min_size=1,
+        max_size=20,
+    ),
     st.booleans(),
     st.data(),
 )
-def test_whatever_the_line_ends_are_untouched_text_keeps_every_byte(lines: list[tuple[str, str]], bom: bool, data: st.DataObject) -> None:
+def test_whatever_the_line_ends_are_untouched_text_keeps_every_byte(
+    lines: list[tuple[str, str]], bom: bool, data: st.DataObject
+) -> None:
     place = data.draw(st.integers(0, len(lines)))
     before = "".join(line + end for line, end in lines[:place])
     rest = "".join(line + end for line, end in lines[place:])
@@ -186,17 +218,25 @@ def test_whatever_the_line_ends_are_untouched_text_keeps_every_byte(lines: list[
 
 
 def test_files_are_written_and_deleted_whole() -> None:
-    planned = plan({"old.py": b"x\n"}, edit("src/new.py", "write", new="y\n"), edit("old.py", "delete"))
+    planned = plan(
+        {"old.py": b"x\n"}, edit("src/new.py", "write", new="y\n"), edit("old.py", "delete")
+    )
     assert planned.files == (("old.py", None), ("src/new.py", b"y\n"))
 
 
 def test_a_file_can_be_moved_and_then_edited() -> None:
-    moved = [edit("old.py", "delete"), edit("new.py", "write", new="x = 1\n"), replace("1", "2", path="new.py")]
+    moved = [
+        edit("old.py", "delete"),
+        edit("new.py", "write", new="x = 1\n"),
+        replace("1", "2", path="new.py"),
+    ]
     assert plan({"old.py": b"x = 1\n"}, *moved).files == (("new.py", b"x = 2\n"), ("old.py", None))
 
 
 def test_a_path_with_a_detour_is_the_same_file() -> None:
-    assert plan({"a.py": b"1"}, replace("1", "2", path="./a.py"), replace("2", "3")).files == (("a.py", b"3"),)
+    assert plan({"a.py": b"1"}, replace("1", "2", path="./a.py"), replace("2", "3")).files == (
+        ("a.py", b"3"),
+    )
 
 
 def test_a_file_that_would_be_huge_is_refused() -> None:
@@ -226,7 +266,10 @@ def test_a_path_that_leads_out_is_refused(path: str) -> None:
         assert len(plan({path: b"a"}, bad).problems) == 1
 
 
-@pytest.mark.parametrize("path", ["", ".", "src/", "a\\b.py", "a\nb", "a\0", " a.py", "a.py ", "dir./a.py", "a\u202eb.py"])
+@pytest.mark.parametrize(
+    "path",
+    ["", ".", "src/", "a\\b.py", "a\nb", "a\0", " a.py", "a.py ", "dir./a.py", "a\u202eb.py"],
+)
 def test_a_path_no_file_should_have_is_refused(path: str) -> None:
     assert len(plan({}, edit(path, "write", new="x")).problems) == 1
 
@@ -234,7 +277,9 @@ def test_a_path_no_file_should_have_is_refused(path: str) -> None:
 def test_two_files_that_are_one_on_other_systems_are_refused() -> None:
     planned = plan({}, edit("src/App.py", "write", new="x"), edit("src/app.py", "write", new="y"))
     assert "differ only in upper and lower case" in planned.problems[0]
-    composed = plan({}, edit("caf\u00e9.py", "write", new="x"), edit("cafe\u0301.py", "write", new="y"))
+    composed = plan(
+        {}, edit("caf\u00e9.py", "write", new="x"), edit("cafe\u0301.py", "write", new="y")
+    )
     assert len(composed.problems) == 1
 
 
@@ -272,7 +317,10 @@ def test_a_folder_gives_its_files_and_none_for_what_is_not_there(tmp_path: Path)
         ("src", "is a folder"),
         ("src/app.py/more.py", "is a file, so nothing can lie below it"),
         ("src/APP.py", "differs only in upper and lower case from src/app.py"),
-        ("SRC/new.py", "differs only in upper and lower case from SRC".replace("from SRC", "from src")),
+        (
+            "SRC/new.py",
+            "differs only in upper and lower case from SRC".replace("from SRC", "from src"),
+        ),
     ],
 )
 def test_a_folder_refuses_links_folders_and_doubles(tmp_path: Path, path: str, said: str) -> None:
@@ -285,7 +333,10 @@ def test_a_folder_refuses_links_folders_and_doubles(tmp_path: Path, path: str, s
 
 
 def test_a_misquoted_passage_in_a_large_file_is_found_quickly() -> None:
-    lines = [f"    value_{number} = compute({number * 7919 % 997}, {number * 104729 % 991})" for number in range(20_000)]
+    lines = [
+        f"    value_{number} = compute({number * 7919 % 997}, {number * 104729 % 991})"
+        for number in range(20_000)
+    ]
     block = "\n".join(lines[14_000:14_020]).replace("value_14007", "valve_14007")
     began = time.monotonic()
     said = problem(("\n".join(lines) + "\n").encode(), replace(block, "x"))
@@ -314,11 +365,24 @@ def test_paths_that_only_a_person_may_change_are_found_at_any_depth_and_in_any_c
         ".forge/config.yml",
         ".mcp.json",
     ]
-    harmless = ["src/app.py", "lock.py", "my-uv.lock.md", "github/x.py", "docs/agents.md.txt", ".gitignore"]
+    harmless = [
+        "src/app.py",
+        "lock.py",
+        "my-uv.lock.md",
+        "github/x.py",
+        "docs/agents.md.txt",
+        ".gitignore",
+    ]
     assert protected([*paths, *harmless]) == tuple(sorted(paths))
 
 
 def test_patterns_of_ones_own_may_have_folders_and_stars() -> None:
     patterns = ["infra/prod/", "*.tf", "migrations/"]
-    paths = ["infra/prod/a.yml", "x/infra/prod/a.yml", "infra/dev/a.yml", "a/b.TF", "app/migrations/1.py"]
+    paths = [
+        "infra/prod/a.yml",
+        "x/infra/prod/a.yml",
+        "infra/dev/a.yml",
+        "a/b.TF",
+        "app/migrations/1.py",
+    ]
     assert protected(paths, patterns) == ("a/b.TF", "app/migrations/1.py", "infra/prod/a.yml")

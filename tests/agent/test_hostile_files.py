@@ -1,4 +1,6 @@
-"""Files as they should not be: huge, binary, linked, oddly named, of another repository. Read and edited within bounds."""
+"""Files as they should not be: huge, binary, linked, oddly named, of another repository. Read and
+edited within bounds.
+"""
 
 import json
 import os
@@ -45,7 +47,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "sources").symlink_to("src")
     (root / "round").symlink_to("round")
     git(root, "add", "-A")
-    git(root, "update-index", "--add", "--cacheinfo", "160000,1234567890123456789012345678901234567890,library")
+    git(
+        root,
+        "update-index",
+        "--add",
+        "--cacheinfo",
+        "160000,1234567890123456789012345678901234567890,library",
+    )
     (root / "library").mkdir()
     (root / "nested").mkdir()
     git(root / "nested", "init", "-q")
@@ -102,14 +110,23 @@ def within(megabytes: int, work: Callable[[], object]) -> None:
         ("git_diff", {}, ResultStatus.OK),
     ],
 )
-def test_a_huge_file_is_looked_at_within_bounds(root: Path, capability: str, params: dict[str, object], status: ResultStatus) -> None:
+def test_a_huge_file_is_looked_at_within_bounds(
+    root: Path, capability: str, params: dict[str, object], status: ResultStatus
+) -> None:
     found: list[CapabilityResult] = []
     within(30, lambda: found.append(ask(root, capability, **params)))
     assert found[0].status is status
     assert len(found[0].content) <= 40_000
 
 
-@pytest.mark.parametrize("edit", [write("huge.txt"), replace("huge.txt", "needle", "x"), replace("long.txt", "never there", "x")])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        write("huge.txt"),
+        replace("huge.txt", "needle", "x"),
+        replace("long.txt", "never there", "x"),
+    ],
+)
 def test_a_huge_file_is_left_to_a_person_within_bounds(root: Path, edit: Edit) -> None:
     found: list[EditPlan] = []
     within(30, lambda: found.append(plan(root, edit)))
@@ -122,7 +139,14 @@ def test_a_huge_file_can_be_deleted(root: Path) -> None:
 
 def test_thousands_of_edits_are_planned_without_thousands_of_seconds() -> None:
     began = time.process_time()
-    assert len(plan_edits(lambda _path: None, [write(f"made/file-{number}.txt") for number in range(5_000)]).files) == 5_000
+    assert (
+        len(
+            plan_edits(
+                lambda _path: None, [write(f"made/file-{number}.txt") for number in range(5_000)]
+            ).files
+        )
+        == 5_000
+    )
     assert time.process_time() - began < 4
 
 
@@ -131,23 +155,37 @@ def test_thousands_of_edits_are_planned_without_thousands_of_seconds() -> None:
 
 def test_a_binary_file_is_named_as_one_and_not_edited(root: Path) -> None:
     assert "binary file of 264 bytes" in ask(root, "read_file", path="logo.png").content
-    assert "binary file, which cannot be edited" in plan(root, replace("logo.png", "PNG", "GIF")).problems[0]
+    assert (
+        "binary file, which cannot be edited"
+        in plan(root, replace("logo.png", "PNG", "GIF")).problems[0]
+    )
     assert "binary file, which cannot be edited" in plan(root, write("logo.png")).problems[0]
 
 
 def test_a_file_of_another_encoding_is_readable_and_not_edited(root: Path) -> None:
     seen = ask(root, "read_file", path="latin.txt")
     assert "not UTF-8" in seen.note
-    assert "not UTF-8 text, which cannot be edited" in plan(root, replace("latin.txt", "caf", "tea")).problems[0]
+    assert (
+        "not UTF-8 text, which cannot be edited"
+        in plan(root, replace("latin.txt", "caf", "tea")).problems[0]
+    )
 
 
-@pytest.mark.parametrize("edit", [write("new.txt", "a\0b"), replace("src/app.py", "a = 1", "a = '\0'")])
+@pytest.mark.parametrize(
+    "edit", [write("new.txt", "a\0b"), replace("src/app.py", "a = 1", "a = '\0'")]
+)
 def test_nul_is_written_into_no_file(root: Path, edit: Edit) -> None:
     assert "NUL" in plan(root, edit).problems[0]
 
 
 def test_line_ends_and_byte_order_marks_are_kept_whatever_the_model_writes(root: Path) -> None:
-    planned = dict(plan(root, replace("windows.txt", "two\n", "2\nand a half\n"), write("marked.txt", "eins\nzwei\n")).files)
+    planned = dict(
+        plan(
+            root,
+            replace("windows.txt", "two\n", "2\nand a half\n"),
+            write("marked.txt", "eins\nzwei\n"),
+        ).files
+    )
     assert planned["windows.txt"] == b"one\r\n2\r\nand a half\r\nthree\r\n"
     assert planned["marked.txt"] == b"\xef\xbb\xbfeins\nzwei\n"
 
@@ -156,7 +194,9 @@ def test_line_ends_and_byte_order_marks_are_kept_whatever_the_model_writes(root:
 
 
 @pytest.mark.promise("docs-edits-inside")
-@pytest.mark.parametrize("path", ["secret", "house/secret.txt", "house/new.txt", "round", "sources/app.py"])
+@pytest.mark.parametrize(
+    "path", ["secret", "house/secret.txt", "house/new.txt", "round", "sources/app.py"]
+)
 def test_nothing_is_written_through_a_link(root: Path, path: str) -> None:
     assert len(plan(root, write(path)).problems) == 1
     assert len(plan(root, delete(path)).problems) == 1
@@ -179,7 +219,10 @@ def test_what_belongs_to_another_repository_is_not_edited(root: Path, path: str)
     assert "is a repository of its own" in plan(root, write(path)).problems[0]
 
 
-@pytest.mark.parametrize(("path", "said"), [("src", "is a folder"), ("library", "is a folder"), ("src/app.py/x.py", "is a file")])
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("src", "is a folder"), ("library", "is a folder"), ("src/app.py/x.py", "is a file")],
+)
 def test_a_folder_is_no_file_and_a_file_no_folder(root: Path, path: str, said: str) -> None:
     assert said in plan(root, write(path)).problems[0]
 
@@ -222,20 +265,56 @@ def test_a_new_file_has_a_name_that_every_system_takes(root: Path, path: str) ->
     assert len(problems[0]) < 500
 
 
-@pytest.mark.parametrize("path", ["console.py", "auxiliary.c", "nullable.py", "com10.txt", "-rf", "--force", "日本/語.py", "x" * 255])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "console.py",
+        "auxiliary.c",
+        "nullable.py",
+        "com10.txt",
+        "-rf",
+        "--force",
+        "日本/語.py",
+        "x" * 255,
+    ],
+)
 def test_a_name_that_only_looks_odd_is_taken(root: Path, path: str) -> None:
     assert plan(root, write(path)).problems == ()
 
 
 def test_a_file_that_has_an_odd_name_already_can_be_edited(root: Path) -> None:
-    assert plan(root, replace("src/aux.c", "int", "long"), replace('quo"te.txt', "x", "y"), replace("-n", "x", "y")).problems == ()
+    assert (
+        plan(
+            root,
+            replace("src/aux.c", "int", "long"),
+            replace('quo"te.txt', "x", "y"),
+            replace("-n", "x", "y"),
+        ).problems
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
-    "path", ["x" * 300, "x/" * 5_000, "a\0b", "line\nend.txt", "-n", "", "~root", "C:\\x", ".git/config", "{a,b}" * 40]
+    "path",
+    [
+        "x" * 300,
+        "x/" * 5_000,
+        "a\0b",
+        "line\nend.txt",
+        "-n",
+        "",
+        "~root",
+        "C:\\x",
+        ".git/config",
+        "{a,b}" * 40,
+    ],
 )
-@pytest.mark.parametrize("capability", ["read_file", "search_code", "list_files", "git_log", "git_diff"])
-def test_whatever_path_a_model_names_it_gets_an_answer(root: Path, capability: str, path: str) -> None:
+@pytest.mark.parametrize(
+    "capability", ["read_file", "search_code", "list_files", "git_log", "git_diff"]
+)
+def test_whatever_path_a_model_names_it_gets_an_answer(
+    root: Path, capability: str, path: str
+) -> None:
     more = {"pattern": "x"} if capability == "search_code" else {}
     seen = ask(root, capability, path=path, **more)
     assert str(root) not in seen.content
@@ -250,7 +329,16 @@ def test_names_that_are_no_utf_8_are_listed_and_do_no_harm(root: Path) -> None:
 
 def test_braces_do_not_multiply_without_end() -> None:
     assert expand_braces("*.{py,toml}") == ("*.py", "*.toml")
-    assert expand_braces("{a,b}/{c,d{1,2}}") == ("a/c", "a/d1", "a/c", "a/d2", "b/c", "b/d1", "b/c", "b/d2")
+    assert expand_braces("{a,b}/{c,d{1,2}}") == (
+        "a/c",
+        "a/d1",
+        "a/c",
+        "a/d2",
+        "b/c",
+        "b/d1",
+        "b/c",
+        "b/d2",
+    )
     assert len(expand_braces("{a,b}" * 16)) == 32
     assert expand_braces("{a,b}" * 1_000) == ("{a,b}" * 1_000,)
 

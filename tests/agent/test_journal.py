@@ -1,4 +1,6 @@
-"""The journal: nothing that was answered is forgotten, nothing secret is written, and a torn line harms nobody."""
+"""The journal: nothing that was answered is forgotten, nothing secret is written, and a torn line
+harms nobody.
+"""
 
 import base64
 import json
@@ -19,8 +21,19 @@ from forge_bot.agent.redaction import redactor
 from forge_bot.errors import DiskFull
 from forge_bot.values import Usage
 
-REPLY = ModelReply(text="answer ✓", usage=Usage(calls=1, input_tokens=5, cost=Decimal("0.1")), finish=FinishReason.STOP)
-NOTE = CapabilityResult(key="1.1-x", capability="look", params="{}", status=ResultStatus.OK, content="found ✓", note="lines 1-2")
+REPLY = ModelReply(
+    text="answer ✓",
+    usage=Usage(calls=1, input_tokens=5, cost=Decimal("0.1")),
+    finish=FinishReason.STOP,
+)
+NOTE = CapabilityResult(
+    key="1.1-x",
+    capability="look",
+    params="{}",
+    status=ResultStatus.OK,
+    content="found ✓",
+    note="lines 1-2",
+)
 QUESTION = (ChatMessage(role=MessageRole.USER, text="Why?"),)
 
 
@@ -108,10 +121,18 @@ def test_a_damaged_line_in_the_middle_costs_only_itself(path: Path) -> None:
 
 
 @pytest.mark.promise("docs-secrets-struck")
-def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_what_is_used(path: Path) -> None:
+def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_what_is_used(
+    path: Path,
+) -> None:
     secret = 'sk-"quoted"\\key-1234'
     journal = Journal(path, {"ANTHROPIC_API_KEY": secret, "HOME": "/home/somebody"})
-    journal.started("a1#1", "p", "a:b", Decimal(0), (ChatMessage(role=MessageRole.USER, text=f"the key is {secret}"),))
+    journal.started(
+        "a1#1",
+        "p",
+        "a:b",
+        Decimal(0),
+        (ChatMessage(role=MessageRole.USER, text=f"the key is {secret}"),),
+    )
     reply = journal.finished("a1#1", "p", ModelReply(text=f"I saw {secret} in /home/somebody"))
     found = journal.looked("a1#1.1-x", NOTE.model_copy(update={"content": f"KEY={secret}"}))
     journal.failed("a1#2", "p", f"refused {secret}", paid=False)
@@ -140,7 +161,9 @@ def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_wh
         ("PATH", "/usr/bin:/bin", False),
     ],
 )
-def test_a_variable_is_a_secret_by_its_name_and_if_it_is_long_enough(name: str, value: str, struck: bool) -> None:
+def test_a_variable_is_a_secret_by_its_name_and_if_it_is_long_enough(
+    name: str, value: str, struck: bool
+) -> None:
     assert (value not in redactor({name: value})(f"<{value}>")) is struck
 
 
@@ -162,7 +185,8 @@ def test_lines_from_several_threads_stay_whole(path: Path) -> None:
 
 
 def test_an_entry_that_finds_no_room_leaves_no_half_of_itself(path: Path) -> None:
-    # In a process of its own, since a limit on the size of files holds for all that a process writes.
+    # In a process of its own, since a limit on the size of files holds for all that a process
+    # writes.
     code = f"""
 import resource
 from pathlib import Path
@@ -182,7 +206,11 @@ journal.finished("a1#3", "p", ModelReply(text="after"))
     assert done.stdout == "File too large\n"
     again = Journal(path, {})
     assert again.damaged == 0
-    assert [again.answered(key, "p") is not None for key in ("a1#1", "a1#2", "a1#3")] == [True, False, True]
+    assert [again.answered(key, "p") is not None for key in ("a1#1", "a1#2", "a1#3")] == [
+        True,
+        False,
+        True,
+    ]
 
 
 def test_no_question_goes_out_whose_answer_could_not_be_kept() -> None:
@@ -202,15 +230,31 @@ def test_no_question_goes_out_whose_answer_could_not_be_kept() -> None:
         quote(SECRET),
         json.dumps(SECRET),
     ],
-    ids=["plain", "base 64", "base 64 for addresses, one off", "hexadecimal", "large hexadecimal", "address", "path", "JSON"],
+    ids=[
+        "plain",
+        "base 64",
+        "base 64 for addresses, one off",
+        "hexadecimal",
+        "large hexadecimal",
+        "address",
+        "path",
+        "JSON",
+    ],
 )
 def test_a_secret_is_struck_in_every_form_that_programs_print(form: str) -> None:
     struck = redactor({"DB_PASSWORD": SECRET})(f"It is {form}.")
     assert "[DB_PASSWORD]" in struck
-    assert len(struck) < len("It is [DB_PASSWORD].") + 16, "at most the signs of base 64 that depend on their neighbours are left"
+    assert len(struck) < len("It is [DB_PASSWORD].") + 16, (
+        "at most the signs of base 64 that depend on their neighbours are left"
+    )
 
 
 def test_each_line_of_a_key_of_several_lines_is_struck() -> None:
-    key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7VJTU\n-----END KEY-----\n"
-    struck = redactor({"SIGNING_KEY": key})("first MIIEvQIBADANBgkqhkiG9w0BAQEF then AASCBKcwggSjAgEAAoIBAQC7VJTU; -----BEGIN KEY-----")
+    key = (
+        "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7VJTU\n-----END"
+        " KEY-----\n"
+    )
+    struck = redactor({"SIGNING_KEY": key})(
+        "first MIIEvQIBADANBgkqhkiG9w0BAQEF then AASCBKcwggSjAgEAAoIBAQC7VJTU; -----BEGIN KEY-----"
+    )
     assert struck == "first [SIGNING_KEY] then [SIGNING_KEY]; -----BEGIN KEY-----"

@@ -1,4 +1,6 @@
-"""A process killed in the middle of its work, and the one that goes on: the provider's own count says what was repeated."""
+"""A process killed in the middle of its work, and the one that goes on: the provider's own count
+says what was repeated.
+"""
 
 import signal
 import subprocess
@@ -15,7 +17,14 @@ ROOT = Path(__file__).parents[2]
 
 
 def worker(server: ModelServer, tmp_path: Path) -> "subprocess.Popen[str]":
-    arguments = [sys.executable, "-m", "tests.agent.worker", server.url, str(tmp_path), str(tmp_path / "journal.jsonl")]
+    arguments = [
+        sys.executable,
+        "-m",
+        "tests.agent.worker",
+        server.url,
+        str(tmp_path),
+        str(tmp_path / "journal.jsonl"),
+    ]
     return subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
@@ -23,12 +32,19 @@ def newest(question: Question) -> str:
     return str(question.body["messages"][-1]["content"])
 
 
-def test_a_process_that_is_killed_and_one_that_goes_on_ask_no_answered_question_twice(tmp_path: Path) -> None:
+def test_a_process_that_is_killed_and_one_that_goes_on_ask_no_answered_question_twice(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     with ModelServer() as server:
-        server.will(Says(explore(("read_file", {"path": "a.py"}))), Says(hangs=True), Says(document("# Report\n")))
+        server.will(
+            Says(explore(("read_file", {"path": "a.py"}))),
+            Says(hangs=True),
+            Says(document("# Report\n")),
+        )
         with worker(server, tmp_path) as first:
-            # The second question can only be there once the first answer is in the journal and the file has been read.
+            # The second question can only be there once the first answer is in the journal and the
+            # file has been read.
             assert server.wait_for(2, seconds=60)
             first.send_signal(signal.SIGKILL)
             assert first.wait(10) == -signal.SIGKILL
@@ -45,5 +61,6 @@ def test_a_process_that_is_killed_and_one_that_goes_on_ask_no_answered_question_
     assert "x = 1" in asked[1]
     assert asked[2] == asked[1]
     assert done.usage.calls == 2
-    # Two answers at 0.01; and the question under way when the process died may have been paid: 0.25 at the worst.
+    # Two answers at 0.01; and the question under way when the process died may have been paid: 0.25
+    # at the worst.
     assert done.usage.cost == Decimal("0.27")

@@ -1,4 +1,6 @@
-"""Money: the worst case is set aside before a call, and parallel calls never pass the cap together."""
+"""Money: the worst case is set aside before a call, and parallel calls never pass the cap
+together.
+"""
 
 import asyncio
 from decimal import Decimal
@@ -78,12 +80,20 @@ async def test_a_model_without_a_price_is_asked_for_nothing_and_named() -> None:
 
 @pytest.mark.parametrize(
     ("model", "listed"),
-    [("anthropic:claude-sonnet-5-5", "anthropic"), ("openai-chat:gpt-6-luna", "openai"), ("openai:gpt-6-luna", "openai")],
+    [
+        ("anthropic:claude-sonnet-5-5", "anthropic"),
+        ("openai-chat:gpt-6-luna", "openai"),
+        ("openai:gpt-6-luna", "openai"),
+    ],
 )
-def test_the_worst_case_is_the_listed_price_with_every_token_written_to_the_cache(model: str, listed: str) -> None:
+def test_the_worst_case_is_the_listed_price_with_every_token_written_to_the_cache(
+    model: str, listed: str
+) -> None:
     from genai_prices import Usage, calc_price
 
-    plain = calc_price(Usage(input_tokens=10_000, output_tokens=1_000), model.partition(":")[2], provider_id=listed).total_price
+    plain = calc_price(
+        Usage(input_tokens=10_000, output_tokens=1_000), model.partition(":")[2], provider_id=listed
+    ).total_price
     worst = worst_case(model, 10_000, 1_000)
     assert worst is not None
     assert 0 < plain <= worst <= 2 * plain

@@ -1,4 +1,6 @@
-"""Providers over real HTTP: what goes over the wire, and what becomes of everything that can come back."""
+"""Providers over real HTTP: what goes over the wire, and what becomes of everything that can come
+back.
+"""
 
 import asyncio
 import os
@@ -9,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.model_answers import AnswerKind, Explore, parse_answer
-from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, Model, ModelCall, PossiblyCharged, ReplayKey
+from forge_bot.agent.models.base import (
+    ChatMessage,
+    FinishReason,
+    MessageRole,
+    Model,
+    ModelCall,
+    PossiblyCharged,
+    ReplayKey,
+)
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.agent.prices import worst_case
@@ -29,7 +39,11 @@ from forge_bot.values import Tier
 from tests.agent.scene import document, explore
 from tests.fakes.model_server import ModelServer, Says, busy
 
-CHAT, RESPONSES, ANTHROPIC = "openai-chat:gpt-6-luna", "openai:gpt-6-luna", "anthropic:claude-sonnet-5-5"
+CHAT, RESPONSES, ANTHROPIC = (
+    "openai-chat:gpt-6-luna",
+    "openai:gpt-6-luna",
+    "anthropic:claude-sonnet-5-5",
+)
 ALL = pytest.mark.parametrize("spec", [CHAT, RESPONSES, ANTHROPIC])
 
 CONVERSATION = (
@@ -61,19 +75,28 @@ def opened(spec: str, **settings: object) -> Model:
     return open_model(spec, ProviderSettings.model_validate({"retries": 0, **settings}))
 
 
-def call(kind: AnswerKind = AnswerKind.DOCUMENT, messages: tuple[ChatMessage, ...] = CONVERSATION) -> ModelCall:
+def call(
+    kind: AnswerKind = AnswerKind.DOCUMENT, messages: tuple[ChatMessage, ...] = CONVERSATION
+) -> ModelCall:
     key = ReplayKey("analyst", "phase-1", "1.2", kind.value)
     return ModelCall(key=key, messages=messages, kind=kind, output_tokens=1_234, tier=Tier.STANDARD)
 
 
 @ALL
-async def test_a_reply_comes_back_with_its_text_tokens_and_cost(server: ModelServer, spec: str) -> None:
+async def test_a_reply_comes_back_with_its_text_tokens_and_cost(
+    server: ModelServer, spec: str
+) -> None:
     server.will(Says(document("# ✓\n"), input_tokens=1_000, cached_tokens=400, output_tokens=50))
     reply = await opened(spec).ask(call())
     assert reply.text == document("# ✓\n")
     assert reply.finish is FinishReason.STOP
     usage = reply.usage
-    assert (usage.calls, usage.input_tokens, usage.cached_tokens, usage.output_tokens) == (1, 1_000, 400, 50)
+    assert (usage.calls, usage.input_tokens, usage.cached_tokens, usage.output_tokens) == (
+        1,
+        1_000,
+        400,
+        50,
+    )
     most = worst_case(spec, 1_000, 50)
     assert usage.cost is not None
     assert most is not None
@@ -89,7 +112,11 @@ async def test_the_wire_has_the_whole_conversation_the_limit_the_cache_and_the_k
     (question,) = server.questions
     body = question.body
     assert question.key == "key-of-the-test"
-    assert 1_234 in {body.get("max_tokens"), body.get("max_completion_tokens"), body.get("max_output_tokens")}
+    assert 1_234 in {
+        body.get("max_tokens"),
+        body.get("max_completion_tokens"),
+        body.get("max_output_tokens"),
+    }
     assert "temperature" not in body
     assert "cache" in str(body)
     said = str(body.get("messages") or body.get("input")) + str(body.get("system", ""))
@@ -98,7 +125,9 @@ async def test_the_wire_has_the_whole_conversation_the_limit_the_cache_and_the_k
 
 
 @ALL
-async def test_a_long_answer_may_be_asked_for_without_streaming(server: ModelServer, spec: str) -> None:
+async def test_a_long_answer_may_be_asked_for_without_streaming(
+    server: ModelServer, spec: str
+) -> None:
     long = call().model_copy(update={"output_tokens": 100_000})
     assert (await opened(spec).ask(long)).text == document()
 
@@ -117,10 +146,18 @@ async def test_anthropic_is_held_to_the_schema_natively(server: ModelServer) -> 
     body = server.questions[0].body
     assert body["output_config"]["format"]["type"] == "json_schema"
     assert "tools" not in body
-    assert body["system"] == [{"type": "text", "text": "You analyse.", "cache_control": {"type": "ephemeral", "ttl": "5m"}}]
+    assert body["system"] == [
+        {
+            "type": "text",
+            "text": "You analyse.",
+            "cache_control": {"type": "ephemeral", "ttl": "5m"},
+        }
+    ]
 
 
-async def test_the_schema_is_the_same_on_every_turn_so_the_cached_prefix_holds(server: ModelServer) -> None:
+async def test_the_schema_is_the_same_on_every_turn_so_the_cached_prefix_holds(
+    server: ModelServer,
+) -> None:
     model = opened(ANTHROPIC)
     await model.ask(call(messages=CONVERSATION[:2]))
     await model.ask(call())
@@ -172,14 +209,18 @@ async def test_what_the_model_writes_is_given_on_unread(server: ModelServer, spe
 
 
 @ALL
-async def test_a_busy_provider_is_asked_again_by_one_layer_only(server: ModelServer, spec: str) -> None:
+async def test_a_busy_provider_is_asked_again_by_one_layer_only(
+    server: ModelServer, spec: str
+) -> None:
     server.will(busy(), Says(document()))
     assert (await opened(spec, retries=2).ask(call())).text == document()
     assert len(server.questions) == 2
 
 
 @ALL
-async def test_a_provider_that_stays_busy_is_asked_as_often_as_configured(server: ModelServer, spec: str) -> None:
+async def test_a_provider_that_stays_busy_is_asked_as_often_as_configured(
+    server: ModelServer, spec: str
+) -> None:
     server.will(busy())
     with pytest.raises(ModelUnavailable, match=r"rate limit .* after 3 attempts"):
         await opened(spec, retries=2).ask(call())
@@ -192,10 +233,18 @@ ERRORS: list[tuple[Says, type[ForgeError]]] = [
     (Says("no credit", status=402, error_type="billing_error"), ModelUnavailable),
     (Says("bad key", status=401, error_type="authentication_error"), KeyRefused),
     (Says("not yours", status=403, error_type="permission_error"), KeyRefused),
-    (Says("no such model", status=404, error_type="not_found_error", code="model_not_found"), UnknownModel),
+    (
+        Says("no such model", status=404, error_type="not_found_error", code="model_not_found"),
+        UnknownModel,
+    ),
     (Says("schema too odd", status=400, error_type="invalid_request_error"), QuestionRejected),
     (
-        Says("prompt is too long: 9 > 8", status=400, error_type="invalid_request_error", code="context_length_exceeded"),
+        Says(
+            "prompt is too long: 9 > 8",
+            status=400,
+            error_type="invalid_request_error",
+            code="context_length_exceeded",
+        ),
         ContextTooLong,
     ),
     (Says(raw="this is not JSON"), PossiblyCharged),
@@ -204,8 +253,12 @@ ERRORS: list[tuple[Says, type[ForgeError]]] = [
 
 
 @ALL
-@pytest.mark.parametrize(("says", "error"), ERRORS, ids=[f"{says.status} {says.text[:12]}" for says, _ in ERRORS])
-async def test_every_failure_of_a_provider_has_a_name_of_ours(server: ModelServer, spec: str, says: Says, error: type[ForgeError]) -> None:
+@pytest.mark.parametrize(
+    ("says", "error"), ERRORS, ids=[f"{says.status} {says.text[:12]}" for says, _ in ERRORS]
+)
+async def test_every_failure_of_a_provider_has_a_name_of_ours(
+    server: ModelServer, spec: str, says: Says, error: type[ForgeError]
+) -> None:
     server.will(says)
     with pytest.raises(error) as caught:
         await opened(spec).ask(call())
@@ -221,14 +274,18 @@ async def test_a_rejected_question_repeats_the_providers_reason(server: ModelSer
 
 
 @ALL
-async def test_a_provider_that_hangs_is_left_after_its_time_and_may_have_been_paid(server: ModelServer, spec: str) -> None:
+async def test_a_provider_that_hangs_is_left_after_its_time_and_may_have_been_paid(
+    server: ModelServer, spec: str
+) -> None:
     server.will(Says(hangs=True))
     with pytest.raises(PossiblyCharged, match="did not answer within"):
         await opened(spec, seconds=0.2).ask(call())
 
 
 @ALL
-async def test_a_provider_nobody_listens_at_is_unavailable_and_cost_nothing(server: ModelServer, spec: str) -> None:
+async def test_a_provider_nobody_listens_at_is_unavailable_and_cost_nothing(
+    server: ModelServer, spec: str
+) -> None:
     with pytest.raises(ModelUnavailable, match="connection") as caught:
         await opened(spec, base_url="http://127.0.0.1:9/v1").ask(call())
     assert not isinstance(caught.value, PossiblyCharged)
@@ -272,7 +329,10 @@ def test_a_missing_key_is_named(spec: str, variable: str, monkeypatch: pytest.Mo
 
 def test_a_local_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert open_model("openai-chat:qwen", ProviderSettings(base_url="http://127.0.0.1:1/v1")).name == "openai-chat:qwen"
+    assert (
+        open_model("openai-chat:qwen", ProviderSettings(base_url="http://127.0.0.1:1/v1")).name
+        == "openai-chat:qwen"
+    )
 
 
 @pytest.mark.parametrize(
@@ -291,7 +351,9 @@ def test_a_name_that_is_no_model_is_refused_with_what_comes_near(spec: str, said
         open_model(spec)
 
 
-@pytest.mark.parametrize(("spec", "variable"), [("ollama:qwen2.5", "OLLAMA_BASE_URL"), ("vllm:qwen2.5", "VLLM_BASE_URL")])
+@pytest.mark.parametrize(
+    ("spec", "variable"), [("ollama:qwen2.5", "OLLAMA_BASE_URL"), ("vllm:qwen2.5", "VLLM_BASE_URL")]
+)
 def test_a_server_of_ones_own_without_an_address_is_told_the_variable_to_set(
     monkeypatch: pytest.MonkeyPatch, spec: str, variable: str
 ) -> None:
@@ -302,7 +364,9 @@ def test_a_server_of_ones_own_without_an_address_is_told_the_variable_to_set(
     assert caught.value.advice.startswith(f"Set {variable} in the environment")
 
 
-async def test_ollama_is_asked_at_its_own_address(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ollama_is_asked_at_its_own_address(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OLLAMA_BASE_URL", os.environ["OPENAI_BASE_URL"])
     assert (await opened("ollama:qwen2.5").ask(call())).text == document()
     assert server.questions[0].body["model"] == "qwen2.5"
@@ -312,4 +376,6 @@ def test_the_configuration_has_no_address_as_the_documentation_says() -> None:
     with pytest.raises(BadConfig, match="one problem") as caught:
         load_config(lambda _path: "base_url: http://127.0.0.1\n", {})
     assert "there is no such key" in caught.value.details[0]
-    assert "`base_url`" not in (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    assert "`base_url`" not in (Path(__file__).parents[2] / "docs" / "models.md").read_text(
+        encoding="utf-8"
+    )

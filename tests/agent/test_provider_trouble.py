@@ -1,4 +1,6 @@
-"""Providers that misbehave on the wire: every failure ends in time, says its reason, and is repeated as often as it helps."""
+"""Providers that misbehave on the wire: every failure ends in time, says its reason, and is
+repeated as often as it helps.
+"""
 
 import json
 import socket
@@ -7,22 +9,47 @@ from email.utils import formatdate
 
 import pytest
 
-from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelReply, PossiblyCharged
+from forge_bot.agent.models.base import (
+    ChatMessage,
+    FinishReason,
+    MessageRole,
+    ModelReply,
+    PossiblyCharged,
+)
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
-from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
+from forge_bot.errors import (
+    ContextTooLong,
+    ForgeError,
+    KeyRefused,
+    ModelUnavailable,
+    QuestionRejected,
+    UnknownModel,
+)
 from forge_bot.remedies import CheckKey
 from forge_bot.runs.clock import now
 from tests.agent.scene import document
 from tests.agent.test_provider import call
-from tests.fakes.broken_server import Act, BrokenServer, cuts, cuts_a_chunk, hangs, leaves, replies, resets, trickles
+from tests.fakes.broken_server import (
+    Act,
+    BrokenServer,
+    cuts,
+    cuts_a_chunk,
+    hangs,
+    leaves,
+    replies,
+    resets,
+    trickles,
+)
 
 SPEC = "openai-chat:gpt-6-luna"
 
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key; and the library behind the provider is imported, so that no test takes the time of that for its own."""
+    """A key; and the library behind the provider is imported, so that no test takes the time of
+    that for its own.
+    """
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-test")
     open_model(SPEC)
 
@@ -34,7 +61,13 @@ def answer(text: str = "", **different: object) -> bytes:
         "object": "chat.completion",
         "created": 1_790_000_000,
         "model": "gpt-6-luna",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text or document()}, "finish_reason": "stop"}],
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text or document()},
+                "finish_reason": "stop",
+            }
+        ],
         "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
     }
     return json.dumps({**body, **different}).encode()
@@ -64,9 +97,16 @@ async def test_an_attempt_has_its_time_from_first_byte_to_last(act: Act) -> None
 
 @pytest.mark.parametrize(
     ("act", "said"),
-    [(leaves, "disconnected"), (resets, "reset by peer"), (cuts, "closed connection"), (cuts_a_chunk, "closed connection")],
+    [
+        (leaves, "disconnected"),
+        (resets, "reset by peer"),
+        (cuts, "closed connection"),
+        (cuts_a_chunk, "closed connection"),
+    ],
 )
-async def test_a_lost_connection_is_tried_again_and_then_told_with_its_reason(act: Act, said: str) -> None:
+async def test_a_lost_connection_is_tried_again_and_then_told_with_its_reason(
+    act: Act, said: str
+) -> None:
     error, count = await failed(act, retries=1)
     assert isinstance(error, PossiblyCharged)
     assert said in error.message
@@ -76,7 +116,9 @@ async def test_a_lost_connection_is_tried_again_and_then_told_with_its_reason(ac
 
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 529])
 async def test_a_server_that_fails_once_and_is_good_again_goes_unnoticed(status: int) -> None:
-    with BrokenServer([replies(status, b"<html>", "retry-after: 0.01"), replies(200, answer())]) as server:
+    with BrokenServer(
+        [replies(status, b"<html>", "retry-after: 0.01"), replies(200, answer())]
+    ) as server:
         assert (await ask(server, retries=4)).text == document()
     assert server.count == 2
 
@@ -104,7 +146,8 @@ async def test_a_wait_the_provider_asks_for_is_kept() -> None:
         ("604800", "7 days"),
         (formatdate(now().timestamp() + 30 * 86_400, usegmt=True), "30 days"),
     ],
-    # Written out: a date in the name of a test would be another one in each process that collects it.
+    # Written out: a date in the name of a test would be another one in each process that collects
+    # it.
     ids=["an hour", "a day", "a week", "a date"],
 )
 async def test_nobody_sits_through_a_long_wait_it_is_told(header: str, said: str) -> None:
@@ -129,14 +172,19 @@ async def test_nobody_listening_is_told_with_the_reason_and_costs_nothing() -> N
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     model = open_model(SPEC, ProviderSettings(base_url=f"http://127.0.0.1:{port}/v1", retries=1))
-    with pytest.raises(ModelUnavailable, match=r"No connection .* after 2 attempts: .*Connection refused") as caught:
+    with pytest.raises(
+        ModelUnavailable, match=r"No connection .* after 2 attempts: .*Connection refused"
+    ) as caught:
         await model.ask(call())
     assert type(caught.value) is ModelUnavailable
 
 
 async def test_a_server_that_speaks_no_tls_is_told_as_that() -> None:
     with BrokenServer([leaves]) as server:
-        model = open_model(SPEC, ProviderSettings(base_url=server.url.replace("http:", "https:"), seconds=2, retries=0))
+        model = open_model(
+            SPEC,
+            ProviderSettings(base_url=server.url.replace("http:", "https:"), seconds=2, retries=0),
+        )
         with pytest.raises(ModelUnavailable, match="No connection"):
             await model.ask(call())
 
@@ -151,16 +199,38 @@ async def test_an_address_that_is_none_is_told_as_that(url: str) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "error", "said"),
     [
-        (401, b'{"error": {"message": "wrong key"}}', KeyRefused, "does not accept the key in OPENAI_API_KEY: wrong key"),
-        (403, b'{"error": {"message": "not for you"}}', KeyRefused, "does not accept the key in OPENAI_API_KEY: not for you"),
-        (404, b'{"error": {"message": "no", "code": "model_not_found"}}', UnknownModel, "knows no model openai-chat:gpt-6-luna"),
+        (
+            401,
+            b'{"error": {"message": "wrong key"}}',
+            KeyRefused,
+            "does not accept the key in OPENAI_API_KEY: wrong key",
+        ),
+        (
+            403,
+            b'{"error": {"message": "not for you"}}',
+            KeyRefused,
+            "does not accept the key in OPENAI_API_KEY: not for you",
+        ),
+        (
+            404,
+            b'{"error": {"message": "no", "code": "model_not_found"}}',
+            UnknownModel,
+            "knows no model openai-chat:gpt-6-luna",
+        ),
         (404, b"<html>nginx</html>", UnknownModel, "knows no model openai-chat:gpt-6-luna"),
         (400, b'{"error": {"message": "odd schema"}}', QuestionRejected, "odd schema"),
         (413, b"<html>too large</html>", ForgeError, "openai-chat:gpt-6-luna"),
-        (400, b'{"error": {"message": "long", "code": "context_length_exceeded"}}', ContextTooLong, "agent.prompt_tokens"),
+        (
+            400,
+            b'{"error": {"message": "long", "code": "context_length_exceeded"}}',
+            ContextTooLong,
+            "agent.prompt_tokens",
+        ),
     ],
 )
-async def test_what_asking_again_cannot_mend_is_asked_once(status: int, body: bytes, error: type[ForgeError], said: str) -> None:
+async def test_what_asking_again_cannot_mend_is_asked_once(
+    status: int, body: bytes, error: type[ForgeError], said: str
+) -> None:
     caught, count = await failed(replies(status, body), retries=4)
     assert isinstance(caught, error)
     assert said in caught.message
@@ -174,8 +244,30 @@ async def test_a_key_that_is_refused_is_named_in_the_way_out() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"<html>", answer()[:80], b"null", b"[]", b"{}", answer(choices=[]), answer(choices=None), answer(usage={}), b"\xff\xfe"],
-    ids=["nothing", "html", "truncated", "null", "list", "empty", "no choice", "null choice", "usage without counts", "no text"],
+    [
+        b"",
+        b"<html>",
+        answer()[:80],
+        b"null",
+        b"[]",
+        b"{}",
+        answer(choices=[]),
+        answer(choices=None),
+        answer(usage={}),
+        b"\xff\xfe",
+    ],
+    ids=[
+        "nothing",
+        "html",
+        "truncated",
+        "null",
+        "list",
+        "empty",
+        "no choice",
+        "null choice",
+        "usage without counts",
+        "no text",
+    ],
 )
 async def test_a_body_that_is_no_answer_is_perhaps_paid_and_not_asked_again(body: bytes) -> None:
     error, count = await failed(replies(200, body), retries=4)
@@ -194,7 +286,9 @@ async def test_a_body_that_is_no_answer_is_perhaps_paid_and_not_asked_again(body
     ],
     ids=["missing", "zero", "negative", "giant"],
 )
-async def test_counts_that_cannot_be_true_are_estimated_so_that_the_budget_holds(usage: object) -> None:
+async def test_counts_that_cannot_be_true_are_estimated_so_that_the_budget_holds(
+    usage: object,
+) -> None:
     with BrokenServer([replies(200, answer(usage=usage))]) as server:
         counted = (await ask(server)).usage
     assert 0 < counted.input_tokens < 10_000
@@ -220,7 +314,9 @@ async def test_an_answer_of_fifty_megabytes_is_cut_and_sent_back_as_too_long() -
     ],
 )
 async def test_why_a_model_stopped_is_understood(finish: str, seen: FinishReason) -> None:
-    choices = [{"index": 0, "message": {"role": "assistant", "content": "x"}, "finish_reason": finish}]
+    choices = [
+        {"index": 0, "message": {"role": "assistant", "content": "x"}, "finish_reason": finish}
+    ]
     with BrokenServer([replies(200, answer(choices=choices))]) as server:
         assert (await ask(server)).finish is seen
 

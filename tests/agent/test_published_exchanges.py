@@ -1,8 +1,9 @@
-"""Providers over exchanges in the shapes that they publish, through the real adapter, with the network blocked.
+"""Providers over exchanges in the shapes that they publish, through the real adapter, with the
+network blocked.
 
-Chat completions: https://platform.openai.com/docs/api-reference/chat/object
-Responses: https://platform.openai.com/docs/api-reference/responses/object
-Messages: https://docs.claude.com/en/api/messages, and its errors: https://docs.claude.com/en/api/errors
+Chat completions: https://platform.openai.com/docs/api-reference/chat/object Responses:
+https://platform.openai.com/docs/api-reference/responses/object Messages:
+https://docs.claude.com/en/api/messages, and its errors: https://docs.claude.com/en/api/errors
 """
 
 from collections.abc import Generator
@@ -19,7 +20,11 @@ from tests.agent.scene import document
 from tests.agent.test_provider import call, opened
 
 PUBLISHED = Path(__file__).parent / "cassettes" / "published"
-SPECS = {"chat": "openai-chat:gpt-6-luna", "responses": "openai:gpt-6-luna", "messages": "anthropic:claude-sonnet-5-5"}
+SPECS = {
+    "chat": "openai-chat:gpt-6-luna",
+    "responses": "openai:gpt-6-luna",
+    "messages": "anthropic:claude-sonnet-5-5",
+}
 pytestmark = pytest.mark.block_network(allowed_hosts=["nobody.invalid"])
 
 
@@ -35,14 +40,18 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def replayed(name: str) -> Generator[Any]:
     player: Any = vcr
     played: AbstractContextManager[Any] = player.use_cassette(
-        str(PUBLISHED / f"{name}.yaml"), record_mode="none", match_on=["method", "scheme", "host", "path"]
+        str(PUBLISHED / f"{name}.yaml"),
+        record_mode="none",
+        match_on=["method", "scheme", "host", "path"],
     )
     with played as cassette:
         yield cassette
 
 
 @pytest.mark.parametrize("name", SPECS)
-async def test_what_a_provider_publishes_is_understood_from_an_answer_to_a_refused_key(name: str) -> None:
+async def test_what_a_provider_publishes_is_understood_from_an_answer_to_a_refused_key(
+    name: str,
+) -> None:
     model = opened(SPECS[name], retries=1)
     with replayed(name) as cassette:
         answer = await model.ask(call())
@@ -52,7 +61,9 @@ async def test_what_a_provider_publishes_is_understood_from_an_answer_to_a_refus
         assert (await model.ask(call())).finish is FinishReason.LENGTH
         assert (await model.ask(call())).finish is FinishReason.REFUSAL
         assert cassette.play_count == 3
-        assert (await model.ask(call())).text == document("# ✓\n"), "what was too much is asked once more"
+        assert (await model.ask(call())).text == document("# ✓\n"), (
+            "what was too much is asked once more"
+        )
         assert cassette.play_count == 5
         with pytest.raises(KeyRefused):
             await model.ask(call())
@@ -62,7 +73,10 @@ async def test_what_a_provider_publishes_is_understood_from_an_answer_to_a_refus
 @pytest.mark.parametrize("name", SPECS)
 async def test_what_stands_in_no_cassette_is_not_asked_of_the_network(name: str) -> None:
     other = next(each for each in SPECS if each != name)
-    with replayed(other), pytest.raises(Exception, match=r"(?s)play back this request|[Cc]onnection"):
+    with (
+        replayed(other),
+        pytest.raises(Exception, match=r"(?s)play back this request|[Cc]onnection"),
+    ):
         await opened(SPECS[name], retries=0).ask(call())
 
 

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.model_answers import AnswerKind
-from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelCall, ModelReply, ReplayKey
+from forge_bot.agent.models.base import (
+    ChatMessage,
+    FinishReason,
+    MessageRole,
+    ModelCall,
+    ModelReply,
+    ReplayKey,
+)
 from forge_bot.agent.models.open_model import open_model, open_tiers
 from forge_bot.agent.models.recorded import Recorder, Replayer
 from forge_bot.agent.models.scripted import Scripted
@@ -16,7 +23,13 @@ from forge_bot.values import Tier, Usage
 from tests.agent.scene import Speaker, document, explore
 
 
-def call(round_text: str = "1.1", *, agent: str = "analyst", text: str = "Why?", kind: AnswerKind = AnswerKind.DOCUMENT) -> ModelCall:
+def call(
+    round_text: str = "1.1",
+    *,
+    agent: str = "analyst",
+    text: str = "Why?",
+    kind: AnswerKind = AnswerKind.DOCUMENT,
+) -> ModelCall:
     return ModelCall(
         key=ReplayKey(agent, "phase-1", round_text, kind.value),
         messages=(ChatMessage(role=MessageRole.USER, text=text),),
@@ -52,7 +65,9 @@ async def test_a_script_answers_by_key_and_may_write_answers_as_data(tmp_path: P
     assert (await model.ask(call("1.2", agent="architect"))).text == "for everybody else"
 
 
-async def test_the_exchange_that_names_most_of_the_key_answers_and_among_equals_the_last(tmp_path: Path) -> None:
+async def test_the_exchange_that_names_most_of_the_key_answers_and_among_equals_the_last(
+    tmp_path: Path,
+) -> None:
     path = script(
         tmp_path,
         """
@@ -91,7 +106,9 @@ async def test_a_script_can_refuse_be_cut_off_and_be_unavailable(tmp_path: Path)
 @pytest.mark.promise("docs-replay")
 async def test_a_question_without_an_answer_names_its_key_and_what_there_is(tmp_path: Path) -> None:
     model = Scripted(script(tmp_path, '- {agent: architect, round: "1.1", answer: x}'))
-    with pytest.raises(RecordExhausted, match=r"no answer for analyst phase-1 1\.1 document") as caught:
+    with pytest.raises(
+        RecordExhausted, match=r"no answer for analyst phase-1 1\.1 document"
+    ) as caught:
         await model.ask(call())
     assert caught.value.details == ("It has answers for:", "architect * 1.1 *")
 
@@ -107,7 +124,9 @@ async def test_a_question_without_an_answer_names_its_key_and_what_there_is(tmp_
         ("a.jsonl", "\x00\n{}", "line 1 is not JSON"),
     ],
 )
-def test_a_file_that_is_no_record_is_refused_with_the_place(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_a_file_that_is_no_record_is_refused_with_the_place(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
     with pytest.raises(BadRecord, match=said):
         Scripted(script(tmp_path, text, name))
 
@@ -119,7 +138,10 @@ def test_a_file_that_is_not_there_is_a_bad_record(tmp_path: Path) -> None:
 
 async def test_what_is_recorded_replays_for_nothing(tmp_path: Path) -> None:
     usage = Usage(calls=1, input_tokens=70, output_tokens=9, cost=Decimal("0.02"), model="m-1")
-    said = [ModelReply(text=explore(), usage=usage), ModelReply(text=document("# ✓\n"), usage=usage, finish=FinishReason.LENGTH)]
+    said = [
+        ModelReply(text=explore(), usage=usage),
+        ModelReply(text=document("# ✓\n"), usage=usage, finish=FinishReason.LENGTH),
+    ]
     recorder = Recorder(Speaker(said, name="a:b"), tmp_path / "deep" / "run.jsonl")
     assert recorder.name == "a:b"
     live = [await recorder.ask(call("1.1")), await recorder.ask(call("1.2"))]
@@ -134,7 +156,9 @@ async def test_what_is_recorded_replays_for_nothing(tmp_path: Path) -> None:
 async def test_a_record_is_a_script(tmp_path: Path) -> None:
     recorder = Recorder(Speaker([document()], name="a:b"), tmp_path / "run.jsonl")
     await recorder.ask(call())
-    assert (await open_model(f"scripted:{tmp_path / 'run.jsonl'}").ask(call(text="Another question"))).text == document()
+    assert (
+        await open_model(f"scripted:{tmp_path / 'run.jsonl'}").ask(call(text="Another question"))
+    ).text == document()
 
 
 @pytest.mark.promise("docs-replay")
@@ -167,7 +191,9 @@ async def test_a_recorder_that_died_in_its_last_line_leaves_a_record(tmp_path: P
 
 
 async def test_a_call_that_failed_is_not_recorded(tmp_path: Path) -> None:
-    recorder = Recorder(Speaker([ModelUnavailable("down"), document()], name="a:b"), tmp_path / "run.jsonl")
+    recorder = Recorder(
+        Speaker([ModelUnavailable("down"), document()], name="a:b"), tmp_path / "run.jsonl"
+    )
     with pytest.raises(ModelUnavailable):
         await recorder.ask(call())
     await recorder.ask(call())

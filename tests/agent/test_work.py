@@ -16,9 +16,20 @@ from forge_bot.agent.journal import Journal
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Document, Work
 from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PossiblyCharged
-from forge_bot.agent.progress_events import AnswerRejected, ModelAnswered, ModelAsked, RequestStarted
+from forge_bot.agent.progress_events import (
+    AnswerRejected,
+    ModelAnswered,
+    ModelAsked,
+    RequestStarted,
+)
 from forge_bot.engine.budget import Budget
-from forge_bot.errors import ContextTooLong, KeyRefused, ModelUnavailable, QuestionRejected, RecordExhausted
+from forge_bot.errors import (
+    ContextTooLong,
+    KeyRefused,
+    ModelUnavailable,
+    QuestionRejected,
+    RecordExhausted,
+)
 from forge_bot.values import Usage
 from tests.agent.scene import Library, Room, Speaker, assignment, document, explore, priced, seen
 
@@ -91,7 +102,9 @@ async def test_what_never_passes_its_check_is_kept_for_a_person(room: Room) -> N
     assert "It is thin." in done.message
 
 
-async def test_one_capability_that_breaks_stops_neither_its_siblings_nor_the_work(room: Room) -> None:
+async def test_one_capability_that_breaks_stops_neither_its_siblings_nor_the_work(
+    room: Room,
+) -> None:
     def look(wanted: CapabilityRequest) -> CapabilityResult:
         if wanted.capability == "look":
             raise ZeroDivisionError("boom")
@@ -144,7 +157,9 @@ async def test_requests_of_one_turn_are_looked_up_side_by_side(room: Room) -> No
         (ContextTooLong("Too long."), StopReason.CONTEXT_WINDOW),
     ],
 )
-async def test_a_provider_that_fails_is_a_stop_reason_and_costs_nothing(room: Room, error: Exception, reason: StopReason) -> None:
+async def test_a_provider_that_fails_is_a_stop_reason_and_costs_nothing(
+    room: Room, error: Exception, reason: StopReason
+) -> None:
     room.ledger = priced("1.00", "0.30")
     done = await room.work(Speaker([paid(LOOK, "0.01"), error]))
     assert (done.stop, done.message) == (reason, str(error))
@@ -160,7 +175,9 @@ async def test_a_question_whose_answer_was_lost_counts_at_its_worst(room: Room) 
 
 
 @pytest.mark.parametrize("error", [KeyRefused("No."), RecordExhausted("Nothing for it.")])
-async def test_what_no_model_can_mend_is_raised_and_leaves_no_reservation(room: Room, error: Exception) -> None:
+async def test_what_no_model_can_mend_is_raised_and_leaves_no_reservation(
+    room: Room, error: Exception
+) -> None:
     room.ledger = priced("1.00", "0.30")
     with pytest.raises(type(error)):
         await room.work(Speaker([error]))
@@ -217,30 +234,48 @@ async def test_secrets_are_struck_out_of_what_the_model_is_shown(room: Room) -> 
 async def test_the_journal_holds_every_message_once(room: Room) -> None:
     model = Speaker([LOOK, "no json", document()])
     await room.work(model)
-    started = [json.loads(line) for line in room.path.read_text().splitlines() if '"started"' in line]
+    started = [
+        json.loads(line) for line in room.path.read_text().splitlines() if '"started"' in line
+    ]
     kept = [message["text"] for line in started for message in line["messages"]]
     assert kept == [message.text for message in model.calls[-1].messages]
 
 
-async def resumed(room: Room, lines: Sequence[bytes], says: Sequence[str]) -> tuple[object, list[str], list[str]]:
-    """The end of work that goes on from these journal lines, and what was asked and looked up again."""
+async def resumed(
+    room: Room, lines: Sequence[bytes], says: Sequence[str]
+) -> tuple[object, list[str], list[str]]:
+    """The end of work that goes on from these journal lines, and what was asked and looked up
+    again.
+    """
     room.path.write_bytes(b"".join(lines))
     by_turn = {f"1.{turn}": text for turn, text in enumerate(says, 1)}
 
     class ByKey(Speaker):
         async def ask(self, call: ModelCall) -> ModelReply:
             self.calls.append(call)
-            return ModelReply(text=by_turn[call.key.round], usage=Usage(input_tokens=100, output_tokens=10))
+            return ModelReply(
+                text=by_turn[call.key.round], usage=Usage(input_tokens=100, output_tokens=10)
+            )
 
     model, room.library = ByKey([]), Library()
     done = await room.work(model)
-    said = [message.text for message in model.calls[-1].messages if message.role is MessageRole.USER] if model.calls else []
+    said = (
+        [message.text for message in model.calls[-1].messages if message.role is MessageRole.USER]
+        if model.calls
+        else []
+    )
     assert len(said) == len(set(said))
-    return (done.stop, done.answer, done.usage), [call.key.round for call in model.calls], room.library.asked
+    return (
+        (done.stop, done.answer, done.usage),
+        [call.key.round for call in model.calls],
+        room.library.asked,
+    )
 
 
 @pytest.mark.promise("cli-nothing-lost")
-async def test_work_killed_after_any_line_of_its_journal_ends_the_same_and_repeats_nothing(room: Room) -> None:
+async def test_work_killed_after_any_line_of_its_journal_ends_the_same_and_repeats_nothing(
+    room: Room,
+) -> None:
     says = [LOOK, explore(("look", {"at": 2})), explore(), document("# Report\n")]
     whole, asked, looked = await resumed(room, [], says)
     assert (asked, len(looked)) == (["1.1", "1.2", "1.3", "1.4"], 3)
@@ -257,7 +292,9 @@ async def test_work_killed_after_any_line_of_its_journal_ends_the_same_and_repea
         assert len(looked_again) + len(found) == 3
 
 
-async def test_what_a_dead_process_may_have_spent_counts_against_the_cap_of_the_next(room: Room) -> None:
+async def test_what_a_dead_process_may_have_spent_counts_against_the_cap_of_the_next(
+    room: Room,
+) -> None:
     Journal(room.path, {}).started("a1#1", "p", "a:b", Decimal("0.30"), ())
     room.ledger = priced("0.50", "0.30")
     done = await room.work(Speaker([paid(document(), "0.01")]))
@@ -275,8 +312,12 @@ async def test_another_prompt_under_the_same_key_is_asked_anew(room: Room) -> No
 
 async def test_tasks_side_by_side_share_one_cap_and_one_journal(room: Room) -> None:
     room.ledger = priced("1.00", "0.40")
-    models = {f"T{number}": Speaker([paid(LOOK, "0.05"), paid(document(), "0.05")]) for number in range(4)}
-    done = await asyncio.gather(*(room.work(model, assignment(task=task)) for task, model in models.items()))
+    models = {
+        f"T{number}": Speaker([paid(LOOK, "0.05"), paid(document(), "0.05")]) for number in range(4)
+    }
+    done = await asyncio.gather(
+        *(room.work(model, assignment(task=task)) for task, model in models.items())
+    )
     assert [item.stop for item in done] == [StopReason.ANSWERED] * 4
     assert room.ledger.budget == Budget(cap=Decimal("1.00"), spent=Decimal("0.40"))
     assert Journal(room.path, {}).damaged == 0
@@ -289,7 +330,9 @@ RUN = explore(("look", {"at": 1}))
 
 
 @pytest.mark.parametrize("running", [(), ("look",)], ids=["reading", "running"])
-async def test_a_request_that_never_comes_back_ends_at_its_deadline(room: Room, running: tuple[str, ...]) -> None:
+async def test_a_request_that_never_comes_back_ends_at_its_deadline(
+    room: Room, running: tuple[str, ...]
+) -> None:
     release = threading.Event()
 
     def look(wanted: CapabilityRequest) -> CapabilityResult:
@@ -298,7 +341,9 @@ async def test_a_request_that_never_comes_back_ends_at_its_deadline(room: Room, 
 
     room.library = Library(look)
     model = Speaker([RUN, document()])
-    given = assignment(limits=WorkLimits(lookup_seconds=0.05, command_seconds=0.05)).model_copy(update={"running": running})
+    given = assignment(limits=WorkLimits(lookup_seconds=0.05, command_seconds=0.05)).model_copy(
+        update={"running": running}
+    )
     try:
         done = await room.work(model, given)
     finally:
@@ -321,7 +366,9 @@ async def test_a_request_that_runs_commands_is_in_the_journal_before_it_happens(
 
     room.library = Library(look)
     given = assignment().model_copy(update={"running": ("look",)})
-    await room.work(Speaker([explore(("look", {"at": 1}), ("read_file", {"path": "a.py"})), document()]), given)
+    await room.work(
+        Speaker([explore(("look", {"at": 1}), ("read_file", {"path": "a.py"})), document()]), given
+    )
     before = {line["capability"] for line in map(json.loads, lines) if line["entry"] == "begun"}
     assert before == {"look"}
 

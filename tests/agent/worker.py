@@ -1,6 +1,8 @@
-"""A process that puts a model to work, to be killed: `python -m tests.agent.worker URL REPOSITORY JOURNAL`.
+"""A process that puts a model to work, to be killed: `python -m tests.agent.worker URL REPOSITORY
+JOURNAL`.
 
-It speaks to the provider by hand, since a process that is killed and started again should start quickly.
+It speaks to the provider by hand, since a process that is killed and started again should start
+quickly.
 """
 
 import asyncio
@@ -33,13 +35,16 @@ class OverHttp:
         messages = [{"role": item.role.value, "content": item.text} for item in call.messages]
         body = json.dumps({"model": "gpt-6-luna", "messages": messages}).encode()
         # The address is the test's own server on loopback.
-        request = Request(f"{self._url}/v1/chat/completions", body, {"content-type": "application/json"})  # noqa: S310
+        url, headers = f"{self._url}/v1/chat/completions", {"content-type": "application/json"}
+        request = Request(url, body, headers)  # noqa: S310
 
         def send() -> str:
             with urlopen(request, timeout=60) as response:  # noqa: S310 - the same address
                 return json.loads(response.read())["choices"][0]["message"]["content"]
 
-        return ModelReply(text=await asyncio.to_thread(send), usage=Usage(input_tokens=100, cost=Decimal("0.01")))
+        return ModelReply(
+            text=await asyncio.to_thread(send), usage=Usage(input_tokens=100, cost=Decimal("0.01"))
+        )
 
 
 async def main(url: str, repository: Path, journal: Path) -> WorkResult:
@@ -56,4 +61,6 @@ async def main(url: str, repository: Path, journal: Path) -> WorkResult:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(asyncio.run(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))).model_dump_json())
+    sys.stdout.write(
+        asyncio.run(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))).model_dump_json()
+    )

@@ -24,9 +24,18 @@ def decision() -> Decision:
 def said_at_the_gate() -> list[str]:
     """What the gate answers by itself, before anything is installed."""
     role = Denied(DenyReason.ROLE, "@mallory has the role read; write is needed", "mallory")
-    unverified = Denied(DenyReason.UNVERIFIED, "the role of @ann could not be found out: GitHub answered 500", "ann")
-    edited = Denied(DenyReason.EDITED, "the comment was edited, so it is not clear who wrote what; write it anew")
-    mistyped = tuple(each for each in parse("/aprove\n/approve", "/forge", bare=True) if isinstance(each, Mistyped))
+    unverified = Denied(
+        DenyReason.UNVERIFIED, "the role of @ann could not be found out: GitHub answered 500", "ann"
+    )
+    edited = Denied(
+        DenyReason.EDITED,
+        "the comment was edited, so it is not clear who wrote what; write it anew",
+    )
+    mistyped = tuple(
+        each
+        for each in parse("/aprove\n/approve", "/forge", bare=True)
+        if isinstance(each, Mistyped)
+    )
     return [
         messages.beginning(LINKS.job, 42),
         *(messages.refusal(each, Role.WRITE, "/forge") for each in (role, unverified, edited)),
@@ -50,24 +59,46 @@ def every_reply() -> list[CommentReply]:
         command_replies.asked_for_status(works),
         command_replies.asked_for_cost(works),
         command_replies.resumed(works, by="ann"),
-        command_replies.cannot(COMMANDS, ReportRejected("The request has not changed.", hint="Edit the issue first.")),
+        command_replies.cannot(
+            COMMANDS, ReportRejected("The request has not changed.", hint="Edit the issue first.")
+        ),
         command_replies.answered("Because `rota` counts days from the first."),
         command_replies.fixing(works, checks=["test", "lint"], round_=1, most=2),
         command_replies.no_fix(scene.delivered(), checks=["deploy: cancelled"]),
-        command_replies.pull_request_by_hand(works, url="https://github.com/octo/rota/compare/main...x", said="not allowed"),
+        command_replies.pull_request_by_hand(
+            works, url="https://github.com/octo/rota/compare/main...x", said="not allowed"
+        ),
         command_replies.used_up(COMMANDS),
         failure_replies.key_missing(LINKS, COMMANDS, secret="ANTHROPIC_API_KEY"),
-        failure_replies.key_refused(LINKS, COMMANDS, provider="Anthropic", secret="ANTHROPIC_API_KEY"),
+        failure_replies.key_refused(
+            LINKS, COMMANDS, provider="Anthropic", secret="ANTHROPIC_API_KEY"
+        ),
         failure_replies.rate_limited(COMMANDS, provider="Anthropic", until="in 14 minutes"),
         failure_replies.credit_used_up(COMMANDS, provider="Anthropic"),
         failure_replies.model_down(
-            COMMANDS, provider="The model", said="The provider of `anthropic:x` failed, after 5 attempts: overloaded"
+            COMMANDS,
+            provider="The model",
+            said="The provider of `anthropic:x` failed, after 5 attempts: overloaded",
         ),
-        failure_replies.not_taken(LINKS, COMMANDS, what="the comment with the question", said="Validation Failed: body is too long"),
+        failure_replies.not_taken(
+            LINKS,
+            COMMANDS,
+            what="the comment with the question",
+            said="Validation Failed: body is too long",
+        ),
         failure_replies.github_limited(COMMANDS, seconds=3000),
-        failure_replies.branch_protected(LINKS, COMMANDS, branch="feature/42-rota-next", said="GH013: Repository rule violations found"),
-        failure_replies.may_not_push(LINKS, COMMANDS, said="Permission to octo/rota.git denied to github-actions[bot]"),
-        failure_replies.workflow_files(LINKS, COMMANDS, files=(".github/workflows/ci.yml",), patch="held-1.patch"),
+        failure_replies.branch_protected(
+            LINKS,
+            COMMANDS,
+            branch="feature/42-rota-next",
+            said="GH013: Repository rule violations found",
+        ),
+        failure_replies.may_not_push(
+            LINKS, COMMANDS, said="Permission to octo/rota.git denied to github-actions[bot]"
+        ),
+        failure_replies.workflow_files(
+            LINKS, COMMANDS, files=(".github/workflows/ci.yml",), patch="held-1.patch"
+        ),
         failure_replies.checks_wait(pull_request="https://github.com/lighthouse/rota/pull/57"),
         failure_replies.comment_deleted(what="the comment with my progress"),
         failure_replies.issue_locked(LINKS),
@@ -75,15 +106,25 @@ def every_reply() -> list[CommentReply]:
         failure_replies.issue_gone(LINKS),
         failure_replies.label_removed(COMMANDS, label="forge"),
         failure_replies.repository_renamed(COMMANDS, old="lighthouse/rota", new="lighthouse/duty"),
-        failure_replies.request_edited(LINKS, COMMANDS, comments=[f"{LINKS.repository}/issues/42#issuecomment-900001"]),
+        failure_replies.request_edited(
+            LINKS, COMMANDS, comments=[f"{LINKS.repository}/issues/42#issuecomment-900001"]
+        ),
         failure_replies.edited_since(command="/refresh"),
-        failure_replies.label_ignored(COMMANDS, labels=[("forge:auto", "mallory"), ("forge:S", "")], role="write"),
-        failure_replies.asked_too_much(COMMANDS, notes=["The task asks for workflow files (.github/workflows/ci.yml)."]),
+        failure_replies.label_ignored(
+            COMMANDS, labels=[("forge:auto", "mallory"), ("forge:S", "")], role="write"
+        ),
+        failure_replies.asked_too_much(
+            COMMANDS, notes=["The task asks for workflow files (.github/workflows/ci.yml)."]
+        ),
         failure_replies.workflow_push_refused(
-            LINKS, COMMANDS, said="refusing to allow a GitHub App to update workflow `.github/workflows/ci.yml`"
+            LINKS,
+            COMMANDS,
+            said="refusing to allow a GitHub App to update workflow `.github/workflows/ci.yml`",
         ),
         failure_replies.cancelled(COMMANDS),
         failure_replies.no_sandbox(LINKS, COMMANDS),
-        failure_replies.failed(NoTestCommand("No way to test this repository was found."), LINKS, COMMANDS),
+        failure_replies.failed(
+            NoTestCommand("No way to test this repository was found."), LINKS, COMMANDS
+        ),
         failure_replies.unexpected(LINKS, COMMANDS),
     ]

@@ -1,4 +1,6 @@
-"""A stage that is set once and brought back as it was: tests that begin at the same point share the jobs that led there."""
+"""A stage that is set once and brought back as it was: tests that begin at the same point share the
+jobs that led there.
+"""
 
 import shutil
 from copy import copy, deepcopy
@@ -11,12 +13,15 @@ from tests.bot.stage import Job, Stage
 from tests.fakes.github.faults import Faults
 
 _WORLD = ("clock", "users", "tokens", "repositories", "actions", "nobody", "_ids", "exchanges")
-"""What of a GitHub changes while it is used. Its address stays, for it stands in documents on the run's branch."""
+"""What of a GitHub changes while it is used. Its address stays, for it stands in documents on the
+run's branch."""
 
 
 @dataclass
 class Kept:
-    """A stage as it stood after some jobs. No process that speaks to its GitHub may outlive a test."""
+    """A stage as it stood after some jobs. No process that speaks to its GitHub may outlive a
+    test.
+    """
 
     stage: Stage
     jobs: tuple[Job, ...]
@@ -30,7 +35,9 @@ class Kept:
         shutil.copytree(hub.folder, self._code, symlinks=True)
 
     def again(self, folder: Path) -> Stage:
-        """The same stage, whatever was done on it since, now; jobs from now on have their machines in `folder`."""
+        """The same stage, whatever was done on it since, now; jobs from now on have their machines
+        in `folder`.
+        """
         hub = self.stage.hub
         shutil.rmtree(hub.folder)
         shutil.copytree(self._code, hub.folder, symlinks=True)

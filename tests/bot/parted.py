@@ -1,4 +1,6 @@
-"""A stage on which hearing, working and publishing are jobs on machines of their own, each with no more than it needs."""
+"""A stage on which hearing, working and publishing are jobs on machines of their own, each with no
+more than it needs.
+"""
 
 import shutil
 import subprocess
@@ -40,20 +42,39 @@ class Parted(Stage):
             log += worked + published
         return Job(found["result"], code, log, "")
 
-    def _part(self, words: tuple[str, ...], handed: str, permissions: Mapping[str, str]) -> tuple[int, str, str]:
+    def _part(
+        self, words: tuple[str, ...], handed: str, permissions: Mapping[str, str]
+    ) -> tuple[int, str, str]:
         """One part on a machine without anything; what it says, and what it hands over."""
         environ, folder = self.machine("workflow_call", {}, "maint")
-        environ |= {"GITHUB_TOKEN": self.hub.actions_token(self.repo, **permissions), "FORGE_BOT_HANDED": handed}
+        environ |= {
+            "GITHUB_TOKEN": self.hub.actions_token(self.repo, **permissions),
+            "FORGE_BOT_HANDED": handed,
+        }
         work = self.folder / "work"
         if words[0] == "publish":
-            environ = {name: value for name, value in environ.items() if name not in {"OPENAI_API_KEY", "FORGE_BOT_MODEL"}}
+            environ = {
+                name: value
+                for name, value in environ.items()
+                if name not in {"OPENAI_API_KEY", "FORGE_BOT_MODEL"}
+            }
             if work.is_dir():
                 shutil.move(work, folder / "work")
         done = subprocess.run(
-            [self.python, "-m", "forge_bot", *words], env=environ, cwd=folder, capture_output=True, text=True, check=False, timeout=180
+            [self.python, "-m", "forge_bot", *words],
+            env=environ,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=180,
         )
         shutil.rmtree(folder / "state", ignore_errors=True)
         if words[0] == "work" and (folder / "work").is_dir():
             shutil.move(folder / "work", work)
             self.on_the_way(work)
-        return done.returncode, done.stdout + done.stderr, outputs(folder / "outputs").get("handed", "")
+        return (
+            done.returncode,
+            done.stdout + done.stderr,
+            outputs(folder / "outputs").get("handed", ""),
+        )

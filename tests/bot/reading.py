@@ -1,4 +1,6 @@
-"""Comments read as a browser shows them: Markdown to HTML to a tree, with what GitHub would act on found in the words."""
+"""Comments read as a browser shows them: Markdown to HTML to a tree, with what GitHub would act on
+found in the words.
+"""
 
 import re
 from collections.abc import Iterator
@@ -10,14 +12,24 @@ from markdown_it import MarkdownIt
 
 MENTION = re.compile(r"(?<![A-Za-z0-9_])@[A-Za-z0-9]")
 REFERENCE = re.compile(r"#[0-9]|\bGH-[0-9]", re.IGNORECASE)
-CLOSING = re.compile(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s+(?:(?:[\w.-]+/[\w.-]+)?(?:#|GH-)\d|https?://)", re.IGNORECASE)
+CLOSING = re.compile(
+    r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s+(?:(?:[\w.-]+/[\w.-]+)?(?:#|GH-)\d|https?://)",
+    re.IGNORECASE,
+)
 OWN = "https://github.com/lighthouse/rota/"
-THREAD = re.compile(r"https?://(?:www\.)?github\.com/[^/\s]+/[^/\s]+/(?:issues|pull|discussions|commit)/\w", re.IGNORECASE)
+THREAD = re.compile(
+    r"https?://(?:www\.)?github\.com/[^/\s]+/[^/\s]+/(?:issues|pull|discussions|commit)/\w",
+    re.IGNORECASE,
+)
 
 
 def tree(markdown: str) -> Element:
     """The page that a comment becomes."""
-    page = MarkdownIt("commonmark", {"maxNesting": 100}).enable(["table", "strikethrough"]).render(markdown)
+    page = (
+        MarkdownIt("commonmark", {"maxNesting": 100})
+        .enable(["table", "strikethrough"])
+        .render(markdown)
+    )
     # The stubs leave the tree untyped, because it can be built in several ways.
     return cast("Element", html5lib.parseFragment(page, namespaceHTMLElements=False))  # pyright: ignore[reportUnknownMemberType]
 
@@ -42,11 +54,26 @@ def everything(element: Element) -> str:
 
 
 def acts(markdown: str) -> list[str]:
-    """Whatever in a comment calls, refers, closes, loads or leads to a thread that is not of the run's own repository."""
+    """Whatever in a comment calls, refers, closes, loads or leads to a thread that is not of the
+    run's own repository.
+    """
     page = tree(markdown)
-    found = [hit for run in words(page) for pattern in (MENTION, REFERENCE, CLOSING, THREAD) for hit in pattern.findall(run)]
-    found += [str(each.tag) for each in page.iter() if each.tag in ("img", "script", "iframe", "input", "form", "video", "svg")]
-    return found + [href for each in page.iter("a") if THREAD.match(href := each.get("href", "")) and not href.startswith(OWN)]
+    found = [
+        hit
+        for run in words(page)
+        for pattern in (MENTION, REFERENCE, CLOSING, THREAD)
+        for hit in pattern.findall(run)
+    ]
+    found += [
+        str(each.tag)
+        for each in page.iter()
+        if each.tag in ("img", "script", "iframe", "input", "form", "video", "svg")
+    ]
+    return found + [
+        href
+        for each in page.iter("a")
+        if THREAD.match(href := each.get("href", "")) and not href.startswith(OWN)
+    ]
 
 
 def folded(markdown: str) -> list[str]:

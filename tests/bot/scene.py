@@ -1,4 +1,6 @@
-"""One run as people meet it in an issue thread, at each point where the bot speaks; made with the bench, read with the front door."""
+"""One run as people meet it in an issue thread, at each point where the bot speaks; made with the
+bench, read with the front door.
+"""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -9,37 +11,74 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer, FailureReason, Source
 from forge_bot.engine.state import Reason, State
 from forge_bot.runs.question import Choice, Question, QuestionData, ShownDocument
-from forge_bot.values import CommandName, CommandResult, Effort, Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
+from forge_bot.values import (
+    CommandName,
+    CommandResult,
+    Effort,
+    Finding,
+    Severity,
+    TaskId,
+    TaskMode,
+    TaskSpec,
+    Verdict,
+)
 from tests.fakes.bench import DEVELOP, Bench
 
 DOCUMENTS = Path(__file__).parent.parent / "fixtures" / "speech"
 COMMIT = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
 TITLE = "`rota next`: when is somebody's next day on call?"
-ISSUE = Source(type="github_issue", id="42", url="https://github.com/lighthouse/rota/issues/42", author="cleo")
+ISSUE = Source(
+    type="github_issue", id="42", url="https://github.com/lighthouse/rota/issues/42", author="cleo"
+)
 TASKS = (
     TaskSpec(
-        id=TaskId("1"), title="Find a person's next day", files=("rota/schedule.py", "tests/test_schedule.py"), acceptance=("it ends",)
+        id=TaskId("1"),
+        title="Find a person's next day",
+        files=("rota/schedule.py", "tests/test_schedule.py"),
+        acceptance=("it ends",),
     ),
-    TaskSpec(id=TaskId("2"), title="Add the command `rota next`", files=("rota/cli.py", "README.md"), depends_on=(TaskId("1"),)),
+    TaskSpec(
+        id=TaskId("2"),
+        title="Add the command `rota next`",
+        files=("rota/cli.py", "README.md"),
+        depends_on=(TaskId("1"),),
+    ),
     TaskSpec(
         id=TaskId("3"),
         title="Announce the command to the people on call",
         mode=TaskMode.HUMAN_GATE,
         depends_on=(TaskId("2"),),
-        acceptance=("the people in `team.rota` know the command", "`README.md` is linked in the announcement"),
+        acceptance=(
+            "the people in `team.rota` know the command",
+            "`README.md` is linked in the announcement",
+        ),
     ),
 )
-NOTE = Finding(severity=Severity.MINOR, description="`tests/test_next.py:12`: the docstring still says “red until somebody writes it”.")
-GAP = Finding(severity=Severity.MAJOR, description="Nothing says what happens on the last day of the calendar; `date.max + 1` raises.")
+NOTE = Finding(
+    severity=Severity.MINOR,
+    description="`tests/test_next.py:12`: the docstring still says “red until somebody writes it”.",
+)
+GAP = Finding(
+    severity=Severity.MAJOR,
+    description="Nothing says what happens on the last day of the calendar; `date.max + 1` raises.",
+)
 GREEN = CommandResult(
-    name=CommandName.TEST, argv=("python3", "-m", "unittest", "discover", "-v"), exit_code=0, duration_ms=312, tests=18, tail="OK"
+    name=CommandName.TEST,
+    argv=("python3", "-m", "unittest", "discover", "-v"),
+    exit_code=0,
+    duration_ms=312,
+    tests=18,
+    tail="OK",
 )
 RED = GREEN.model_copy(
     update={
         "exit_code": 1,
         "tests": 17,
         "failures": ("tests.test_schedule.NextDay.test_it_ends",),
-        "tail": "ERROR: test_it_ends (tests.test_schedule.NextDay)\nOverflowError: date value out of range\n\nFAILED (errors=1)",
+        "tail": (
+            "ERROR: test_it_ends (tests.test_schedule.NextDay)\nOverflowError: date value out of"
+            " range\n\nFAILED (errors=1)"
+        ),
     }
 )
 BEFORE = GREEN.model_copy(update={"exit_code": 1, "tests": 11})
@@ -50,18 +89,30 @@ LINKS = Links(
     job="https://github.com/lighthouse/rota/actions/runs/4711",
     question="https://github.com/lighthouse/rota/issues/42#issuecomment-900002",
 )
-_PRICES = {"phase-1": "0.03", "phase-2": "0.06", "phase-3": "0.14", "phase-3b": "0.09", "phase-4": "0.05", "phase-5": "0.31"}
+_PRICES = {
+    "phase-1": "0.03",
+    "phase-2": "0.06",
+    "phase-3": "0.14",
+    "phase-3b": "0.09",
+    "phase-4": "0.05",
+    "phase-5": "0.31",
+}
 
 
 def text(name: str) -> str:
     return (DOCUMENTS / name).read_text(encoding="utf-8")
 
 
-def bench(effort: Effort = Effort.M, *, budget: str | None = "5.00", tasks: tuple[TaskSpec, ...] = TASKS) -> Bench:
+def bench(
+    effort: Effort = Effort.M, *, budget: str | None = "5.00", tasks: tuple[TaskSpec, ...] = TASKS
+) -> Bench:
     """A run of issue 42 that nothing has happened in."""
     made = Bench(effort, source=ISSUE, budget=Decimal(budget) if budget else None, tasks=tasks)
     made.state = made.state.replace(
-        run="20261121-42-rota-next", title=TITLE, branch="feature/42-rota-next", effort_reason=f"the label “forge:{effort}”"
+        run="20261121-42-rota-next",
+        title=TITLE,
+        branch="feature/42-rota-next",
+        effort_reason=f"the label “forge:{effort}”",
     )
     return made
 
@@ -82,7 +133,11 @@ def until(made: Bench, phase: str) -> Bench:
                 made.wrote(verdict=Verdict.PASS_WITH_NOTES, findings=(NOTE,), cost=Decimal("0.12"))
             case "pr-creation":
                 made.published("https://github.com/lighthouse/rota/pull/57")
-            case str() if here in _PRICES and not isinstance(action, HumanGate) and action.type == "spawn_agent":
+            case str() if (
+                here in _PRICES
+                and not isinstance(action, HumanGate)
+                and action.type == "spawn_agent"
+            ):
                 made.wrote(cost=Decimal(_PRICES[here]))
             case _:
                 made.step()
@@ -90,11 +145,19 @@ def until(made: Bench, phase: str) -> Bench:
 
 
 def view(state: State, question: Question | None = None, **more: object) -> RunView:
-    plain: dict[str, object] = {"pipeline": DEVELOP, "state": state, "links": LINKS, "question": question, "commands": CommandNames()}
+    plain: dict[str, object] = {
+        "pipeline": DEVELOP,
+        "state": state,
+        "links": LINKS,
+        "question": question,
+        "commands": CommandNames(),
+    }
     return RunView.model_validate(plain | more)
 
 
-def question(made: Bench, *, difference: str = "", documents: dict[str, str] | None = None) -> Question:
+def question(
+    made: Bench, *, difference: str = "", documents: dict[str, str] | None = None
+) -> Question:
     """The open question as the local host words it."""
     action = made.action
     if isinstance(action, HumanGate):
@@ -109,7 +172,10 @@ def question(made: Bench, *, difference: str = "", documents: dict[str, str] | N
         )
     assert isinstance(action, Checkpoint)
     what = {
-        None: ("Approve what is shown below, or say what should be different.", "go on with exactly this version"),
+        None: (
+            "Approve what is shown below, or say what should be different.",
+            "go on with exactly this version",
+        ),
         Reason.PROTECTED_PATHS: (
             "The change touches protected paths and has not been applied.",
             "apply exactly this patch and go on",
@@ -120,18 +186,28 @@ def question(made: Bench, *, difference: str = "", documents: dict[str, str] | N
         ),
         Reason.BUDGET: ("The budget is used up.", "allow as much again and go on"),
     }.get(action.reason, ("Something could not be done.", "leave it out and go on"))
-    effects = {"approve": what[1], "reject": "do it once more, with your notes and all its rounds anew"}
+    effects = {
+        "approve": what[1],
+        "reject": "do it once more, with your notes and all its rounds anew",
+    }
     texts = documents or {}
     return Question(
         title=DEVELOP.phase(action.name).label,
         data=QuestionData(
             gate=action.name,
-            decision=tuple(line for line in (f"{made.state.title} ({made.state.branch})", what[0], action.subject) if line),
+            decision=tuple(
+                line
+                for line in (f"{made.state.title} ({made.state.branch})", what[0], action.subject)
+                if line
+            ),
             digest=action.digest,
             risks=action.risks,
             findings=action.findings,
             documents=tuple(
-                ShownDocument(name=file.name, text=texts.get(file.name) or text(file.name), blob=file.blob) for file in action.files
+                ShownDocument(
+                    name=file.name, text=texts.get(file.name) or text(file.name), blob=file.blob
+                )
+                for file in action.files
             ),
             difference=difference,
         ),
@@ -142,7 +218,8 @@ def question(made: Bench, *, difference: str = "", documents: dict[str, str] | N
     )
 
 
-# -- the points where the bot speaks ------------------------------------------------------------------------------
+# -- the points where the bot speaks
+# --------------------------------------------------------------------------------------------------
 
 
 def at_work() -> RunView:
@@ -154,7 +231,12 @@ def at_work() -> RunView:
 
 def design_waits() -> RunView:
     made = until(bench(), "phase-3b")
-    made.wrote(verdict=Verdict.APPROVE_WITH_NOTES, findings=(GAP,), cost=Decimal("0.09"), risks=("speaks of a new dependency",))
+    made.wrote(
+        verdict=Verdict.APPROVE_WITH_NOTES,
+        findings=(GAP,),
+        cost=Decimal("0.09"),
+        risks=("speaks of a new dependency",),
+    )
     asked = question(made)
     made.show()
     removed = "Removed before the model read it: 2 HTML comments and 1 invisible character."
@@ -167,12 +249,14 @@ def design_waits_again() -> RunView:
     made.wrote(cost=Decimal("0.11"))
     made.wrote(cost=Decimal("0.07"))
     difference = (
-        "--- a/.specs/20261121-42-rota-next/design.md\n+++ b/.specs/20261121-42-rota-next/design.md\n@@ -12,4 +12,5 @@\n"
-        " - `rota/schedule.py` (R-1, R-3, R-5): new method `next_day(self, person: str, first: date) -> date | None` of `Schedule`\n"
-        "   - `person` not in `people`: the earliest day in `swaps` on or after `first` that is given to `person`, else `None`\n"
-        "-  - otherwise: day by day from `first`, the first day for which `on_call(day) == person`\n"
-        "+  - otherwise: day by day from `first`, `first` included, the first day for which `on_call(day) == person`; `None` once\n"
-        "+    `date.max` was looked at; never adds to `date.max`\n"
+        "--- a/.specs/20261121-42-rota-next/design.md\n+++"
+        " b/.specs/20261121-42-rota-next/design.md\n@@ -12,4 +12,5 @@\n - `rota/schedule.py` (R-1,"
+        " R-3, R-5): new method `next_day(self, person: str, first: date) -> date | None` of"
+        " `Schedule`\n   - `person` not in `people`: the earliest day in `swaps` on or after"
+        " `first` that is given to `person`, else `None`\n-  - otherwise: day by day from `first`,"
+        " the first day for which `on_call(day) == person`\n+  - otherwise: day by day from"
+        " `first`, `first` included, the first day for which `on_call(day) == person`; `None`"
+        " once\n+    `date.max` was looked at; never adds to `date.max`\n"
     )
     return view(made.state, question(made, difference=difference))
 
@@ -191,9 +275,20 @@ index 9c1a3b2..1f0d7e4 100644
 
 def patch_waits() -> RunView:
     made = until(bench(), "phase-5")
-    made.wrote(held=(".github/workflows/ci.yml",), cost=Decimal("0.31"), risks=("touches protected files: .github/workflows/ci.yml",))
+    made.wrote(
+        held=(".github/workflows/ci.yml",),
+        cost=Decimal("0.31"),
+        risks=("touches protected files: .github/workflows/ci.yml",),
+    )
     return view(
-        made.state, question(made, documents={"held-1.patch": PATCH, "impl-1.md": "# Task 1\n\nOne step was added to the checks.\n"})
+        made.state,
+        question(
+            made,
+            documents={
+                "held-1.patch": PATCH,
+                "impl-1.md": "# Task 1\n\nOne step was added to the checks.\n",
+            },
+        ),
     )
 
 
@@ -233,7 +328,11 @@ def done() -> RunView:
 def delivered() -> RunView:
     """The pull request is being made."""
     state = until(bench(), "pr-creation").state
-    return view(state.replace(decisions=tuple(each.model_copy(update={"via": "comment"}) for each in state.decisions)))
+    return view(
+        state.replace(
+            decisions=tuple(each.model_copy(update={"via": "comment"}) for each in state.decisions)
+        )
+    )
 
 
 def abandoned() -> RunView:

@@ -1,4 +1,6 @@
-"""An issue on the GitHub of the tests, and jobs that are woken by what happens to it, each on a machine of its own."""
+"""An issue on the GitHub of the tests, and jobs that are woken by what happens to it, each on a
+machine of its own.
+"""
 
 import json
 import os
@@ -19,12 +21,21 @@ from tests.fakes.warm_python import warm_python
 TITLE = "`rota who` names somebody for days before the rota starts"
 BODY = "Before the first day nobody is on call, so it should say so."
 SECRET = "sk-of-the-model-0123456789abcdef"
-PERMISSIONS = {"contents": "write", "issues": "write", "pull_requests": "write", "checks": "read", "statuses": "read", "actions": "read"}
+PERMISSIONS = {
+    "contents": "write",
+    "issues": "write",
+    "pull_requests": "write",
+    "checks": "read",
+    "statuses": "read",
+    "actions": "read",
+}
 
 
 @dataclass(frozen=True)
 class Job:
-    """How one job ended: the gate's word, the exit code of the work, what its log said, and its output `outcome`."""
+    """How one job ended: the gate's word, the exit code of the work, what its log said, and its
+    output `outcome`.
+    """
 
     result: str
     code: int
@@ -35,7 +46,8 @@ class Job:
 
 @dataclass
 class Stage:
-    """One repository with one issue; `maint` may write, `boss` is admin, anybody else is a stranger.
+    """One repository with one issue; `maint` may write, `boss` is admin, anybody else is a
+    stranger.
 
     Jobs run in a Python that has imported forge-bot already; `python` may name another one.
     """
@@ -69,10 +81,15 @@ class Stage:
         """What the model says from now on."""
         self.environ["FORGE_BOT_MODEL"] = script.write(self.scripts, different)
 
-    # -- what people do --------------------------------------------------------------------------------------------
+    # -- what people do
+    # ----------------------------------------------------------------------------------------------
 
-    def label(self, name: str = "forge", by: str = "maint", then: Callable[[], object] = lambda: None) -> Job:
-        """Somebody puts a label on the issue; what happens `then` happens before anybody reads the issue."""
+    def label(
+        self, name: str = "forge", by: str = "maint", then: Callable[[], object] = lambda: None
+    ) -> Job:
+        """Somebody puts a label on the issue; what happens `then` happens before anybody reads the
+        issue.
+        """
         self._now()
         self.hub.add_label(self.repo, self.issue, name, by=by)
         payload = self.hub.payload("issues.labeled", self.repo, by, issue=self.issue, label=name)
@@ -85,30 +102,46 @@ class Stage:
         self.hub.check(self.repo, self.repo.bare.head(self.branch), name, conclusion, log)
 
     def checks_failed(self, event: str = "check_run") -> Job:
-        """GitHub tells that a check has ended, or the suite or the run of a workflow that it is part of."""
+        """GitHub tells that a check has ended, or the suite or the run of a workflow that it is
+        part of.
+        """
         self._now()
         check = next(iter(self.repo.checks.values()))
-        payload = self.hub.payload(f"{event}.completed", self.repo, "github-actions[bot]", check=check)
+        payload = self.hub.payload(
+            f"{event}.completed", self.repo, "github-actions[bot]", check=check
+        )
         return self.job(event, payload, "github-actions[bot]")
 
-    def say(self, body: str, by: str = "maint", *, lost: bool = False, issue: Issue | None = None) -> Job | None:
+    def say(
+        self, body: str, by: str = "maint", *, lost: bool = False, issue: Issue | None = None
+    ) -> Job | None:
         """Somebody writes a comment; with `lost` GitHub forgets to tell."""
         comment = self.comment(body, by, issue=issue)
         return None if lost else self.delivered(comment, by)
 
-    def comment(self, body: str, by: str = "maint", issue: Issue | None = None, via_app: str = "") -> Comment:
+    def comment(
+        self, body: str, by: str = "maint", issue: Issue | None = None, via_app: str = ""
+    ) -> Comment:
         self._now()
         return self.hub.comment(issue or self.issue, body, by=by, via_app=via_app)
 
-    def delivered(self, comment: Comment, by: str = "maint", then: Callable[[], object] = lambda: None) -> Job:
-        """The event of a comment arrives; what happens `then` happens before anybody looks at GitHub."""
+    def delivered(
+        self, comment: Comment, by: str = "maint", then: Callable[[], object] = lambda: None
+    ) -> Job:
+        """The event of a comment arrives; what happens `then` happens before anybody looks at
+        GitHub.
+        """
         payload = self.hub.payload("issue_comment.created", self.repo, by, comment=comment)
         then()
         return self.job("issue_comment", payload, by)
 
     def begun(self, comment: Comment, by: str = "maint") -> "subprocess.Popen[str]":
         """The work of a job for a comment, let in and running."""
-        return self.let_in("issue_comment", self.hub.payload("issue_comment.created", self.repo, by, comment=comment), by)
+        return self.let_in(
+            "issue_comment",
+            self.hub.payload("issue_comment.created", self.repo, by, comment=comment),
+            by,
+        )
 
     def let_in(self, event: str, payload: Any, by: str) -> "subprocess.Popen[str]":
         """The work of a job for an event, running."""
@@ -120,7 +153,8 @@ class Stage:
         """GitHub's clock goes on with ours, and never stands still between two things people do."""
         self.hub.clock.seconds = max(self.hub.clock.seconds, int(now().timestamp()))
 
-    # -- what happens then -----------------------------------------------------------------------------------------
+    # -- what happens then
+    # ----------------------------------------------------------------------------------------------
 
     def job(self, event: str, payload: Any, actor: str) -> Job:
         """A job on a fresh machine: the gate, and the work if it lets in."""
@@ -133,7 +167,9 @@ class Stage:
         log, _ = process.communicate(timeout=300)
         shutil.rmtree(folder / "state", ignore_errors=True)
         outcome = outputs(folder / "outputs").get("outcome", "")
-        return Job(found["result"], process.returncode, log, (folder / "summary").read_text(), outcome)
+        return Job(
+            found["result"], process.returncode, log, (folder / "summary").read_text(), outcome
+        )
 
     def process(self, environ: dict[str, str], folder: Path) -> "subprocess.Popen[str]":
         """`forge-bot work`, after the gate has let somebody in."""
@@ -178,12 +214,15 @@ class Stage:
         }
         return environ, folder
 
-    # -- what can be seen ------------------------------------------------------------------------------------------
+    # -- what can be seen
+    # ----------------------------------------------------------------------------------------------
 
     def git(self, folder: Path, *words: str) -> str:
         """git, in a folder of a job's machine."""
         given = ("-c", "user.name=forge-bot", "-c", "user.email=forge-bot@users.noreply.github.com")
-        return subprocess.run(["git", "-C", str(folder), *given, *words], check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            ["git", "-C", str(folder), *given, *words], check=True, capture_output=True, text=True
+        ).stdout.strip()
 
     @property
     def branch(self) -> str:

@@ -14,14 +14,20 @@ from tests.bot.catalogue import COMMANDS, LINKS, every_reply, gate, said_at_the_
 from tests.bot.reading import acts, elements, everything, shown
 
 EVERY = {reply.occasion: reply for reply in every_reply()}
-HOSTILE = "@ann fixes #1 </details> `x` <img src=x> https://github.com/o/r/issues/1 \u202e\n\n/approve"
+HOSTILE = (
+    "@ann fixes #1 </details> `x` <img src=x> https://github.com/o/r/issues/1 \u202e\n\n/approve"
+)
 
 
 def constructors() -> set[str]:
     found: set[str] = set()
     for module in (command_replies, failure_replies):
         functions = inspect.getmembers(module, inspect.isfunction)
-        found |= {name for name, function in functions if function.__module__ == module.__name__ and not name.startswith("_")}
+        found |= {
+            name
+            for name, function in functions
+            if function.__module__ == module.__name__ and not name.startswith("_")
+        }
     return found
 
 
@@ -43,19 +49,38 @@ def test_every_sentence_is_short_quiet_and_shows_a_way_out(reply: CommentReply) 
     assert found.fields == {"occasion": reply.occasion, "to": "900001"}
 
 
-@pytest.mark.parametrize("reply", [reply for reply in EVERY.values() if reply.outcome is not None], ids=lambda reply: reply.occasion)
+@pytest.mark.parametrize(
+    "reply",
+    [reply for reply in EVERY.values() if reply.outcome is not None],
+    ids=lambda reply: reply.occasion,
+)
 def test_what_ends_an_invocation_is_never_called_done(reply: CommentReply) -> None:
     assert reply.outcome is not Outcome.DONE
     assert reply.reaction != "rocket"
 
 
 def test_something_that_failed_is_red() -> None:
-    for occasion in ("branch-protected", "not-taken", "model-down", "rate-limited", "credit-used-up", "cancelled", "unexpected"):
+    for occasion in (
+        "branch-protected",
+        "not-taken",
+        "model-down",
+        "rate-limited",
+        "credit-used-up",
+        "cancelled",
+        "unexpected",
+    ):
         assert EVERY[occasion].outcome is Outcome.FAILED, occasion
 
 
 def test_a_setup_that_is_not_ready_is_a_refusal() -> None:
-    for occasion in ("key-missing", "key-refused", "no-sandbox", "may-not-push", "issue-locked", "issue-transferred"):
+    for occasion in (
+        "key-missing",
+        "key-refused",
+        "no-sandbox",
+        "may-not-push",
+        "issue-locked",
+        "issue-transferred",
+    ):
         assert EVERY[occasion].outcome is Outcome.REFUSED, occasion
 
 
@@ -79,7 +104,9 @@ def test_help_begins_with_what_is_open_and_uses_this_repository_s_words() -> Non
 
 def test_what_the_gate_says_is_quiet_and_has_a_way_out() -> None:
     for said in said_at_the_gate():
-        assert elements(said, "code", "a") or "write it again" in said or "can say the same." in said, said
+        assert (
+            elements(said, "code", "a") or "write it again" in said or "can say the same." in said
+        ), said
         assert len(shown(said)) < 400
     role = said_at_the_gate()[1]
     assert "people with the role write or higher" in role
@@ -89,7 +116,9 @@ def test_where_nothing_has_begun_the_way_out_is_to_begin_and_of_a_question_to_as
     begin = failure_replies.rate_limited(CommandNames(repeat="/forge"), provider="Anthropic")
     assert "Say /forge in some minutes" in shown(begin.detail)
     assert "branch" not in begin.detail
-    ask = failure_replies.key_refused(LINKS, CommandNames(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
+    ask = failure_replies.key_refused(
+        LINKS, CommandNames(repeat="/forge ask …"), provider="Anthropic", secret="KEY"
+    )
     assert "Then say /forge ask …" in shown(ask.detail)
 
 
@@ -100,9 +129,18 @@ def test_advice_for_a_terminal_is_said_in_the_words_of_the_thread() -> None:
 
 
 def test_errors_of_the_registry_keep_their_words_code_and_exit_code() -> None:
-    reply = failure_replies.failed(BadConfig("The configuration is not right.", details=("budget: not a number",)), LINKS, COMMANDS)
+    reply = failure_replies.failed(
+        BadConfig("The configuration is not right.", details=("budget: not a number",)),
+        LINKS,
+        COMMANDS,
+    )
     text = shown(reply.comment())
-    for part in ("The configuration is not right.", "Correct the places named above", "CONFIG-001", "budget: not a number"):
+    for part in (
+        "The configuration is not right.",
+        "Correct the places named above",
+        "CONFIG-001",
+        "budget: not a number",
+    ):
         assert part in text
     assert reply.outcome is Outcome.REFUSED
 

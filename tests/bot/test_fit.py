@@ -1,4 +1,6 @@
-"""Comments fit into what GitHub takes, and what finds no room is linked, never cut in the middle of something."""
+"""Comments fit into what GitHub takes, and what finds no room is linked, never cut in the middle of
+something.
+"""
 
 import pytest
 from hypothesis import given, settings
@@ -35,7 +37,9 @@ def test_a_greedy_part_leaves_room_for_those_behind_it() -> None:
 
 @pytest.mark.promise("bot-fits")
 def test_rows_that_find_no_room_are_counted() -> None:
-    table = as_many(range(500), lambda number: row(str(number)), lambda count: f"{count} more", before=head("n"))
+    table = as_many(
+        range(500), lambda number: row(str(number)), lambda count: f"{count} more", before=head("n")
+    )
     said = table(400)
     assert size(said) <= 400
     rows = len(elements(said, "td"))
@@ -99,8 +103,13 @@ def test_a_label_of_a_fold_is_words() -> None:
 @pytest.mark.promise("bot-harmless", "bot-fits")
 @given(HOSTILE, st.integers(100, 3_000), st.booleans())
 @settings(max_examples=50, deadline=None)
-def test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room(text: str, room: int, patch: bool) -> None:
-    documents = [Paper(name="a.md", text=text * 20, url=URL, language="diff" if patch else ""), Paper(name="b.md", text="AFTER", url=URL)]
+def test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room(
+    text: str, room: int, patch: bool
+) -> None:
+    documents = [
+        Paper(name="a.md", text=text * 20, url=URL, language="diff" if patch else ""),
+        Paper(name="b.md", text="AFTER", url=URL),
+    ]
     said = papers(documents)(room)
     assert size(said) <= max(room, 250)
     page = f"{said}\n\nOUTSIDE\n"

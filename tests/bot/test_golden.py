@@ -1,4 +1,6 @@
-"""A handful of comments as they are, word for word. Renew them with FORGE_GOLDEN=renew after having read the difference."""
+"""A handful of comments as they are, word for word. Renew them with FORGE_GOLDEN=renew after having
+read the difference.
+"""
 
 import os
 from collections.abc import Callable
@@ -15,12 +17,20 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def _pull_request() -> str:
-    written = pull_request(scene.delivered(), {name: scene.text(name) for name in ("design.md", "final-verification.md")})
+    written = pull_request(
+        scene.delivered(),
+        {name: scene.text(name) for name in ("design.md", "final-verification.md")},
+    )
     return f"# {written.title}\n\n{written.body}"
 
 
 def _catalogue() -> str:
-    return "\n---\n\n".join([*(reply.comment("900001") for reply in every_reply()), *(f"{said}\n" for said in said_at_the_gate())])
+    return "\n---\n\n".join(
+        [
+            *(reply.comment("900001") for reply in every_reply()),
+            *(f"{said}\n" for said in said_at_the_gate()),
+        ]
+    )
 
 
 COMMENTS: dict[str, Callable[[], str]] = {
@@ -28,8 +38,13 @@ COMMENTS: dict[str, Callable[[], str]] = {
     "tracking-waiting": lambda: tracking(scene.design_waits()),
     "tracking-done": lambda: tracking(scene.done()),
     "tracking-abandoned": lambda: tracking(scene.abandoned()),
-    "tracking-in-trouble": lambda: tracking(scene.in_trouble(failure_replies.cancelled(CommandNames()))),
-    **{f"checkpoint-{name}": lambda made=made: checkpoint(made()) for name, made in scene.WAITING.items()},
+    "tracking-in-trouble": lambda: tracking(
+        scene.in_trouble(failure_replies.cancelled(CommandNames()))
+    ),
+    **{
+        f"checkpoint-{name}": lambda made=made: checkpoint(made())
+        for name, made in scene.WAITING.items()
+    },
     "pull-request": _pull_request,
     "summary": lambda: summary(scene.design_waits()),
     "catalogue": _catalogue,

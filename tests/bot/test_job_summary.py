@@ -16,7 +16,9 @@ def summary(stage: Stage) -> str:
 
 
 @pytest.mark.slow
-def test_every_end_is_named_on_the_page_of_its_job_with_the_next_move(stage: Stage, tmp_path: Path) -> None:
+def test_every_end_is_named_on_the_page_of_its_job_with_the_next_move(
+    stage: Stage, tmp_path: Path
+) -> None:
     heard(stage.say("/forge", by="stranger"))
     assert "**refused**" in summary(stage)
     assert "Somebody with the role write or higher can say it in a new comment" in summary(stage)

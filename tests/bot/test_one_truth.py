@@ -1,4 +1,6 @@
-"""What goes wrong with the model, the settings or the thread itself: one truth in comment, summary, output and exit code, and a way on."""
+"""What goes wrong with the model, the settings or the thread itself: one truth in comment, summary,
+output and exit code, and a way on.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -39,10 +41,13 @@ def provider(stage: Stage) -> Iterator[Provider]:
         yield server
 
 
-# -- the model -----------------------------------------------------------------------------------------------------
+# -- the model
+# --------------------------------------------------------------------------------------------------
 
 
-def test_a_missing_key_is_named_with_the_page_to_put_it_and_then_the_run_goes_on(stage: Stage) -> None:
+def test_a_missing_key_is_named_with_the_page_to_put_it_and_then_the_run_goes_on(
+    stage: Stage,
+) -> None:
     stage.environ["FORGE_BOT_MODEL"] = "anthropic:claude-sonnet-4-5"
     said = agree(stage, stage.label(), "key-missing", 5)
     assert "`ANTHROPIC_API_KEY`" in said
@@ -54,22 +59,41 @@ def test_a_missing_key_is_named_with_the_page_to_put_it_and_then_the_run_goes_on
 
 
 TROUBLES = {
-    "a key that is refused": (Says("Incorrect API key provided", status=401, code="invalid_api_key"), "key-refused", 5, "`OPENAI_API_KEY`"),
+    "a key that is refused": (
+        Says("Incorrect API key provided", status=401, code="invalid_api_key"),
+        "key-refused",
+        5,
+        "`OPENAI_API_KEY`",
+    ),
     "a limit that lasts": (busy("840"), "rate-limited", 1, "come back in 14 minutes"),
     "a limit that does not end": (busy("0.01"), "rate-limited", 1, "several times"),
     "an account without credit": (
-        Says("You exceeded your current quota", status=429, code="insufficient_quota", error_type="insufficient_quota"),
+        Says(
+            "You exceeded your current quota",
+            status=429,
+            code="insufficient_quota",
+            error_type="insufficient_quota",
+        ),
         "credit-used-up",
         1,
         "can raise it",
     ),
-    "a provider that is down": (Says("overloaded", status=503, headers=(("retry-after", "0.01"),)), "model-down", 1, "overloaded"),
+    "a provider that is down": (
+        Says("overloaded", status=503, headers=(("retry-after", "0.01"),)),
+        "model-down",
+        1,
+        "overloaded",
+    ),
 }
 SAMPLE = ("a limit that lasts",)
 
 
 @pytest.mark.parametrize(
-    "trouble", [pytest.param(each, id=name, marks=() if name in SAMPLE else pytest.mark.slow) for name, each in TROUBLES.items()]
+    "trouble",
+    [
+        pytest.param(each, id=name, marks=() if name in SAMPLE else pytest.mark.slow)
+        for name, each in TROUBLES.items()
+    ],
 )
 def test_a_model_that_cannot_be_asked_is_said_once_and_the_run_stands_where_it_stood(
     stage: Stage, provider: Provider, trouble: tuple[Says, str, int, str]
@@ -86,7 +110,9 @@ def test_a_model_that_cannot_be_asked_is_said_once_and_the_run_stands_where_it_s
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
-def test_a_limit_that_passes_is_waited_for_and_nobody_is_told(stage: Stage, provider: Provider) -> None:
+def test_a_limit_that_passes_is_waited_for_and_nobody_is_told(
+    stage: Stage, provider: Provider
+) -> None:
     provider.first, provider.times = busy("0.01"), 2
     assert stage.label().code == 0
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
@@ -94,10 +120,15 @@ def test_a_limit_that_passes_is_waited_for_and_nobody_is_told(stage: Stage, prov
 
 
 @pytest.mark.slow
-def test_a_question_that_cannot_be_asked_makes_the_job_red_and_leaves_what_is_open_open(waiting: Stage) -> None:
+def test_a_question_that_cannot_be_asked_makes_the_job_red_and_leaves_what_is_open_open(
+    waiting: Stage,
+) -> None:
     digest = waiting.state["gate"]["digest"]
     with Provider(first=Says("no", status=401)) as server:
-        waiting.environ |= {"OPENAI_BASE_URL": f"{server.url}/v1", "FORGE_BOT_MODEL": "openai-chat:gpt-x"}
+        waiting.environ |= {
+            "OPENAI_BASE_URL": f"{server.url}/v1",
+            "FORGE_BOT_MODEL": "openai-chat:gpt-x",
+        }
         said = agree(waiting, heard(waiting.say("/ask Why are days counted?")), "key-refused", 5)
     # The word for another try is not a retry: that would have the design done again.
     assert "`/forge ask …`" in said
@@ -109,10 +140,13 @@ def test_a_question_that_cannot_be_asked_makes_the_job_red_and_leaves_what_is_op
     assert len(waiting.said("reply occasion=answer")) == 1
 
 
-# -- settings ------------------------------------------------------------------------------------------------------
+# -- settings
+# --------------------------------------------------------------------------------------------------
 
 
-def test_a_configuration_that_cannot_be_read_is_told_before_anything_begins_and_nothing_says_that_it_has(stage: Stage) -> None:
+def test_a_configuration_that_cannot_be_read_is_told_before_anything_begins_and_nothing_says_that_it_has(
+    stage: Stage,
+) -> None:
     stage.hub.commit(stage.repo, "main", {".forge/config.yml": "budget: lots\n"})
     said = agree(stage, stage.label(), "config-001", 5)
     assert ".forge/config.yml:1" in said
@@ -138,9 +172,13 @@ def test_a_job_that_may_not_push_is_told_which_permission_it_lacks(stage: Stage)
 
 
 @pytest.mark.slow
-def test_workflow_files_that_the_token_cannot_push_after_all_are_named_in_github_s_words(waiting: Stage) -> None:
+def test_workflow_files_that_the_token_cannot_push_after_all_are_named_in_github_s_words(
+    waiting: Stage,
+) -> None:
     waiting.environ["FORGE_BOT_PUSH_WORKFLOWS"] = "true"
-    waiting.model({("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)})
+    waiting.model(
+        {("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)}
+    )
     waiting.say("/approve")
     before = waiting.repo.bare.head(waiting.branch)
     said = agree(waiting, heard(waiting.say("/approve")), "workflow-push-refused", 1)
@@ -149,18 +187,28 @@ def test_workflow_files_that_the_token_cannot_push_after_all_are_named_in_github
     assert waiting.repo.bare.head(waiting.branch) != ""
     assert ".github/workflows/ci.yml" not in waiting.files()
     del waiting.environ["FORGE_BOT_PUSH_WORKFLOWS"]
-    assert waiting.repo.bare.head(waiting.branch) != before or waiting.state["gate"]["reason"] == "protected_paths"
+    assert (
+        waiting.repo.bare.head(waiting.branch) != before
+        or waiting.state["gate"]["reason"] == "protected_paths"
+    )
     assert heard(waiting.say("/forge retry")).code == 0
     assert "held-1.patch" in waiting.said("reply occasion=workflow-files")[0]
 
 
-# -- the thread and the repository change while a job is on its way ---------------------------------------------------
+# -- the thread and the repository change while a job is on its way
+# ---------------------------------------------------
 
 
 @pytest.mark.slow
-def test_a_command_whose_comment_is_deleted_after_it_was_read_counts_and_frightens_nobody(waiting: Stage) -> None:
+def test_a_command_whose_comment_is_deleted_after_it_was_read_counts_and_frightens_nobody(
+    waiting: Stage,
+) -> None:
     approval = waiting.comment("/approve")
-    waiting.hub.faults.meanwhile(r"POST .*/issues/comments/.*/reactions", lambda: waiting.issue.comments.remove(approval), skip=1)
+    waiting.hub.faults.meanwhile(
+        r"POST .*/issues/comments/.*/reactions",
+        lambda: waiting.issue.comments.remove(approval),
+        skip=1,
+    )
     job = waiting.delivered(approval)
     assert job.code == 0, job.log
     assert [decision["by"] for decision in waiting.state["decisions"]][:1] == ["maint"]
@@ -168,7 +216,9 @@ def test_a_command_whose_comment_is_deleted_after_it_was_read_counts_and_frighte
 
 
 @pytest.mark.slow
-def test_a_command_whose_comment_is_deleted_before_it_was_read_does_not_count(waiting: Stage) -> None:
+def test_a_command_whose_comment_is_deleted_before_it_was_read_does_not_count(
+    waiting: Stage,
+) -> None:
     approval = waiting.comment("/approve")
     job = waiting.delivered(approval, then=lambda: waiting.issue.comments.remove(approval))
     assert job.code == 0, job.log
@@ -177,8 +227,12 @@ def test_a_command_whose_comment_is_deleted_before_it_was_read_does_not_count(wa
 
 
 @pytest.mark.slow
-def test_a_repository_that_gets_another_name_under_a_job_is_followed_and_that_is_said_once(waiting: Stage) -> None:
-    waiting.hub.faults.meanwhile(r"GET .*/issues/\d+$", lambda: waiting.hub.rename(waiting.repo, "renamed"))
+def test_a_repository_that_gets_another_name_under_a_job_is_followed_and_that_is_said_once(
+    waiting: Stage,
+) -> None:
+    waiting.hub.faults.meanwhile(
+        r"GET .*/issues/\d+$", lambda: waiting.hub.rename(waiting.repo, "renamed")
+    )
     job = heard(waiting.say("/approve"))
     assert job.code == 0, job.log
     assert waiting.state["currentPhaseStatus"] == "completed"
@@ -189,17 +243,24 @@ def test_a_repository_that_gets_another_name_under_a_job_is_followed_and_that_is
     assert len(waiting.said("reply occasion=repository-renamed")) == 1
 
 
-# -- a machine that is used again ------------------------------------------------------------------------------------
+# -- a machine that is used again
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_commits_that_a_dead_job_left_on_its_machine_are_put_aside_and_never_pushed(stage: Stage, tmp_path: Path) -> None:
+def test_commits_that_a_dead_job_left_on_its_machine_are_put_aside_and_never_pushed(
+    stage: Stage, tmp_path: Path
+) -> None:
     state = tmp_path / "kept"
     stage.environ["XDG_STATE_HOME"] = str(state)
     stage.label()
     tree = next(path for path in state.rglob("tree") if (path / ".specs").is_dir())
     run = next((tree / ".specs").iterdir()).name
-    clone = next(path for path in state.rglob(stage.repo.full_name) if (path / ".git").exists() and path != tree)
+    clone = next(
+        path
+        for path in state.rglob(stage.repo.full_name)
+        if (path / ".git").exists() and path != tree
+    )
     (tree / ".github" / "workflows").mkdir(parents=True)
     (tree / ".github" / "workflows" / "evil.yml").write_text("on: push\n")
     stage.git(tree, "add", "-A")

@@ -1,4 +1,6 @@
-"""Events that come twice, late, in another order or at once, and runs that move between the bot and a person's machine."""
+"""Events that come twice, late, in another order or at once, and runs that move between the bot and
+a person's machine.
+"""
 
 import itertools
 import os
@@ -36,8 +38,14 @@ def ended(job: "subprocess.Popen[str]") -> str:
 @pytest.mark.promise("bot-same-event", "bot-lost-event")
 @pytest.mark.slow
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3)))[::2], ids=str)
-def test_deliveries_in_any_order_and_twice_end_in_the_same_state(waiting: Stage, order: tuple[int, ...]) -> None:
-    comments = [waiting.comment("/forge status"), waiting.comment("/approve"), waiting.comment("Nice work so far.")]
+def test_deliveries_in_any_order_and_twice_end_in_the_same_state(
+    waiting: Stage, order: tuple[int, ...]
+) -> None:
+    comments = [
+        waiting.comment("/forge status"),
+        waiting.comment("/approve"),
+        waiting.comment("Nice work so far."),
+    ]
     for number in (*order, order[0]):
         assert waiting.delivered(comments[number]).code == 0
     settled(waiting)
@@ -69,7 +77,9 @@ def test_a_question_that_two_jobs_take_up_at_once_is_answered_once(waiting: Stag
 
 
 @pytest.mark.slow
-def test_approvals_of_two_people_at_once_one_of_them_delivered_twice_are_one(waiting: Stage) -> None:
+def test_approvals_of_two_people_at_once_one_of_them_delivered_twice_are_one(
+    waiting: Stage,
+) -> None:
     first, second = waiting.comment("/approve"), waiting.comment("/approve", by="boss")
     all_ended([waiting.begun(first), waiting.begun(second, "boss"), waiting.begun(first)])
     settled(waiting)
@@ -78,7 +88,9 @@ def test_approvals_of_two_people_at_once_one_of_them_delivered_twice_are_one(wai
 @pytest.mark.slow
 def test_a_label_that_is_delivered_twice_at_once_starts_one_run(stage: Stage) -> None:
     stage.issue.labels.append(stage.hub.label(stage.repo, "forge"))
-    payload = stage.hub.payload("issues.labeled", stage.repo, "maint", issue=stage.issue, label="forge")
+    payload = stage.hub.payload(
+        "issues.labeled", stage.repo, "maint", issue=stage.issue, label="forge"
+    )
     all_ended([stage.let_in("issues", payload, "maint") for _ in range(2)])
     assert len(stage.branches()) == len(["main", stage.branch])
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
@@ -86,7 +98,8 @@ def test_a_label_that_is_delivered_twice_at_once_starts_one_run(stage: Stage) ->
     settled(stage)
 
 
-# -- moved ---------------------------------------------------------------------------------------------------------
+# -- moved
+# --------------------------------------------------------------------------------------------------
 
 
 class Laptop:
@@ -95,7 +108,9 @@ class Laptop:
     def __init__(self, stage: Stage, folder: Path) -> None:
         self.stage = stage
         self.path = folder / "laptop"
-        address = f"{stage.hub.url}/{stage.repo.full_name}.git".replace("://", f"://x-access-token:{stage.hub.token('maint')}@")
+        address = f"{stage.hub.url}/{stage.repo.full_name}.git".replace(
+            "://", f"://x-access-token:{stage.hub.token('maint')}@"
+        )
         self.environ = {
             **{name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
             "HOME": str(folder),
@@ -115,7 +130,10 @@ class Laptop:
 
     def forge(self, *words: str) -> int:
         return subprocess.run(
-            [self.stage.python, "-m", "forge_bot", *words, *by_script(words)], cwd=self.path, env=self.environ, check=False
+            [self.stage.python, "-m", "forge_bot", *words, *by_script(words)],
+            cwd=self.path,
+            env=self.environ,
+            check=False,
         ).returncode
 
     def push(self) -> None:
@@ -124,7 +142,9 @@ class Laptop:
 
 
 @pytest.mark.promise("bot-doubted")
-def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_about_again(waiting: Stage, tmp_path: Path) -> None:
+def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_about_again(
+    waiting: Stage, tmp_path: Path
+) -> None:
     laptop = Laptop(waiting, tmp_path)
     assert laptop.forge("approve", "--until", "final-verification") in {0, 3}
     laptop.push()
@@ -143,7 +163,9 @@ def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_
 
 @pytest.mark.slow
 @pytest.mark.promise("bot-doubted")
-def test_where_local_approvals_are_trusted_nobody_is_asked_again(waiting: Stage, tmp_path: Path) -> None:
+def test_where_local_approvals_are_trusted_nobody_is_asked_again(
+    waiting: Stage, tmp_path: Path
+) -> None:
     waiting.environ["FORGE_BOT_TRUST_LOCAL"] = "true"
     laptop = Laptop(waiting, tmp_path)
     assert laptop.forge("approve", "--until", "final-verification") in {0, 3}

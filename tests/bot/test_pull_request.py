@@ -1,4 +1,6 @@
-"""The pull request: requirement, files, tests; how it was checked; who decided; and one line that closes one issue."""
+"""The pull request: requirement, files, tests; how it was checked; who decided; and one line that
+closes one issue.
+"""
 
 import pytest
 from hypothesis import given, settings
@@ -13,12 +15,16 @@ from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
 from tests.prompts.test_escape import HOSTILE
 
-DOCUMENTS = {name: scene.text(name) for name in ("design.md", "final-verification.md", "comprehensive-review.md")}
+DOCUMENTS = {
+    name: scene.text(name)
+    for name in ("design.md", "final-verification.md", "comprehensive-review.md")
+}
 
 
 def written(view: RunView | None = None, **documents: str) -> PullRequestText:
     return pull_request(
-        view or scene.delivered(), {**DOCUMENTS, **{name.replace("_", "-") + ".md": text for name, text in documents.items()}}
+        view or scene.delivered(),
+        {**DOCUMENTS, **{name.replace("_", "-") + ".md": text for name, text in documents.items()}},
     )
 
 
@@ -55,7 +61,10 @@ def test_the_issue_is_closed_in_a_line_of_its_own_and_nothing_else_acts() -> Non
 def test_a_request_that_is_no_issue_closes_none() -> None:
     assert "Closes" not in written(changed(source=Source(type="text"))).body
     assert "Closes" not in written(changed(source=Source(type="jira_issue", id="42"))).body
-    assert "Closes" not in written(changed(source=Source(type="github_issue", id="42, closes #1"))).body
+    assert (
+        "Closes"
+        not in written(changed(source=Source(type="github_issue", id="42, closes #1"))).body
+    )
 
 
 @pytest.mark.promise("bot-draft")
@@ -65,7 +74,9 @@ def test_it_is_a_draft_until_the_project_s_commands_are_green() -> None:
     assert not written().draft
     assert written(changed(verification=None)).draft
     assert written(changed(verification=green.model_copy(update={"results": ()}))).draft
-    assert written(changed(verification=green.model_copy(update={"red": True, "accepted": True}))).draft
+    assert written(
+        changed(verification=green.model_copy(update={"red": True, "accepted": True}))
+    ).draft
 
 
 def test_a_red_verification_that_was_accepted_is_said_first() -> None:
@@ -83,8 +94,12 @@ def test_without_a_table_of_the_verifier_the_tasks_stand_for_the_requirements() 
 
 def test_the_summary_takes_the_place_of_the_design_s_approach_once_there_is_one() -> None:
     assert written().body.startswith("`Schedule` gets a method `next_day`")
-    assert written(summary=scene.text("summary.md")).body.startswith("People asked when it was their turn again")
-    assert pull_request(scene.delivered(), {}).body.startswith("`rota next`: when is somebody's next day on call?")
+    assert written(summary=scene.text("summary.md")).body.startswith(
+        "People asked when it was their turn again"
+    )
+    assert pull_request(scene.delivered(), {}).body.startswith(
+        "`rota next`: when is somebody's next day on call?"
+    )
 
 
 def test_the_title_is_a_first_line_of_a_commit() -> None:
@@ -104,7 +119,11 @@ def test_a_decision_says_who_how_and_for_which_version() -> None:
     state: State = scene.until(made, "pr-creation").state
     body = written(scene.view(state)).body
     rows = [shown(everything(each)) for each in elements(body, "tr")]
-    assert any(row.startswith("Human Reviews Design sent back by ann, terminal") and "end of the calendar, @ann." in row for row in rows)
+    assert any(
+        row.startswith("Human Reviews Design sent back by ann, terminal")
+        and "end of the calendar, @ann." in row
+        for row in rows
+    )
     assert acts(but_closing(body)) == []
 
 
@@ -119,8 +138,8 @@ def test_it_is_found_again() -> None:
 @settings(max_examples=15, deadline=None)
 def test_whatever_models_wrote_only_the_one_line_acts(text: str) -> None:
     table = (
-        f"# V\n\n## Summary\n\n{text}\n\n| Requirement | Files | Tests | State |\n|---|---|---|---|\n"
-        + f"| {text.split(chr(10), 1)[0]} | `a` | b | met |\n" * 30
+        f"# V\n\n## Summary\n\n{text}\n\n| Requirement | Files | Tests | State"
+        " |\n|---|---|---|---|\n" + f"| {text.split(chr(10), 1)[0]} | `a` | b | met |\n" * 30
     )
     view = changed(title=text, risks=(text,))
     done = written(view, final_verification=table, summary=f"## Summary\n\n{text}")
@@ -133,7 +152,10 @@ def test_whatever_models_wrote_only_the_one_line_acts(text: str) -> None:
 def test_a_summary_whose_text_stands_below_a_sub_heading_is_not_empty() -> None:
     text = shown(
         written(
-            summary="# Summary of the run\n\n## Summary\n\n### What changed\n\nSwaps count both ways.\n\n## Changes\n\nOther words.\n"
+            summary=(
+                "# Summary of the run\n\n## Summary\n\n### What changed\n\nSwaps count both"
+                " ways.\n\n## Changes\n\nOther words.\n"
+            )
         ).body
     )
     assert "Swaps count both ways." in text
@@ -142,7 +164,11 @@ def test_a_summary_whose_text_stands_below_a_sub_heading_is_not_empty() -> None:
 
 def test_where_nothing_is_on_github_documents_are_named_by_their_paths() -> None:
     delivered = scene.delivered()
-    local = RunFacts(pipeline=delivered.pipeline, state=delivered.state, links=Links(workspace=delivered.links.workspace))
+    local = RunFacts(
+        pipeline=delivered.pipeline,
+        state=delivered.state,
+        links=Links(workspace=delivered.links.workspace),
+    )
     body = pull_request(local, DOCUMENTS).body
     for part in (
         "| Design Review: `.specs/20261121-42-rota-next/review-design.md` | approved | 1 | 0 |",

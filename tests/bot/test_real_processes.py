@@ -1,6 +1,8 @@
-"""Jobs that the real Python runs from its start: whole ways through the thread, and jobs that are killed or cancelled in the middle.
+"""Jobs that the real Python runs from its start: whole ways through the thread, and jobs that are
+killed or cancelled in the middle.
 
-Everywhere else in these tests a job runs in a Python that has imported forge-bot already (`tests/fakes/warm_python.py`).
+Everywhere else in these tests a job runs in a Python that has imported forge-bot already
+(`tests/fakes/warm_python.py`).
 """
 
 import os
@@ -19,10 +21,13 @@ from tests.bot.test_troubles import finishes
 from tests.fakes.github import FakeGitHub
 from tests.fakes.warm_python import warm_python
 
-# -- whole ways ----------------------------------------------------------------------------------------------------
+# -- whole ways
+# --------------------------------------------------------------------------------------------------
 
 
-def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_is_asked_with_what_changed(waiting: Stage) -> None:
+def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_is_asked_with_what_changed(
+    waiting: Stage,
+) -> None:
     waiting.python = sys.executable
     waiting.say("/reject Say also what happens on the last day.")
     asked = waiting.said("checkpoint")
@@ -33,7 +38,9 @@ def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_i
 
 
 @pytest.mark.promise("cli-publish", "cli-option-out", "cli-option-in", "cli-option-last")
-def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(github: FakeGitHub, tmp_path: Path) -> None:
+def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(
+    github: FakeGitHub, tmp_path: Path
+) -> None:
     stage = Parted(github, tmp_path / "jobs", tmp_path / "script.jsonl", python=sys.executable)
     began = stage.label()
     assert began.code == 0, began.log
@@ -49,13 +56,18 @@ def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_re
 def test_files_that_are_called_like_our_libraries_are_not_imported(stage: Stage) -> None:
     stage.python = sys.executable
     stop = "raise SystemExit('imported')\n"
-    stage.hub.commit(stage.repo, "main", {"yaml.py": stop, "pydantic/__init__.py": stop, "forge_bot/__init__.py": stop})
+    stage.hub.commit(
+        stage.repo,
+        "main",
+        {"yaml.py": stop, "pydantic/__init__.py": stop, "forge_bot/__init__.py": stop},
+    )
     job = stage.label()
     assert job.code == 0, job.log
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
-# -- jobs that end in the middle -----------------------------------------------------------------------------------
+# -- jobs that end in the middle
+# --------------------------------------------------------------------------------------------------
 
 
 POINTS = {
@@ -68,7 +80,11 @@ POINTS = {
 
 @pytest.mark.promise("bot-killed")
 @pytest.mark.parametrize(
-    "pattern", [pytest.param(each, id=name, marks=() if name == "while it pushes" else pytest.mark.slow) for name, each in POINTS.items()]
+    "pattern",
+    [
+        pytest.param(each, id=name, marks=() if name == "while it pushes" else pytest.mark.slow)
+        for name, each in POINTS.items()
+    ],
 )
 def test_a_job_that_is_killed_leaves_what_the_next_one_needs(stage: Stage, pattern: str) -> None:
     stage.python = sys.executable
@@ -93,7 +109,9 @@ def killed_at(stage: Stage, pattern: str, skip: int = 0) -> None:
 
 
 @pytest.mark.promise("bot-cancelled")
-def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(waiting: Stage, tmp_path: Path) -> None:
+def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(
+    waiting: Stage, tmp_path: Path
+) -> None:
     with hanging(waiting, tmp_path) as job:
         began = time.monotonic()
         job.send_signal(signal.SIGINT)
@@ -108,7 +126,9 @@ def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(w
 
 
 @pytest.mark.promise("bot-killed")
-def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(waiting: Stage, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(
+    waiting: Stage, tmp_path: Path
+) -> None:
     with hanging(waiting, tmp_path) as job:
         os.kill(children(job.pid)[0], signal.SIGKILL)
         code = job.wait(60)
@@ -119,7 +139,9 @@ def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(waiting: Stage
 
 
 @pytest.mark.promise("bot-killed")
-def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(waiting: Stage, tmp_path: Path) -> None:
+def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(
+    waiting: Stage, tmp_path: Path
+) -> None:
     with hanging(waiting, tmp_path) as job:
         worker = children(job.pid)[0]
         job.kill()
@@ -135,7 +157,9 @@ def slow() -> float:
 
 
 class hanging:  # noqa: N801 - used like a function, in a `with`
-    """A job for `/approve` whose worker waits for ever: its model's answers come out of a pipe that says nothing."""
+    """A job for `/approve` whose worker waits for ever: its model's answers come out of a pipe that
+    says nothing.
+    """
 
     def __init__(self, stage: Stage, folder: Path) -> None:
         self.stage = stage
@@ -146,7 +170,8 @@ class hanging:  # noqa: N801 - used like a function, in a `with`
         self.stage.environ["FORGE_BOT_MODEL"] = f"scripted:{self.pipe}"
         self.stage.python = sys.executable
         self.job = self.stage.begun(self.stage.comment("/approve"))
-        # Opened as soon as the worker reads; if it never does, the thread is left behind and the test fails.
+        # Opened as soon as the worker reads; if it never does, the thread is left behind and the
+        # test fails.
         self.writer = ThreadPoolExecutor(1).submit(os.open, self.pipe, os.O_WRONLY).result(120)
         return self.job
 

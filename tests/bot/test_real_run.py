@@ -1,4 +1,6 @@
-"""A real run, begun at a terminal, spoken of in a thread: the same question, digest and documents."""
+"""A real run, begun at a terminal, spoken of in a thread: the same question, digest and
+documents.
+"""
 
 from forge_bot.bot.comments import Links, RunView, checkpoint, tracking
 from forge_bot.git import Repository
@@ -14,7 +16,11 @@ TASK = "`rota who` names somebody for days before the rota starts"
 
 
 def view(run: Run) -> RunView:
-    links = Links(repository="https://github.com/lighthouse/rota", commit=run.tree.head().commit, workspace=run.workspace.relative)
+    links = Links(
+        repository="https://github.com/lighthouse/rota",
+        commit=run.tree.head().commit,
+        workspace=run.workspace.relative,
+    )
     return RunView(pipeline=run.pipeline, state=run.state, links=links, question=open_question(run))
 
 

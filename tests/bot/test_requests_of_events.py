@@ -1,4 +1,6 @@
-"""What each event costs in requests to GitHub is small, counted here, and said in docs/github-action.md."""
+"""What each event costs in requests to GitHub is small, counted here, and said in
+docs/github-action.md.
+"""
 
 import re
 from pathlib import Path
@@ -9,7 +11,10 @@ from tests.bot.stage import Stage
 from tests.fakes.github import FakeGitHub
 
 PAGE = (Path(__file__).parents[2] / "docs" / "github-action.md").read_text(encoding="utf-8")
-SAID = {what: int(number) for what, number in re.findall(r"^\| ([^|]+) \| (\d+) \|$", PAGE, re.MULTILINE)}
+SAID = {
+    what: int(number)
+    for what, number in re.findall(r"^\| ([^|]+) \| (\d+) \|$", PAGE, re.MULTILINE)
+}
 
 
 @pytest.fixture
@@ -31,7 +36,9 @@ def test_an_event_costs_no_more_requests_than_the_page_says(stage: Stage) -> Non
         before = len(stage.hub.exchanges)
         happens()
         asked = stage.hub.asked(since=before)
-        counted[what] = sum(not re.match(r"PATCH /repos/[^/]+/[^/]+/issues/comments/", each) for each in asked)
+        counted[what] = sum(
+            not re.match(r"PATCH /repos/[^/]+/[^/]+/issues/comments/", each) for each in asked
+        )
     assert stage.state["currentPhaseStatus"] == "completed"
     assert counted.keys() == SAID.keys()
     assert {what: number for what, number in counted.items() if number > SAID[what]} == {}

@@ -1,4 +1,5 @@
-"""Whole runs in the issue thread: the gate, the supervisor and the worker as processes, git over HTTP, a scripted model.
+"""Whole runs in the issue thread: the gate, the supervisor and the worker as processes, git over
+HTTP, a scripted model.
 
 `test_real_processes.py` has those that the real Python runs from its start.
 """
@@ -13,7 +14,9 @@ from tests.bot.stage import SECRET, Stage, heard
 
 @pytest.mark.promise("bot-thread", "cli-work")
 @pytest.mark.xdist_group("over")
-def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(kept: Kept, over: Kept, tmp_path: Path) -> None:
+def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
+    kept: Kept, over: Kept, tmp_path: Path
+) -> None:
     stage = kept.again(tmp_path)
     assert [(job.result, job.code) for job in over.jobs] == [("proceed", 0)] * 2
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
@@ -39,15 +42,26 @@ def test_neither_token_nor_key_is_in_anything_that_can_be_read(over: Kept, tmp_p
     log = "".join(job.log for job in over.jobs)
     tokens = list(stage.hub.tokens)
     assert len(tokens) == stage.jobs == len(over.jobs)
-    everything = "\n".join([log, *stage.files().values(), *(issue.body or "" for issue in stage.repo.issues.values()), *stage.said()])
+    everything = "\n".join(
+        [
+            log,
+            *stage.files().values(),
+            *(issue.body or "" for issue in stage.repo.issues.values()),
+            *stage.said(),
+        ]
+    )
     assert not [secret for secret in (*tokens, SECRET) if secret in everything]
 
 
 @pytest.mark.promise("design-stale-approval")
-def test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one(waiting: Stage) -> None:
+def test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one(
+    waiting: Stage,
+) -> None:
     path = next(name for name in waiting.files() if name.endswith("/design.md"))
     changed = waiting.files()[path] + "\nAnd one more thing.\n"
-    waiting.repo.bare.commit(waiting.branch, {path: changed}, "By hand", "ann <a@b.c>", waiting.hub.clock.tick())
+    waiting.repo.bare.commit(
+        waiting.branch, {path: changed}, "By hand", "ann <a@b.c>", waiting.hub.clock.tick()
+    )
     waiting.say("/approve")
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
     assert len(waiting.said("checkpoint")) == 2
@@ -108,7 +122,9 @@ def test_a_run_can_be_abandoned_and_begun_anew(waiting: Stage) -> None:
     assert len([name for name in waiting.branches() if name != "main"]) == 2
 
 
-def test_what_is_not_configured_is_said_in_the_thread_in_the_summary_and_by_the_exit_code(stage: Stage) -> None:
+def test_what_is_not_configured_is_said_in_the_thread_in_the_summary_and_by_the_exit_code(
+    stage: Stage,
+) -> None:
     stage.environ["FORGE_BOT_MODEL"] = "anthropic:claude-sonnet-4-5"
     job = stage.label()
     assert job.code == 5

@@ -1,4 +1,6 @@
-"""The tracking comment: the next move on top, everything else below, always the same size of thing."""
+"""The tracking comment: the next move on top, everything else below, always the same size of
+thing.
+"""
 
 from decimal import Decimal
 
@@ -41,11 +43,15 @@ def test_somebody_who_is_not_needed_reads_that_first() -> None:
 
 def test_what_is_in_the_way_comes_before_the_work() -> None:
     trouble = failure_replies.rate_limited(CommandNames(), provider="Anthropic")
-    assert first_words(tracking(scene.in_trouble(trouble))) == "Anthropic lets me ask no more for now."
+    assert (
+        first_words(tracking(scene.in_trouble(trouble))) == "Anthropic lets me ask no more for now."
+    )
 
 
 def test_a_run_that_is_over_says_so_whatever_was_in_the_way() -> None:
-    ended = scene.done().model_copy(update={"trouble": failure_replies.unexpected(scene.LINKS, CommandNames())})
+    ended = scene.done().model_copy(
+        update={"trouble": failure_replies.unexpected(scene.LINKS, CommandNames())}
+    )
     assert first_words(tracking(ended)) == "Done."
 
 
@@ -55,13 +61,21 @@ def test_every_document_is_linked_at_the_commit() -> None:
     documents = [href for href in hrefs if "/blob/" in href]
     assert len(documents) > 8
     assert all(
-        href.startswith(f"https://github.com/lighthouse/rota/blob/{scene.COMMIT}/.specs/20261121-42-rota-next/") for href in documents
+        href.startswith(
+            f"https://github.com/lighthouse/rota/blob/{scene.COMMIT}/.specs/20261121-42-rota-next/"
+        )
+        for href in documents
     )
 
 
 def test_effort_reason_budget_and_estimate_are_told() -> None:
     said = shown(tracking(scene.at_work()))
-    for part in ("Effort M (the label “forge:M”)", "feature/42-rota-next from main", "$0.76 of $5.00", "8 to 15 minutes, $0.90 to $1.60"):
+    for part in (
+        "Effort M (the label “forge:M”)",
+        "feature/42-rota-next from main",
+        "$0.76 of $5.00",
+        "8 to 15 minutes, $0.90 to $1.60",
+    ):
         assert part in said
 
 
@@ -74,7 +88,11 @@ def test_an_unknown_price_is_not_nothing() -> None:
 
 def test_the_sum_of_the_rows_is_the_sum_below_them() -> None:
     table = elements(tracking(scene.at_work()), "table")[0]
-    costs = ["".join(row.itertext()).rpartition("$")[2] for row in table.iter("tr") if "$" in "".join(row.itertext())]
+    costs = [
+        "".join(row.itertext()).rpartition("$")[2]
+        for row in table.iter("tr")
+        if "$" in "".join(row.itertext())
+    ]
     *rows, total = (Decimal(cost.strip()) for cost in costs)
     assert sum(rows) == total
 
@@ -88,7 +106,10 @@ def test_phases_that_are_left_out_take_no_row() -> None:
 def test_a_thousand_tasks_fit() -> None:
     state = scene.at_work().state
     tasks = tuple(
-        TaskState(spec=TaskSpec(id=TaskId(str(number)), title=f"Fixes #{number} for @ann: <b>`x|y`" * 4), status=TaskStatus.PENDING)
+        TaskState(
+            spec=TaskSpec(id=TaskId(str(number)), title=f"Fixes #{number} for @ann: <b>`x|y`" * 4),
+            status=TaskStatus.PENDING,
+        )
         for number in range(1_000)
     )
     said = tracking(scene.view(state.replace(tasks=tasks)))
@@ -108,7 +129,9 @@ def test_a_small_limit_is_kept_and_the_next_move_stays() -> None:
 def test_a_stranger_s_title_branch_or_effort_reason_does_nothing() -> None:
     view = scene.at_work()
     hostile = "</details> @ann fixes #1 `|` <img src=x> ![p](u) https://github.com/o/r/issues/1"
-    state = view.state.replace(title=hostile, effort_reason=hostile, base_branch="a`b|c", branch="feature/(x)-@ann")
+    state = view.state.replace(
+        title=hostile, effort_reason=hostile, base_branch="a`b|c", branch="feature/(x)-@ann"
+    )
     view = view.model_copy(update={"state": state, "estimate": hostile})
     for said in (tracking(view), summary(view)):
         assert acts(said) == []
@@ -128,8 +151,16 @@ def test_the_same_view_gives_the_same_bytes() -> None:
         (scene.design_waits, Outcome.WAITING),
         (scene.budget_used_up, Outcome.BUDGET),
         (scene.abandoned, Outcome.ABANDONED),
-        (lambda: scene.in_trouble(failure_replies.unexpected(scene.LINKS, CommandNames())), Outcome.FAILED),
-        (lambda: scene.in_trouble(failure_replies.key_missing(scene.LINKS, CommandNames(), secret="KEY")), Outcome.REFUSED),
+        (
+            lambda: scene.in_trouble(failure_replies.unexpected(scene.LINKS, CommandNames())),
+            Outcome.FAILED,
+        ),
+        (
+            lambda: scene.in_trouble(
+                failure_replies.key_missing(scene.LINKS, CommandNames(), secret="KEY")
+            ),
+            Outcome.REFUSED,
+        ),
     ],
 )
 def test_comment_summary_and_exit_code_say_the_same(view: object, outcome: Outcome) -> None:
@@ -171,7 +202,9 @@ def test_the_comment_is_found_again_by_its_last_line() -> None:
 
 
 def test_what_is_in_the_way_of_an_answer_does_not_hide_the_question() -> None:
-    trouble = failure_replies.key_refused(scene.LINKS, CommandNames(repeat="/forge ask …"), provider="Anthropic", secret="KEY")
+    trouble = failure_replies.key_refused(
+        scene.LINKS, CommandNames(repeat="/forge ask …"), provider="Anthropic", secret="KEY"
+    )
     said = tracking(scene.design_waits().model_copy(update={"trouble": trouble}))
     assert first_words(said) == "Anthropic does not accept the key."
     assert "Your turn: please read design.md and decide." in shown(said)

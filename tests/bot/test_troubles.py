@@ -1,4 +1,6 @@
-"""What goes wrong on the way: state, comment, summary and exit code say the same, and the next wake goes on."""
+"""What goes wrong on the way: state, comment, summary and exit code say the same, and the next wake
+goes on.
+"""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +19,9 @@ LINKS = Links(repository="https://github.com/octo/rota", commit="0" * 40, worksp
 
 
 def finishes(stage: Stage) -> None:
-    """Whatever happened before: the run goes on to its end, with one decision, one question and one pull request."""
+    """Whatever happened before: the run goes on to its end, with one decision, one question and one
+    pull request.
+    """
     last = heard(stage.say("/forge status"))
     assert last.code == 0, last.log
     assert stage.state["currentPhaseStatus"] == "completed", last.log
@@ -27,13 +31,20 @@ def finishes(stage: Stage) -> None:
     assert len(stage.said("tracking")) == 1
 
 
-# -- GitHub refuses ------------------------------------------------------------------------------------------------
+# -- GitHub refuses
+# --------------------------------------------------------------------------------------------------
 
 
-def test_a_rate_limit_of_github_stops_the_job_red_with_its_end_and_the_next_one_goes_on(waiting: Stage) -> None:
-    waiting.hub.faults.exhausted("(PATCH|POST) .*/(comments|pulls)", waiting.hub.clock.seconds + 3000, times=9)
+def test_a_rate_limit_of_github_stops_the_job_red_with_its_end_and_the_next_one_goes_on(
+    waiting: Stage,
+) -> None:
+    waiting.hub.faults.exhausted(
+        "(PATCH|POST) .*/(comments|pulls)", waiting.hub.clock.seconds + 3000, times=9
+    )
     job = heard(waiting.say("/approve"))
-    agree_without_comment(waiting, job, "**GitHub lets me write no more for now.**", 1, tracked=False)
+    agree_without_comment(
+        waiting, job, "**GitHub lets me write no more for now.**", 1, tracked=False
+    )
     assert re.search(r"The limit is lifted in (49|50) minutes\.", job.summary)
     waiting.hub.faults.waiting.clear()
     finishes(waiting)
@@ -41,7 +52,9 @@ def test_a_rate_limit_of_github_stops_the_job_red_with_its_end_and_the_next_one_
 
 @pytest.mark.slow
 def test_a_comment_that_github_does_not_take_is_said_and_asked_again(stage: Stage) -> None:
-    job = stage.label(then=lambda: stage.hub.faults.status(r"PATCH .*/comments/", 422, "Validation Failed"))
+    job = stage.label(
+        then=lambda: stage.hub.faults.status(r"PATCH .*/comments/", 422, "Validation Failed")
+    )
     assert "Validation Failed" in agree(stage, job, "not-taken", 1)
     assert heard(stage.say("/forge status")).code == 0
     stage.say("/approve")
@@ -49,7 +62,9 @@ def test_a_comment_that_github_does_not_take_is_said_and_asked_again(stage: Stag
     assert len(stage.said("checkpoint")) == 1
 
 
-def test_a_branch_that_may_not_be_pushed_to_is_named_and_nothing_counts_that_is_not_there(waiting: Stage) -> None:
+def test_a_branch_that_may_not_be_pushed_to_is_named_and_nothing_counts_that_is_not_there(
+    waiting: Stage,
+) -> None:
     waiting.hub.protect(waiting.repo, waiting.branch)
     before = waiting.repo.bare.head(waiting.branch)
     job = heard(waiting.say("/approve"))
@@ -63,7 +78,9 @@ def test_a_branch_that_may_not_be_pushed_to_is_named_and_nothing_counts_that_is_
 
 @pytest.mark.slow
 def test_a_locked_issue_is_said_where_it_still_can_be(waiting: Stage) -> None:
-    waiting.hub.faults.status(COMMENT, 403, "Unable to create comment because issue is locked.", times=99)
+    waiting.hub.faults.status(
+        COMMENT, 403, "Unable to create comment because issue is locked.", times=99
+    )
     job = heard(waiting.say("/reject Say more about the last day."))
     agree_without_comment(waiting, job, "**The issue is locked.**", 5)
     waiting.hub.faults.waiting.clear()
@@ -78,7 +95,9 @@ def test_an_issue_that_went_to_another_repository_is_left_alone(waiting: Stage) 
     comment = waiting.comment("/approve")
     waiting.hub.transfer(waiting.repo, waiting.issue, other)
     job = waiting.delivered(comment)
-    agree_without_comment(waiting, job, "**The issue was moved to another repository.**", 5, tracked=False)
+    agree_without_comment(
+        waiting, job, "**The issue was moved to another repository.**", 5, tracked=False
+    )
     assert re.search(r"It is now \S+/acme/elsewhere/\S+\. ", job.summary), job.summary
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
 
@@ -87,7 +106,9 @@ def test_a_deleted_issue_is_left_alone(waiting: Stage) -> None:
     comment = waiting.comment("/approve")
     waiting.issue.deleted = True
     job = waiting.delivered(comment)
-    agree_without_comment(waiting, job, "**The issue is gone, or I may not see it any more.**", 5, tracked=False)
+    agree_without_comment(
+        waiting, job, "**The issue is gone, or I may not see it any more.**", 5, tracked=False
+    )
 
 
 @pytest.mark.slow
@@ -113,7 +134,8 @@ def test_a_renamed_repository_is_found_under_its_new_name(waiting: Stage) -> Non
     assert waiting.state["currentPhaseStatus"] == "completed"
 
 
-# -- jobs that stop in the middle ----------------------------------------------------------------------------------
+# -- jobs that stop in the middle
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -134,7 +156,8 @@ def test_a_label_that_is_taken_off_stops_the_run_after_its_step(waiting: Stage) 
     finishes(waiting)
 
 
-# -- words for every error -----------------------------------------------------------------------------------------
+# -- words for every error
+# --------------------------------------------------------------------------------------------------
 
 
 def every(kind: type[errors.ForgeError]) -> Iterator[type[errors.ForgeError]]:
@@ -148,7 +171,9 @@ CONCRETE = [kind for kind in dict.fromkeys(every(errors.ForgeError)) if "code" i
 
 @pytest.mark.promise("bot-way-out")
 @pytest.mark.parametrize("kind", CONCRETE, ids=lambda kind: kind.code)
-def test_every_error_has_words_with_a_way_out_and_survives_the_way_from_the_worker(kind: type[errors.ForgeError]) -> None:
+def test_every_error_has_words_with_a_way_out_and_survives_the_way_from_the_worker(
+    kind: type[errors.ForgeError],
+) -> None:
     stopped = WorkerStopped(code=kind.code, message="It did not work.", exit_code=kind.exit_code)
     error = as_error(stopped)
     assert type(error) is kind

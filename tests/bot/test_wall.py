@@ -1,4 +1,6 @@
-"""A run across the wall: what runs the model cannot write, what writes has no model, and what comes across is believed nothing."""
+"""A run across the wall: what runs the model cannot write, what writes has no model, and what comes
+across is believed nothing.
+"""
 
 import json
 import subprocess
@@ -32,7 +34,9 @@ def test_a_question_is_answered_across_the_wall(stage: Parted) -> None:
 
 
 @pytest.mark.slow
-def test_a_question_that_could_not_be_asked_across_the_wall_is_no_answer_of_a_model(stage: Parted) -> None:
+def test_a_question_that_could_not_be_asked_across_the_wall_is_no_answer_of_a_model(
+    stage: Parted,
+) -> None:
     stage.label()
     stage.environ["FORGE_BOT_MODEL"] = "anthropic:claude-sonnet-4-5"
     asked = heard(stage.say("/ask Why not earlier?"))
@@ -44,7 +48,9 @@ def test_a_question_that_could_not_be_asked_across_the_wall_is_no_answer_of_a_mo
 
 @pytest.mark.slow
 @pytest.mark.promise("bot-killed")
-def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(stage: Parted) -> None:
+def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(
+    stage: Parted,
+) -> None:
     def lost(folder: Path) -> None:
         for file in folder.iterdir():
             file.unlink()
@@ -60,7 +66,9 @@ def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(
 
 
 @pytest.mark.promise("bot-inspected")
-def test_commits_that_a_worker_may_not_make_are_not_pushed_though_its_machine_swears_by_them(stage: Parted, tmp_path: Path) -> None:
+def test_commits_that_a_worker_may_not_make_are_not_pushed_though_its_machine_swears_by_them(
+    stage: Parted, tmp_path: Path
+) -> None:
     def forged(folder: Path) -> None:
         told = json.loads((folder / "delivered.json").read_text())
         told["head"] = tampered(folder / "commits.bundle", stage, tmp_path / "forger")
@@ -91,13 +99,23 @@ def test_words_that_are_none_and_files_that_are_no_bundle_are_refused(stage: Par
 
 
 @pytest.mark.slow
-def test_what_a_person_pushed_in_the_meantime_counts_and_the_work_is_done_again_from_there(stage: Parted) -> None:
+def test_what_a_person_pushed_in_the_meantime_counts_and_the_work_is_done_again_from_there(
+    stage: Parted,
+) -> None:
     pushed: list[str] = []
 
     def meanwhile(folder: Path) -> None:
         del folder
         if not pushed:
-            pushed.append(stage.repo.bare.commit(stage.branch, {"NOTE.md": "by hand\n"}, "By hand", "ann <a@b.c>", stage.hub.clock.tick()))
+            pushed.append(
+                stage.repo.bare.commit(
+                    stage.branch,
+                    {"NOTE.md": "by hand\n"},
+                    "By hand",
+                    "ann <a@b.c>",
+                    stage.hub.clock.tick(),
+                )
+            )
 
     stage.on_the_way = meanwhile
     job = stage.label()
@@ -107,21 +125,31 @@ def test_what_a_person_pushed_in_the_meantime_counts_and_the_work_is_done_again_
 
 
 def tampered(bundle: Path, stage: Parted, folder: Path) -> str:
-    """The worker's commits with one more on top that changes a workflow, under the name of the run."""
+    """The worker's commits with one more on top that changes a workflow, under the name of the
+    run.
+    """
     address = f"{stage.repo.bare.path}"
 
     def git(*words: str) -> str:
         who = ("-c", "user.name=forge-bot", "-c", "user.email=forge-bot@users.noreply.github.com")
-        return subprocess.run(["git", *who, "-C", str(folder), *words], check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            ["git", *who, "-C", str(folder), *words], check=True, capture_output=True, text=True
+        ).stdout.strip()
 
-    subprocess.run(["git", "clone", "-q", "--branch", stage.branch, address, str(folder)], check=True)
+    subprocess.run(
+        ["git", "clone", "-q", "--branch", stage.branch, address, str(folder)], check=True
+    )
     before = git("rev-parse", "HEAD")
     git("fetch", "-q", str(bundle), "+refs/forge-bot/carried:refs/forge-bot/carried")
     git("reset", "-q", "--hard", "refs/forge-bot/carried")
     (folder / ".github" / "workflows").mkdir(parents=True)
     (folder / ".github" / "workflows" / "evil.yml").write_text("on: push\n")
     git("add", "-A")
-    run = next(line.removeprefix("Forge-Run: ") for line in git("log", "-1", "--format=%B").splitlines() if line.startswith("Forge-Run: "))
+    run = next(
+        line.removeprefix("Forge-Run: ")
+        for line in git("log", "-1", "--format=%B").splitlines()
+        if line.startswith("Forge-Run: ")
+    )
     git("commit", "-qm", f"forge-bot: more\n\nForge-Run: {run}")
     git("update-ref", "refs/forge-bot/carried", "HEAD")
     git("bundle", "create", "--quiet", str(bundle), f"^{before}", "refs/forge-bot/carried")

@@ -1,4 +1,6 @@
-"""One truth: what a person reads in the thread, on the page of the job and in its colour has to be the same."""
+"""One truth: what a person reads in the thread, on the page of the job and in its colour has to be
+the same.
+"""
 
 from tests.bot.stage import Job, Stage
 
@@ -6,7 +8,9 @@ OUTCOMES = {0: "waiting", 1: "failed", 5: "refused"}
 
 
 def agree(stage: Stage, job: Job, occasion: str, code: int) -> str:
-    """The comment for this occasion, after tracking comment, summary, output and exit code were seen to say the same."""
+    """The comment for this occasion, after tracking comment, summary, output and exit code were
+    seen to say the same.
+    """
     said = stage.said(f"reply occasion={occasion}")
     assert len(said) == 1, stage.said()
     assert "0000000" not in said[0]
@@ -14,8 +18,12 @@ def agree(stage: Stage, job: Job, occasion: str, code: int) -> str:
     return said[0]
 
 
-def agree_without_comment(stage: Stage, job: Job, headline: str, code: int, *, tracked: bool = True) -> None:
-    """The same where nobody is called: somebody wanted it so, or the thread cannot be written to; then the tracking comment neither."""
+def agree_without_comment(
+    stage: Stage, job: Job, headline: str, code: int, *, tracked: bool = True
+) -> None:
+    """The same where nobody is called: somebody wanted it so, or the thread cannot be written to;
+    then the tracking comment neither.
+    """
     assert job.code == code, job.log
     assert job.outcome == OUTCOMES[code]
     assert headline in job.summary

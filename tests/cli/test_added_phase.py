@@ -1,4 +1,6 @@
-"""A phase is a record in the pipeline and a template: a repository adds two of them, touches nothing else, and they count as ours do."""
+"""A phase is a record in the pipeline and a template: a repository adds two of them, touches
+nothing else, and they count as ours do.
+"""
 
 import json
 
@@ -56,7 +58,9 @@ def threats(sample: Sample) -> Sample:
     """The sample repository with two phases of its own before the design."""
     shipped = (templates() / "pipelines" / "develop.yaml").read_text(encoding="utf-8")
     files = {
-        "pipelines/develop.yaml": shipped.replace("  - id: phase-3\n", f"{PHASES}  - id: phase-3\n"),
+        "pipelines/develop.yaml": shipped.replace(
+            "  - id: phase-3\n", f"{PHASES}  - id: phase-3\n"
+        ),
         "prompts/threat-modeller.md.j2": TEMPLATE,
         "prompts/threat-reviewer.md.j2": TEMPLATE,
     }
@@ -70,12 +74,16 @@ def threats(sample: Sample) -> Sample:
 
 
 @pytest.mark.promise("design-phases")
-def test_a_phase_and_a_review_that_a_repository_adds_run_to_the_end_and_count(threats: Sample) -> None:
+def test_a_phase_and_a_review_that_a_repository_adds_run_to_the_end_and_count(
+    threats: Sample,
+) -> None:
     model = threats.model(
         {
             ("threat-modeller", "*", "*"): document("Assets", "Threats", body="The dates."),
             ("threat-reviewer", "*", "1.1"): review("REVISE", "[MAJOR] Swaps are missing"),
-            ("threat-modeller", "*", "2.1"): document("Assets", "Threats", body="The dates and the swaps."),
+            ("threat-modeller", "*", "2.1"): document(
+                "Assets", "Threats", body="The dates and the swaps."
+            ),
             ("threat-reviewer", "*", "2.1"): review("APPROVE", "[MINOR] Say who swaps"),
         }
     )
@@ -93,15 +101,23 @@ def test_a_phase_and_a_review_that_a_repository_adds_run_to_the_end_and_count(th
     assert state["artifacts"]["review-threats.md"]["verdict"] == "APPROVE"
     assert {"phase-2b", "phase-2c"} <= set(state["completedPhases"])
     text = (threats.workspace / "pull-request.md").read_text()
-    [row] = [line for line in text.splitlines() if line.startswith("|") and "Threat Review" in line and "2 | 1 |" in line]
+    [row] = [
+        line
+        for line in text.splitlines()
+        if line.startswith("|") and "Threat Review" in line and "2 | 1 |" in line
+    ]
     assert "approved" in row
 
 
-def test_a_person_sends_back_to_an_added_phase_and_doctor_finds_nothing_wrong(threats: Sample) -> None:
+def test_a_person_sends_back_to_an_added_phase_and_doctor_finds_nothing_wrong(
+    threats: Sample,
+) -> None:
     said = {"modeller": document("Assets", "Threats"), "reviewer": review("APPROVE")}
     model = threats.model({(f"threat-{who}", "*", "*"): answer for who, answer in said.items()})
     threats.forge("run", TASK, "--effort", "M", "--model", model)
-    again = threats.forge("retry", "threat-model", "--notes", "Think of the swaps", "--model", model)
+    again = threats.forge(
+        "retry", "threat-model", "--notes", "Think of the swaps", "--model", model
+    )
     assert again.code == 3, again.err
     assert json.loads((threats.workspace / "state.json").read_text())["visits"]["phase-2b"] == 2
     found = threats.forge("doctor").out

@@ -1,4 +1,6 @@
-"""Whatever goes wrong before or beside the work: a code, a way out, the right exit code, and nothing lost."""
+"""Whatever goes wrong before or beside the work: a code, a way out, the right exit code, and
+nothing lost.
+"""
 
 import subprocess
 import sys
@@ -22,17 +24,27 @@ def refused(said: Said, code: str, exit_code: int) -> str:
 
 def test_a_folder_that_is_no_repository(sample: Sample, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
-    refused(sample.forge("run", TASK, "--repo", str(tmp_path / "plain"), "--model", sample.model()), "GIT-001", 5)
+    refused(
+        sample.forge("run", TASK, "--repo", str(tmp_path / "plain"), "--model", sample.model()),
+        "GIT-001",
+        5,
+    )
 
 
 def test_a_repository_without_a_commit(sample: Sample, tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path / "new")], check=True)
-    refused(sample.forge("run", TASK, "--repo", str(tmp_path / "new"), "--model", sample.model()), "GIT-003", 5)
+    refused(
+        sample.forge("run", TASK, "--repo", str(tmp_path / "new"), "--model", sample.model()),
+        "GIT-003",
+        5,
+    )
 
 
 def test_a_detached_head(sample: Sample) -> None:
     sample.git("checkout", "-q", "--detach")
-    assert "git switch" in refused(sample.forge("run", TASK, "--model", sample.model()), "GIT-002", 5)
+    assert "git switch" in refused(
+        sample.forge("run", TASK, "--model", sample.model()), "GIT-002", 5
+    )
 
 
 def test_no_key_for_the_model_names_the_variable_to_set(sample: Sample) -> None:
@@ -58,10 +70,17 @@ def test_an_empty_task(sample: Sample, task: str) -> None:
 
 @pytest.mark.promise("docs-key-stays")
 @pytest.mark.parametrize(
-    "url", ["https://evil.example/o/r/issues/1", "https://github.com@evil.example/o/r/issues/1", "https://github.com/o/r"]
+    "url",
+    [
+        "https://evil.example/o/r/issues/1",
+        "https://github.com@evil.example/o/r/issues/1",
+        "https://github.com/o/r",
+    ],
 )
 def test_the_token_goes_to_no_host_that_was_not_named(sample: Sample, url: str) -> None:
-    assert "GH_HOST" in refused(sample.forge("run", url, "--model", sample.model()), "REQUEST-003", 2)
+    assert "GH_HOST" in refused(
+        sample.forge("run", url, "--model", sample.model()), "REQUEST-003", 2
+    )
 
 
 def test_a_task_of_a_megabyte(sample: Sample) -> None:
@@ -81,7 +100,9 @@ def test_bad_configuration_is_told_with_all_its_places(sample: Sample) -> None:
     ("name", "text", "said"),
     [("architect.md.j2", "{% if %}", "architect.md.j2"), ("archtect.md.j2", "Hello", "archtect")],
 )
-def test_a_broken_prompt_is_told_before_anything_begins(sample: Sample, name: str, text: str, said: str) -> None:
+def test_a_broken_prompt_is_told_before_anything_begins(
+    sample: Sample, name: str, text: str, said: str
+) -> None:
     (sample.path / ".forge" / "prompts").mkdir(parents=True)
     (sample.path / ".forge" / "prompts" / name).write_text(text)
     assert said in refused(sample.forge("run", TASK, "--model", sample.model()), "CONFIG-004", 5)
@@ -90,14 +111,18 @@ def test_a_broken_prompt_is_told_before_anything_begins(sample: Sample, name: st
 
 def test_a_pipeline_that_contradicts_itself_is_told_before_anything_begins(sample: Sample) -> None:
     (sample.path / ".forge" / "pipelines").mkdir(parents=True)
-    (sample.path / ".forge" / "pipelines" / "develop.yaml").write_text("kind: phases\nid: develop\ntitle: x\nflows: {}\nphases: []\n")
+    (sample.path / ".forge" / "pipelines" / "develop.yaml").write_text(
+        "kind: phases\nid: develop\ntitle: x\nflows: {}\nphases: []\n"
+    )
     refused(sample.forge("run", TASK, "--model", sample.model()), "CONFIG-002", 5)
 
 
 def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
     sample.git("rm", "-rq", "tests")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "no tests")
-    assert "test: []" in refused(sample.forge("run", TASK, "--model", sample.model()), "CHECK-001", 5)
+    assert "test: []" in refused(
+        sample.forge("run", TASK, "--model", sample.model()), "CHECK-001", 5
+    )
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("commands: {test: []}\n")
     waiting = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
@@ -106,7 +131,9 @@ def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
 
 
 def test_an_effort_that_does_not_exist(sample: Sample) -> None:
-    refused(sample.forge("run", TASK, "--effort", "XS", "--model", sample.model()), "REQUEST-007", 2)
+    refused(
+        sample.forge("run", TASK, "--effort", "XS", "--model", sample.model()), "REQUEST-007", 2
+    )
 
 
 @pytest.mark.promise("lesson-21")
@@ -133,7 +160,9 @@ def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) ->
 @pytest.mark.promise("cli-option-run")
 def test_a_run_that_is_not_there(sample: Sample) -> None:
     refused(sample.forge("approve", "--run", "nothing"), "REQUEST-004", 2)
-    refused(sample.forge("run", ".specs/20200101-nothing", "--model", sample.model()), "REQUEST-004", 2)
+    refused(
+        sample.forge("run", ".specs/20200101-nothing", "--model", sample.model()), "REQUEST-004", 2
+    )
 
 
 @pytest.mark.promise("lesson-24")
@@ -184,9 +213,13 @@ def test_a_damaged_record_is_told_by_its_line_and_left_alone(sample: Sample) -> 
 
 
 @pytest.mark.promise("cli-resume")
-def test_a_script_without_the_answer_stops_the_run_where_it_stands(sample: Sample, tmp_path: Path) -> None:
+def test_a_script_without_the_answer_stops_the_run_where_it_stands(
+    sample: Sample, tmp_path: Path
+) -> None:
     (tmp_path / "short.jsonl").write_text("")
-    said = sample.forge("run", TASK, "--effort", "S", "--model", f"scripted:{tmp_path / 'short.jsonl'}")
+    said = sample.forge(
+        "run", TASK, "--effort", "S", "--model", f"scripted:{tmp_path / 'short.jsonl'}"
+    )
     refused(said, "MODEL-004", 1)
     assert sample.forge("resume", "--model", sample.model()).code == 3
 

@@ -1,4 +1,6 @@
-"""Models and providers that answer nonsense, or not at all: the run stops at the right question, in bounds, and can go on."""
+"""Models and providers that answer nonsense, or not at all: the run stops at the right question, in
+bounds, and can go on.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,9 +17,16 @@ from tests.fakes.script import GUARD, TEST, change, document, look, review
 TASK = "`rota who` names somebody for days before the rota starts"
 ANALYST = ("situation-analyst-investigator", "*", "*")
 WORDS = "I would be happy to help you with that!"
-NEVER = {"path": "rota/schedule.py", "operation": "replace", "old": "this stands nowhere in it", "new": "x"}
+NEVER = {
+    "path": "rota/schedule.py",
+    "operation": "replace",
+    "old": "this stands nowhere in it",
+    "new": "x",
+}
 TRIES = 4  # a first answer, and three corrections
-ROUNDS = 2  # how often an agent is started that ends without an answer, or with one that cannot be used
+ROUNDS = (
+    2  # how often an agent is started that ends without an answer, or with one that cannot be used
+)
 TURNS = 10
 
 
@@ -26,7 +35,8 @@ def quick(sample: Sample) -> None:
     """The project's tests are beside the point here, and a provider is not tried for long."""
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text(
-        "commands: {setup: [], test: [[python3, -c, pass]], lint: [], build: []}\nmodel_retries: 1\nmodel_timeout_seconds: 1\n"
+        "commands: {setup: [], test: [[python3, -c, pass]], lint: [], build: []}\nmodel_retries:"
+        " 1\nmodel_timeout_seconds: 1\n"
     )
 
 
@@ -42,7 +52,13 @@ def searches() -> dict[tuple[str, str, str], script.Answer]:
     """An analyst who wants to see something new every time, for ever."""
     return {
         (ANALYST[0], "*", f"{round_}.{turn}"): {
-            "requests": [{"provider": "search_code", "params_json": json.dumps({"pattern": f"p{turn}"}), "reasoning": ""}],
+            "requests": [
+                {
+                    "provider": "search_code",
+                    "params_json": json.dumps({"pattern": f"p{turn}"}),
+                    "reasoning": "",
+                }
+            ],
             "actions": [],
         }
         for round_ in range(1, 9)
@@ -52,14 +68,49 @@ def searches() -> dict[tuple[str, str, str], script.Answer]:
 
 NONSENSE: dict[str, tuple[Mapping[tuple[str, str, str], script.Answer | str], str, str, int]] = {
     "prose": ({ANALYST: WORDS}, "agent_failed", "no readable JSON object", TRIES * ROUNDS),
-    "JSON of another form": ({ANALYST: {"foo": 1}}, "agent_failed", "those of no answer", TRIES * ROUNDS),
+    "JSON of another form": (
+        {ANALYST: {"foo": 1}},
+        "agent_failed",
+        "those of no answer",
+        TRIES * ROUNDS,
+    ),
     "nothing": ({ANALYST: ""}, "agent_failed", "no readable JSON object", TRIES * ROUNDS),
-    "half characters": ({ANALYST: '{"artifact_markdown": "\\ud800"}'}, "agent_failed", "half of a surrogate pair", TRIES * ROUNDS),
-    "brackets without end": ({ANALYST: "[" * 200_000}, "agent_failed", "no readable JSON object", TRIES * ROUNDS),
-    "braces without end": ({ANALYST: '{"a":' * 100_000}, "agent_failed", "no readable JSON object", TRIES * ROUNDS),
-    "requests for ever": (searches(), "agent_failed", "still wanted to look around", TURNS * ROUNDS),
-    "one request for ever": ({ANALYST: look("rota/schedule.py")}, "agent_failed", "kept asking for what it had been shown", 4 * ROUNDS),
-    "no headings": ({ANALYST: {"artifact_markdown": "# A title\n\nNo more."}}, "invalid_artifact", "Relevant Files", TRIES * ROUNDS),
+    "half characters": (
+        {ANALYST: '{"artifact_markdown": "\\ud800"}'},
+        "agent_failed",
+        "half of a surrogate pair",
+        TRIES * ROUNDS,
+    ),
+    "brackets without end": (
+        {ANALYST: "[" * 200_000},
+        "agent_failed",
+        "no readable JSON object",
+        TRIES * ROUNDS,
+    ),
+    "braces without end": (
+        {ANALYST: '{"a":' * 100_000},
+        "agent_failed",
+        "no readable JSON object",
+        TRIES * ROUNDS,
+    ),
+    "requests for ever": (
+        searches(),
+        "agent_failed",
+        "still wanted to look around",
+        TURNS * ROUNDS,
+    ),
+    "one request for ever": (
+        {ANALYST: look("rota/schedule.py")},
+        "agent_failed",
+        "kept asking for what it had been shown",
+        4 * ROUNDS,
+    ),
+    "no headings": (
+        {ANALYST: {"artifact_markdown": "# A title\n\nNo more."}},
+        "invalid_artifact",
+        "Relevant Files",
+        TRIES * ROUNDS,
+    ),
     "a verdict nobody can read": (
         {("design-reviewer", "*", "*"): review("PERHAPS")},
         "unreadable_verdict",
@@ -81,27 +132,40 @@ NONSENSE: dict[str, tuple[Mapping[tuple[str, str, str], script.Answer | str], st
 }
 
 
-@pytest.mark.parametrize(("different", "reason", "said", "calls"), NONSENSE.values(), ids=NONSENSE.keys())
+@pytest.mark.parametrize(
+    ("different", "reason", "said", "calls"), NONSENSE.values(), ids=NONSENSE.keys()
+)
 def test_nonsense_for_ever_ends_at_a_question_after_so_many_calls(
-    sample: Sample, different: Mapping[tuple[str, str, str], script.Answer | str], reason: str, said: str, calls: int
+    sample: Sample,
+    different: Mapping[tuple[str, str, str], script.Answer | str],
+    reason: str,
+    said: str,
+    calls: int,
 ) -> None:
     effort = "M" if any(agent == "task-decomposer" for agent, _, _ in different) else "S"
-    done = sample.forge("run", TASK, "--effort", effort, "--auto", "--model", sample.model(different))
+    done = sample.forge(
+        "run", TASK, "--effort", effort, "--auto", "--model", sample.model(different)
+    )
     assert done.code == 3, done
     assert said.casefold() in done.out.casefold()
     assert "forge-bot reject" in done.out
     state = json.loads((sample.workspace / "state.json").read_text())
     assert state["gate"]["reason"] == reason
     assert state["usage"]["calls"] == calls
-    assert sample.forge("reject", "Answer in the form that is asked for", "--model", sample.model()).code == 0, (
-        "with a better model it ends"
-    )
+    assert (
+        sample.forge(
+            "reject", "Answer in the form that is asked for", "--model", sample.model()
+        ).code
+        == 0
+    ), "with a better model it ends"
 
 
 @pytest.mark.promise("cli-option-budget", "cli-exit-4")
 def test_a_budget_ends_nonsense_before_it_is_spent(sample: Sample, server: AgentServer) -> None:
     server.answers = {**script.usual(), ANALYST: {"foo": 1}}
-    done = sample.forge("run", TASK, "--effort", "S", "--budget", "0.05", "--model", "openai-chat:gpt-5.4")
+    done = sample.forge(
+        "run", TASK, "--effort", "S", "--budget", "0.05", "--model", "openai-chat:gpt-5.4"
+    )
     state = json.loads((sample.workspace / "state.json").read_text())
     assert done.code == 4, done
     assert state["gate"]["reason"] == "budget"
@@ -110,7 +174,8 @@ def test_a_budget_ends_nonsense_before_it_is_spent(sample: Sample, server: Agent
     assert "allow as much again" in done.out
 
 
-# -- providers ----------------------------------------------------------------------------------------------------
+# -- providers
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("lesson-26", "cli-exit-1", "docs-provider-down")
@@ -121,7 +186,13 @@ def test_a_budget_ends_nonsense_before_it_is_spent(sample: Sample, server: Agent
         (replies(429, b"{}", "retry-after: 7200"), "asks to wait for 120 minutes"),
         (hangs, "did not answer within 1 seconds, after 2 attempts"),
         (resets, "reset by peer"),
-        (replies(503, json.dumps({"error": {"message": "\x1b[2J\x1b]0;owned\x07down \u202e"}}).encode()), "␛[2J"),
+        (
+            replies(
+                503,
+                json.dumps({"error": {"message": "\x1b[2J\x1b]0;owned\x07down \u202e"}}).encode(),
+            ),
+            "␛[2J",
+        ),
     ],
     ids=["500", "429", "silence", "reset", "escapes"],
 )
@@ -142,7 +213,9 @@ def test_a_provider_that_is_down_leaves_the_run_where_it_stood(
     assert sample.forge("resume", "--model", sample.model()).code == 3
 
 
-def test_a_key_that_is_refused_in_the_middle_is_named_and_nothing_answered_is_asked_again(sample: Sample, server: AgentServer) -> None:
+def test_a_key_that_is_refused_in_the_middle_is_named_and_nothing_answered_is_asked_again(
+    sample: Sample, server: AgentServer
+) -> None:
     server.will_refuse = 2
     done = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
     assert done.code == 5, done
@@ -153,9 +226,13 @@ def test_a_key_that_is_refused_in_the_middle_is_named_and_nothing_answered_is_as
     assert server.asked["situation-analyst-investigator"] == 1
 
 
-def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_help(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_help(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    with BrokenServer([replies(400, b'{"error": {"message": "long", "code": "context_length_exceeded"}}')]) as server:
+    with BrokenServer(
+        [replies(400, b'{"error": {"message": "long", "code": "context_length_exceeded"}}')]
+    ) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         done = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
         assert server.count == ROUNDS
@@ -164,7 +241,8 @@ def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_hel
     assert sample.forge("reject", "Go on", "--model", sample.model()).code == 3
 
 
-# -- what a terminal would obey -----------------------------------------------------------------------------------
+# -- what a terminal would obey
+# --------------------------------------------------------------------------------------------------
 
 
 def test_no_answer_drives_the_terminal(sample: Sample) -> None:
@@ -173,22 +251,35 @@ def test_no_answer_drives_the_terminal(sample: Sample) -> None:
         {
             ("architect", "*", "*"): document(*script.HEADINGS["architect"], body=evil),
             ("design-reviewer", "*", "*"): review("REVISE", f"[MAJOR] {evil}"),
-            ("implementer", "*", "*"): change(GUARD, TEST, {"path": f"a{evil}", "operation": "write", "old": "", "new": evil}),
+            ("implementer", "*", "*"): change(
+                GUARD, TEST, {"path": f"a{evil}", "operation": "write", "old": "", "new": evil}
+            ),
         }
     )
-    shown = [sample.forge("run", f"Fix {evil} the rota", "--effort", "S", "--auto", "--model", model)]
+    shown = [
+        sample.forge("run", f"Fix {evil} the rota", "--effort", "S", "--auto", "--model", model)
+    ]
     assert shown[0].code == 3, shown
     assert "red" in shown[0].out
-    shown += [sample.forge("approve", "--model", model), sample.forge("status"), sample.forge("list"), sample.forge("show", "nothing")]
+    shown += [
+        sample.forge("approve", "--model", model),
+        sample.forge("status"),
+        sample.forge("list"),
+        sample.forge("show", "nothing"),
+    ]
     for said in shown:
         assert not set(said.out + said.err) & set("\x1b\x07\x9b\u202e\u2066\0\x08\x7f"), said
     design = (sample.workspace / "design.md").read_text()
     assert not set(design) & set("\x1b\x07\x9b\0\x08\x7f"), "a document is kept without them, too"
 
 
-def test_an_absurd_count_does_not_break_the_run_or_its_budget(sample: Sample, server: AgentServer) -> None:
+def test_an_absurd_count_does_not_break_the_run_or_its_budget(
+    sample: Sample, server: AgentServer
+) -> None:
     server.tokens = -(10**12)
-    done = sample.forge("run", TASK, "--effort", "S", "--budget", "5", "--model", "openai-chat:gpt-5.4")
+    done = sample.forge(
+        "run", TASK, "--effort", "S", "--budget", "5", "--model", "openai-chat:gpt-5.4"
+    )
     assert done.code == 3, done
     state = json.loads((sample.workspace / "state.json").read_text())
     assert 0 < Decimal(state["budget"]["spent"]) < 1

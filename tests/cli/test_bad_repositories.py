@@ -1,4 +1,6 @@
-"""Repositories as they should not be, from the command line: the run is refused with a way out, or ends as it would anywhere."""
+"""Repositories as they should not be, from the command line: the run is refused with a way out, or
+ends as it would anywhere.
+"""
 
 import json
 import os
@@ -23,12 +25,19 @@ ME = ("-c", "user.name=a", "-c", "user.email=a@b.c")
 def quick(sample: Sample) -> None:
     """The project's tests are beside the point here."""
     (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("commands: {setup: [], test: [[python3, -c, pass]], lint: [], build: []}\n")
+    (sample.path / ".forge" / "config.yml").write_text(
+        "commands: {setup: [], test: [[python3, -c, pass]], lint: [], build: []}\n"
+    )
 
 
 def committed(sample: Sample, message: bytes = b"more") -> None:
     sample.git("add", "-A", "--", ":!.forge")
-    subprocess.run(["git", "-C", str(sample.path), *ME, "commit", "-q", "-F", "-"], input=message, check=True, capture_output=True)
+    subprocess.run(
+        ["git", "-C", str(sample.path), *ME, "commit", "-q", "-F", "-"],
+        input=message,
+        check=True,
+        capture_output=True,
+    )
 
 
 def whole(sample: Sample, *edits: dict[str, str]) -> Said:
@@ -48,7 +57,8 @@ def write(path: str, new: str) -> dict[str, str]:
     return {"path": path, "operation": "write", "old": "", "new": new}
 
 
-# -- settings and hooks -------------------------------------------------------------------------------------------
+# -- settings and hooks
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("lesson-12", "docs-git-alone")
@@ -56,10 +66,22 @@ def test_no_hook_of_any_kind_runs_and_nothing_is_signed(sample: Sample, tmp_path
     folder = tmp_path / "hooks"
     folder.mkdir()
     for place in (folder, sample.path / ".git" / "hooks"):
-        for hook in ("pre-commit", "commit-msg", "prepare-commit-msg", "post-commit", "post-checkout", "reference-transaction"):
+        for hook in (
+            "pre-commit",
+            "commit-msg",
+            "prepare-commit-msg",
+            "post-commit",
+            "post-checkout",
+            "reference-transaction",
+        ):
             (place / hook).write_text(f"#!/bin/sh\necho {hook} >> {tmp_path / 'ran'}\nexit 1\n")
             (place / hook).chmod(0o755)
-    for setting in ("commit.gpgsign=true", "tag.gpgsign=true", "gpg.program=/bin/false", f"core.hooksPath={folder}"):
+    for setting in (
+        "commit.gpgsign=true",
+        "tag.gpgsign=true",
+        "gpg.program=/bin/false",
+        f"core.hooksPath={folder}",
+    ):
         sample.git("config", *setting.split("="))
     done = whole(sample)
     assert done.code == 0, done
@@ -91,7 +113,9 @@ def test_no_setting_about_files_changes_what_is_committed(sample: Sample) -> Non
     assert bytes_of("marked.txt") == b"\xef\xbb\xbfuno\r\n"
 
 
-def test_variables_of_another_git_call_mislead_nobody(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_another_git_call_mislead_nobody(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = tmp_path / "other"
     subprocess.run(["git", "clone", "-q", str(sample.path), str(other)], check=True)
     for name, value in {
@@ -112,16 +136,27 @@ def test_variables_of_another_git_call_mislead_nobody(sample: Sample, tmp_path: 
     assert sample.git("-C", str(other), "branch", "--format=%(refname:short)") == "main"
 
 
-# -- odd contents -------------------------------------------------------------------------------------------------
+# -- odd contents
+# --------------------------------------------------------------------------------------------------
 
 
 def test_names_and_messages_that_are_no_utf_8_are_sent_to_a_provider_and_do_no_harm(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in (b"caf\xe9.txt", b"line\nend.txt", b"esc\x1b[31m.txt", b"-n", b'quo"te.txt', "日本.txt".encode()):
+    for name in (
+        b"caf\xe9.txt",
+        b"line\nend.txt",
+        b"esc\x1b[31m.txt",
+        b"-n",
+        b'quo"te.txt',
+        "日本.txt".encode(),
+    ):
         (sample.path / os.fsdecode(name)).write_text("x\n")
     committed(sample, b"caf\xe9 \x1b[31m\n")
-    subprocess.run([b"git", b"-C", os.fsencode(sample.path), b"config", b"user.name", b"Andr\xe9 \x07"], check=True)
+    subprocess.run(
+        [b"git", b"-C", os.fsencode(sample.path), b"config", b"user.name", b"Andr\xe9 \x07"],
+        check=True,
+    )
     sample.git("config", "user.email", "a@b.c")
     looks = {
         "requests": [
@@ -146,12 +181,25 @@ def test_names_and_messages_that_are_no_utf_8_are_sent_to_a_provider_and_do_no_h
         assert "\x07" not in shown.out
 
 
-def test_a_change_of_ten_thousand_lines_reaches_the_reviewer_cut_and_says_so(sample: Sample) -> None:
-    done = whole(sample, write("long.txt", "".join(f"line {number} of the long file\n" for number in range(10_000))))
+def test_a_change_of_ten_thousand_lines_reaches_the_reviewer_cut_and_says_so(
+    sample: Sample,
+) -> None:
+    done = whole(
+        sample,
+        write("long.txt", "".join(f"line {number} of the long file\n" for number in range(10_000))),
+    )
     assert done.code == 0, done
-    journal = next(sample.scripts.parent.glob("state/forge-bot/*/journal.jsonl")).read_text().splitlines()
-    asked = [message["text"] for line in journal for message in json.loads(line).get("messages", ())]
-    review = next(text for text in asked if "line 5 of the long file" in text and "all changes of the run" in text)
+    journal = (
+        next(sample.scripts.parent.glob("state/forge-bot/*/journal.jsonl")).read_text().splitlines()
+    )
+    asked = [
+        message["text"] for line in journal for message in json.loads(line).get("messages", ())
+    ]
+    review = next(
+        text
+        for text in asked
+        if "line 5 of the long file" in text and "all changes of the run" in text
+    )
     assert "[cut here: " in review
     assert "line 9999 of the long file" not in review
     assert max(len(text) for text in asked) < 250_000
@@ -159,14 +207,18 @@ def test_a_change_of_ten_thousand_lines_reaches_the_reviewer_cut_and_says_so(sam
 
 @pytest.mark.slow
 def test_five_thousand_files_are_changed_and_told_in_a_line(sample: Sample) -> None:
-    done = whole(sample, *(write(f"made/a-file-of-many-{number}.txt", "x\n") for number in range(5_000)))
+    done = whole(
+        sample, *(write(f"made/a-file-of-many-{number}.txt", "x\n") for number in range(5_000))
+    )
     assert done.code == 0, done
     assert "5,002 files changed" in done.out
     assert len(done.out) < 10_000
 
 
 def test_two_tasks_that_differ_in_case_are_sent_back(sample: Sample) -> None:
-    twice = script.TASKS.replace("Task 1:", "Task A:") + script.TASKS.removeprefix("# Tasks\n").replace("Task 1:", "Task a:")
+    twice = script.TASKS.replace("Task 1:", "Task A:") + script.TASKS.removeprefix(
+        "# Tasks\n"
+    ).replace("Task 1:", "Task a:")
     model = sample.model({("task-decomposer", "*", "*"): {"artifact_markdown": twice}})
     sample.forge("run", TASK, "--effort", "M", "--model", model)
     said = sample.forge("approve", "--model", model)
@@ -174,13 +226,18 @@ def test_two_tasks_that_differ_in_case_are_sent_back(sample: Sample) -> None:
     assert "used more than once" in said.out
 
 
-# -- other repositories -------------------------------------------------------------------------------------------
+# -- other repositories
+# --------------------------------------------------------------------------------------------------
 
 
-def test_a_submodule_comes_along_untouched_and_is_not_edited(sample: Sample, tmp_path: Path) -> None:
+def test_a_submodule_comes_along_untouched_and_is_not_edited(
+    sample: Sample, tmp_path: Path
+) -> None:
     library = tmp_path / "library"
     subprocess.run(["git", "clone", "-q", str(sample.path), str(library)], check=True)
-    sample.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "library")
+    sample.git(
+        "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "library"
+    )
     committed(sample)
     stuck = whole(sample, write("library/new.py", "x\n"))
     assert stuck.code == 3, stuck
@@ -188,29 +245,52 @@ def test_a_submodule_comes_along_untouched_and_is_not_edited(sample: Sample, tmp
     model = sample.model()
     done = sample.forge("reject", "Leave the library alone", "--model", model)
     assert done.code == 0, done
-    assert sample.git("rev-parse", f"{sample.branch}:library") == sample.git("rev-parse", "main:library")
+    assert sample.git("rev-parse", f"{sample.branch}:library") == sample.git(
+        "rev-parse", "main:library"
+    )
 
 
-def test_a_repository_reached_through_a_link_is_the_one_behind_it(sample: Sample, tmp_path: Path) -> None:
+def test_a_repository_reached_through_a_link_is_the_one_behind_it(
+    sample: Sample, tmp_path: Path
+) -> None:
     (tmp_path / "link").symlink_to(sample.path)
     model = sample.model()
-    assert sample.forge("run", TASK, "--repo", str(tmp_path / "link" / "rota"), "--effort", "S", "--model", model).code == 3
+    assert (
+        sample.forge(
+            "run",
+            TASK,
+            "--repo",
+            str(tmp_path / "link" / "rota"),
+            "--effort",
+            "S",
+            "--model",
+            model,
+        ).code
+        == 3
+    )
     assert sample.forge("approve", "--model", model).code == 0
 
 
 def test_a_bare_repository_is_refused_as_what_it_is(sample: Sample, tmp_path: Path) -> None:
     sample.git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
-    assert "bare repository" in told(sample.forge("run", TASK, "--repo", str(tmp_path / "bare.git"), "--model", sample.model()), "GIT-001")
+    assert "bare repository" in told(
+        sample.forge("run", TASK, "--repo", str(tmp_path / "bare.git"), "--model", sample.model()),
+        "GIT-001",
+    )
 
 
 @pytest.mark.parametrize("command", [["run", TASK], ["init"]])
-def test_a_repository_without_a_commit_says_what_to_do_first(sample: Sample, tmp_path: Path, command: list[str]) -> None:
+def test_a_repository_without_a_commit_says_what_to_do_first(
+    sample: Sample, tmp_path: Path, command: list[str]
+) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path / "new")], check=True)
     assert "git commit" in told(sample.forge(*command, "--repo", str(tmp_path / "new")), "GIT-003")
 
 
 @pytest.mark.promise("lesson-21", "cli-no-main")
-def test_the_default_branch_may_have_any_name_and_is_not_written_to(sample: Sample, tmp_path: Path) -> None:
+def test_the_default_branch_may_have_any_name_and_is_not_written_to(
+    sample: Sample, tmp_path: Path
+) -> None:
     sample.git("branch", "-m", "trunk")
     sample.git("clone", "-q", "--bare", ".", str(tmp_path / "remote.git"))
     sample.git("remote", "add", "origin", str(tmp_path / "remote.git"))
@@ -234,12 +314,38 @@ def test_a_repository_of_somebody_else_is_refused_with_the_command_that_trusts_i
     assert "safe.directory" in told(sample.forge("run", TASK, "--model", sample.model()), "GIT-006")
 
 
-@pytest.mark.skipif(dict(available()).get(BackendName.BUBBLEWRAP) != "", reason="bubblewrap makes the folder read-only here")
+@pytest.mark.skipif(
+    dict(available()).get(BackendName.BUBBLEWRAP) != "",
+    reason="bubblewrap makes the folder read-only here",
+)
 def test_a_repository_that_cannot_be_written_is_told_and_left_as_it_was(sample: Sample) -> None:
     model = sample.model()
-    read_only = [next(binaries()), "--dev-bind", "/", "/", "--ro-bind", str(sample.path), str(sample.path), "--chdir", str(sample.path)]
-    command = [*read_only, sys.executable, "-m", "forge_bot", "run", TASK, "--effort", "S", "--model", model]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    read_only = [
+        next(binaries()),
+        "--dev-bind",
+        "/",
+        "/",
+        "--ro-bind",
+        str(sample.path),
+        str(sample.path),
+        "--chdir",
+        str(sample.path),
+    ]
+    command = [
+        *read_only,
+        sys.executable,
+        "-m",
+        "forge_bot",
+        "run",
+        TASK,
+        "--effort",
+        "S",
+        "--model",
+        model,
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
     assert done.returncode in {1, 5}, done
     assert "Read-only file system" in done.stderr
     assert "→" in done.stderr

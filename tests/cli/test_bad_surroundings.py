@@ -1,4 +1,6 @@
-"""Whatever stands around the command line: its streams, its environment, what a person types. A sentence, a way out, a code."""
+"""Whatever stands around the command line: its streams, its environment, what a person types. A
+sentence, a way out, a code.
+"""
 
 import os
 import subprocess
@@ -16,14 +18,41 @@ ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
 def program(
-    sample: Sample, *words: str | bytes, streams: str = "", without: tuple[str, ...] = (), environ: Mapping[str, str] | None = None
+    sample: Sample,
+    *words: str | bytes,
+    streams: str = "",
+    without: tuple[str, ...] = (),
+    environ: Mapping[str, str] | None = None,
 ) -> Said:
-    """The program as a process of its own, under a shell that opens or closes its streams as `streams` says."""
+    """The program as a process of its own, under a shell that opens or closes its streams as
+    `streams` says.
+    """
     # Buffered, as it is for users: what is left in a buffer at the end is where it goes wrong.
-    kept = {name: value for name, value in os.environ.items() if name not in (*without, "PYTHONUNBUFFERED")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in (*without, "PYTHONUNBUFFERED")
+    }
     environment = kept | dict(environ or {})
-    command = ["bash", "-c", f'set -o pipefail; "$@" {streams}', "bash", sys.executable, "-m", "forge_bot", *words, *by_script(words)]
-    done = subprocess.run(command, cwd=sample.path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    command = [
+        "bash",
+        "-c",
+        f'set -o pipefail; "$@" {streams}',
+        "bash",
+        sys.executable,
+        "-m",
+        "forge_bot",
+        *words,
+        *by_script(words),
+    ]
+    done = subprocess.run(
+        command,
+        cwd=sample.path,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
     return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
@@ -36,10 +65,14 @@ def told(said: Said, code: str, exit_code: int) -> str:
 
 
 def untouched(sample: Sample) -> bool:
-    return sample.git("branch", "--format=%(refname:short)") == "main" and len(sample.git("worktree", "list").splitlines()) == 1
+    return (
+        sample.git("branch", "--format=%(refname:short)") == "main"
+        and len(sample.git("worktree", "list").splitlines()) == 1
+    )
 
 
-# -- streams ------------------------------------------------------------------------------------------------------
+# -- streams
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_reader_who_leaves_stops_the_run_where_it_can_go_on(sample: Sample) -> None:
@@ -51,7 +84,9 @@ def test_a_reader_who_leaves_stops_the_run_where_it_can_go_on(sample: Sample) ->
     assert "forge-bot resume" in said.err
     again = sample.forge("resume", "--model", model)
     assert again.code == 3
-    assert "put aside" not in again.out, "what the tests left in the tree is nobody's unfinished work"
+    assert "put aside" not in again.out, (
+        "what the tests left in the tree is nobody's unfinished work"
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +112,8 @@ def test_streams_that_are_closed_full_or_unread_end_nothing_by_surprise(
         assert word not in done.err
 
 
-# -- environment --------------------------------------------------------------------------------------------------
+# -- environment
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -92,7 +128,9 @@ def test_streams_that_are_closed_full_or_unread_end_nothing_by_surprise(
     ],
     ids=["C", "ASCII", "no TERM", "ten columns", "odd columns", "no HOME"],
 )
-def test_a_poor_terminal_still_gets_the_whole_sentence(sample: Sample, without: tuple[str, ...], environ: dict[str, str]) -> None:
+def test_a_poor_terminal_still_gets_the_whole_sentence(
+    sample: Sample, without: tuple[str, ...], environ: dict[str, str]
+) -> None:
     said = program(sample, "run", "", without=without, environ=environ)
     assert said.code == 2
     assert "The task is empty, or too short to mean anything." in said.err
@@ -101,7 +139,16 @@ def test_a_poor_terminal_still_gets_the_whole_sentence(sample: Sample, without: 
 
 def test_a_japanese_task_is_one_whatever_the_locale(sample: Sample) -> None:
     task = "ログインのタイムアウトを直す"
-    said = program(sample, "run", task, "--effort", "S", "--model", sample.model(), environ={"LC_ALL": "C", "LANG": "C"})
+    said = program(
+        sample,
+        "run",
+        task,
+        "--effort",
+        "S",
+        "--model",
+        sample.model(),
+        environ={"LC_ALL": "C", "LANG": "C"},
+    )
     assert said.code == 3, said
     assert sample.branch == f"fix/{task}"
     assert task in (sample.workspace / "request.md").read_text()
@@ -109,10 +156,19 @@ def test_a_japanese_task_is_one_whatever_the_locale(sample: Sample) -> None:
 
 @pytest.mark.parametrize(
     ("variable", "value", "code"),
-    [("HOME", "nowhere", "CONFIG-005"), ("XDG_STATE_HOME", "/proc/nowhere", "PREFLIGHT-001"), ("XDG_STATE_HOME", "FILE", "GIT-006")],
+    [
+        ("HOME", "nowhere", "CONFIG-005"),
+        ("XDG_STATE_HOME", "/proc/nowhere", "PREFLIGHT-001"),
+        ("XDG_STATE_HOME", "FILE", "GIT-006"),
+    ],
 )
 def test_without_a_place_for_its_state_a_run_does_not_begin(
-    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, code: str
+    sample: Sample,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str,
+    code: str,
 ) -> None:
     (tmp_path / "FILE").touch()
     monkeypatch.delenv("XDG_STATE_HOME")
@@ -121,7 +177,9 @@ def test_without_a_place_for_its_state_a_run_does_not_begin(
     assert untouched(sample)
 
 
-@pytest.mark.parametrize("name", ["config.yml", "prompts/architect.md.j2", "pipelines/develop.yaml"])
+@pytest.mark.parametrize(
+    "name", ["config.yml", "prompts/architect.md.j2", "pipelines/develop.yaml"]
+)
 def test_a_file_of_ones_own_that_cannot_be_read_is_named(sample: Sample, name: str) -> None:
     place = sample.path / ".forge" / name
     place.parent.mkdir(parents=True)
@@ -133,7 +191,8 @@ def test_a_file_of_ones_own_that_cannot_be_read_is_named(sample: Sample, name: s
     assert untouched(sample)
 
 
-# -- what a person types ------------------------------------------------------------------------------------------
+# -- what a person types
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_bare_name_asks_for_help_and_is_no_mistake(sample: Sample) -> None:
@@ -156,14 +215,18 @@ def test_the_bare_name_asks_for_help_and_is_no_mistake(sample: Sample) -> None:
         (["continue"], "Missing argument 'amount'"),
     ],
 )
-def test_a_mistyped_command_says_what_could_be_meant(sample: Sample, words: list[str], said: str) -> None:
+def test_a_mistyped_command_says_what_could_be_meant(
+    sample: Sample, words: list[str], said: str
+) -> None:
     done = sample.forge(*words)
     assert done.code == 2
     assert said in done.err
     assert "forge-bot --help" in done.err
 
 
-@pytest.mark.parametrize("budget", ["nan", "inf", "-inf", "1e999", "1e9", "0", "-1", "0.001", "lots", "", "5,50"])
+@pytest.mark.parametrize(
+    "budget", ["nan", "inf", "-inf", "1e999", "1e9", "0", "-1", "0.001", "lots", "", "5,50"]
+)
 def test_a_budget_is_an_amount_that_somebody_could_mean(sample: Sample, budget: str) -> None:
     done = sample.forge("run", TASK, f"--budget={budget}", "--model", sample.model())
     assert done.code == 2, done
@@ -173,12 +236,16 @@ def test_a_budget_is_an_amount_that_somebody_could_mean(sample: Sample, budget: 
 
 @pytest.mark.parametrize("effort", ["XS", "sm", "", "1", "S M"])
 def test_an_effort_is_one_of_three(sample: Sample, effort: str) -> None:
-    assert "S, M" in told(sample.forge("run", TASK, "--effort", effort, "--model", sample.model()), "REQUEST-007", 2)
+    assert "S, M" in told(
+        sample.forge("run", TASK, "--effort", effort, "--model", sample.model()), "REQUEST-007", 2
+    )
     assert untouched(sample)
 
 
 def test_a_task_of_one_character_too_many(sample: Sample) -> None:
-    assert "100,001 characters" in told(sample.forge("run", "x" * 100_001, "--model", sample.model()), "REQUEST-002", 2)
+    assert "100,001 characters" in told(
+        sample.forge("run", "x" * 100_001, "--model", sample.model()), "REQUEST-002", 2
+    )
     assert untouched(sample)
 
 
@@ -193,7 +260,9 @@ def test_a_task_of_one_character_too_many(sample: Sample) -> None:
         ("https://", "no issue of github.com"),
     ],
 )
-def test_a_task_that_is_only_an_address_of_something_else(sample: Sample, url: str, said: str) -> None:
+def test_a_task_that_is_only_an_address_of_something_else(
+    sample: Sample, url: str, said: str
+) -> None:
     assert said in told(sample.forge("run", url, "--model", sample.model()), "REQUEST-003", 2)
     assert untouched(sample)
 
@@ -216,10 +285,19 @@ def not_there(hub: FakeGitHub, _issue: Issue) -> None:
 
 @pytest.mark.parametrize(
     ("trouble", "said"),
-    [(gone, "deleted"), (no_github, "GITHUB_API_URL"), (broken, "GitHub answered 500"), (not_there, "there is no such issue")],
+    [
+        (gone, "deleted"),
+        (no_github, "GITHUB_API_URL"),
+        (broken, "GitHub answered 500"),
+        (not_there, "there is no such issue"),
+    ],
 )
 def test_an_issue_that_cannot_be_read(
-    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, trouble: Callable[[FakeGitHub, Issue], None], said: str
+    sample: Sample,
+    github: FakeGitHub,
+    monkeypatch: pytest.MonkeyPatch,
+    trouble: Callable[[FakeGitHub, Issue], None],
+    said: str,
 ) -> None:
     trouble(github, github.issue(github.repository("o/r"), "Fix the login", number=42))
     monkeypatch.setenv("GITHUB_API_URL", github.url)
@@ -231,7 +309,9 @@ def test_an_issue_that_cannot_be_read(
 def test_an_issue_with_characters_that_no_file_holds_is_taken_without_them(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    github.issue(github.repository("o/r"), "Fix \0the login \ud800", "It \0times out \udfff.", number=42)
+    github.issue(
+        github.repository("o/r"), "Fix \0the login \ud800", "It \0times out \udfff.", number=42
+    )
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     done = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
     assert done.code == 3, done
@@ -240,7 +320,9 @@ def test_an_issue_with_characters_that_no_file_holds_is_taken_without_them(
 
 def test_bytes_that_are_no_text_become_signs_and_the_run_goes_on(sample: Sample) -> None:
     model = sample.model()
-    said = program(sample, "run", b"Fix the caf\xe9 \x1b[31mlogin\x07 soon", "--effort", "s", "--model", model)
+    said = program(
+        sample, "run", b"Fix the caf\xe9 \x1b[31mlogin\x07 soon", "--effort", "s", "--model", model
+    )
     assert said.code == 3, said
     assert "\x1b" not in said.out
     assert "\x07" not in said.out
@@ -252,7 +334,9 @@ def test_an_answer_that_cannot_be_taken_changes_nothing(sample: Sample) -> None:
     model = sample.model()
     sample.forge("run", TASK, "--effort", "S", "--model", model)
     before = (sample.workspace / "reports.jsonl").read_bytes()
-    digest = next(line for line in sample.forge("status", "--json").out.splitlines() if '"digest"' in line).split('"')[3]
+    digest = next(
+        line for line in sample.forge("status", "--json").out.splitlines() if '"digest"' in line
+    ).split('"')[3]
     wrong = "0" * 12 if not digest.startswith("0") else "1" * 12
     cases = (
         (["reject", ""], "GATE-003", 5),

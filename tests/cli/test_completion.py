@@ -1,4 +1,6 @@
-"""What a shell is told at <Tab>, asked as a shell asks: through the console script and its environment."""
+"""What a shell is told at <Tab>, asked as a shell asks: through the console script and its
+environment.
+"""
 
 import os
 import shutil
@@ -67,15 +69,31 @@ def two_runs(sample: Sample) -> list[str]:
 
 
 @pytest.mark.promise("cli-completion")
-def test_runs_are_offered_by_name_wherever_a_run_is_named(sample: Sample, two_runs: list[str], offered: Shell) -> None:
-    for command in ("resume", "approve", "show", "status", "abandon", "retry", "ask", "reject", "continue"):
+def test_runs_are_offered_by_name_wherever_a_run_is_named(
+    sample: Sample, two_runs: list[str], offered: Shell
+) -> None:
+    for command in (
+        "resume",
+        "approve",
+        "show",
+        "status",
+        "abandon",
+        "retry",
+        "ask",
+        "reject",
+        "continue",
+    ):
         assert offered(f"forge-bot {command} --run ") == two_runs, command
     assert offered(f"forge-bot resume --run {two_runs[1][:12]}") == [two_runs[1]]
     assert offered("forge-bot run .s") == [f".specs/{two_runs[1]}"], "only one that can go on"
 
 
 def test_runs_are_found_from_elsewhere_and_without_their_work_tree(
-    sample: Sample, two_runs: list[str], offered: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sample: Sample,
+    two_runs: list[str],
+    offered: Shell,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as moved:
         moved.chdir(tmp_path)
@@ -87,7 +105,9 @@ def test_runs_are_found_from_elsewhere_and_without_their_work_tree(
 
 
 @pytest.mark.promise("cli-completion")
-def test_phases_are_offered_by_id_and_by_name_where_no_id_begins_so(sample: Sample, offered: Shell) -> None:
+def test_phases_are_offered_by_id_and_by_name_where_no_id_begins_so(
+    sample: Sample, offered: Shell
+) -> None:
     until = offered("forge-bot run x --until ")
     assert until[:4] == ["setup", "phase-1", "phase-2", "phase-3"]
     assert "completed" in until
@@ -106,19 +126,25 @@ def test_phases_are_offered_by_id_and_by_name_where_no_id_begins_so(sample: Samp
 def test_phases_are_those_of_the_repositorys_own_pipeline(sample: Sample, offered: Shell) -> None:
     (sample.path / ".forge" / "pipelines").mkdir(parents=True)
     (sample.path / ".forge" / "config.yml").write_text("pipeline: ours\n")
-    (sample.path / ".forge" / "pipelines" / "ours.yaml").write_text("phases:\n  - {id: brew, label: Brew Tea, kind: agent}\n")
+    (sample.path / ".forge" / "pipelines" / "ours.yaml").write_text(
+        "phases:\n  - {id: brew, label: Brew Tea, kind: agent}\n"
+    )
     assert offered("forge-bot run x --until ") == ["brew"]
 
 
 @pytest.mark.promise("cli-completion")
-def test_documents_are_those_of_the_run_that_is_meant(sample: Sample, two_runs: list[str], offered: Shell) -> None:
+def test_documents_are_those_of_the_run_that_is_meant(
+    sample: Sample, two_runs: list[str], offered: Shell
+) -> None:
     assert {"request.md", "analysis.md", "design.md"} <= set(offered("forge-bot show "))
     assert offered("forge-bot show des") == ["design.md"]
     assert offered(f"forge-bot show --run {two_runs[0]} ") == ["request.md"]
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_shells_that_show_help_get_titles_and_labels(sample: Sample, offered: Shell, shell: str) -> None:
+def test_shells_that_show_help_get_titles_and_labels(
+    sample: Sample, offered: Shell, shell: str
+) -> None:
     sample.forge("run", TASK, "--effort", "S", "--until", "setup", "--model", sample.model())
     assert TASK in offered.told("forge-bot resume --run ", shell)
     assert "Design Review" in offered.told("forge-bot retry phase-3", shell)
@@ -127,10 +153,13 @@ def test_shells_that_show_help_get_titles_and_labels(sample: Sample, offered: Sh
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 def test_bash_itself_completes_with_the_script_it_is_given(sample: Sample) -> None:
     script = (
-        f'export PATH="{PROGRAM.parent}:$PATH"; eval "$(_FORGE_BOT_COMPLETE=source_bash forge-bot)"; '
-        "COMP_WORDS=(forge-bot retry phase-3); COMP_CWORD=2; _forge_bot_completion forge-bot; printf '%s ' \"${COMPREPLY[@]}\""
+        f'export PATH="{PROGRAM.parent}:$PATH"; eval "$(_FORGE_BOT_COMPLETE=source_bash'
+        ' forge-bot)"; COMP_WORDS=(forge-bot retry phase-3); COMP_CWORD=2; _forge_bot_completion'
+        " forge-bot; printf '%s ' \"${COMPREPLY[@]}\""
     )
-    done = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.stdout.split() == ["phase-3", "phase-3b"], done
 
 
@@ -154,11 +183,17 @@ def test_where_something_is_broken_nothing_is_offered_and_nothing_is_said(
 @pytest.mark.promise("cli-completion")
 def test_the_program_itself_answers_and_loads_no_run_for_it(sample: Sample) -> None:
     environment = {**os.environ, **shell_sets("forge-bot retry phase-3", "bash")}
-    done = subprocess.run([str(PROGRAM)], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [str(PROGRAM)], env=environment, capture_output=True, text=True, check=True
+    )
     assert (done.stdout.split(), done.stderr) == (["phase-3", "phase-3b"], "")
     code = (
-        "import sys\nfrom forge_bot.cli.app import app\ntry:\n    app(args=[], prog_name='forge-bot')\nexcept SystemExit:\n    pass\n"
-        "print([name for name in ('forge_bot.engine', 'jinja2', 'pydantic_ai', 'markdown_it', 'github') if name in sys.modules])"
+        "import sys\nfrom forge_bot.cli.app import app\ntry:\n    app(args=[],"
+        " prog_name='forge-bot')\nexcept SystemExit:\n    pass\nprint([name for name in"
+        " ('forge_bot.engine', 'jinja2', 'pydantic_ai', 'markdown_it', 'github') if name in"
+        " sys.modules])"
     )
-    loaded = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
     assert loaded.stdout.splitlines()[-1] == "[]"

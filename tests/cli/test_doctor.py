@@ -26,7 +26,9 @@ def test_a_missing_key_is_named_with_its_variable(sample: Sample) -> None:
 @pytest.mark.promise("cli-doctor")
 def test_missing_tests_tools_and_walls_are_told_with_the_next_step(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("commands: {test: [], lint: nosuchlinter .}\nsandbox: off\n")
+    (sample.path / ".forge" / "config.yml").write_text(
+        "commands: {test: [], lint: nosuchlinter .}\nsandbox: off\n"
+    )
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 5
     assert "install nosuchlinter" in said.out
@@ -41,7 +43,9 @@ def test_a_detached_head_is_told(sample: Sample) -> None:
     assert "git switch" in said.out
 
 
-def test_without_an_identity_commits_would_be_the_bots_own(sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_an_identity_commits_would_be_the_bots_own(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(tmp_path / "none"))
     assert "git config --global user.name" in sample.forge("doctor", "--model", sample.model()).out
@@ -51,14 +55,19 @@ def test_without_an_identity_commits_would_be_the_bots_own(sample: Sample, monke
 
 
 @pytest.mark.promise("cli-doctor-ask")
-def test_ask_tries_the_model_with_one_short_question(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ask_tries_the_model_with_one_short_question(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     with AgentServer() as server:
         server.answers = {}
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         assert "answers (" in sample.forge("doctor", "--ask", "--model", "openai-chat:small").out
         assert len(server.questions) == 1
-        assert 16 in {server.questions[0].body.get("max_tokens"), server.questions[0].body.get("max_completion_tokens")}
+        assert 16 in {
+            server.questions[0].body.get("max_tokens"),
+            server.questions[0].body.get("max_completion_tokens"),
+        }
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("model_retries: 0\n")
@@ -77,7 +86,10 @@ def test_a_pipeline_that_cannot_be_loaded_is_told_with_its_lines(sample: Sample)
     (folder / "develop.yaml").write_text(BROKEN)
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 5
-    assert ".forge/pipelines/develop.yaml:5: phases.phazes" in said.out or "develop.yaml:5: phazes: there is no such key" in said.out
+    assert (
+        ".forge/pipelines/develop.yaml:5: phases.phazes" in said.out
+        or "develop.yaml:5: phazes: there is no such key" in said.out
+    )
     (folder / "develop.yaml").rename(folder / "other.yaml")
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 0
@@ -117,5 +129,7 @@ def test_configuration_that_is_ignored_is_named_by_doctor_and_at_the_start_of_a_
     assert said.code == 0
     assert f"{name} is ignored" in said.out
     assert why in said.out
-    begun = sample.forge("run", "Nobody is on call before the start", "--effort", "S", "--model", sample.model())
+    begun = sample.forge(
+        "run", "Nobody is on call before the start", "--effort", "S", "--model", sample.model()
+    )
     assert f"{name} is ignored" in begun.out + begun.err

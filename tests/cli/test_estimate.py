@@ -19,12 +19,16 @@ def test_the_estimate_is_told_when_a_run_begins_and_kept_for_status(sample: Samp
     assert state["estimate"]["effort"] == "S"
     assert state["estimate"]["tokens"]["p50"] > 0
     assert f"{state['estimate']['tokens']['p50']:,} tokens" in said.out
-    assert "estimate" not in json.loads((sample.workspace / "state.json").read_text()), "the record is not about this machine's models"
+    assert "estimate" not in json.loads((sample.workspace / "state.json").read_text()), (
+        "the record is not about this machine's models"
+    )
     next((sample.path.parent / "state").rglob("estimate.json")).unlink()
     assert "estimate" not in json.loads(sample.forge("status", "--json").out)
 
 
-def test_a_budget_below_what_half_of_such_runs_cost_is_a_warning(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_below_what_half_of_such_runs_cost_is_a_warning(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     (sample.path / ".forge").mkdir()

@@ -1,4 +1,6 @@
-"""`init` and `doctor` in a clone from GitHub: the workflow, its labels, and every click that is missing, with its address."""
+"""`init` and `doctor` in a clone from GitHub: the workflow, its labels, and every click that is
+missing, with its address.
+"""
 
 import subprocess
 from pathlib import Path
@@ -15,8 +17,12 @@ WORKFLOW = ".github/workflows/forge-bot.yml"
 
 
 @pytest.fixture
-def repo(github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Repository:
-    """The repository on GitHub that the sample is a clone of. Nobody answers where releases of forge-bot lie."""
+def repo(
+    github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Repository:
+    """The repository on GitHub that the sample is a clone of. Nobody answers where releases of
+    forge-bot lie.
+    """
     repo = github.repository("acme/rota")
     sample.git("remote", "add", "origin", f"{github.url}/acme/rota.git")
     for name, value in {"GITHUB_SERVER_URL": github.url, "GITHUB_API_URL": github.url}.items():
@@ -39,7 +45,9 @@ def admin(github: FakeGitHub, repo: Repository, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("GITHUB_TOKEN", github.token("boss"))
 
 
-def test_init_writes_a_short_workflow_that_asks_for_the_key_of_the_model(repo: Repository, sample: Sample) -> None:
+def test_init_writes_a_short_workflow_that_asks_for_the_key_of_the_model(
+    repo: Repository, sample: Sample
+) -> None:
     said = sample.forge("init")
     assert said.code == 0
     text = (sample.path / WORKFLOW).read_text()
@@ -116,7 +124,9 @@ def test_the_workflow_is_held_fast_by_the_commit_of_the_release_and_without_one_
     release = tmp_path / "releases" / "forge-bot"
     subprocess.run(["git", "clone", "-q", str(sample.path), str(release)], check=True)
     who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
-    subprocess.run(["git", *who, "-C", str(release), "tag", "-a", f"v{__version__}", "-m", "x"], check=True)
+    subprocess.run(
+        ["git", *who, "-C", str(release), "tag", "-a", f"v{__version__}", "-m", "x"], check=True
+    )
     released(monkeypatch, tmp_path / "releases")
     held = sample.forge("init")
     commit = sample.git("rev-parse", "HEAD")
@@ -124,7 +134,9 @@ def test_the_workflow_is_held_fast_by_the_commit_of_the_release_and_without_one_
     assert "tags can be moved" not in held.out
 
 
-def test_a_workflow_that_is_there_is_left_alone_and_only_what_is_missing_is_written(repo: Repository, sample: Sample) -> None:
+def test_a_workflow_that_is_there_is_left_alone_and_only_what_is_missing_is_written(
+    repo: Repository, sample: Sample
+) -> None:
     file = sample.path / WORKFLOW
     file.parent.mkdir(parents=True)
     file.write_text("mine\n")
@@ -137,7 +149,9 @@ def test_a_workflow_that_is_there_is_left_alone_and_only_what_is_missing_is_writ
 
 
 @pytest.mark.promise("cli-option-workflow")
-def test_elsewhere_the_workflow_is_written_only_if_asked_for_and_here_not_if_declined(repo: Repository, sample: Sample) -> None:
+def test_elsewhere_the_workflow_is_written_only_if_asked_for_and_here_not_if_declined(
+    repo: Repository, sample: Sample
+) -> None:
     assert sample.forge("init", "--no-workflow").code == 0
     assert not (sample.path / WORKFLOW).exists()
     sample.git("remote", "set-url", "origin", "https://git.example.com/acme/rota.git")
@@ -147,7 +161,9 @@ def test_elsewhere_the_workflow_is_written_only_if_asked_for_and_here_not_if_dec
 
 
 @pytest.mark.promise("cli-option-labels")
-def test_init_makes_the_labels_once(repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_init_makes_the_labels_once(
+    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
     refused = sample.forge("init", "--labels")
     assert refused.code == 2
     assert "there is no token" in refused.err
@@ -155,11 +171,19 @@ def test_init_makes_the_labels_once(repo: Repository, github: FakeGitHub, sample
     github.label(repo, "forge:L")
     said = sample.forge("init", "--labels")
     assert said.code == 0
-    assert sorted(label.name for label in repo.labels) == ["forge", "forge:L", "forge:M", "forge:S", "forge:auto"]
+    assert sorted(label.name for label in repo.labels) == [
+        "forge",
+        "forge:L",
+        "forge:M",
+        "forge:S",
+        "forge:auto",
+    ]
     assert "forge:L is there" in said.out
 
 
-def test_doctor_without_a_token_says_how_to_get_the_checks_of_the_repository(repo: Repository, github: FakeGitHub, sample: Sample) -> None:
+def test_doctor_without_a_token_says_how_to_get_the_checks_of_the_repository(
+    repo: Repository, github: FakeGitHub, sample: Sample
+) -> None:
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 0
     assert "GITHUB_TOKEN=$(gh auth token) forge-bot doctor" in said.out

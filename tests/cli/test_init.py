@@ -1,4 +1,6 @@
-"""`forge-bot init` writes a file that says every default, and that still means the same when its lines are switched on."""
+"""`forge-bot init` writes a file that says every default, and that still means the same when its
+lines are switched on.
+"""
 
 import re
 
@@ -23,7 +25,9 @@ def test_the_written_file_changes_nothing_and_names_every_key(sample: Sample) ->
         assert re.search(rf"^# {key}:", text, re.MULTILINE), key
 
 
-def test_with_all_lines_switched_on_it_says_the_defaults_and_the_commands_that_were_found(sample: Sample) -> None:
+def test_with_all_lines_switched_on_it_says_the_defaults_and_the_commands_that_were_found(
+    sample: Sample,
+) -> None:
     sample.forge("init")
     text = (sample.path / ".forge" / "config.yml").read_text()
     head, _, body = text.partition("\n\n")
@@ -32,7 +36,9 @@ def test_with_all_lines_switched_on_it_says_the_defaults_and_the_commands_that_w
     assert switched_on.agent == Config().agent
     assert switched_on.sandbox == Config().sandbox
     assert switched_on.commands.setup == ()
-    assert switched_on.commands.test == (("python3", "-m", "unittest", "discover", "-v", "-s", "tests", "-t", "."),)
+    assert switched_on.commands.test == (
+        ("python3", "-m", "unittest", "discover", "-v", "-s", "tests", "-t", "."),
+    )
 
 
 def test_a_file_that_is_there_is_left_alone(sample: Sample) -> None:

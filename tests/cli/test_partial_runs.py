@@ -1,4 +1,6 @@
-"""Runs in parts: only so far with --until, again from a phase with --from or retry, and three questions before the beginning."""
+"""Runs in parts: only so far with --until, again from a phase with --from or retry, and three
+questions before the beginning.
+"""
 
 import json
 import shlex
@@ -15,7 +17,9 @@ TASK = "`rota who` names somebody for days before the rota starts"
 
 @pytest.mark.promise("cli-option-until")
 def test_until_design_stops_before_its_review_and_asks_nothing(sample: Sample) -> None:
-    said = sample.forge("run", TASK, "--effort", "M", "--until", "Design", "--model", sample.model())
+    said = sample.forge(
+        "run", TASK, "--effort", "M", "--until", "Design", "--model", sample.model()
+    )
     assert said.code == 3, said.err
     assert "Design Review (phase-3b) comes after Design" in said.out
     assert "forge-bot resume" in said.out
@@ -44,7 +48,10 @@ def test_at_a_gate_nothing_is_shown_as_long_as_it_lies_behind_the_line(sample: S
     assert "Human Reviews Design (checkpoint-a) comes after Design" in stopped.out
     assert "Approach" not in stopped.out
     bare = sample.forge("approve", "--model", model)
-    assert (bare.code, "GATE-002" in bare.err) == (5, True), "nothing was shown, so a bare approval means nothing"
+    assert (bare.code, "GATE-002" in bare.err) == (
+        5,
+        True,
+    ), "nothing was shown, so a bare approval means nothing"
 
 
 def test_an_approval_can_go_on_only_so_far(sample: Sample) -> None:
@@ -58,7 +65,9 @@ def test_an_approval_can_go_on_only_so_far(sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("name", ["review", "nonsense"])
-def test_a_name_that_is_no_phase_is_told_before_anything_begins_or_is_answered(sample: Sample, name: str) -> None:
+def test_a_name_that_is_no_phase_is_told_before_anything_begins_or_is_answered(
+    sample: Sample, name: str
+) -> None:
     model = sample.model()
     said = sample.forge("run", TASK, "--effort", "S", "--until", name, "--model", model)
     assert (said.code, "REQUEST-007" in said.err) == (2, True)
@@ -71,17 +80,26 @@ def test_a_name_that_is_no_phase_is_told_before_anything_begins_or_is_answered(s
 
 @pytest.mark.promise("cli-option-from")
 def test_a_run_goes_on_from_a_phase_by_its_name(sample: Sample) -> None:
-    model = sample.model({("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")})
+    model = sample.model(
+        {("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")}
+    )
     sample.forge("run", TASK, "--effort", "S", "--model", model)
     name = sample.workspace.name
-    again = sample.forge("run", f".specs/{name}", "--from", "design", "--until", "design", "--model", model)
+    again = sample.forge(
+        "run", f".specs/{name}", "--from", "design", "--until", "design", "--model", model
+    )
     assert again.code == 3, again.err
     assert "Thought again." in sample.forge("show", "design").out
     assert "retry asked by" in sample.forge("status", "--json").out
-    third = sample.forge("resume", "--from", "Situation Analysis", "--until", "phase-1", "--model", model)
+    third = sample.forge(
+        "resume", "--from", "Situation Analysis", "--until", "phase-1", "--model", model
+    )
     assert third.code == 3
     assert "Design (phase-3) comes after" in third.out
-    assert sample.forge("retry", "SITUATION-analysis", "--until", "phase-1", "--model", model).code == 3
+    assert (
+        sample.forge("retry", "SITUATION-analysis", "--until", "phase-1", "--model", model).code
+        == 3
+    )
 
 
 def test_going_on_from_a_phase_names_what_is_missing_before_it(sample: Sample) -> None:
@@ -94,16 +112,26 @@ def test_going_on_from_a_phase_names_what_is_missing_before_it(sample: Sample) -
     assert "tasks.md is missing" in said.err
 
 
-def test_a_document_that_was_deleted_is_restored_and_one_that_is_gone_for_good_is_named(sample: Sample) -> None:
+def test_a_document_that_was_deleted_is_restored_and_one_that_is_gone_for_good_is_named(
+    sample: Sample,
+) -> None:
     model = sample.model()
     sample.forge("run", TASK, "--effort", "M", "--until", "design", "--model", model)
     analysis = sample.workspace / "analysis.md"
     analysis.unlink()
-    assert sample.forge("resume", "--from", "investigation", "--until", "investigation", "--model", model).code == 3
+    assert (
+        sample.forge(
+            "resume", "--from", "investigation", "--until", "investigation", "--model", model
+        ).code
+        == 3
+    )
     assert analysis.is_file()
     tree = str(sample.workspace.parents[1])
     subprocess.run(["git", "-C", tree, "rm", "-q", str(analysis)], check=True)
-    subprocess.run(["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "gone"], check=True)
+    subprocess.run(
+        ["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "gone"],
+        check=True,
+    )
     said = sample.forge("resume", "--from", "phase-3", "--model", model)
     assert said.code == 5
     assert "documents that are gone: analysis.md" in said.err
@@ -122,7 +150,9 @@ def test_a_completed_run_goes_on_from_a_phase_it_had_and_from_no_other(sample: S
     assert "completed" in sample.forge("list").out
     refused = sample.forge("retry", "code review", "--model", model)
     assert "left out of this run, which has effort S" in refused.err
-    again = sample.forge("retry", "comprehensive review", "--until", "comprehensive review", "--model", model)
+    again = sample.forge(
+        "retry", "comprehensive review", "--until", "comprehensive review", "--model", model
+    )
     assert again.code == 3
     assert "Comprehensive Review PASS" in again.out
     assert "Final Verification (final-verification) comes after" in again.out
@@ -133,7 +163,8 @@ def test_a_completed_run_goes_on_from_a_phase_it_had_and_from_no_other(sample: S
     assert "forge-bot status" in said.err
 
 
-# -- questions before the beginning -------------------------------------------------------------------------------
+# -- questions before the beginning
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("cli-option-discuss")
@@ -147,9 +178,22 @@ def test_without_a_terminal_discuss_prints_its_questions_and_begins_nothing(samp
 
 
 @pytest.mark.promise("cli-option-answer")
-def test_with_answers_the_run_begins_and_an_empty_one_leaves_its_question_out(sample: Sample) -> None:
-    words = ("--answer", "Nobody on call", "--answer", "", "--answer", "The tests pass", "--until", "setup")
-    said = sample.forge("run", TASK, "--effort", "S", "--discuss", *words, "--model", sample.model())
+def test_with_answers_the_run_begins_and_an_empty_one_leaves_its_question_out(
+    sample: Sample,
+) -> None:
+    words = (
+        "--answer",
+        "Nobody on call",
+        "--answer",
+        "",
+        "--answer",
+        "The tests pass",
+        "--until",
+        "setup",
+    )
+    said = sample.forge(
+        "run", TASK, "--effort", "S", "--discuss", *words, "--model", sample.model()
+    )
     assert said.code == 3, said.err
     request = sample.forge("show", "request").out
     assert "**What is the main goal of this change?**\nNobody on call\n" in request
@@ -159,7 +203,21 @@ def test_with_answers_the_run_begins_and_an_empty_one_leaves_its_question_out(sa
 
 
 def test_one_empty_answer_begins_without_any(sample: Sample) -> None:
-    assert sample.forge("run", TASK, "--effort", "S", "--answer", "", "--until", "setup", "--model", sample.model()).code == 3
+    assert (
+        sample.forge(
+            "run",
+            TASK,
+            "--effort",
+            "S",
+            "--answer",
+            "",
+            "--until",
+            "setup",
+            "--model",
+            sample.model(),
+        ).code
+        == 3
+    )
     assert "Answers to questions" not in sample.forge("show", "request").out
 
 

@@ -69,7 +69,12 @@ CASES: dict[str, tuple[Callable[[Sample], object], Words, str, tuple[str, ...]]]
         "PREFLIGHT-001",
         ("'release/*'", "--branch NAME"),
     ),
-    "the protected branch that is checked out": (on_a_release, (TASK, "--here"), "PREFLIGHT-001", ("release/1.0 is a protected branch",)),
+    "the protected branch that is checked out": (
+        on_a_release,
+        (TASK, "--here"),
+        "PREFLIGHT-001",
+        ("release/1.0 is a protected branch",),
+    ),
     "a path in a submodule": (
         lambda sample: clones.add_submodule(sample, "vendor/lib"),
         ("Fix the value of x in vendor/lib/lib.py",),
@@ -94,15 +99,27 @@ CASES: dict[str, tuple[Callable[[Sample], object], Words, str, tuple[str, ...]]]
         "PREFLIGHT-001",
         ("install nosuchlinter",),
     ),
-    "a merge under way, in the user's own folder": (clones.begin_merge, (TASK, "--here"), "PREFLIGHT-001", ("git merge --abort",)),
-    "a rebase under way": (clones.begin_rebase, (TASK,), "GIT-002", ("a rebase is under way", "git rebase --abort")),
+    "a merge under way, in the user's own folder": (
+        clones.begin_merge,
+        (TASK, "--here"),
+        "PREFLIGHT-001",
+        ("git merge --abort",),
+    ),
+    "a rebase under way": (
+        clones.begin_rebase,
+        (TASK,),
+        "GIT-002",
+        ("a rebase is under way", "git rebase --abort"),
+    ),
     "no tests": (without_tests, (TASK,), "CHECK-001", ("commands.test",)),
 }
 
 
 @pytest.mark.promise("docs-preflight")
 @pytest.mark.parametrize("case", CASES)
-def test_a_refusal_comes_before_any_question_and_leaves_nothing_behind(sample: Sample, server: AgentServer, case: str) -> None:
+def test_a_refusal_comes_before_any_question_and_leaves_nothing_behind(
+    sample: Sample, server: AgentServer, case: str
+) -> None:
     prepare, words, code, said = CASES[case]
     prepare(sample)
     before = left(sample)
@@ -117,18 +134,34 @@ def test_a_refusal_comes_before_any_question_and_leaves_nothing_behind(sample: S
 @pytest.mark.parametrize(
     ("name", "task", "filtered", "said"),
     [
-        ("model.bin", "Shrink model.bin", False, ("model.bin", "only a pointer is here", "Install git-lfs")),
+        (
+            "model.bin",
+            "Shrink model.bin",
+            False,
+            ("model.bin", "only a pointer is here", "Install git-lfs"),
+        ),
         ("data/table.py", TASK, False, ("data/table.py", "only a pointer is here")),
         ("model.bin", TASK, True, ("requires git-lfs", "Install git-lfs")),
     ],
 )
 def test_a_pointer_that_the_run_would_take_for_the_file_is_refused(
-    sample: Sample, server: AgentServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, task: str, filtered: bool, said: Words
+    sample: Sample,
+    server: AgentServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    task: str,
+    filtered: bool,
+    said: Words,
 ) -> None:
     clones.without_lfs(tmp_path, monkeypatch)
     clones.keep_in_lfs(sample, name)
     if filtered:
-        for key, value in (("clean", "git-lfs clean -- %f"), ("smudge", "git-lfs smudge -- %f"), ("required", "true")):
+        for key, value in (
+            ("clean", "git-lfs clean -- %f"),
+            ("smudge", "git-lfs smudge -- %f"),
+            ("required", "true"),
+        ):
             sample.git("config", f"filter.lfs.{key}", value)
     before = left(sample)
     refused = sample.forge("run", task, "--model", "openai-chat:small")
@@ -138,15 +171,25 @@ def test_a_pointer_that_the_run_would_take_for_the_file_is_refused(
     assert left(sample) == before
 
 
-def test_a_full_disk_is_refused(sample: Sample, server: AgentServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_refused(
+    sample: Sample, server: AgentServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     state = tmp_path / "state"
     state.mkdir()
-    bound = f"mount -t tmpfs -o size=20m none {state} && exec {sys.executable} -m forge_bot run '{TASK}' --model openai-chat:small"
+    bound = (
+        f"mount -t tmpfs -o size=20m none {state} && exec {sys.executable} -m forge_bot run"
+        f" '{TASK}' --model openai-chat:small"
+    )
     inside = ["unshare", "--user", "--map-root-user", "--mount"]
-    if not shutil.which("unshare") or subprocess.run([*inside, "true"], check=False, capture_output=True).returncode != 0:
+    if (
+        not shutil.which("unshare")
+        or subprocess.run([*inside, "true"], check=False, capture_output=True).returncode != 0
+    ):
         pytest.skip("no user namespaces here, so no small disk")
     before = left(sample)
-    refused = subprocess.run([*inside, "sh", "-c", bound], cwd=sample.path, capture_output=True, text=True, check=False)
+    refused = subprocess.run(
+        [*inside, "sh", "-c", bound], cwd=sample.path, capture_output=True, text=True, check=False
+    )
     assert refused.returncode == 5, refused
     assert "MB are free" in refused.stderr
     assert "XDG_STATE_HOME" in refused.stderr
@@ -175,7 +218,10 @@ def test_warnings_and_notes_are_told_and_the_run_begins(sample: Sample) -> None:
     (sample.path / "notes.txt").write_text("mine")
     sample.git("sparse-checkout", "set", "--cone", "rota", "tests", ".specs")
     said = begun(sample, "Run the tests in .github/workflows/ci.yml")
-    assert "! The task asks for workflow files (.github/workflows/ci.yml). A change to them is held as a patch" in said
+    assert (
+        "! The task asks for workflow files (.github/workflows/ci.yml). A change to them is held as"
+        " a patch" in said
+    )
     assert "· Uncommitted changes in 2 files are not part of the run" in said
     assert not (sample.workspace.parents[1] / "notes.txt").exists()
     assert "checkpoint-a" in said, "a sparse checkout with room for the record works"
@@ -203,9 +249,17 @@ def test_a_run_does_not_go_on_in_the_middle_of_a_merge(sample: Sample) -> None:
     tree = stopped(sample)
     (sample.path / "later.txt").write_text("later")
     clones.commit(sample)
-    subprocess.run(["git", "-C", str(tree), *clones.WHO, "merge", "-q", "--no-commit", "--no-ff", "main"], check=True)
+    subprocess.run(
+        ["git", "-C", str(tree), *clones.WHO, "merge", "-q", "--no-commit", "--no-ff", "main"],
+        check=True,
+    )
     before = left(sample)
-    for words in (("resume",), ("approve",), ("retry", "phase-3"), ("run", f".specs/{sample.workspace.name}")):
+    for words in (
+        ("resume",),
+        ("approve",),
+        ("retry", "phase-3"),
+        ("run", f".specs/{sample.workspace.name}"),
+    ):
         refused = sample.forge(*words, "--model", sample.model())
         assert refused.code == 5
         assert "git merge --abort" in refused.err
@@ -217,14 +271,28 @@ def test_a_run_does_not_go_on_in_the_middle_of_a_merge(sample: Sample) -> None:
 def test_a_rebase_in_the_runs_work_tree_is_told_as_one(sample: Sample) -> None:
     tree = stopped(sample)
     subprocess.run(
-        ["git", "-C", str(tree), "-c", "sequence.editor=sed -i 1ibreak", "rebase", "-q", "-i", "--autostash", "main"], check=True
+        [
+            "git",
+            "-C",
+            str(tree),
+            "-c",
+            "sequence.editor=sed -i 1ibreak",
+            "rebase",
+            "-q",
+            "-i",
+            "--autostash",
+            "main",
+        ],
+        check=True,
     )
     refused = sample.forge("resume", "--run", sample.branch, "--model", sample.model())
     assert refused.code == 5, refused
     assert "git rebase --abort" in refused.err
 
 
-def test_a_branch_that_was_protected_since_is_left_alone_but_can_be_abandoned(sample: Sample) -> None:
+def test_a_branch_that_was_protected_since_is_left_alone_but_can_be_abandoned(
+    sample: Sample,
+) -> None:
     stopped(sample)
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text(f"protected_branches: ['{sample.branch}']\n")

@@ -1,4 +1,6 @@
-"""`forge-bot ask`: a model answers a person's question about the run, and the run stands where it stood."""
+"""`forge-bot ask`: a model answers a person's question about the run, and the run stands where it
+stood.
+"""
 
 import json
 from collections.abc import Iterator
@@ -37,7 +39,9 @@ def message(server: AgentServer, number: int = -1) -> str:
 
 
 @pytest.mark.promise("cli-ask")
-def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(sample: Sample) -> None:
+def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(
+    sample: Sample,
+) -> None:
     model = sample.model({EXPLAINER: ANSWER})
     sample.forge("run", TASK, "--effort", "S", "--model", model)
     before = state(sample)
@@ -48,11 +52,17 @@ def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(
     assert after["gate"] == before["gate"]
     assert after["step"] == before["step"]
     assert after["usage"]["calls"] == before["usage"]["calls"] + 1
-    assert sample.git("log", "-1", "--format=%s", sample.branch) == "forge-bot: a question was asked"
-    assert sample.forge("approve", "--model", model).code == 0, "what was shown before the question still counts"
+    assert (
+        sample.git("log", "-1", "--format=%s", sample.branch) == "forge-bot: a question was asked"
+    )
+    assert sample.forge("approve", "--model", model).code == 0, (
+        "what was shown before the question still counts"
+    )
 
 
-def test_the_model_sees_what_is_shown_and_the_persons_words_and_holds_no_command(sample: Sample, server: AgentServer) -> None:
+def test_the_model_sees_what_is_shown_and_the_persons_words_and_holds_no_command(
+    sample: Sample, server: AgentServer
+) -> None:
     sample.forge("run", TASK, "--effort", "M", "--model", "openai-chat:fake")
     sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
     system, user = str(server.questions[-1].body["messages"][0]["content"]), message(server)
@@ -66,7 +76,9 @@ def test_the_model_sees_what_is_shown_and_the_persons_words_and_holds_no_command
 
 
 @pytest.mark.promise("cli-ask", "docs-question-outside")
-def test_no_later_prompt_holds_the_question_or_its_answer(sample: Sample, server: AgentServer) -> None:
+def test_no_later_prompt_holds_the_question_or_its_answer(
+    sample: Sample, server: AgentServer
+) -> None:
     sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
     sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
     asked = len(server.questions)
@@ -77,7 +89,9 @@ def test_no_later_prompt_holds_the_question_or_its_answer(sample: Sample, server
     assert not [text for text in later if "zebra" in text or "giraffe" in text]
 
 
-def test_a_second_question_comes_with_the_first_and_its_answer(sample: Sample, server: AgentServer) -> None:
+def test_a_second_question_comes_with_the_first_and_its_answer(
+    sample: Sample, server: AgentServer
+) -> None:
     sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
     sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
     assert "asked here before" not in message(server)
@@ -90,7 +104,9 @@ def test_a_second_question_comes_with_the_first_and_its_answer(sample: Sample, s
     assert "And is that tested?" not in message(server), "another place, another conversation"
 
 
-def test_without_an_open_question_it_is_about_the_run_so_far(sample: Sample, server: AgentServer) -> None:
+def test_without_an_open_question_it_is_about_the_run_so_far(
+    sample: Sample, server: AgentServer
+) -> None:
     sample.forge("run", TASK, "--effort", "M", "--until", "design", "--model", "openai-chat:fake")
     assert sample.forge("ask", QUESTION, "--model", "openai-chat:fake").code == 0
     for name in ("request.md", "analysis.md", "investigation.md", "design.md"):
@@ -116,7 +132,9 @@ def test_what_the_model_looks_up_for_it_is_counted_with_the_runs_budget(sample: 
 
 
 @pytest.mark.promise("cli-continue")
-def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing_changes(sample: Sample, server: AgentServer) -> None:
+def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing_changes(
+    sample: Sample, server: AgentServer
+) -> None:
     sample.forge("run", TASK, "--effort", "S", "--budget", "0.01", "--model", sample.model())
     before = sample.forge("status", "--json").out
     said = sample.forge("ask", QUESTION, "--model", "openai-chat:gpt-4o")
@@ -132,7 +150,10 @@ def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing
 
 def test_a_model_that_is_not_there_ends_it_and_what_was_paid_is_counted(sample: Sample) -> None:
     model = sample.model({("inquiry", "*", "1.1"): look("rota/schedule.py")})
-    lines = [{"agent": "inquiry", "round": round_, "unavailable": "The provider sleeps."} for round_ in ("1.2", "2.1")]
+    lines = [
+        {"agent": "inquiry", "round": round_, "unavailable": "The provider sleeps."}
+        for round_ in ("1.2", "2.1")
+    ]
     with sample.scripts.open("a") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
     sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -165,5 +186,15 @@ def test_an_answer_without_words_is_asked_for_again_and_then_told(sample: Sample
 def test_the_help_says_that_later_phases_do_not_hear_it(sample: Sample) -> None:
     told = " ".join(sample.forge("ask", "--help").out.split())
     assert "reaches no later phase: repeat in the notes of reject what it should know" in told
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model({("architect", "*", "*"): document(*script.HEADINGS["architect"])}))
-    assert 'forge-bot ask "what you want to know"' in sample.forge("resume", "--model", sample.model()).out
+    sample.forge(
+        "run",
+        TASK,
+        "--effort",
+        "S",
+        "--model",
+        sample.model({("architect", "*", "*"): document(*script.HEADINGS["architect"])}),
+    )
+    assert (
+        'forge-bot ask "what you want to know"'
+        in sample.forge("resume", "--model", sample.model()).out
+    )

@@ -1,4 +1,6 @@
-"""Whole runs from the command line: real git, real sandbox, real tests of the sample repository, scripted words."""
+"""Whole runs from the command line: real git, real sandbox, real tests of the sample repository,
+scripted words.
+"""
 
 import json
 from pathlib import Path
@@ -14,7 +16,9 @@ TASK = "`rota who` names somebody for days before the rota starts"
 
 
 @pytest.mark.promise("cli-run", "cli-approve", "cli-option-effort", "cli-exit-0", "cli-exit-3")
-def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(sample: Sample) -> None:
+def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(
+    sample: Sample,
+) -> None:
     model = sample.model()
     waiting = sample.forge("run", TASK, "--effort", "S", "--model", model)
     assert waiting.code == 3
@@ -46,9 +50,13 @@ def test_the_users_uncommitted_work_is_never_touched(sample: Sample) -> None:
 def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sample) -> None:
     model = sample.model(
         {
-            ("design-reviewer", "*", "1.1"): review("REVISE", "[MAJOR] Swaps before the start are not decided"),
+            ("design-reviewer", "*", "1.1"): review(
+                "REVISE", "[MAJOR] Swaps before the start are not decided"
+            ),
             ("implementer", "*", "1/1.1"): look("rota/schedule.py"),
-            ("impl-reviewer", "*", "1/1.1"): review("FAIL", "[CRITICAL] The shift is broken", extra=["Acceptance Criteria"]),
+            ("impl-reviewer", "*", "1/1.1"): review(
+                "FAIL", "[CRITICAL] The shift is broken", extra=["Acceptance Criteria"]
+            ),
             ("implementer", "*", "1/1.2"): change(GUARD, TEST),
             ("implementer", "*", "1/2.1"): change(BREAKS),
             ("implementer", "*", "fix-1/1.1"): change(MENDS),
@@ -71,7 +79,12 @@ def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sampl
 
 @pytest.mark.promise("design-own-verification", "lesson-16")
 def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
-    lie = {"artifact_markdown": "# V\n\n## Summary\n\nAll green.\n\n## Requirements\n\nMet.\n\n## Commands\n\n| test | exit code 0 |\n"}
+    lie = {
+        "artifact_markdown": (
+            "# V\n\n## Summary\n\nAll green.\n\n## Requirements\n\nMet.\n\n## Commands\n\n| test |"
+            " exit code 0 |\n"
+        )
+    }
     model = sample.model(
         {
             ("implementer", "*", "*"): change(BREAKS),
@@ -111,7 +124,13 @@ def test_a_change_to_protected_paths_waits_as_a_patch(sample: Sample) -> None:
 
 @pytest.mark.promise("design-back-with-notes", "lesson-20", "cli-reject")
 def test_a_rejection_sends_the_design_back_with_the_notes(sample: Sample) -> None:
-    model = sample.model({("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="The second thought.")})
+    model = sample.model(
+        {
+            ("architect", "*", "2.1"): document(
+                *script.HEADINGS["architect"], body="The second thought."
+            )
+        }
+    )
     sample.forge("run", TASK, "--effort", "S", "--model", model)
     again = sample.forge("reject", "Say what happens to swaps", "--model", model)
     assert again.code == 3
@@ -142,7 +161,9 @@ def test_a_design_changed_by_hand_must_be_seen_before_it_is_approved(sample: Sam
     assert "-Something true." in refused.out
     assert "+Something else." in refused.out
     assert sample.forge("approve", "--model", model).code == 0
-    assert "Something else." in sample.git("show", f"{sample.branch}:{design.relative_to(design.parents[2])}")
+    assert "Something else." in sample.git(
+        "show", f"{sample.branch}:{design.relative_to(design.parents[2])}"
+    )
 
 
 @pytest.mark.promise("lesson-07", "cli-abandon", "cli-exit-6")
@@ -158,7 +179,9 @@ def test_abandon_ends_the_run_and_keeps_the_branch(sample: Sample) -> None:
 
 @pytest.mark.promise("cli-retry", "cli-option-notes")
 def test_retry_does_a_phase_again(sample: Sample) -> None:
-    model = sample.model({("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")})
+    model = sample.model(
+        {("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")}
+    )
     sample.forge("run", TASK, "--effort", "S", "--model", model)
     again = sample.forge("retry", "phase-3", "--notes", "Think again", "--model", model)
     assert again.code == 3
@@ -179,11 +202,20 @@ def test_without_a_pull_request_no_text_is_prepared(sample: Sample) -> None:
 
 
 @pytest.mark.promise("cli-option-debug")
-def test_debug_adds_its_report_to_the_summary(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_debug_adds_its_report_to_the_summary(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FORGE_BOT_DEBUG", "")
     whole = document("Summary", "Changes", "Verification", "Improvement Report", "Debug Report")
     done = sample.forge(
-        "run", TASK, "--effort", "S", "--auto", "--debug", "--model", sample.model({("verifier", "final-summary", "*"): whole})
+        "run",
+        TASK,
+        "--effort",
+        "S",
+        "--auto",
+        "--debug",
+        "--model",
+        sample.model({("verifier", "final-summary", "*"): whole}),
     )
     assert done.code == 0
     assert "## Debug Report" in (sample.workspace / "summary.md").read_text()
@@ -204,7 +236,9 @@ def test_push_takes_the_branch_to_the_remote(sample: Sample, tmp_path: Path) -> 
     sample.git("remote", "add", "origin", str(tmp_path / "remote.git"))
     done = sample.forge("run", TASK, "--effort", "S", "--auto", "--push", "--model", sample.model())
     assert done.code == 0, done.err
-    assert sample.git("rev-parse", f"origin/{sample.branch}") == sample.git("rev-parse", sample.branch)
+    assert sample.git("rev-parse", f"origin/{sample.branch}") == sample.git(
+        "rev-parse", sample.branch
+    )
 
 
 @pytest.mark.promise("design-who-approved", "design-commits")
@@ -212,8 +246,12 @@ def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(sampl
     model = sample.model()
     sample.forge("run", TASK, "--effort", "S", "--model", model)
     sample.forge("approve", "--model", model)
-    trailers = sample.git("log", "--format=%(trailers:only,unfold)%x00", f"main..{sample.branch}").split("\0")
-    assert all("Forge-Run: " in each and "Forge-Phase: " in each for each in trailers if each.strip())
+    trailers = sample.git(
+        "log", "--format=%(trailers:only,unfold)%x00", f"main..{sample.branch}"
+    ).split("\0")
+    assert all(
+        "Forge-Run: " in each and "Forge-Phase: " in each for each in trailers if each.strip()
+    )
     assert any("Approved-by: " in each and "via script" in each for each in trailers)
     assert any("Forge-Inputs: request.md@" in each for each in trailers)
 
@@ -222,7 +260,13 @@ def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(sampl
 def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    github.issue(github.repository("o/r"), "Fix the login", "It times out.", labels=["bug", "forge:S"], number=42)
+    github.issue(
+        github.repository("o/r"),
+        "Fix the login",
+        "It times out.",
+        labels=["bug", "forge:S"],
+        number=42,
+    )
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     waiting = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
     assert waiting.code == 3, waiting.err
@@ -234,7 +278,8 @@ def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
     assert "Closes #42" in (sample.workspace / "pull-request.md").read_text()
 
 
-# -- looking ------------------------------------------------------------------------------------------------------
+# -- looking
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("cli-status", "cli-show", "cli-list")

@@ -1,4 +1,6 @@
-"""`status --json` prints one JSON object and nothing else, whatever lies about; its keys are those of the page that describes it."""
+"""`status --json` prints one JSON object and nothing else, whatever lies about; its keys are those
+of the page that describes it.
+"""
 
 import json
 import os
@@ -45,7 +47,20 @@ OBJECTS: dict[str, tuple[type[Frozen], ...]] = {
 }
 """Section of the page → what its first column describes."""
 
-IN_PASSING = (RunFlags, Budget, Reservation, Wave, Note, LogEntry, Verification, Finding, TaskSpec, Stuck, ShownVersion, Showing)
+IN_PASSING = (
+    RunFlags,
+    Budget,
+    Reservation,
+    Wave,
+    Note,
+    LogEntry,
+    Verification,
+    Finding,
+    TaskSpec,
+    Stuck,
+    ShownVersion,
+    Showing,
+)
 """Small objects whose keys are told where they occur."""
 
 
@@ -62,8 +77,12 @@ def sections() -> dict[str, str]:
 def test_the_page_has_every_key_and_no_other() -> None:
     assert set(sections()) == set(OBJECTS)
     for heading, text in sections().items():
-        first_column = "".join(line.split("|")[1] for line in text.splitlines() if line.startswith("| `"))
-        assert set(re.findall(r"`(\w+)`", first_column)) == set().union(*(keys(value) for value in OBJECTS[heading])), heading
+        first_column = "".join(
+            line.split("|")[1] for line in text.splitlines() if line.startswith("| `")
+        )
+        assert set(re.findall(r"`(\w+)`", first_column)) == set().union(
+            *(keys(value) for value in OBJECTS[heading])
+        ), heading
 
 
 @pytest.mark.parametrize("value", IN_PASSING)
@@ -72,8 +91,15 @@ def test_small_objects_are_told_where_they_occur(value: type[Frozen]) -> None:
 
 
 def printed(sample: Sample) -> dict[str, object]:
-    """What a real process writes, which nobody's notices may disturb: the state, after the estimate is taken out."""
-    done = subprocess.run([sys.executable, "-m", "forge_bot", "status", "--json"], cwd=sample.path, capture_output=True, check=False)
+    """What a real process writes, which nobody's notices may disturb: the state, after the estimate
+    is taken out.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "forge_bot", "status", "--json"],
+        cwd=sample.path,
+        capture_output=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     found = json.loads(done.stdout)
     Estimate.model_validate(found.pop("estimate"))
@@ -92,7 +118,9 @@ def test_it_is_the_state_with_all_its_keys_at_a_gate_and_after_the_end(sample: S
     assert printed(sample)["currentPhaseStatus"] == "completed"
 
 
-def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_adds_a_word(sample: Sample) -> None:
+def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_adds_a_word(
+    sample: Sample,
+) -> None:
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     before = printed(sample)
     (sample.workspace / "state.json").write_text("{ broken")
@@ -105,13 +133,22 @@ def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_
 
 
 def test_it_is_the_same_whatever_standard_output_can_encode(sample: Sample) -> None:
-    sample.forge("run", "当番表を直す: nobody – “on call” 🙂 before the start", "--effort", "S", "--model", sample.model())
+    sample.forge(
+        "run",
+        "当番表を直す: nobody – “on call” 🙂 before the start",
+        "--effort",
+        "S",
+        "--model",
+        sample.model(),
+    )
     expected = json.loads((sample.workspace / "state.json").read_text(encoding="utf-8"))
     assert "当番表" in expected["title"]
     for encoding in ("utf-8", "ascii", "latin-1", "cp1252", "utf-16"):
         command = [sys.executable, "-m", "forge_bot", "status", "--json"]
         environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-        done = subprocess.run(command, cwd=sample.path, env=environment, capture_output=True, check=True)
+        done = subprocess.run(
+            command, cwd=sample.path, env=environment, capture_output=True, check=True
+        )
         text = done.stdout.decode(encoding)
         assert text.isascii()
         assert json.loads(text)["title"] == expected["title"], encoding

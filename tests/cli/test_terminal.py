@@ -1,4 +1,6 @@
-"""At a terminal: one question before a run begins, the document rendered at the gate, and one key to answer."""
+"""At a terminal: one question before a run begins, the document rendered at the gate, and one key
+to answer.
+"""
 
 import json
 import os
@@ -55,9 +57,17 @@ class Terminal:
 @contextmanager
 def terminal(sample: Sample, *words: str) -> Generator[Terminal]:
     ours, theirs = pty.openpty()
-    environment = {name: value for name, value in os.environ.items() if name != "CI"} | {"TERM": "xterm", "COLUMNS": "100"}
+    environment = {name: value for name, value in os.environ.items() if name != "CI"} | {
+        "TERM": "xterm",
+        "COLUMNS": "100",
+    }
     process = subprocess.Popen(
-        [sys.executable, "-m", "forge_bot", *words], stdin=theirs, stdout=theirs, stderr=theirs, cwd=sample.path, env=environment
+        [sys.executable, "-m", "forge_bot", *words],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=sample.path,
+        env=environment,
     )
     os.close(theirs)
     try:
@@ -90,9 +100,16 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
 
 
 @pytest.mark.promise("cli-option-yes")
-def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_the_document_is_shown_once(sample: Sample) -> None:
+def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_the_document_is_shown_once(
+    sample: Sample,
+) -> None:
     answer = {"artifact_markdown": "The swaps **stay** as they are."}
-    model = sample.model({("inquiry", "*", "1.1"): answer, ("inquiry", "*", "2.1"): {"artifact_markdown": "A test shows it."}})
+    model = sample.model(
+        {
+            ("inquiry", "*", "1.1"): answer,
+            ("inquiry", "*", "2.1"): {"artifact_markdown": "A test shows it."},
+        }
+    )
     with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--model", model) as person:
         assert "Approach" in person.until("Your answer")
         person.say("?")
@@ -109,14 +126,18 @@ def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_the_doc
         person.say("?")
         person.until("What do you want to know?")
         person.say("Anything else?")
-        assert "has no answer for inquiry" in person.until("Your answer"), "what stands in the way is told, and the question stays open"
+        assert "has no answer for inquiry" in person.until("Your answer"), (
+            "what stands in the way is told, and the question stays open"
+        )
         person.say("a")
         person.until("Done.")
         assert person.ended() == 0
 
 
 def test_later_leaves_the_run_waiting(sample: Sample) -> None:
-    with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()) as person:
+    with terminal(
+        sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()
+    ) as person:
         person.until("Your answer")
         person.say("l")
         assert person.ended() == 3
@@ -124,8 +145,12 @@ def test_later_leaves_the_run_waiting(sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_at_the_question_ends_the_command_at_once(sample: Sample, number: signal.Signals) -> None:
-    with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()) as person:
+def test_a_signal_at_the_question_ends_the_command_at_once(
+    sample: Sample, number: signal.Signals
+) -> None:
+    with terminal(
+        sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()
+    ) as person:
         person.until("Your answer")
         person.process.send_signal(number)
         stopped = person.until("forge-bot resume")
@@ -148,7 +173,9 @@ def test_another_word_gives_another_slug(sample: Sample) -> None:
 
 @pytest.mark.promise("cli-option-discuss")
 def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample: Sample) -> None:
-    with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--discuss", "--model", sample.model()) as person:
+    with terminal(
+        sample, "run", TASK, "--effort", "S", "--yes", "--discuss", "--model", sample.model()
+    ) as person:
         person.until("main goal")
         person.say("No calls at night")
         person.until("must not change")
@@ -164,7 +191,9 @@ def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample
 
 
 @pytest.mark.promise("docs-estimate")
-def test_the_estimate_stands_above_the_question_and_a_new_name_is_looked_at_again(sample: Sample) -> None:
+def test_the_estimate_stands_above_the_question_and_a_new_name_is_looked_at_again(
+    sample: Sample,
+) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("protected_branches: ['*/taken']\n")
     with terminal(sample, "run", TASK, "--effort", "M", "--model", sample.model()) as person:
@@ -180,7 +209,9 @@ def test_the_summary_goes_to_the_issue_if_the_person_says_so(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, key: str, posted: int
 ) -> None:
     issue = on_github(github, monkeypatch)
-    with terminal(sample, "run", ISSUE, "--effort", "S", "--yes", "--model", sample.model()) as person:
+    with terminal(
+        sample, "run", ISSUE, "--effort", "S", "--yes", "--model", sample.model()
+    ) as person:
         person.until("Your answer")
         person.say("a")
         seen = person.until("Your answer")
@@ -189,7 +220,9 @@ def test_the_summary_goes_to_the_issue_if_the_person_says_so(
         person.say(key)
         person.until("Done.")
         assert person.ended() == 0
-    assert [comment.body.startswith("<!-- forge-bot:summary run=") for comment in issue.comments] == [True] * posted
+    assert [
+        comment.body.startswith("<!-- forge-bot:summary run=") for comment in issue.comments
+    ] == [True] * posted
 
 
 @pytest.mark.parametrize("flags", [("--nopr",), ()])
@@ -199,7 +232,9 @@ def test_nothing_goes_to_the_issue_without_a_person_or_with_nopr(
     issue = on_github(github, monkeypatch)
     model = sample.model()
     if flags:
-        with terminal(sample, "run", ISSUE, "--effort", "S", "--yes", *flags, "--model", model) as person:
+        with terminal(
+            sample, "run", ISSUE, "--effort", "S", "--yes", *flags, "--model", model
+        ) as person:
             person.until("Your answer")
             person.say("a")
             person.until("Done.")
@@ -245,5 +280,8 @@ def test_an_answer_may_bring_its_words_along_on_one_line(sample: Sample) -> None
         person.until("Done.")
         assert person.ended() == 0
     said = json.loads(sample.forge("status", "--json").out)
-    assert [(each["answer"], each["notes"]) for each in said["decisions"]] == [("reject", "Say what SWAPS do"), ("approve", "")]
+    assert [(each["answer"], each["notes"]) for each in said["decisions"]] == [
+        ("reject", "Say what SWAPS do"),
+        ("approve", ""),
+    ]
     assert said["usage"]["calls"] > 0

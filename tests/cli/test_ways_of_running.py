@@ -1,4 +1,6 @@
-"""Options and answers on whole runs, and what a run leaves in git: commits that were added, and nothing else."""
+"""Options and answers on whole runs, and what a run leaves in git: commits that were added, and
+nothing else.
+"""
 
 import json
 import os
@@ -10,12 +12,26 @@ from forge_bot import __version__
 from tests.fakes.sample import Sample
 
 TASK = "Nobody is on call before the rota starts"
-BY_HAND = "# Tasks\n\n## Task 1: Tell the people on call\nmode: human_gate\ndepends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: they know\n"
+BY_HAND = (
+    "# Tasks\n\n## Task 1: Tell the people on call\nmode: human_gate\ndepends_on: []\n\nAcceptance"
+    " criteria:\n- [ ] AC-1: they know\n"
+)
 
 
 @pytest.mark.promise("cli-option-branch")
 def test_the_branch_gets_the_name_that_was_asked_for(sample: Sample) -> None:
-    said = sample.forge("run", TASK, "--effort", "S", "--branch", "ann/before-the-start", "--until", "phase-1", "--model", sample.model())
+    said = sample.forge(
+        "run",
+        TASK,
+        "--effort",
+        "S",
+        "--branch",
+        "ann/before-the-start",
+        "--until",
+        "phase-1",
+        "--model",
+        sample.model(),
+    )
     assert said.code == 3, said.err
     assert sample.branch == "ann/before-the-start"
 
@@ -23,7 +39,9 @@ def test_the_branch_gets_the_name_that_was_asked_for(sample: Sample) -> None:
 @pytest.mark.promise("cli-option-record", "cli-option-model", "docs-replay", "lesson-27")
 def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    began = sample.forge("run", TASK, "--effort", "S", "--model", sample.model(), "--record", str(record))
+    began = sample.forge(
+        "run", TASK, "--effort", "S", "--model", sample.model(), "--record", str(record)
+    )
     assert began.code == 3, began.err
     assert sample.forge("approve", "--model", sample.model(), "--record", str(record)).code == 0
     first = sample.git("show", f"{sample.branch}:rota/schedule.py")
@@ -44,7 +62,9 @@ def test_the_version_is_that_of_the_package(sample: Sample) -> None:
 
 @pytest.mark.promise("cli-done", "cli-skip")
 @pytest.mark.parametrize(("answer", "status"), [("done", "passed"), ("skip", "skipped")])
-def test_a_task_for_a_person_is_settled_and_the_run_goes_on(sample: Sample, answer: str, status: str) -> None:
+def test_a_task_for_a_person_is_settled_and_the_run_goes_on(
+    sample: Sample, answer: str, status: str
+) -> None:
     model = sample.model({("task-decomposer", "*", "*"): {"artifact_markdown": BY_HAND}})
     sample.forge("run", TASK, "--effort", "M", "--model", model)
     assert sample.forge("approve", "--model", model).code == 3
@@ -66,9 +86,13 @@ def test_the_commands_of_the_project_write_outside_of_the_work_tree_only_without
     (sample.path / ".forge" / "config.yml").write_text(
         f"commands: {{setup: [], build: [], lint: [], test: {words}}}\nsandbox: '{sandbox}'\n"
     )
-    said = sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", sample.model())
+    said = sample.forge(
+        "run", TASK, "--effort", "S", "--until", "phase-1", "--model", sample.model()
+    )
     assert said.code == 3, said.err
-    assert [each["name"] for each in json.loads(sample.forge("status", "--json").out)["baseline"]] == ["test"]
+    assert [
+        each["name"] for each in json.loads(sample.forge("status", "--json").out)["baseline"]
+    ] == ["test"]
     assert outside.exists() == written
 
 
@@ -83,7 +107,9 @@ def test_a_run_only_adds_commits_to_its_own_branch(sample: Sample) -> None:
     assert sample.git("rev-parse", "main") == main
     moves = sample.git("reflog", "show", "--format=%H %gs", sample.branch).splitlines()
     commits = sample.git("rev-list", sample.branch).splitlines()
-    assert [move.split()[0] for move in moves] == commits[: len(moves)], "each move of the branch is one commit on top of the last"
+    assert [move.split()[0] for move in moves] == commits[: len(moves)], (
+        "each move of the branch is one commit on top of the last"
+    )
     assert commits[len(moves) - 1] == main, "and the first of them is where it began"
     assert sample.git("rev-list", "--merges", sample.branch) == ""
 
@@ -99,7 +125,9 @@ def test_nothing_is_pushed_that_nobody_asked_to_push(sample: Sample, tmp_path: P
 
 
 @pytest.mark.promise("cli-work")
-def test_outside_of_an_action_the_bots_command_names_what_it_needs(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_of_an_action_the_bots_command_names_what_it_needs(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in [name for name in os.environ if name.startswith(("GITHUB_", "FORGE_BOT_"))]:
         monkeypatch.delenv(name)
     said = sample.forge("work")

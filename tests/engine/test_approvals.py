@@ -1,4 +1,6 @@
-"""What an approval is bound to, what a checkpoint shows after its reviews gave up, and when a person's task comes up."""
+"""What an approval is bound to, what a checkpoint shows after its reviews gave up, and when a
+person's task comes up.
+"""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -20,7 +22,12 @@ def digest_of(bench: Bench) -> str:
     return action.digest
 
 
-def asking(facts: Mapping[str, object] = MappingProxyType({}), *, pipeline: Pipeline = DEVELOP, gate: str = "checkpoint-a") -> Bench:
+def asking(
+    facts: Mapping[str, object] = MappingProxyType({}),
+    *,
+    pipeline: Pipeline = DEVELOP,
+    gate: str = "checkpoint-a",
+) -> Bench:
     """A large run at a checkpoint, begun with these facts."""
     bench = Bench(Effort.L, pipeline=pipeline)
     first = bench.reports[0]
@@ -41,7 +48,9 @@ def test_an_approval_is_bound_to_the_content_of_each_file_that_is_shown() -> Non
     shown = digest_of(asking())
     for name in ("design.md", "review-design.md"):
         bench = asking()
-        bench.tell(ArtifactChanged(key="by hand", at=bench.now(), artifact=name, blob=blob("by hand")))
+        bench.tell(
+            ArtifactChanged(key="by hand", at=bench.now(), artifact=name, blob=blob("by hand"))
+        )
         assert digest_of(bench) != shown, name
 
 
@@ -53,18 +62,31 @@ def test_an_approval_is_bound_to_its_gate_and_to_its_round() -> None:
     bench.reject()
     bench.until("checkpoint-a")
     for file in files:
-        bench.tell(ArtifactChanged(key=f"as before {file.name}", at=bench.now(), artifact=file.name, blob=file.blob))
+        bench.tell(
+            ArtifactChanged(
+                key=f"as before {file.name}", at=bench.now(), artifact=file.name, blob=file.blob
+            )
+        )
     action = bench.action
     assert isinstance(action, Checkpoint)
     assert action.files == files, "the very same files"
     assert digest_of(bench) != first
     renamed = DEVELOP.model_dump_json().replace("checkpoint-a", "checkpoint-z")
-    assert digest_of(asking(pipeline=Pipeline.model_validate_json(renamed), gate="checkpoint-z")) != first
+    assert (
+        digest_of(asking(pipeline=Pipeline.model_validate_json(renamed), gate="checkpoint-z"))
+        != first
+    )
 
 
 @pytest.mark.promise("design-digest")
 def test_an_approval_is_bound_to_nothing_else_of_the_state() -> None:
-    other = {"title": "Other words", "branch": "fix/other", "by": "bob", "run": "20261122-other", "flags": RunFlags(skip_pr=True)}
+    other = {
+        "title": "Other words",
+        "branch": "fix/other",
+        "by": "bob",
+        "run": "20261122-other",
+        "flags": RunFlags(skip_pr=True),
+    }
     assert digest_of(asking(other)) == digest_of(asking())
 
 
@@ -73,9 +95,18 @@ def test_a_bare_approval_that_was_given_before_a_newer_version_was_shown_is_refu
     bench = asking()
     bench.show()
     given = bench.now()
-    bench.tell(ArtifactChanged(key="by hand", at=bench.now(), artifact="design.md", blob=blob("newer")))
+    bench.tell(
+        ArtifactChanged(key="by hand", at=bench.now(), artifact="design.md", blob=blob("newer"))
+    )
     bench.show()
-    late = Answered(key="late", at=given, gate=PhaseId("checkpoint-a"), answer=Answer.APPROVE, by="ann", via="comment")
+    late = Answered(
+        key="late",
+        at=given,
+        gate=PhaseId("checkpoint-a"),
+        answer=Answer.APPROVE,
+        by="ann",
+        via="comment",
+    )
     with pytest.raises(StaleApproval, match="newer version"):
         bench.tell(late)
     bench.tell(late.model_copy(update={"at": bench.now() + timedelta(minutes=1)}))
@@ -110,7 +141,13 @@ def test_a_task_for_a_person_comes_up_when_no_other_task_is_ready() -> None:
     tasks = (
         TaskSpec(id=TaskId("1"), title="Ask the operators", mode=TaskMode.HUMAN_GATE),
         TaskSpec(id=TaskId("2"), title="Two", mode=TaskMode.PARALLEL, files=("b.py",)),
-        TaskSpec(id=TaskId("3"), title="Three", mode=TaskMode.PARALLEL, files=("c.py",), depends_on=(TaskId("2"),)),
+        TaskSpec(
+            id=TaskId("3"),
+            title="Three",
+            mode=TaskMode.PARALLEL,
+            files=("c.py",),
+            depends_on=(TaskId("2"),),
+        ),
         TaskSpec(id=TaskId("4"), title="Four", files=("d.py",), depends_on=(TaskId("1"),)),
     )
     bench = Bench(tasks=tasks).until("phase-5")

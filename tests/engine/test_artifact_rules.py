@@ -18,17 +18,24 @@ def rules() -> list[tuple[str, tuple[str, ...], tuple[Verdict, ...]]]:
         if phase.headings:
             found.append((phase.id, phase.headings, verdicts))
         if isinstance(phase, AgentPhase):
-            found += [(f"{phase.id} at {effort}", variant.headings, ()) for effort, variant in phase.variants.items()]
+            found += [
+                (f"{phase.id} at {effort}", variant.headings, ())
+                for effort, variant in phase.variants.items()
+            ]
     return found
 
 
 def written(headings: tuple[str, ...], verdicts: tuple[Verdict, ...]) -> str:
     title = {"Verdict": f"Verdict: {verdicts[0].value}"} if verdicts else {}
-    return "# Title\n\n" + "\n\n".join(f"## {title.get(heading, heading)}\n\nText." for heading in headings)
+    return "# Title\n\n" + "\n\n".join(
+        f"## {title.get(heading, heading)}\n\nText." for heading in headings
+    )
 
 
 @pytest.mark.parametrize(("phase", "headings", "verdicts"), rules())
-def test_an_artifact_with_all_its_headings_is_taken(phase: str, headings: tuple[str, ...], verdicts: tuple[Verdict, ...]) -> None:
+def test_an_artifact_with_all_its_headings_is_taken(
+    phase: str, headings: tuple[str, ...], verdicts: tuple[Verdict, ...]
+) -> None:
     inspection = inspect(written(headings, verdicts), headings=headings, verdicts=verdicts)
     assert inspection.problems == (), phase
     assert inspection.verdict == (verdicts[0] if verdicts else None)
@@ -36,7 +43,9 @@ def test_an_artifact_with_all_its_headings_is_taken(phase: str, headings: tuple[
 
 @pytest.mark.promise("lesson-10")
 @pytest.mark.parametrize(
-    ("phase", "headings", "verdicts", "removed"), [(*rule, heading) for rule in rules() for heading in rule[1]], ids=str
+    ("phase", "headings", "verdicts", "removed"),
+    [(*rule, heading) for rule in rules() for heading in rule[1]],
+    ids=str,
 )
 def test_an_artifact_without_one_of_its_headings_is_refused_by_name(
     phase: str, headings: tuple[str, ...], verdicts: tuple[Verdict, ...], removed: str
@@ -48,7 +57,9 @@ def test_an_artifact_without_one_of_its_headings_is_refused_by_name(
 
 @pytest.mark.promise("lesson-10")
 @pytest.mark.parametrize(("phase", "headings", "verdicts"), rules())
-def test_bare_headings_are_no_artifact(phase: str, headings: tuple[str, ...], verdicts: tuple[Verdict, ...]) -> None:
+def test_bare_headings_are_no_artifact(
+    phase: str, headings: tuple[str, ...], verdicts: tuple[Verdict, ...]
+) -> None:
     bare = "\n".join(f"## {heading}" for heading in headings)
     assert len(inspect(bare, headings=headings, verdicts=verdicts).problems) >= len(headings), phase
 

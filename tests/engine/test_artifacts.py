@@ -67,14 +67,24 @@ def test_a_required_heading_with_something_below_it_is_fine(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", UNFILLED.values(), ids=UNFILLED.keys())
-def test_a_required_heading_with_nothing_below_it_is_a_problem_that_a_person_may_accept(text: str) -> None:
-    problem = Problem(place="Approach", message="there is nothing below `## Approach`; write that part", fatal=False)
+def test_a_required_heading_with_nothing_below_it_is_a_problem_that_a_person_may_accept(
+    text: str,
+) -> None:
+    problem = Problem(
+        place="Approach",
+        message="there is nothing below `## Approach`; write that part",
+        fatal=False,
+    )
     assert check_headings(text, ["Approach"]) == (problem,)
 
 
 @pytest.mark.parametrize("text", ABSENT.values(), ids=ABSENT.keys())
 def test_a_required_heading_that_is_not_there_is_a_problem_that_says_what_to_add(text: str) -> None:
-    problem = Problem(place="Approach", message="the heading is missing; add `## Approach` and write that part", fatal=False)
+    problem = Problem(
+        place="Approach",
+        message="the heading is missing; add `## Approach` and write that part",
+        fatal=False,
+    )
     assert check_headings(text, ["Approach"]) == (problem,)
 
 
@@ -101,7 +111,9 @@ def test_a_heading_that_begins_with_a_number_of_its_own_is_found() -> None:
 
 @pytest.mark.parametrize("text", ["", "  \n\t\n", "\ufeff\u200b", "---\n", "<!-- all of it -->\n"])
 def test_a_file_that_shows_nothing_is_empty_and_nobody_can_accept_it(text: str) -> None:
-    assert check_headings(text, ["Approach"]) == (Problem(place="", message="the file is empty", fatal=True),)
+    assert check_headings(text, ["Approach"]) == (
+        Problem(place="", message="the file is empty", fatal=True),
+    )
 
 
 def test_a_file_beyond_the_most_characters_is_refused_and_one_at_the_limit_is_not() -> None:
@@ -114,7 +126,9 @@ def test_a_file_beyond_the_most_characters_is_refused_and_one_at_the_limit_is_no
 
 def test_an_inspection_of_a_review_carries_verdict_findings_and_missing_headings() -> None:
     text = "## Verdict: REVISE\n\n- [MAJOR] no tests\n"
-    inspection = inspect(text, headings=["Verdict", "Findings"], verdicts=[Verdict.APPROVE, Verdict.REVISE])
+    inspection = inspect(
+        text, headings=["Verdict", "Findings"], verdicts=[Verdict.APPROVE, Verdict.REVISE]
+    )
     assert inspection.verdict is Verdict.REVISE
     assert inspection.findings == (Finding(severity=Severity.MAJOR, description="no tests"),)
     assert [problem.place for problem in inspection.problems] == ["Findings"]

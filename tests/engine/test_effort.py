@@ -52,25 +52,42 @@ class Labelled(Frozen):
 
 
 CORPUS = Path(__file__).parent.parent / "fixtures" / "requests.yaml"
-REQUESTS = TypeAdapter(list[Request]).validate_python(yaml.safe_load(CORPUS.read_text(encoding="utf-8")))
-every_request = pytest.mark.parametrize("request_", REQUESTS, ids=[f"{number}-{one.text[:30]}" for number, one in enumerate(REQUESTS)])
+REQUESTS = TypeAdapter(list[Request]).validate_python(
+    yaml.safe_load(CORPUS.read_text(encoding="utf-8"))
+)
+every_request = pytest.mark.parametrize(
+    "request_", REQUESTS, ids=[f"{number}-{one.text[:30]}" for number, one in enumerate(REQUESTS)]
+)
 
 
 decided = pytest.mark.parametrize("request_", [one for one in REQUESTS if one.effort is not None])
-LABELLED = TypeAdapter(list[Labelled]).validate_python(yaml.safe_load(CORPUS.with_name("effort_requests.yaml").read_text(encoding="utf-8")))
+LABELLED = TypeAdapter(list[Labelled]).validate_python(
+    yaml.safe_load(CORPUS.with_name("effort_requests.yaml").read_text(encoding="utf-8"))
+)
 
 
 @pytest.mark.promise("lesson-18", "cli-option-effort")
 @decided
-def test_a_request_gets_the_effort_that_a_careful_person_gives_it_and_hears_why(request_: Request) -> None:
-    guess = guess_effort(flag=request_.flag, labels=request_.labels, story_points=request_.points, text=request_.whole)
+def test_a_request_gets_the_effort_that_a_careful_person_gives_it_and_hears_why(
+    request_: Request,
+) -> None:
+    guess = guess_effort(
+        flag=request_.flag,
+        labels=request_.labels,
+        story_points=request_.points,
+        text=request_.whole,
+    )
     assert guess.effort is request_.effort
     assert guess.reason.startswith(request_.reason)
 
 
-def test_signs_of_scope_agree_with_the_hand_labels_in_four_of_five_requests_of_each_language() -> None:
+def test_signs_of_scope_agree_with_the_hand_labels_in_four_of_five_requests_of_each_language() -> (
+    None
+):
     assert len(LABELLED) == 60
-    guesses = [guess_effort(flag=None, labels=(), story_points=None, text=one.text) for one in LABELLED]
+    guesses = [
+        guess_effort(flag=None, labels=(), story_points=None, text=one.text) for one in LABELLED
+    ]
     assert all(guess.reason for guess in guesses)
     agreed = [guess.effort is one.effort for guess, one in zip(guesses, LABELLED, strict=True)]
     assert sum(agreed) >= 48
@@ -81,10 +98,18 @@ def test_signs_of_scope_agree_with_the_hand_labels_in_four_of_five_requests_of_e
 @pytest.mark.parametrize(
     ("text", "effort", "reason"),
     [
-        ("Wrong year\n\n```\nTraceback (most recent call last):\n```", Effort.S, "a short request with a traceback"),
+        (
+            "Wrong year\n\n```\nTraceback (most recent call last):\n```",
+            Effort.S,
+            "a short request with a traceback",
+        ),
         ("`parse(1)` fails", Effort.S, "a short request that names its place"),
         ("Something\n\n" + "- a point\n" * 7, Effort.L, "a list of 7 items"),
-        ("Change " + " ".join(f"src/part{number}.py" for number in range(6)), Effort.L, "6 files named"),
+        (
+            "Change " + " ".join(f"src/part{number}.py" for number in range(6)),
+            Effort.L,
+            "6 files named",
+        ),
         ("so many words " * 117, Effort.L, "a long request of about 351 words"),
         ("Add dark mode", Effort.M, "no sign that the request is small or large"),
         ("", Effort.M, "no sign that the request is small or large"),
@@ -95,15 +120,32 @@ def test_each_sign_of_scope_is_named_as_the_reason(text: str, effort: Effort, re
     assert (guess.effort, guess.reason) == (effort, reason)
 
 
-@pytest.mark.parametrize(("kind", "effort"), [("Epic", Effort.L), ("Sub-task", Effort.S), ("Bug", Effort.M), ("", Effort.M)])
-def test_a_type_that_says_how_large_an_issue_is_counts_behind_labels_and_before_points(kind: str, effort: Effort) -> None:
-    assert guess_effort(flag=None, labels=(), story_points=None, text="Add dark mode", issue_type=kind).effort is effort
-    assert guess_effort(flag=None, labels=["size/M"], story_points=None, text="", issue_type=kind).effort is Effort.M
+@pytest.mark.parametrize(
+    ("kind", "effort"),
+    [("Epic", Effort.L), ("Sub-task", Effort.S), ("Bug", Effort.M), ("", Effort.M)],
+)
+def test_a_type_that_says_how_large_an_issue_is_counts_behind_labels_and_before_points(
+    kind: str, effort: Effort
+) -> None:
+    assert (
+        guess_effort(
+            flag=None, labels=(), story_points=None, text="Add dark mode", issue_type=kind
+        ).effort
+        is effort
+    )
+    assert (
+        guess_effort(
+            flag=None, labels=["size/M"], story_points=None, text="", issue_type=kind
+        ).effort
+        is Effort.M
+    )
 
 
 @pytest.mark.promise("lesson-21")
 @every_request
-def test_a_request_gets_the_kind_of_branch_that_a_careful_person_gives_it(request_: Request) -> None:
+def test_a_request_gets_the_kind_of_branch_that_a_careful_person_gives_it(
+    request_: Request,
+) -> None:
     assert branch_type(request_.whole) == request_.branch
 
 
@@ -115,7 +157,9 @@ def test_a_flag_that_is_no_effort_is_refused_and_told_the_three(flag: str) -> No
 
 def test_one_story_point_is_spoken_of_in_the_singular() -> None:
     assert guess_effort(flag=None, labels=(), story_points=1, text="").reason == "1 story point"
-    assert guess_effort(flag=None, labels=(), story_points=2.5, text="").reason == "2.5 story points"
+    assert (
+        guess_effort(flag=None, labels=(), story_points=2.5, text="").reason == "2.5 story points"
+    )
 
 
 @pytest.mark.parametrize("points", [float("inf"), float("-inf"), float("nan")])
@@ -123,7 +167,17 @@ def test_story_points_that_are_no_number_say_nothing(points: float) -> None:
     assert guess_effort(flag=None, labels=(), story_points=points, text="").effort is Effort.M
 
 
-@pytest.mark.parametrize("text", ["a/" * 40_000, "<!--" * 20_000, "a." * 40_000, "`" * 80_000, "new " * 20_000, "migrate x " * 8_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a/" * 40_000,
+        "<!--" * 20_000,
+        "a." * 40_000,
+        "`" * 80_000,
+        "new " * 20_000,
+        "migrate x " * 8_000,
+    ],
+)
 def test_a_hostile_request_is_judged_in_a_moment(text: str) -> None:
     start = process_time()
     guess_effort(flag=None, labels=(), story_points=None, text=text)

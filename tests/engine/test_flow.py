@@ -6,18 +6,55 @@ import pytest
 
 from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile, fold
 from forge_bot.engine.post_to_source import may_post
-from forge_bot.engine.reports import Answer, Answered, Asked, BudgetRaised, FailureReason, PublicationAsked, RetryAsked, RunFlags, Source
+from forge_bot.engine.reports import (
+    Answer,
+    Answered,
+    Asked,
+    BudgetRaised,
+    FailureReason,
+    PublicationAsked,
+    RetryAsked,
+    RunFlags,
+    Source,
+)
 from forge_bot.engine.state import Reason, RunStatus, TaskStatus
-from forge_bot.errors import AnswerNotOffered, NotesRequired, NothingToRetry, RunEnded, StaleApproval, WrongAction, WrongReport
-from forge_bot.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Usage, Verdict
+from forge_bot.errors import (
+    AnswerNotOffered,
+    NotesRequired,
+    NothingToRetry,
+    RunEnded,
+    StaleApproval,
+    WrongAction,
+    WrongReport,
+)
+from forge_bot.values import (
+    CommandName,
+    Effort,
+    PhaseId,
+    TaskId,
+    TaskMode,
+    TaskSpec,
+    Usage,
+    Verdict,
+)
 from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench
 
 ISSUE = Source(type="github_issue", id="42", url="https://github.com/o/r/issues/42")
 
 
-def spec(name: str, *, mode: TaskMode = TaskMode.PARALLEL, files: tuple[str, ...] = (), after: tuple[str, ...] = ()) -> TaskSpec:
+def spec(
+    name: str,
+    *,
+    mode: TaskMode = TaskMode.PARALLEL,
+    files: tuple[str, ...] = (),
+    after: tuple[str, ...] = (),
+) -> TaskSpec:
     return TaskSpec(
-        id=TaskId(name), title=f"Task {name}", mode=mode, files=files or (f"{name}.py",), depends_on=tuple(TaskId(a) for a in after)
+        id=TaskId(name),
+        title=f"Task {name}",
+        mode=mode,
+        files=files or (f"{name}.py",),
+        depends_on=tuple(TaskId(a) for a in after),
     )
 
 
@@ -51,7 +88,9 @@ def test_without_a_pull_request_the_run_still_ends_with_its_summary() -> None:
     assert seen[-2:] == ["final-summary", "final-commit"]
 
 
-def test_a_phase_that_a_condition_leaves_out_is_among_the_skipped_ones_once_the_run_is_past_it() -> None:
+def test_a_phase_that_a_condition_leaves_out_is_among_the_skipped_ones_once_the_run_is_past_it() -> (
+    None
+):
     bench = Bench(Effort.L, RunFlags(skip_pr=True))
     assert bench.state.skipped_phases == ()
     bench.finish()
@@ -69,7 +108,9 @@ def test_going_back_decides_anew_on_phases_that_a_condition_leaves_out() -> None
     bench.finish()
     by_effort = DEVELOP.skipped(Effort.S, auto=False)
     assert bench.state.skipped_phases == (*by_effort, "pr-creation", "post-to-source")
-    bench.tell(RetryAsked(key="again", at=bench.now(), phase=PhaseId("phase-7"), by="ann", via="test"))
+    bench.tell(
+        RetryAsked(key="again", at=bench.now(), phase=PhaseId("phase-7"), by="ann", via="test")
+    )
     assert bench.state.skipped_phases == by_effort
 
 
@@ -101,7 +142,8 @@ def test_the_same_question_twice_gets_the_same_action() -> None:
     assert bench.action == bench.action
 
 
-# -- reviews ------------------------------------------------------------------------------------------------------
+# -- reviews
+# --------------------------------------------------------------------------------------------------
 
 
 def test_revise_sends_back_to_the_architect_with_the_findings() -> None:
@@ -217,7 +259,8 @@ def test_the_comprehensive_review_gives_two_fix_rounds_and_then_asks() -> None:
     assert bench.action.phase == "final-verification"
 
 
-# -- artifacts and agents -----------------------------------------------------------------------------------------
+# -- artifacts and agents
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("design-invalid-artifact")
@@ -291,7 +334,8 @@ def test_a_patch_that_does_not_apply_sends_the_task_back() -> None:
     assert "push rejected" in bench.state.notes[-1].text
 
 
-# -- waves --------------------------------------------------------------------------------------------------------
+# -- waves
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("design-waves", "design-implementation-first", "lesson-02")
@@ -308,7 +352,11 @@ def test_disjoint_parallel_tasks_form_one_wave_and_are_reviewed_as_one() -> None
     bench.wrote(task=TaskId("1"))
     review = bench.action
     assert isinstance(review, SpawnAgent)
-    assert (review.phase, review.parallel_task_ids, bench.state.current_phase) == ("phase-6", ("1", "2"), "phase-5")
+    assert (review.phase, review.parallel_task_ids, bench.state.current_phase) == (
+        "phase-6",
+        ("1", "2"),
+        "phase-5",
+    )
     bench.until("phase-7")
     assert all(task.status is TaskStatus.PASSED for task in bench.state.tasks)
     assert {"phase-5", "phase-6"} <= set(bench.state.completed_phases)
@@ -334,18 +382,28 @@ def test_a_wave_that_meets_a_problem_finishes_before_the_person_is_asked() -> No
 
 @pytest.mark.promise("design-human-task", "lesson-06")
 def test_a_human_task_waits_for_an_answer_that_names_its_action() -> None:
-    bench = Bench(tasks=(spec("1", mode=TaskMode.HUMAN_GATE), spec("2", after=("1",)))).until("phase-5")
+    bench = Bench(tasks=(spec("1", mode=TaskMode.HUMAN_GATE), spec("2", after=("1",)))).until(
+        "phase-5"
+    )
     action = bench.action
     assert isinstance(action, HumanGate)
     assert action.options == ("done", "skip", "abandon")
-    nameless = Answered(key="nameless", at=bench.now(), gate=PhaseId("phase-5"), answer=Answer.DONE, by="ann", via="terminal")
+    nameless = Answered(
+        key="nameless",
+        at=bench.now(),
+        gate=PhaseId("phase-5"),
+        answer=Answer.DONE,
+        by="ann",
+        via="terminal",
+    )
     with pytest.raises(WrongAction):
         bench.tell(nameless)
     bench.answer(Answer.SKIP)
     assert isinstance(bench.action, SpawnAgent)
 
 
-# -- verification -------------------------------------------------------------------------------------------------
+# -- verification
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("lesson-16")
@@ -384,7 +442,11 @@ def test_what_was_red_before_is_not_held_against_the_change() -> None:
 
 def test_a_failed_setup_asks_a_person_before_any_model() -> None:
     bench = Bench()
-    bench.prepared(GREEN.model_copy(update={"name": CommandName.SETUP, "exit_code": 1, "tail": "no such package"}))
+    bench.prepared(
+        GREEN.model_copy(
+            update={"name": CommandName.SETUP, "exit_code": 1, "tail": "no such package"}
+        )
+    )
     gate = bench.action
     assert isinstance(gate, Checkpoint)
     assert gate.reason is Reason.SETUP_FAILED
@@ -393,7 +455,8 @@ def test_a_failed_setup_asks_a_person_before_any_model() -> None:
     assert isinstance(bench.action, Exec)
 
 
-# -- a person -----------------------------------------------------------------------------------------------------
+# -- a person
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("design-back-with-notes", "lesson-20")
@@ -457,23 +520,40 @@ def test_abandon_is_always_taken_and_nothing_comes_after_it() -> None:
     assert isinstance(bench.action, Done)
     assert bench.action.outcome == "abandoned"
     with pytest.raises(RunEnded):
-        bench.tell(RetryAsked(key="retry", at=bench.now(), phase=PhaseId("phase-3"), by="ann", via="terminal"))
+        bench.tell(
+            RetryAsked(
+                key="retry", at=bench.now(), phase=PhaseId("phase-3"), by="ann", via="terminal"
+            )
+        )
 
 
 def test_retry_goes_back_to_a_phase_that_was_reached() -> None:
     bench = Bench()
     bench.finish()
-    bench.tell(RetryAsked(key="retry", at=bench.now(), phase=PhaseId("phase-3"), notes="Think again", by="ann", via="terminal"))
+    bench.tell(
+        RetryAsked(
+            key="retry",
+            at=bench.now(),
+            phase=PhaseId("phase-3"),
+            notes="Think again",
+            by="ann",
+            via="terminal",
+        )
+    )
     assert bench.action.phase == "phase-3"
     assert bench.state.current_phase_status is RunStatus.IN_PROGRESS
     bench.finish()
 
 
-@pytest.mark.parametrize("phase", ["phase-5", "phase-6", "phase-7", "final-verification", "checkpoint-a", "phase-3b"])
+@pytest.mark.parametrize(
+    "phase", ["phase-5", "phase-6", "phase-7", "final-verification", "checkpoint-a", "phase-3b"]
+)
 def test_every_reached_phase_can_be_done_again(phase: str) -> None:
     bench = Bench()
     bench.finish()
-    bench.tell(RetryAsked(key="retry", at=bench.now(), phase=PhaseId(phase), by="ann", via="terminal"))
+    bench.tell(
+        RetryAsked(key="retry", at=bench.now(), phase=PhaseId(phase), by="ann", via="terminal")
+    )
     bench.finish()
     assert bench.state.current_phase == "completed"
 
@@ -481,10 +561,15 @@ def test_every_reached_phase_can_be_done_again(phase: str) -> None:
 def test_retry_of_a_phase_that_was_not_reached_is_refused() -> None:
     bench = Bench().until("phase-3")
     with pytest.raises(NothingToRetry):
-        bench.tell(RetryAsked(key="retry", at=bench.now(), phase=PhaseId("phase-7"), by="ann", via="terminal"))
+        bench.tell(
+            RetryAsked(
+                key="retry", at=bench.now(), phase=PhaseId("phase-7"), by="ann", via="terminal"
+            )
+        )
 
 
-# -- auto ---------------------------------------------------------------------------------------------------------
+# -- auto
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("design-auto", "lesson-01")
@@ -528,22 +613,35 @@ def test_auto_asks_when_something_is_risky() -> None:
     assert bench.action.risks == ("the repository has no tests",)
 
 
-def test_a_risk_that_a_later_version_no_longer_has_is_over_and_those_of_the_repository_stay() -> None:
+def test_a_risk_that_a_later_version_no_longer_has_is_over_and_those_of_the_repository_stay() -> (
+    None
+):
     bench = Bench(Effort.M)
     bench.prepared(risks=("there are no tests to verify with",))
-    bench.until("phase-3").wrote(risks=("speaks of a new dependency", "names protected files: uv.lock"))
+    bench.until("phase-3").wrote(
+        risks=("speaks of a new dependency", "names protected files: uv.lock")
+    )
     bench.until("checkpoint-a")
     assert isinstance(bench.action, Checkpoint)
-    first = ("there are no tests to verify with", "speaks of a new dependency", "names protected files: uv.lock")
+    first = (
+        "there are no tests to verify with",
+        "speaks of a new dependency",
+        "names protected files: uv.lock",
+    )
     assert bench.action.risks == first
 
     bench.reject("No new dependency.")
     bench.wrote(risks=("names protected files: uv.lock", "names 16 files"))
     bench.until("checkpoint-a")
-    assert bench.action.risks == ("there are no tests to verify with", "names protected files: uv.lock", "names 16 files")
+    assert bench.action.risks == (
+        "there are no tests to verify with",
+        "names protected files: uv.lock",
+        "names 16 files",
+    )
 
 
-# -- budget -------------------------------------------------------------------------------------------------------
+# -- budget
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("design-enumerated-answers", "design-budget-pauses")
@@ -564,7 +662,9 @@ def test_more_budget_lets_waiting_tasks_go_on() -> None:
     bench.failed(FailureReason.BUDGET)
     bench.failed(FailureReason.BUDGET)
     assert isinstance(bench.action, Checkpoint)
-    bench.tell(BudgetRaised(key="more", at=bench.now(), amount=Decimal(5), by="ann", via="terminal"))
+    bench.tell(
+        BudgetRaised(key="more", at=bench.now(), amount=Decimal(5), by="ann", via="terminal")
+    )
     action = bench.action
     assert isinstance(action, SpawnAgent)
     assert action.parallel_task_ids == ("1", "2")
@@ -579,7 +679,8 @@ def test_costs_add_up_and_an_unknown_price_stays_unknown() -> None:
     assert bench.state.budget.spent == bench.state.usage.cost
 
 
-# -- reports ------------------------------------------------------------------------------------------------------
+# -- reports
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("design-idempotent", "lesson-22")
@@ -597,7 +698,14 @@ def test_a_question_costs_money_and_changes_nothing_else(place: str) -> None:
     before = bench.state
     usage = Usage(calls=2, input_tokens=10, output_tokens=5, cost=Decimal("0.25"))
     asked = Asked(
-        key="ask/1", at=bench.now(), phase=PhaseId("phase-3"), question="Why?", answer="So.", usage=usage, by="ann", via="terminal"
+        key="ask/1",
+        at=bench.now(),
+        phase=PhaseId("phase-3"),
+        question="Why?",
+        answer="So.",
+        usage=usage,
+        by="ann",
+        via="terminal",
     )
     after = bench.tell(asked)
     assert after.budget.spent == before.budget.spent + Decimal("0.25")
@@ -668,13 +776,20 @@ def test_a_yes_to_post_does_not_outlive_going_back() -> None:
     bench = asked_to_post()
     bench.show()
     bench.answer(Answer.POST)
-    bench.tell(RetryAsked(key="retry", at=bench.now(), phase=PhaseId("final-summary"), by="ann", via="terminal"))
+    bench.tell(
+        RetryAsked(
+            key="retry", at=bench.now(), phase=PhaseId("final-summary"), by="ann", via="terminal"
+        )
+    )
     bench.until("post-to-source")
     assert not may_post(bench.pipeline, bench.state)
 
 
 def test_nobody_is_asked_to_post_where_nothing_can_be_posted() -> None:
-    for bench in (Bench(Effort.S, RunFlags(skip_pr=True), source=ISSUE), Bench(Effort.S, source=ISSUE)):
+    for bench in (
+        Bench(Effort.S, RunFlags(skip_pr=True), source=ISSUE),
+        Bench(Effort.S, source=ISSUE),
+    ):
         bench.until("post-to-source" if bench.flags.skip_pr else "final-summary")
         name = bench.action.action_id
         with pytest.raises(WrongReport):

@@ -1,9 +1,17 @@
-"""What reaches a run from outside its phases: a new request, another effort, an approval in doubt, checks that failed."""
+"""What reaches a run from outside its phases: a new request, another effort, an approval in doubt,
+checks that failed.
+"""
 
 import pytest
 
 from forge_bot.engine import Checkpoint, Done, Exec, SpawnAgent
-from forge_bot.engine.reports import ApprovalDoubted, ChecksFailed, EffortChanged, RequestRefreshed, Source
+from forge_bot.engine.reports import (
+    ApprovalDoubted,
+    ChecksFailed,
+    EffortChanged,
+    RequestRefreshed,
+    Source,
+)
 from forge_bot.engine.state import Reason, TaskStatus
 from forge_bot.errors import ReportRejected
 from forge_bot.values import Effort, PhaseId, TaskId
@@ -14,12 +22,20 @@ ISSUE = Source(type="github_issue", id="42", url="https://github.com/acme/widget
 
 def refreshed(bench: Bench, text: str = "new request") -> RequestRefreshed:
     return RequestRefreshed(
-        key="refresh", at=bench.now(), title="Fix the login, really", request_blob=blob(text), request_hash="e" * 64, by="ann", via="thread"
+        key="refresh",
+        at=bench.now(),
+        title="Fix the login, really",
+        request_blob=blob(text),
+        request_hash="e" * 64,
+        by="ann",
+        via="thread",
     )
 
 
 def resized(bench: Bench, effort: Effort) -> EffortChanged:
-    return EffortChanged(key=f"effort-{effort}", at=bench.now(), effort=effort, by="ann", via="thread")
+    return EffortChanged(
+        key=f"effort-{effort}", at=bench.now(), effort=effort, by="ann", via="thread"
+    )
 
 
 def gate_digest(bench: Bench) -> str:
@@ -29,14 +45,21 @@ def gate_digest(bench: Bench) -> str:
 
 def failed(bench: Bench, number: int) -> ChecksFailed:
     return ChecksFailed(
-        key=f"checks-{number}", at=bench.now(), artifact=f"checks-{number}.md", blob=blob(f"log {number}"), checks=("unit tests",)
+        key=f"checks-{number}",
+        at=bench.now(),
+        artifact=f"checks-{number}.md",
+        blob=blob(f"log {number}"),
+        checks=("unit tests",),
     )
 
 
-# -- the request -------------------------------------------------------------------------------------------------------
+# -- the request
+# --------------------------------------------------------------------------------------------------
 
 
-def test_a_request_that_was_read_again_sends_the_run_to_its_first_phase_and_makes_old_approvals_stale() -> None:
+def test_a_request_that_was_read_again_sends_the_run_to_its_first_phase_and_makes_old_approvals_stale() -> (
+    None
+):
     bench = Bench().until("checkpoint-a")
     before = gate_digest(bench)
     bench.tell(refreshed(bench))
@@ -53,7 +76,8 @@ def test_a_request_that_is_the_same_changes_nothing() -> None:
         bench.tell(refreshed(bench).model_copy(update={"request_hash": bench.state.request_hash}))
 
 
-# -- the effort --------------------------------------------------------------------------------------------------------
+# -- the effort
+# --------------------------------------------------------------------------------------------------
 
 
 def test_more_effort_goes_back_to_the_first_phase_that_is_missing() -> None:
@@ -82,11 +106,19 @@ def test_the_effort_stays_once_tasks_have_begun() -> None:
         bench.tell(resized(bench, Effort.L))
 
 
-# -- an approval in doubt ----------------------------------------------------------------------------------------------
+# -- an approval in doubt
+# --------------------------------------------------------------------------------------------------
 
 
 def doubted(bench: Bench) -> Checkpoint:
-    bench.tell(ApprovalDoubted(key="doubt", at=bench.now(), gate=PhaseId("checkpoint-a"), why="approved by ann via a terminal"))
+    bench.tell(
+        ApprovalDoubted(
+            key="doubt",
+            at=bench.now(),
+            gate=PhaseId("checkpoint-a"),
+            why="approved by ann via a terminal",
+        )
+    )
     action = bench.action
     assert isinstance(action, Checkpoint)
     return action
@@ -110,10 +142,13 @@ def test_a_no_to_an_approval_in_doubt_sends_the_design_back() -> None:
     assert bench.state.notes[-1].text == "I never said yes"
 
 
-# -- checks ------------------------------------------------------------------------------------------------------------
+# -- checks
+# --------------------------------------------------------------------------------------------------
 
 
-def test_failed_checks_open_a_finished_run_with_a_task_and_after_two_rounds_a_person_decides() -> None:
+def test_failed_checks_open_a_finished_run_with_a_task_and_after_two_rounds_a_person_decides() -> (
+    None
+):
     bench = Bench(effort=Effort.S, source=ISSUE)
     bench.finish()
     for number in (1, 2):

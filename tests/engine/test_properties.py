@@ -7,7 +7,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forge_bot.engine import Checkpoint, Exec, HumanGate, SpawnAgent, WriteFile, advance, fold, next_action
+from forge_bot.engine import (
+    Checkpoint,
+    Exec,
+    HumanGate,
+    SpawnAgent,
+    WriteFile,
+    advance,
+    fold,
+    next_action,
+)
 from forge_bot.engine.reports import (
     Abandoned,
     Answer,
@@ -61,20 +70,36 @@ def host_moves(bench: Bench) -> dict[str, Callable[[], State]]:
     broken = GREEN.model_copy(update={"name": CommandName.SETUP, "exit_code": 2})
     moves = {"good": bench.step, "could not": bench.could_not}
     if operation == "prepare":
-        return {"good": bench.step, "setup failed": lambda: bench.prepared(broken), "red before": lambda: bench.prepared(RED)}
+        return {
+            "good": bench.step,
+            "setup failed": lambda: bench.prepared(broken),
+            "red before": lambda: bench.prepared(RED),
+        }
     return {**moves, "red": lambda: bench.ran(RED)} if operation == "verify" else moves
 
 
 def person_moves(bench: Bench) -> dict[str, Callable[[], State]]:
     """Everything a person can say at an open gate."""
     if isinstance(bench.action, HumanGate):
-        return {answer.value: (lambda answer=answer: bench.answer(answer)) for answer in (Answer.DONE, Answer.SKIP)}
+        return {
+            answer.value: lambda answer=answer: bench.answer(answer)
+            for answer in (Answer.DONE, Answer.SKIP)
+        }
     return {
         "approve": bench.approve,
         "reject": bench.reject,
-        "more money": lambda: bench.tell(BudgetRaised(key=f"m{bench.ticks}", at=bench.now(), amount=Decimal(1), by="ann", via="terminal")),
+        "more money": lambda: bench.tell(
+            BudgetRaised(
+                key=f"m{bench.ticks}", at=bench.now(), amount=Decimal(1), by="ann", via="terminal"
+            )
+        ),
         "edit": lambda: bench.tell(
-            ArtifactChanged(key=f"e{bench.ticks}", at=bench.now(), artifact="design.md", blob=blob(str(bench.ticks)))
+            ArtifactChanged(
+                key=f"e{bench.ticks}",
+                at=bench.now(),
+                artifact="design.md",
+                blob=blob(str(bench.ticks)),
+            )
         ),
     }
 
@@ -84,7 +109,11 @@ def nonsense(bench: Bench, draw: st.DataObject) -> Report:
     phase = draw.draw(st.sampled_from(PHASES))
     stamp, key = bench.now(), f"nonsense-{bench.ticks}"
     known = draw.draw(st.sampled_from(bench.reports))
-    digest = draw.draw(st.sampled_from([None, "0" * 12, "", bench.state.gate.digest if bench.state.gate else "f" * 64]))
+    digest = draw.draw(
+        st.sampled_from(
+            [None, "0" * 12, "", bench.state.gate.digest if bench.state.gate else "f" * 64]
+        )
+    )
     answer = draw.draw(st.sampled_from([each for each in Answer if each is not Answer.ABANDON]))
     return draw.draw(
         st.sampled_from(
@@ -92,7 +121,16 @@ def nonsense(bench: Bench, draw: st.DataObject) -> Report:
                 known,
                 known.model_copy(update={"key": key}),
                 GateShown(key=key, at=stamp, gate=phase, digest="0" * 64, via="terminal"),
-                Answered(key=key, at=stamp, gate=phase, answer=answer, digest=digest, notes=" ", by="eve", via="terminal"),
+                Answered(
+                    key=key,
+                    at=stamp,
+                    gate=phase,
+                    answer=answer,
+                    digest=digest,
+                    notes=" ",
+                    by="eve",
+                    via="terminal",
+                ),
                 ArtifactChanged(key=key, at=stamp, artifact="nothing.md", blob="0" * 40),
                 RetryAsked(key=key, at=stamp, phase=phase, by="eve", via="terminal"),
                 Asked(key=key, at=stamp, phase=phase, question="Why?", by="eve", via="terminal"),
@@ -119,16 +157,26 @@ def move(bench: Bench, draw: st.DataObject) -> None:
 
 
 def gate_of(state: State) -> tuple[str, int, str] | None:
-    return (state.gate.name, state.gate.round, state.gate.subject) if state.gate is not None else None
+    return (
+        (state.gate.name, state.gate.round, state.gate.subject) if state.gate is not None else None
+    )
 
 
 MAY_CLOSE_A_GATE = Answered | RetryAsked | BudgetRaised | Abandoned
 
 
-@pytest.mark.promise("design-enumerated-answers", "design-no-answer-no-gate-closed", "design-idempotent", "lesson-06")
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
+@pytest.mark.promise(
+    "design-enumerated-answers", "design-no-answer-no-gate-closed", "design-idempotent", "lesson-06"
+)
+@settings(
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow],
+)
 @given(st.data(), st.sampled_from(Effort), st.booleans(), st.booleans())
-def test_no_sequence_of_reports_breaks_a_run(draw: st.DataObject, effort: Effort, auto: bool, skip_pr: bool) -> None:
+def test_no_sequence_of_reports_breaks_a_run(
+    draw: st.DataObject, effort: Effort, auto: bool, skip_pr: bool
+) -> None:
     bench = Bench(effort, RunFlags(auto=auto, skip_pr=skip_pr), tasks=TASKS)
     for _ in range(draw.draw(st.integers(1, 60))):
         if bench.state.ended:
@@ -151,17 +199,31 @@ def test_no_sequence_of_reports_breaks_a_run(draw: st.DataObject, effort: Effort
 
 
 def _counted(bench: Bench, _before: State) -> int:
-    """Reports that counted: a move such as reject shows the gate first and may be refused afterwards."""
+    """Reports that counted: a move such as reject shows the gate first and may be refused
+    afterwards.
+    """
     return sum(1 for report in bench.reports if report.key in bench.state.seen)
 
 
 @pytest.mark.promise("lesson-04", "lesson-05")
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow],
+)
 @given(st.data(), st.sampled_from(Effort), st.integers(0, 6))
-def test_with_finitely_many_rejections_every_run_ends(draw: st.DataObject, effort: Effort, rejections: int) -> None:
+def test_with_finitely_many_rejections_every_run_ends(
+    draw: st.DataObject, effort: Effort, rejections: int
+) -> None:
     bench = Bench(effort, tasks=TASKS)
-    troubles = draw.draw(st.lists(st.sampled_from(["broken", "limit", "budget", "could not", "setup failed"]), max_size=12))
-    habit = draw.draw(st.sampled_from(["good", "negative", "unreadable", "no headings", "protected", "red"]))
+    troubles = draw.draw(
+        st.lists(
+            st.sampled_from(["broken", "limit", "budget", "could not", "setup failed"]), max_size=12
+        )
+    )
+    habit = draw.draw(
+        st.sampled_from(["good", "negative", "unreadable", "no headings", "protected", "red"])
+    )
     for _ in range(1500):
         if bench.state.ended:
             return
@@ -185,7 +247,9 @@ def test_with_finitely_many_rejections_every_run_ends(draw: st.DataObject, effor
 @pytest.mark.promise("lesson-06")
 @settings(max_examples=100, deadline=None)
 @given(st.data())
-def test_nothing_after_the_design_gate_is_asked_without_an_approval_of_the_design(draw: st.DataObject) -> None:
+def test_nothing_after_the_design_gate_is_asked_without_an_approval_of_the_design(
+    draw: st.DataObject,
+) -> None:
     bench = Bench(Effort.M, tasks=TASKS)
     beyond = set(PHASES[PHASES.index(PhaseId("checkpoint-a")) + 1 : -1])
     for _ in range(draw.draw(st.integers(1, 50))):
@@ -195,6 +259,13 @@ def test_nothing_after_the_design_gate_is_asked_without_an_approval_of_the_desig
             move(bench, draw)
         except ForgeError:
             bench.reports = [report for report in bench.reports if report.key in bench.state.seen]
-        if bench.action.phase in beyond and bench.state.current_phase_status is not RunStatus.ABANDONED:
-            approvals = [each for each in bench.state.decisions if each.gate == "checkpoint-a" and each.answer == "approve"]
+        if (
+            bench.action.phase in beyond
+            and bench.state.current_phase_status is not RunStatus.ABANDONED
+        ):
+            approvals = [
+                each
+                for each in bench.state.decisions
+                if each.gate == "checkpoint-a" and each.answer == "approve"
+            ]
             assert approvals

@@ -1,4 +1,6 @@
-"""Going back at a person's wish: to each phase, from many places, with the right things forgotten and the right things kept."""
+"""Going back at a person's wish: to each phase, from many places, with the right things forgotten
+and the right things kept.
+"""
 
 from collections.abc import Callable
 
@@ -14,7 +16,13 @@ from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench
 
 
 def task(name: str, *, mode: TaskMode = TaskMode.PARALLEL, after: tuple[str, ...] = ()) -> TaskSpec:
-    return TaskSpec(id=TaskId(name), title=f"Task {name}", mode=mode, files=(f"{name}.py",), depends_on=tuple(TaskId(one) for one in after))
+    return TaskSpec(
+        id=TaskId(name),
+        title=f"Task {name}",
+        mode=mode,
+        files=(f"{name}.py",),
+        depends_on=tuple(TaskId(one) for one in after),
+    )
 
 
 TWO = (task("1"), task("2"))
@@ -22,7 +30,16 @@ TWO = (task("1"), task("2"))
 
 def retry(bench: Bench, phase: str, notes: str = "") -> State:
     stamp = bench.now()
-    return bench.tell(RetryAsked(key=f"retry-{bench.ticks}", at=stamp, phase=PhaseId(phase), notes=notes, by="ann", via="terminal"))
+    return bench.tell(
+        RetryAsked(
+            key=f"retry-{bench.ticks}",
+            at=stamp,
+            phase=PhaseId(phase),
+            notes=notes,
+            by="ann",
+            via="terminal",
+        )
+    )
 
 
 def wave_half_done() -> Bench:
@@ -75,7 +92,10 @@ def completed() -> Bench:
 
 PLACES: dict[str, tuple[Callable[[], Bench], str]] = {
     "at a gate": (lambda: Bench(tasks=TWO).until("checkpoint-a"), "checkpoint-a"),
-    "after a wave was planned": (lambda: Bench(Effort.L, tasks=TWO).until("checkpoint-b"), "checkpoint-b"),
+    "after a wave was planned": (
+        lambda: Bench(Effort.L, tasks=TWO).until("checkpoint-b"),
+        "checkpoint-b",
+    ),
     "while a wave is out": (wave_half_done, "phase-6"),
     "while reviews are out": (reviews_half_done, "phase-6"),
     "at the exceptional gate": (at_an_exceptional_gate, "phase-6"),
@@ -90,13 +110,17 @@ AGAIN = [phase.id for phase in DEVELOP.phases if phase.kind not in {"setup", "en
 
 
 def can_be_done_again(bench: Bench, phase: str, furthest: str) -> bool:
-    done = phase == "phase-4" or not is_left_out(DEVELOP, bench.state, DEVELOP.phase(PhaseId(phase)))
+    done = phase == "phase-4" or not is_left_out(
+        DEVELOP, bench.state, DEVELOP.phase(PhaseId(phase))
+    )
     return done and DEVELOP.position(PhaseId(phase)) <= DEVELOP.position(PhaseId(furthest))
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("phase", AGAIN)
-def test_from_everywhere_each_reached_phase_is_done_again_to_the_end_and_others_are_refused(place: str, phase: str) -> None:
+def test_from_everywhere_each_reached_phase_is_done_again_to_the_end_and_others_are_refused(
+    place: str, phase: str
+) -> None:
     make, furthest = PLACES[place]
     bench = make()
     before = bench.state
@@ -123,7 +147,10 @@ def test_what_stands_between_is_named_when_a_phase_has_not_been_reached() -> Non
 
 
 def test_a_phase_that_the_effort_leaves_out_cannot_be_done_again() -> None:
-    with pytest.raises(NothingToRetry, match=r"Investigation \(phase-2\) is left out of this run, which has effort S"):
+    with pytest.raises(
+        NothingToRetry,
+        match=r"Investigation \(phase-2\) is left out of this run, which has effort S",
+    ):
         retry(Bench(Effort.S).until("phase-7"), "phase-2")
 
 
@@ -160,7 +187,13 @@ def test_a_wave_that_was_out_is_called_off() -> None:
     assert bench.state.wave is None
     key = f"{late.action_id}/1"
     report = ArtifactWritten(
-        key=key, at=bench.now(), action_id=late.action_id, phase=late.phase, task=TaskId("1"), artifact="impl-1.md", blob="0" * 40
+        key=key,
+        at=bench.now(),
+        action_id=late.action_id,
+        phase=late.phase,
+        task=TaskId("1"),
+        artifact="impl-1.md",
+        blob="0" * 40,
     )
     with pytest.raises(WrongAction):
         bench.tell(report)
@@ -182,7 +215,9 @@ def test_a_retried_code_review_reviews_what_is_implemented_and_implements_nothin
     action = bench.action
     assert isinstance(action, SpawnAgent)
     assert (action.phase, action.parallel_task_ids) == ("phase-6", ("1", "2"))
-    assert [(note.phase, note.text) for note in bench.state.notes] == [("phase-6", "Look at the names too")]
+    assert [(note.phase, note.text) for note in bench.state.notes] == [
+        ("phase-6", "Look at the names too")
+    ]
     assert bench.finish()[:3] == ["phase-6", "phase-6", "phase-7"]
 
 
@@ -191,12 +226,21 @@ def test_a_retried_code_review_leaves_alone_what_is_not_implemented_yet() -> Non
     bench.wrote()
     assert bench.state.current_phase == "phase-5"
     retry(bench, "phase-6")
-    assert [each.status for each in bench.state.tasks] == [TaskStatus.IMPLEMENTED, TaskStatus.PENDING]
+    assert [each.status for each in bench.state.tasks] == [
+        TaskStatus.IMPLEMENTED,
+        TaskStatus.PENDING,
+    ]
     assert bench.action.phase == "phase-6"
 
 
 def test_a_retried_implementation_begins_every_task_anew_but_not_what_a_person_did() -> None:
-    bench = Bench(tasks=(task("1"), task("ops", mode=TaskMode.HUMAN_GATE), task("keys", mode=TaskMode.HUMAN_GATE))).until("phase-6")
+    bench = Bench(
+        tasks=(
+            task("1"),
+            task("ops", mode=TaskMode.HUMAN_GATE),
+            task("keys", mode=TaskMode.HUMAN_GATE),
+        )
+    ).until("phase-6")
     bench.wrote(verdict=Verdict.FAIL, findings=(MAJOR,))
     bench.step()
     bench.step()
@@ -205,7 +249,11 @@ def test_a_retried_implementation_begins_every_task_anew_but_not_what_a_person_d
     bench.answer(Answer.SKIP)
     assert bench.action.phase == "phase-7"
     retry(bench, "phase-5")
-    assert [each.status for each in bench.state.tasks] == [TaskStatus.PENDING, TaskStatus.PASSED, TaskStatus.SKIPPED]
+    assert [each.status for each in bench.state.tasks] == [
+        TaskStatus.PENDING,
+        TaskStatus.PASSED,
+        TaskStatus.SKIPPED,
+    ]
     assert (bench.state.tasks[0].rounds, bench.state.tasks[0].verdict) == (0, None)
 
 
@@ -217,7 +265,11 @@ def test_tasks_that_will_be_planned_again_leave_nothing_of_theirs_behind() -> No
     assert bench.state.tasks == ()
     assert bench.state.notes == ()
     assert {"design.md", "review-design.md", "tasks.md"} <= set(bench.state.artifacts)
-    assert not {name for name in bench.state.artifacts if name.startswith(("impl-", "review-1", "review-2", "held-"))}
+    assert not {
+        name
+        for name in bench.state.artifacts
+        if name.startswith(("impl-", "review-1", "review-2", "held-"))
+    }
     action = bench.until("phase-5").action
     assert isinstance(action, SpawnAgent)
     assert action.round == 1
@@ -240,7 +292,10 @@ def test_notes_for_the_phase_itself_stay_and_those_for_later_ones_go() -> None:
     bench = Bench().until("phase-3")
     bench.wrote(problems=(MISSING,))
     retry(bench, "phase-3", "Shorter")
-    assert [note.text for note in bench.state.notes] == ["design.md cannot be used: Risks: the heading is missing", "Shorter"]
+    assert [note.text for note in bench.state.notes] == [
+        "design.md cannot be used: Risks: the heading is missing",
+        "Shorter",
+    ]
     retry(bench, "phase-2")
     assert bench.state.notes == ()
 

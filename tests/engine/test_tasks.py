@@ -46,7 +46,9 @@ PROBLEMATIC = TypeAdapter(list[Problematic]).validate_python(load("problems"))
 @pytest.mark.parametrize("case", READABLE, ids=[case.name for case in READABLE])
 def test_tasks_are_read_as_they_are_meant(case: Readable) -> None:
     text = case.text.replace("\n", "\r\n") if case.crlf else case.text
-    expected = tuple(TaskSpec.model_validate({"acceptance": ("AC-1: done",), **task}) for task in case.tasks)
+    expected = tuple(
+        TaskSpec.model_validate({"acceptance": ("AC-1: done",), **task}) for task in case.tasks
+    )
     assert read_tasks(text) == (expected, ())
 
 
@@ -63,7 +65,9 @@ def test_what_is_wrong_is_said_and_no_task_is_left_out(case: Problematic) -> Non
 
 @pytest.mark.parametrize(("count", "too_many"), [(30, False), (31, True)])
 def test_thirty_tasks_are_the_most_of_one_run(count: int, too_many: bool) -> None:
-    tasks, problems = read_tasks("\n".join(f"## Task {number}: T\n- AC-1: done\n" for number in range(count)))
+    tasks, problems = read_tasks(
+        "\n".join(f"## Task {number}: T\n- AC-1: done\n" for number in range(count))
+    )
     assert len(tasks) == count
     assert [problem.fatal for problem in problems] == ([True] if too_many else [])
 
@@ -72,7 +76,12 @@ def taught(tasks: list[TaskSpec]) -> str:
     """Tasks in the form that the prompt teaches."""
     lines: list[str] = []
     for task in tasks:
-        lines += [f"## Task {task.id}: {task.title}", f"mode: {task.mode}", "files:", *(f"- {path}" for path in task.files)]
+        lines += [
+            f"## Task {task.id}: {task.title}",
+            f"mode: {task.mode}",
+            "files:",
+            *(f"- {path}" for path in task.files),
+        ]
         lines += [
             f"depends_on: [{', '.join(task.depends_on)}]",
             "",
@@ -94,9 +103,19 @@ def plans(draw: st.DrawFn) -> list[TaskSpec]:
             title=draw(st.sampled_from(["Add the parser", "Wire it", "Say why"])),
             mode=draw(st.sampled_from(TaskMode)),
             files=tuple(
-                draw(st.lists(st.sampled_from(["a.py", "b.py", "src/c.py", "src", "docs/*.md", "docs/a.md"]), unique=True, max_size=3))
+                draw(
+                    st.lists(
+                        st.sampled_from(
+                            ["a.py", "b.py", "src/c.py", "src", "docs/*.md", "docs/a.md"]
+                        ),
+                        unique=True,
+                        max_size=3,
+                    )
+                )
             ),
-            depends_on=tuple(draw(st.lists(st.sampled_from(earlier), unique=True))) if earlier else (),
+            depends_on=(
+                tuple(draw(st.lists(st.sampled_from(earlier), unique=True))) if earlier else ()
+            ),
             acceptance=(f"AC-{number}: done",),
         )
         tasks.append(task)
@@ -108,13 +127,18 @@ def plans(draw: st.DrawFn) -> list[TaskSpec]:
 def test_tasks_in_the_taught_form_come_back_as_they_were(tasks: list[TaskSpec]) -> None:
     read, problems = read_tasks(taught(tasks))
     assert list(read) == tasks
-    assert {problem.message.split(" ")[0] for problem in problems} <= {"it", "a"}  # overlaps, and parallel tasks without files
+    assert {problem.message.split(" ")[0] for problem in problems} <= {
+        "it",
+        "a",
+    }  # overlaps, and parallel tasks without files
 
 
 @pytest.mark.promise("design-waves")
 @settings(deadline=None)
 @given(plans(), st.integers(1, 5), st.randoms(use_true_random=False))
-def test_every_plan_runs_to_its_end_and_no_wave_holds_two_tasks_with_one_file(tasks: list[TaskSpec], limit: int, random: Any) -> None:
+def test_every_plan_runs_to_its_end_and_no_wave_holds_two_tasks_with_one_file(
+    tasks: list[TaskSpec], limit: int, random: Any
+) -> None:
     by_id = {task.id: task for task in tasks}
     shuffled = random.sample(tasks, len(tasks))
     passed, waiting = set[TaskId](), {*by_id}
@@ -134,9 +158,15 @@ def test_every_plan_runs_to_its_end_and_no_wave_holds_two_tasks_with_one_file(ta
     assert waiting == set()
 
 
-def spec(name: str, mode: TaskMode = TaskMode.PARALLEL, files: str = "", needs: str = "") -> TaskSpec:
+def spec(
+    name: str, mode: TaskMode = TaskMode.PARALLEL, files: str = "", needs: str = ""
+) -> TaskSpec:
     return TaskSpec(
-        id=TaskId(name), title=name, mode=mode, files=tuple(files.split()), depends_on=tuple(TaskId(need) for need in needs.split())
+        id=TaskId(name),
+        title=name,
+        mode=mode,
+        files=tuple(files.split()),
+        depends_on=tuple(TaskId(need) for need in needs.split()),
     )
 
 
@@ -159,16 +189,36 @@ def test_a_limit_below_one_still_lets_one_task_run() -> None:
     assert wave(spec("a", files="a.py"), spec("b", files="b.py"), limit=0) == "a"
 
 
-def test_the_first_ready_task_goes_alone_if_it_is_sequential_and_waits_its_turn_if_it_is_not_the_first() -> None:
+def test_the_first_ready_task_goes_alone_if_it_is_sequential_and_waits_its_turn_if_it_is_not_the_first() -> (
+    None
+):
     assert wave(spec("a", TaskMode.SEQUENTIAL), spec("b", files="b.py")) == "a"
-    assert wave(spec("a", files="a.py"), spec("b", TaskMode.SEQUENTIAL, files="b.py"), spec("c", files="c.py")) == "a c"
+    assert (
+        wave(
+            spec("a", files="a.py"),
+            spec("b", TaskMode.SEQUENTIAL, files="b.py"),
+            spec("c", files="c.py"),
+        )
+        == "a c"
+    )
 
 
 def test_a_parallel_task_steps_back_from_a_file_that_another_one_of_the_wave_has() -> None:
-    assert wave(spec("a", files="x.py"), spec("b", files="x.py y.py"), spec("c", files="y.py")) == "a c"
-    assert wave(spec("a", files="src"), spec("b", files="src/x.py"), spec("c", files="srcs/x.py")) == "a c"
-    assert wave(spec("a", files="src/*.py"), spec("b", files="src/x.py"), spec("c", files="src/x.md")) == "a c"
-    assert wave(spec("a", files="app/[id]/page.tsx"), spec("b", files="app/[id]/layout.tsx")) == "a b"
+    assert (
+        wave(spec("a", files="x.py"), spec("b", files="x.py y.py"), spec("c", files="y.py"))
+        == "a c"
+    )
+    assert (
+        wave(spec("a", files="src"), spec("b", files="src/x.py"), spec("c", files="srcs/x.py"))
+        == "a c"
+    )
+    assert (
+        wave(spec("a", files="src/*.py"), spec("b", files="src/x.py"), spec("c", files="src/x.md"))
+        == "a c"
+    )
+    assert (
+        wave(spec("a", files="app/[id]/page.tsx"), spec("b", files="app/[id]/layout.tsx")) == "a b"
+    )
 
 
 def test_a_parallel_task_without_files_goes_alone() -> None:
@@ -192,7 +242,11 @@ def test_only_waiting_tasks_are_handed_out() -> None:
 
 @pytest.mark.promise("design-human-task-last")
 def test_a_human_gate_is_no_part_of_a_wave_and_comes_up_when_its_dependencies_have_passed() -> None:
-    tasks = [spec("a", TaskMode.HUMAN_GATE, needs="b"), spec("b", files="b.py"), spec("c", TaskMode.HUMAN_GATE)]
+    tasks = [
+        spec("a", TaskMode.HUMAN_GATE, needs="b"),
+        spec("b", files="b.py"),
+        spec("c", TaskMode.HUMAN_GATE),
+    ]
     everyone = [task.id for task in tasks]
     assert ready(tasks, [], everyone, 4) == ("b",)
     assert next_human(tasks, [], everyone) == "c"
@@ -202,7 +256,9 @@ def test_a_human_gate_is_no_part_of_a_wave_and_comes_up_when_its_dependencies_ha
 
 @settings(deadline=None)
 @given(st.text(max_size=120), st.lists(st.text(max_size=60), max_size=4))
-def test_the_tasks_file_of_a_small_request_is_read_without_problems_whatever_its_title(title: str, sections: list[str]) -> None:
+def test_the_tasks_file_of_a_small_request_is_read_without_problems_whatever_its_title(
+    title: str, sections: list[str]
+) -> None:
     (task,), problems = read_tasks(one_task(title, "design.md", sections))
     assert problems == ()
     assert task.id == "1"
@@ -214,22 +270,46 @@ def test_the_tasks_file_of_a_small_request_is_read_without_problems_whatever_its
 
 
 @pytest.mark.parametrize(
-    "title", ["Fix it [parallel]", "x\n## Task 2: y\nmode: parallel", "<!-- x", "```", "", "  ", "# Task 9: z", "C#", "a | b", "mode: x"]
+    "title",
+    [
+        "Fix it [parallel]",
+        "x\n## Task 2: y\nmode: parallel",
+        "<!-- x",
+        "```",
+        "",
+        "  ",
+        "# Task 9: z",
+        "C#",
+        "a | b",
+        "mode: x",
+    ],
 )
 def test_titles_that_look_like_markup_stay_one_task(title: str) -> None:
-    text = one_task(title, "design.md", ["mode: parallel", "## Task 3: z", "- [ ] AC-9: no", "files:\n- /etc"])
+    text = one_task(
+        title, "design.md", ["mode: parallel", "## Task 3: z", "- [ ] AC-9: no", "files:\n- /etc"]
+    )
     (task,), problems = read_tasks(text)
-    assert (task.mode, task.files, len(task.acceptance), problems) == (TaskMode.SEQUENTIAL, (), 2, ())
+    assert (task.mode, task.files, len(task.acceptance), problems) == (
+        TaskMode.SEQUENTIAL,
+        (),
+        2,
+        (),
+    )
     assert text.startswith("# Tasks\n\n## Task 1: ")
 
 
 def test_the_tasks_file_of_a_small_request_names_the_parts_of_the_design() -> None:
-    assert '- the part "Changes"' in one_task("Fix the typo", "design.md", ["Changes", "Test Strategy"])
+    assert '- the part "Changes"' in one_task(
+        "Fix the typo", "design.md", ["Changes", "Test Strategy"]
+    )
     assert "It has:" not in one_task("Fix the typo", "design.md", [])
 
 
 def test_code_in_a_criterion_keeps_its_underscores() -> None:
-    text = "## Task 1: Start\nmode: sequential\n\nAcceptance criteria:\n- [ ] **AC-1:** `Cache.__init__` __never__ calls `__del__`\n"
+    text = (
+        "## Task 1: Start\nmode: sequential\n\nAcceptance criteria:\n- [ ] **AC-1:**"
+        " `Cache.__init__` __never__ calls `__del__`\n"
+    )
     tasks, problems = read_tasks(text)
     assert problems == ()
     assert tasks[0].acceptance == ("AC-1: `Cache.__init__` never calls `__del__`",)

@@ -36,7 +36,9 @@ class Review(Frozen):
 def corpus(name: str) -> Any:
     """One file of reviews as a parameter, each case under its name."""
     path = Path(__file__).parent.parent / "fixtures" / "reviews" / f"{name}.yaml"
-    reviews = TypeAdapter(list[Review]).validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
+    reviews = TypeAdapter(list[Review]).validate_python(
+        yaml.safe_load(path.read_text(encoding="utf-8"))
+    )
     return pytest.mark.parametrize("review", reviews, ids=[review.name for review in reviews])
 
 
@@ -71,18 +73,25 @@ def test_a_whole_review_is_judged_by_its_verdict_and_its_findings(review: Review
 @pytest.mark.parametrize("yes", [verdict for verdict in Verdict if verdict.positive])
 def test_a_yes_of_any_sort_beside_a_critical_finding_is_unreadable(yes: Verdict) -> None:
     assert read_verdict(f"## Verdict: {yes}", [yes]) is yes
-    assert judge_review(f"## Verdict: {yes}\n\n- [CRITICAL] data loss", [yes])[0] is Verdict.UNREADABLE
+    assert (
+        judge_review(f"## Verdict: {yes}\n\n- [CRITICAL] data loss", [yes])[0] is Verdict.UNREADABLE
+    )
     assert judge_review(f"## Verdict: {yes}\n\n- [MAJOR] no retry", [yes])[0] is yes
 
 
 @pytest.mark.promise("design-contradiction")
-@pytest.mark.parametrize(("one", "other"), [pair for pair in product(Verdict, repeat=2) if Verdict.UNREADABLE not in pair])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [pair for pair in product(Verdict, repeat=2) if Verdict.UNREADABLE not in pair],
+)
 def test_two_verdicts_are_readable_only_if_they_are_the_same(one: Verdict, other: Verdict) -> None:
     read = read_verdict(f"Verdict: {one}\n\n## Verdict\n\n**{other}**\n", [*Verdict])
     assert read is (one if one is other else Verdict.UNREADABLE)
 
 
-@pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if verdict is not Verdict.UNREADABLE])
+@pytest.mark.parametrize(
+    "verdict", [verdict for verdict in Verdict if verdict is not Verdict.UNREADABLE]
+)
 def test_a_verdict_that_was_not_offered_is_unreadable(verdict: Verdict) -> None:
     others = [other for other in Verdict if other is not verdict]
     assert read_verdict(f"## Verdict: {verdict}", [verdict]) is verdict
@@ -106,18 +115,27 @@ def test_a_long_title_is_cut_at_five_hundred_characters() -> None:
 @pytest.mark.promise("lesson-04")
 @settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("APROVE_PSFIL |/\n#*-`>[]().:x!?~ Vverdict"), max_size=200))
-def test_no_text_upsets_the_reader_and_prose_before_a_verdict_does_not_change_a_no(text: str) -> None:
+def test_no_text_upsets_the_reader_and_prose_before_a_verdict_does_not_change_a_no(
+    text: str,
+) -> None:
     read_findings(text)
     assert read_verdict(text, DESIGN) in {*DESIGN, Verdict.UNREADABLE}
-    assert read_verdict(f"{text}\n\n```\n```\n\n## Verdict: REVISE\n", DESIGN) in {Verdict.REVISE, Verdict.UNREADABLE}
+    assert read_verdict(f"{text}\n\n```\n```\n\n## Verdict: REVISE\n", DESIGN) in {
+        Verdict.REVISE,
+        Verdict.UNREADABLE,
+    }
 
 
 @pytest.mark.promise("design-unreadable")
 @settings(deadline=None)
 @given(
-    st.sampled_from(DESIGN[:2]), st.sampled_from(["if", "once", "unless", "provided", "only after", "pending", "as long as"]), st.booleans()
+    st.sampled_from(DESIGN[:2]),
+    st.sampled_from(["if", "once", "unless", "provided", "only after", "pending", "as long as"]),
+    st.booleans(),
 )
-def test_a_yes_with_a_condition_right_behind_it_is_never_read(yes: Verdict, condition: str, comma: bool) -> None:
+def test_a_yes_with_a_condition_right_behind_it_is_never_read(
+    yes: Verdict, condition: str, comma: bool
+) -> None:
     text = f"## Verdict: {yes}{',' if comma else ''} {condition} the tests pass"
     assert read_verdict(text, DESIGN) is Verdict.UNREADABLE
 

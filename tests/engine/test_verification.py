@@ -1,4 +1,6 @@
-"""What project commands said, and whether the change made anything newly red. The outputs are those of real runs."""
+"""What project commands said, and whether the change made anything newly red. The outputs are those
+of real runs.
+"""
 
 import os
 import subprocess
@@ -9,7 +11,14 @@ from time import process_time
 import pytest
 
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.judgement import TAIL_CHARACTERS, TAIL_LINES, UNNAMED, Judgement, judge, read_outcome
+from forge_bot.verification.judgement import (
+    TAIL_CHARACTERS,
+    TAIL_LINES,
+    UNNAMED,
+    Judgement,
+    judge,
+    read_outcome,
+)
 
 OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
 TEST, LINT, BUILD, SETUP = CommandName.TEST, CommandName.LINT, CommandName.BUILD, CommandName.SETUP
@@ -41,7 +50,11 @@ JEST = (
     "jest/sum.test.js › suite › inner fails",
 )
 VITEST = ("a.test.js > fails plainly", "a.test.js > suite > inner > fails", "b.test.js")
-MOCHA = ("fails plainly", 'suite > "after all" hook in "suite"', "suite > deep > inner fails: colon")
+MOCHA = (
+    "fails plainly",
+    'suite > "after all" hook in "suite"',
+    "suite > deep > inner fails: colon",
+)
 GO = (
     "broken/a_test.go: declared and not used: unused",
     "broken/a_test.go: undefined: missing",
@@ -52,7 +65,10 @@ GO = (
     "example.com/m/panics TestP",
     "example.com/m/panics panicked",
 )
-RUSTC = ("src/lib.rs: E0308 mismatched types", "src/lib.rs: E0425 cannot find value `missing` in this scope")
+RUSTC = (
+    "src/lib.rs: E0308 mismatched types",
+    "src/lib.rs: E0425 cannot find value `missing` in this scope",
+)
 
 RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "pytest_default": (1, 7, PYTEST),
@@ -111,13 +127,19 @@ RUFF = (
 )
 RUFF_CONCISE = tuple(item.replace("line N", "line N: `f` redefined here") for item in RUFF)
 MYPY = (
-    'lint/a.py: Incompatible types in assignment (expression has type "str", variable has type "int") [assignment]',
+    (
+        'lint/a.py: Incompatible types in assignment (expression has type "str", variable has type'
+        ' "int") [assignment]'
+    ),
     'lint/a.py: Name "f" already defined on line N [no-redef]',
 )
 ESLINT = (
     "/home/dev/project/lint/a.js: 'missing' is not defined no-undef",
     "/home/dev/project/lint/a.js: 'unused' is assigned a value but never used no-unused-vars",
-    "/home/dev/project/lint/a.js: Function 'f' has a complexity of 2. Maximum allowed is 1 complexity",
+    (
+        "/home/dev/project/lint/a.js: Function 'f' has a complexity of 2. Maximum allowed is 1"
+        " complexity"
+    ),
     "/home/dev/project/lint/b.js: Parsing error: Unexpected token ;",
     "/home/dev/project/lint/eslint.config.js: 'module' is not defined no-undef",
 )
@@ -202,14 +224,19 @@ def test_pylint_and_pyright_are_read_too() -> None:
 
 
 def test_warnings_are_complaints_only_where_nothing_worse_is_said() -> None:
-    assert outcome("cargo_clippy_all", command=LINT).failures == ("src/lib.rs: unneeded `return` statement",)
+    assert outcome("cargo_clippy_all", command=LINT).failures == (
+        "src/lib.rs: unneeded `return` statement",
+    )
     both = "a.c:1:2: warning: unused variable\nb.c:3:4: error: expected ';'\n"
     assert read_outcome(BUILD, ["make"], 2, both, 1).failures == ("b.c: expected ';'",)
 
 
 def test_the_same_complaint_twice_in_a_file_counts_twice() -> None:
     line = "a.py:{}:1: E501 line too long\n"
-    once, twice = (read_outcome(LINT, ["flake8"], 1, text, 1) for text in (line.format(3), line.format(3) + line.format(9)))
+    once, twice = (
+        read_outcome(LINT, ["flake8"], 1, text, 1)
+        for text in (line.format(3), line.format(3) + line.format(9))
+    )
     assert twice.failures == ("a.py: E501 line too long",) * 2
     judgement = judge([once], [twice])
     assert judgement.red
@@ -217,17 +244,29 @@ def test_the_same_complaint_twice_in_a_file_counts_twice() -> None:
 
 
 def test_two_runners_in_one_script_count_together() -> None:
-    text = "\n".join((OUTPUTS / f"{name}.txt").read_text(encoding="utf-8") for name in ("pytest_green", "jest_one", "mocha"))
+    text = "\n".join(
+        (OUTPUTS / f"{name}.txt").read_text(encoding="utf-8")
+        for name in ("pytest_green", "jest_one", "mocha")
+    )
     result = read_outcome(TEST, ["npm", "test"], 3, text, 1)
     assert (result.tests, result.failures) == (7, MOCHA)
-    with_go = read_outcome(TEST, ["make"], 0, text + (OUTPUTS / "go_good.txt").read_text(encoding="utf-8"), 1)
+    with_go = read_outcome(
+        TEST, ["make"], 0, text + (OUTPUTS / "go_good.txt").read_text(encoding="utf-8"), 1
+    )
     assert with_go.tests is None
 
 
 def test_the_tail_is_the_end_of_the_output_without_colours_and_progress_bars() -> None:
     numbered = "\n".join(f"line {number}" for number in range(100))
-    assert read_outcome(BUILD, ["make"], 0, numbered, 1).tail.split("\n") == [f"line {number}" for number in range(40, 100)]
-    assert read_outcome(BUILD, ["make"], 0, "\x1b[31mred\x1b[0m \x1b]8;;x\x07link\r\n10%\r50%\r100%\n\n", 1).tail == "red link\n100%"
+    assert read_outcome(BUILD, ["make"], 0, numbered, 1).tail.split("\n") == [
+        f"line {number}" for number in range(40, 100)
+    ]
+    assert (
+        read_outcome(
+            BUILD, ["make"], 0, "\x1b[31mred\x1b[0m \x1b]8;;x\x07link\r\n10%\r50%\r100%\n\n", 1
+        ).tail
+        == "red link\n100%"
+    )
     long = read_outcome(BUILD, ["make"], 0, ("x" * 1_000 + "\n") * 50 + "end\n", 1).tail
     assert len(long) == TAIL_CHARACTERS
     assert long.endswith("end")
@@ -236,21 +275,32 @@ def test_the_tail_is_the_end_of_the_output_without_colours_and_progress_bars() -
 
 def test_the_result_carries_what_it_was_told() -> None:
     result = read_outcome(SETUP, ["uv", "sync"], 124, "…", 7, timed_out=True)
-    assert result == CommandResult(name=SETUP, argv=("uv", "sync"), exit_code=124, duration_ms=7, timed_out=True, tail="…")
+    assert result == CommandResult(
+        name=SETUP, argv=("uv", "sync"), exit_code=124, duration_ms=7, timed_out=True, tail="…"
+    )
 
 
 def test_pytest_and_unittest_of_this_machine_are_read(tmp_path: Path) -> None:
-    case = "import unittest\n\nclass T(unittest.TestCase):\n    def test_good(self): pass\n    def test_bad(self): self.fail('x')\n"
+    case = (
+        "import unittest\n\nclass T(unittest.TestCase):\n    def test_good(self): pass\n    def"
+        " test_bad(self): self.fail('x')\n"
+    )
     (tmp_path / "test_a.py").write_text(case)
     plain = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    for words, name in ((["pytest", "-q"], "test_a.py::T::test_bad"), (["unittest"], "test_bad (test_a.T.test_bad)")):
+    for words, name in (
+        (["pytest", "-q"], "test_a.py::T::test_bad"),
+        (["unittest"], "test_bad (test_a.T.test_bad)"),
+    ):
         argv = [sys.executable, "-m", *words]
-        ran = subprocess.run(argv, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False)
+        ran = subprocess.run(
+            argv, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False
+        )
         result = read_outcome(TEST, argv, ran.returncode, ran.stdout + ran.stderr, 1)
         assert (result.exit_code, result.tests, result.failures) == (1, 2, (name,))
 
 
-# -- judging --------------------------------------------------------------------------------------------------------
+# -- judging
+# --------------------------------------------------------------------------------------------------
 
 
 def result(
@@ -299,13 +349,18 @@ def test_green_stays_green_without_a_word() -> None:
 
 @pytest.mark.promise("cli-before-and-after")
 def test_what_was_green_and_fails_now_is_red_and_names_what_fails() -> None:
-    assert reason(GREEN, RED) == "test (`make test`) failed with exit code 1; it was green before the change: a, b."
+    assert (
+        reason(GREEN, RED)
+        == "test (`make test`) failed with exit code 1; it was green before the change: a, b."
+    )
     assert "green before the change." in reason(result(BUILD), result(BUILD, 2))
 
 
 def test_what_was_red_before_in_the_same_way_is_a_note() -> None:
     assert notes(RED, RED) == ("test (`make test`) was red before the change and still is: a, b.",)
-    assert notes(RED, result(exit_code=1, failures="a")) == ("test (`make test`) was red before the change and still is: a.",)
+    assert notes(RED, result(exit_code=1, failures="a")) == (
+        "test (`make test`) was red before the change and still is: a.",
+    )
 
 
 def test_what_was_red_before_is_red_if_something_new_fails() -> None:
@@ -318,23 +373,43 @@ def test_what_was_red_before_is_red_if_something_new_fails() -> None:
 def test_what_was_red_before_is_red_if_it_cannot_be_told_what_fails() -> None:
     unknown = result(exit_code=1)
     partly = RED.model_copy(update={"failures": ("a", "b", UNNAMED)})
-    for before, after in ((unknown, unknown), (unknown, RED), (RED, unknown), (partly, partly), (RED, partly), (partly, RED)):
+    for before, after in (
+        (unknown, unknown),
+        (unknown, RED),
+        (RED, unknown),
+        (partly, partly),
+        (RED, partly),
+        (partly, RED),
+    ):
         assert "it cannot be told whether anything new fails" in reason(before, after)
 
 
 def test_the_same_failures_with_another_exit_code_cannot_be_told_apart_from_new_ones() -> None:
     assert "cannot be told" in reason(RED, result(exit_code=139, failures="a b"))
-    assert "cannot be told" in reason(result(exit_code=1, failures="a"), result(exit_code=2, failures="a"))
+    assert "cannot be told" in reason(
+        result(exit_code=1, failures="a"), result(exit_code=2, failures="a")
+    )
 
 
 def test_an_exit_code_that_counts_the_failures_may_fall_with_them() -> None:
-    assert len(notes(result(exit_code=3, failures="a b c"), result(exit_code=2, failures="a b"))) == 1
+    assert (
+        len(notes(result(exit_code=3, failures="a b c"), result(exit_code=2, failures="a b"))) == 1
+    )
 
 
 def test_a_test_command_that_ran_no_test_is_red_even_if_it_says_all_is_well() -> None:
     assert reason(GREEN, result(tests=0)) == "test (`make test`) ran no test."
     assert reason(result(tests=0), result(tests=0)) == "test (`make test`) ran no test."
-    for name in ("pytest_empty", "pytest_deselected", "pytest_skipped", "unittest_zero", "go_none", "go_norun", "cargo_none", "node_zero"):
+    for name in (
+        "pytest_empty",
+        "pytest_deselected",
+        "pytest_skipped",
+        "unittest_zero",
+        "go_none",
+        "go_norun",
+        "cargo_none",
+        "node_zero",
+    ):
         empty = outcome(name, RUNS[name][0])
         assert reason(empty, empty) == "test (`make test`) ran no test."
     assert not judge([result(LINT)], [result(LINT)]).red
@@ -347,14 +422,18 @@ def test_a_test_command_whose_output_no_longer_tells_of_tests_is_red() -> None:
 
 def test_a_command_that_could_not_start_is_red_whatever_was_before() -> None:
     missing = result(LINT, 127, argv="ruff check")
-    assert reason(missing, missing) == "lint (`ruff check`) could not be started: command not found."
+    assert (
+        reason(missing, missing) == "lint (`ruff check`) could not be started: command not found."
+    )
     assert "not executable" in reason(None, result(LINT, 126))
 
 
 def test_a_command_that_did_not_end_is_red_whatever_was_before() -> None:
     late = result(exit_code=0, timed_out=True)
     assert reason(late, late) == "test (`make test`) did not end in time."
-    assert "cannot be told" in reason(result(exit_code=1, failures="a", timed_out=True), result(exit_code=1, failures="a"))
+    assert "cannot be told" in reason(
+        result(exit_code=1, failures="a", timed_out=True), result(exit_code=1, failures="a")
+    )
 
 
 def test_a_setup_that_fails_is_red_whatever_was_before() -> None:
@@ -364,7 +443,9 @@ def test_a_setup_that_fails_is_red_whatever_was_before() -> None:
 
 def test_a_command_that_is_not_run_again_is_red() -> None:
     judgement = judge([GREEN, result(LINT, argv="ruff check")], [GREEN])
-    assert judgement == Judgement(red=True, reasons=("lint (`ruff check`) ran before the change but not after it.",))
+    assert judgement == Judgement(
+        red=True, reasons=("lint (`ruff check`) ran before the change but not after it.",)
+    )
 
 
 def test_a_failure_without_a_run_from_before_is_red() -> None:
@@ -374,7 +455,10 @@ def test_a_failure_without_a_run_from_before_is_red() -> None:
 
 
 def test_commands_of_one_name_are_compared_each_with_its_own() -> None:
-    one, two = result(exit_code=1, failures="a", argv="one"), result(exit_code=1, failures="b", argv="two")
+    one, two = (
+        result(exit_code=1, failures="a", argv="one"),
+        result(exit_code=1, failures="b", argv="two"),
+    )
     assert not judge([one, two], [two, one]).red
     assert judge([one, two], [two, two]).reasons[0].endswith("compare with: b.")
     twice = [result(exit_code=1, failures="a"), result(exit_code=1, failures="b")]
@@ -382,17 +466,23 @@ def test_commands_of_one_name_are_compared_each_with_its_own() -> None:
 
 
 def test_fewer_tests_than_before_are_a_note() -> None:
-    assert notes(GREEN, result(tests=9)) == ("test (`make test`) ran fewer tests than before the change: 9 instead of 10.",)
+    assert notes(GREEN, result(tests=9)) == (
+        "test (`make test`) ran fewer tests than before the change: 9 instead of 10.",
+    )
     assert notes(GREEN, result(tests=11)) == ()
     assert len(notes(RED, result(exit_code=1, failures="a b", tests=9))) == 2
 
 
 def test_failures_beside_a_good_end_are_a_note() -> None:
-    assert notes(GREEN, result(failures="a")) == ("test (`make test`) ended well although its output names failures: a.",)
+    assert notes(GREEN, result(failures="a")) == (
+        "test (`make test`) ended well although its output names failures: a.",
+    )
 
 
 def test_no_commands_at_all_verify_nothing() -> None:
-    assert judge([], []) == Judgement(red=False, notes=("No project command ran, so nothing was verified.",))
+    assert judge([], []) == Judgement(
+        red=False, notes=("No project command ran, so nothing was verified.",)
+    )
 
 
 def test_a_reason_names_ten_items_and_counts_the_rest() -> None:
@@ -401,7 +491,15 @@ def test_a_reason_names_ten_items_and_counts_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["." * 200_000, "a." * 100_000 + "\n", "\x1b]" * 50_000, " FAIL  " + " [ " * 30_000, "(" * 100_000, "/a" * 50_000 + ":"]
+    "text",
+    [
+        "." * 200_000,
+        "a." * 100_000 + "\n",
+        "\x1b]" * 50_000,
+        " FAIL  " + " [ " * 30_000,
+        "(" * 100_000,
+        "/a" * 50_000 + ":",
+    ],
 )
 def test_a_hostile_output_is_read_in_a_moment(text: str) -> None:
     start = process_time()

@@ -1,4 +1,6 @@
-"""A model provider that answers by who is asked: the usual script of the sample repository, over real HTTP."""
+"""A model provider that answers by who is asked: the usual script of the sample repository, over
+real HTTP.
+"""
 
 import json
 from collections import Counter
@@ -28,7 +30,11 @@ def role_of(question: Question) -> tuple[str, str]:
     """Which agent is asked, and in which of the verifier's two phases."""
     text = json.dumps(question.body)
     system = str(question.body["messages"][0]["content"])
-    title = next(line for line in system.splitlines() if line.startswith("# ")).removeprefix("# ").strip()
+    title = (
+        next(line for line in system.splitlines() if line.startswith("# "))
+        .removeprefix("# ")
+        .strip()
+    )
     agent = ROLES.get(title.split(":")[0].strip(), "")
     assert agent, f"nobody here is called {title!r}"
     return agent, "final-summary" if "`summary.md`" in text else "final-verification"
@@ -36,8 +42,9 @@ def role_of(question: Question) -> tuple[str, str]:
 
 @dataclass
 class AgentServer(ModelServer):
-    """`asked` counts the questions by agent; `answers` are the script's; question number `will_hang` gets no answer, and
-    `will_refuse` is not let in. `tokens` is how many a question is said to have.
+    """`asked` counts the questions by agent; `answers` are the script's; question number
+    `will_hang` gets no answer, and `will_refuse` is not let in. `tokens` is how many a question is
+    said to have.
     """
 
     answers: dict[tuple[str, str, str], script.Answer] = field(default_factory=script.usual)
@@ -57,6 +64,8 @@ class AgentServer(ModelServer):
             return super().take(question)
         answer = self.answers.get((agent, phase, "*")) or self.answers[agent, "*", "*"]
         hangs = self.will_hang == sum(self.asked.values())
-        self.replies = [Says(json.dumps(answer), input_tokens=self.tokens, output_tokens=100, hangs=hangs)]
+        self.replies = [
+            Says(json.dumps(answer), input_tokens=self.tokens, output_tokens=100, hangs=hangs)
+        ]
         self._said = 0
         return super().take(question)

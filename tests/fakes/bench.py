@@ -1,11 +1,22 @@
-"""A host for the engine that performs nothing: it answers each action with the report a test asks for."""
+"""A host for the engine that performs nothing: it answers each action with the report a test asks
+for.
+"""
 
 import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from forge_bot.engine import Checkpoint, Exec, HumanGate, SpawnAgent, WriteFile, advance, next_action, start
+from forge_bot.engine import (
+    Checkpoint,
+    Exec,
+    HumanGate,
+    SpawnAgent,
+    WriteFile,
+    advance,
+    next_action,
+    start,
+)
 from forge_bot.engine.actions import Action
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
@@ -47,14 +58,23 @@ _KNOWN = {
     "setup", "phase-1", "phase-2", "phase-3", "phase-3b", "checkpoint-a", "phase-4", "phase-4b", "checkpoint-b", "phase-5", "phase-6",
     "phase-7", "final-verification", "pr-creation", "final-summary", "post-to-source", "final-commit", "completed", "checkpoint-c",
 }  # fmt: skip
-DEVELOP = SHIPPED.model_copy(update={"phases": tuple(phase for phase in SHIPPED.phases if phase.id in _KNOWN)})
-"""The shipped pipeline without phases that came later: what a test says of comments, rounds or states does not depend on those."""
-GREEN = CommandResult(name=CommandName.TEST, argv=("python3", "-m", "unittest"), exit_code=0, duration_ms=5, tests=3)
+DEVELOP = SHIPPED.model_copy(
+    update={"phases": tuple(phase for phase in SHIPPED.phases if phase.id in _KNOWN)}
+)
+"""The shipped pipeline without phases that came later: what a test says of comments, rounds or
+states does not depend on those."""
+GREEN = CommandResult(
+    name=CommandName.TEST, argv=("python3", "-m", "unittest"), exit_code=0, duration_ms=5, tests=3
+)
 RED = GREEN.model_copy(update={"exit_code": 1, "failures": ("test_login",)})
 MISSING = Problem(place="Risks", message="the heading is missing", fatal=False)
 BROKEN = Problem(place="", message="tasks 1 and 2 depend on each other", fatal=True)
 MAJOR = Finding(severity=Severity.MAJOR, description="The empty body is not handled")
-ONE_TASK = (TaskSpec(id=TaskId("1"), title="Fix the login", files=("login.py",), acceptance=("the test passes",)),)
+ONE_TASK = (
+    TaskSpec(
+        id=TaskId("1"), title="Fix the login", files=("login.py",), acceptance=("the test passes",)
+    ),
+)
 
 
 def blob(text: str) -> str:
@@ -97,7 +117,8 @@ class Bench:
         self.state = start(self.pipeline, first)
         self.reports = [first]
 
-    # -- telling ---------------------------------------------------------------------------------------------------
+    # -- telling
+    # ----------------------------------------------------------------------------------------------
 
     def now(self) -> datetime:
         self.ticks += 1
@@ -118,7 +139,11 @@ class Bench:
 
     def prepared(self, *results: CommandResult, risks: tuple[str, ...] = ()) -> State:
         key, name = self._name()
-        return self.tell(Prepared(key=key, at=self.now(), action_id=name, results=results or (GREEN,), risks=risks))
+        return self.tell(
+            Prepared(
+                key=key, at=self.now(), action_id=name, results=results or (GREEN,), risks=risks
+            )
+        )
 
     def wrote(
         self,
@@ -156,7 +181,12 @@ class Bench:
                 artifact=artifact,
                 blob=blob(f"{artifact} {self.ticks}"),
                 inspection=inspection,
-                usage=Usage(calls=1, input_tokens=1000, output_tokens=100, cost=cost if cost is not None else Decimal("0.01")),
+                usage=Usage(
+                    calls=1,
+                    input_tokens=1000,
+                    output_tokens=100,
+                    cost=cost if cost is not None else Decimal("0.01"),
+                ),
                 held=f"held-{task}.patch" if held else None,
                 held_blob=blob(f"held {self.ticks}") if held else "",
                 held_paths=held,
@@ -164,7 +194,9 @@ class Bench:
             )
         )
 
-    def failed(self, reason: FailureReason = FailureReason.LIMIT, message: str = "gave up") -> State:
+    def failed(
+        self, reason: FailureReason = FailureReason.LIMIT, message: str = "gave up"
+    ) -> State:
         action = self.action
         assert isinstance(action, SpawnAgent), action
         task = action.parallel_task_ids[0] if action.parallel_task_ids else None
@@ -185,22 +217,39 @@ class Bench:
         key, name = self._name()
         blob_ = blob(f"verification {self.ticks}")
         report = CommandsRan(
-            key=key, at=self.now(), action_id=name, results=results or (GREEN,), artifact="final-verification.md", blob=blob_
+            key=key,
+            at=self.now(),
+            action_id=name,
+            results=results or (GREEN,),
+            artifact="final-verification.md",
+            blob=blob_,
         )
         return self.tell(report)
 
     def published(self, url: str = "") -> State:
         key, name = self._name()
-        return self.tell(Published(key=key, at=self.now(), action_id=name, detail="published", url=url))
+        return self.tell(
+            Published(key=key, at=self.now(), action_id=name, detail="published", url=url)
+        )
 
     def could_not(self) -> State:
         key, name = self._name()
-        return self.tell(ActionFailed(key=key, at=self.now(), action_id=name, message="push rejected"))
+        return self.tell(
+            ActionFailed(key=key, at=self.now(), action_id=name, message="push rejected")
+        )
 
     def show(self) -> str:
         action = self.action
         assert isinstance(action, Checkpoint), action
-        self.tell(GateShown(key=f"shown-{self.ticks}", at=self.now(), gate=action.name, digest=action.digest, via="terminal"))
+        self.tell(
+            GateShown(
+                key=f"shown-{self.ticks}",
+                at=self.now(),
+                gate=action.name,
+                digest=action.digest,
+                via="terminal",
+            )
+        )
         return action.digest
 
     def answer(self, answer: Answer, *, notes: str = "", digest: str | None = None) -> State:
@@ -228,7 +277,8 @@ class Bench:
         self.show()
         return self.answer(Answer.REJECT, notes=notes)
 
-    # -- going on --------------------------------------------------------------------------------------------------
+    # -- going on
+    # ----------------------------------------------------------------------------------------------
 
     def step(self) -> State:
         """Everything goes well with the outstanding action."""
@@ -264,7 +314,9 @@ class Bench:
         """Go well until the outstanding action is about that phase (or gate)."""
         for _ in range(400):
             action = self.action
-            if (action.name if isinstance(action, Checkpoint) else action.phase) == phase or self.state.ended:
+            if (
+                action.name if isinstance(action, Checkpoint) else action.phase
+            ) == phase or self.state.ended:
                 return self
             self.step()
         raise AssertionError(f"{phase} was never reached")

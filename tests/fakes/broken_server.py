@@ -1,4 +1,6 @@
-"""A server on loopback that misbehaves on the wire: each connection gets its request read, then one act, then it is closed."""
+"""A server on loopback that misbehaves on the wire: each connection gets its request read, then one
+act, then it is closed.
+"""
 
 import contextlib
 import socket
@@ -16,9 +18,13 @@ _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 _TLS_HANDSHAKE = b"\x16"
 
 
-def replies(status: int, body: bytes = b'{"error": {"message": "no", "type": "x"}}', *headers: str) -> Act:
+def replies(
+    status: int, body: bytes = b'{"error": {"message": "no", "type": "x"}}', *headers: str
+) -> Act:
     """A whole reply."""
-    lines = "".join(f"{line}\r\n" for line in (*headers, f"content-length: {len(body)}", "connection: close"))
+    lines = "".join(
+        f"{line}\r\n" for line in (*headers, f"content-length: {len(body)}", "connection: close")
+    )
     raw = f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{lines}\r\n".encode() + body
     return lambda _, connection: connection.sendall(raw)
 
@@ -57,7 +63,9 @@ def cuts_a_chunk(server: "BrokenServer", connection: socket.socket) -> None:
 
 @dataclass
 class BrokenServer:
-    """Performs `acts` in order, the last one for ever after; `count` says how many requests came."""
+    """Performs `acts` in order, the last one for ever after; `count` says how many requests
+    came.
+    """
 
     acts: list[Act] = field(default_factory=list[Act])
     count: int = 0
@@ -69,7 +77,12 @@ class BrokenServer:
         self._threads[0].start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.ended.set()
         # A closed socket does not wake the thread that waits at it; a last visitor does.
         with contextlib.suppress(OSError), socket.create_connection(self._socket.getsockname()):
@@ -91,7 +104,9 @@ class BrokenServer:
                 return
             act = self.acts[min(self.count, len(self.acts) - 1)]
             self.count += 1
-            self._threads.append(threading.Thread(target=self._act, args=(connection, act), daemon=True))
+            self._threads.append(
+                threading.Thread(target=self._act, args=(connection, act), daemon=True)
+            )
             self._threads[-1].start()
 
     def _act(self, connection: socket.socket, act: Act) -> None:
@@ -108,7 +123,11 @@ def _read_request(connection: socket.socket) -> None:
         if data.startswith(_TLS_HANDSHAKE):
             return
     head, _, body = data.partition(b"\r\n\r\n")
-    lengths = (line.partition(b":")[2] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
+    lengths = (
+        line.partition(b":")[2]
+        for line in head.split(b"\r\n")
+        if line.lower().startswith(b"content-length:")
+    )
     missing = int(next(lengths, b"0")) - len(body)
     while missing > 0 and (more := connection.recv(65536)):
         missing -= len(more)

@@ -1,4 +1,6 @@
-"""The sample repository in the conditions in which people keep theirs: half merged, shallow, with submodules or Git LFS."""
+"""The sample repository in the conditions in which people keep theirs: half merged, shallow, with
+submodules or Git LFS.
+"""
 
 import os
 import shutil
@@ -11,7 +13,8 @@ from tests.fakes.sample import Sample
 
 WHO = ("-c", "user.name=a", "-c", "user.email=a@b.c")
 POINTER = (
-    "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+    "version https://git-lfs.github.com/spec/v1\noid"
+    " sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 )
 
 
@@ -54,7 +57,9 @@ def without_lfs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def keep_in_lfs(sample: Sample, *names: str) -> None:
     """Files as pointers, as a clone without git-lfs has them."""
-    (sample.path / ".gitattributes").write_text("".join(f"{name} filter=lfs diff=lfs merge=lfs -text\n" for name in names))
+    (sample.path / ".gitattributes").write_text(
+        "".join(f"{name} filter=lfs diff=lfs merge=lfs -text\n" for name in names)
+    )
     for name in names:
         (sample.path / name).parent.mkdir(parents=True, exist_ok=True)
         (sample.path / name).write_text(POINTER)
@@ -77,4 +82,8 @@ def begin_rebase(sample: Sample) -> None:
         (sample.path / "both.txt").write_text(text)
         commit(sample)
     sample.git("switch", "-q", "mine")
-    subprocess.run(["git", "-C", str(sample.path), *WHO, "rebase", "-q", "main"], check=False, capture_output=True)
+    subprocess.run(
+        ["git", "-C", str(sample.path), *WHO, "rebase", "-q", "main"],
+        check=False,
+        capture_output=True,
+    )

@@ -1,4 +1,6 @@
-"""The demo's run, finished, in a repository that has any number of past runs: every prompt of it can be made again."""
+"""The demo's run, finished, in a repository that has any number of past runs: every prompt of it
+can be made again.
+"""
 
 import os
 import subprocess
@@ -55,18 +57,24 @@ def demo(folder: Path) -> Repository:
     target = folder / "demo"
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
     subprocess.run(
-        [sys.executable, "-m", "forge_bot", "demo", str(target), "--yes"], env=environment, check=True, stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "forge_bot", "demo", str(target), "--yes"],
+        env=environment,
+        check=True,
+        stdout=subprocess.DEVNULL,
     )
     return Repository.find(target)
 
 
 def finished(played: Repository, folder: Path, past: int) -> Finished:
-    """The run of a demo that was played, as if its repository had had so many past runs when it began."""
+    """The run of a demo that was played, as if its repository had had so many past runs when it
+    began.
+    """
     branch = next(name for name in played.branches() if name != "main")
     before, after = (_files(played, ref) for ref in ("main", branch))
     root, tree = folder / "repository", folder / "tree"
     base = _imported(root, before, after, branch, past)
-    # Not checked out: only what git holds and the run's own record count for a prompt, and thousands of files take their time.
+    # Not checked out: only what git holds and the run's own record count for a prompt, and
+    # thousands of files take their time.
     _git(root, "worktree", "add", "--quiet", "--no-checkout", str(tree), branch)
     for path, data in after.items():
         if path.startswith(f"{SPECS}/"):
@@ -80,16 +88,34 @@ def finished(played: Repository, folder: Path, past: int) -> Finished:
 def committed(run: Finished, files: dict[str, str]) -> str:
     """The id of a commit on top of the base, with some files changed."""
     changed = ((path, text.encode()) for path, text in files.items())
-    _git(run.repository.root, "fast-import", "--quiet", stdin=b"".join(_commit("later", "more", changed, parent="main")))
+    _git(
+        run.repository.root,
+        "fast-import",
+        "--quiet",
+        stdin=b"".join(_commit("later", "more", changed, parent="main")),
+    )
     return _git(run.repository.root, "rev-parse", "later")
 
 
 def _opened(repository: Repository, tree: Path, name: str, base: str) -> Finished:
     config = Config()
-    run = Run(repository, Tree(tree), Workspace(tree, name), config, LastKnownHead(repository.common_dir / "trail"))
-    context = ProviderContext(tree, base=base, past_runs=lambda _query: "", run_tests=None, lint_check=None)
+    run = Run(
+        repository,
+        Tree(tree),
+        Workspace(tree, name),
+        config,
+        LastKnownHead(repository.common_dir / "trail"),
+    )
+    context = ProviderContext(
+        tree, base=base, past_runs=lambda _query: "", run_tests=None, lint_check=None
+    )
     capabilities = [describe_capability(entry) for entry in context.catalogue()]
-    briefing = PromptContext(run, profile_at(repository, base, config), prompts_for(repository.root, run.pipeline), capabilities)
+    briefing = PromptContext(
+        run,
+        profile_at(repository, base, config),
+        prompts_for(repository.root, run.pipeline),
+        capabilities,
+    )
     return Finished(repository, base, briefing, tuple(_steps(run, base)))
 
 
@@ -101,7 +127,8 @@ def _steps(run: Run, base: str) -> Iterator[Step]:
     for report in others:
         action = next_action(run.pipeline, state)
         if isinstance(action, SpawnAgent):
-            # The approvals name the commit that the run really began at, so only the prompts see the other one.
+            # The approvals name the commit that the run really began at, so only the prompts see
+            # the other one.
             for task in action.parallel_task_ids or (None,):
                 yield Step(state.replace(base_commit=base), action, task)
         state = advance(run.pipeline, state, report)
@@ -111,11 +138,17 @@ def _files(repository: Repository, ref: str) -> dict[str, bytes]:
     return repository.read_many(ref, repository.list_files(ref))
 
 
-def _imported(root: Path, before: dict[str, bytes], after: dict[str, bytes], branch: str, past: int) -> str:
+def _imported(
+    root: Path, before: dict[str, bytes], after: dict[str, bytes], branch: str, past: int
+) -> str:
     """A repository with both states, made by git-fast-import(1); the id of the earlier one."""
     made_up = MadeUp()
     runs = (made_up.run(number) for number in range(past))
-    earlier = ((f"{SPECS}/{run.name}/{name}", text.encode()) for run in runs for name, text in workspace(run))
+    earlier = (
+        (f"{SPECS}/{run.name}/{name}", text.encode())
+        for run in runs
+        for name, text in workspace(run)
+    )
     _git(root.parent, "init", "--quiet", "--initial-branch=main", str(root))
     stream = (
         _commit("main", "as it was", chain(before.items(), earlier)),
@@ -125,8 +158,12 @@ def _imported(root: Path, before: dict[str, bytes], after: dict[str, bytes], bra
     return _git(root, "rev-parse", "main")
 
 
-def _commit(branch: str, message: str, files: Iterator[tuple[str, bytes]], parent: str = "") -> Iterator[bytes]:
-    yield f"commit refs/heads/{branch}\ncommitter A <a@b.c> 1700000000 +0000\n".encode() + _data(message.encode())
+def _commit(
+    branch: str, message: str, files: Iterator[tuple[str, bytes]], parent: str = ""
+) -> Iterator[bytes]:
+    yield f"commit refs/heads/{branch}\ncommitter A <a@b.c> 1700000000 +0000\n".encode() + _data(
+        message.encode()
+    )
     if parent:
         yield f"from refs/heads/{parent}\n".encode()
     for path, data in files:
@@ -139,4 +176,10 @@ def _data(raw: bytes) -> bytes:
 
 
 def _git(folder: Path, *words: str, stdin: bytes | None = None) -> str:
-    return subprocess.run(["git", "-C", str(folder), *words], input=stdin, capture_output=True, check=True).stdout.decode().strip()
+    return (
+        subprocess.run(
+            ["git", "-C", str(folder), *words], input=stdin, capture_output=True, check=True
+        )
+        .stdout.decode()
+        .strip()
+    )

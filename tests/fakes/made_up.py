@@ -1,4 +1,6 @@
-"""Past runs that never were: the same ones every time, in words as unevenly frequent as words are."""
+"""Past runs that never were: the same ones every time, in words as unevenly frequent as words
+are.
+"""
 
 import json
 import random
@@ -22,7 +24,12 @@ class MadeUp:
         names = dict[str, None]()
         while len(names) < _DIFFERENT:
             syllables = self._chance.randint(2, 4)
-            names["".join(self._chance.choice(_CONSONANTS) + self._chance.choice(_VOWELS) for _ in range(syllables))] = None
+            names[
+                "".join(
+                    self._chance.choice(_CONSONANTS) + self._chance.choice(_VOWELS)
+                    for _ in range(syllables)
+                )
+            ] = None
         self._words = list(names)
         self._weights = list(accumulate(1 / (rank + 3) for rank in range(_DIFFERENT)))
 
@@ -35,7 +42,9 @@ class MadeUp:
         files = tuple(self._file() for _ in range(self._chance.randint(1, 5)))
         findings = [self._finding(files) for _ in range(self._chance.randint(0, 4))]
         return PastRun(
-            name=f"{20200101 + number // 28 % 12 * 100 + number % 28}-{number:05}-{self.text(3).replace(' ', '-')}",
+            name=(
+                f"{20200101 + number // 28 % 12 * 100 + number % 28}-{number:05}-{self.text(3).replace(' ', '-')}"
+            ),
             title=self.text(7).capitalize(),
             request=f"{self.text(self._chance.randint(20, 200))}.",
             summary=f"{self.text(25).capitalize()}.",
@@ -53,7 +62,9 @@ class MadeUp:
 
     def _finding(self, files: tuple[str, ...]) -> Finding:
         where = f" (`{self._chance.choice(files)}`)" if self._chance.random() < 1 / 2 else ""
-        return Finding(severity=self._chance.choice(list(Severity)), description=f"{self.text(9)}{where}")
+        return Finding(
+            severity=self._chance.choice(list(Severity)), description=f"{self.text(9)}{where}"
+        )
 
 
 def workspace(run: PastRun) -> Iterator[tuple[str, str]]:
@@ -62,8 +73,14 @@ def workspace(run: PastRun) -> Iterator[tuple[str, str]]:
     yield "request.md", render_request(request)
     yield "state.json", json.dumps(_state(run), indent=2)
     points = "".join(f"- {point}\n" for point in run.friction)
-    yield "summary.md", f"# Summary\n\n## Summary\n\n{run.summary}\n\n## Improvement Report\n\n{points}"
-    yield "review-1.md", "".join(f"- [{finding.severity}] {finding.description}\n" for _, finding in run.findings)
+    yield (
+        "summary.md",
+        f"# Summary\n\n## Summary\n\n{run.summary}\n\n## Improvement Report\n\n{points}",
+    )
+    yield (
+        "review-1.md",
+        "".join(f"- [{finding.severity}] {finding.description}\n" for _, finding in run.findings),
+    )
 
 
 def _state(run: PastRun) -> dict[str, object]:

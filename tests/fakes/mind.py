@@ -1,4 +1,6 @@
-"""A model that is a function of the prompt and of nothing else: the same question gets the same answer, whoever asks it."""
+"""A model that is a function of the prompt and of nothing else: the same question gets the same
+answer, whoever asks it.
+"""
 
 import json
 import re
@@ -10,10 +12,10 @@ from tests.fakes.model_server import ModelServer, Question, Says
 
 NAME = "openai-chat:mind"
 PLAN = (
-    "# Tasks\n\n## Task 1: Nobody before the start\nmode: parallel\nfiles:\n- rota/schedule.py\ndepends_on: []\n\n"
-    "Acceptance criteria:\n- [ ] AC-1: None before the start\n\n"
-    "## Task 2: A test of it\nmode: parallel\nfiles:\n- tests/test_before.py\ndepends_on: []\n\n"
-    "Acceptance criteria:\n- [ ] AC-1: the test is there\n"
+    "# Tasks\n\n## Task 1: Nobody before the start\nmode: parallel\nfiles:\n-"
+    " rota/schedule.py\ndepends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: None before the"
+    " start\n\n## Task 2: A test of it\nmode: parallel\nfiles:\n- tests/test_before.py\ndepends_on:"
+    " []\n\nAcceptance criteria:\n- [ ] AC-1: the test is there\n"
 )
 CRITICAL, MAJOR = "The end is missing", "The day before the start is not said"
 REVISED = "The last day is the day before nobody is on call."
@@ -21,16 +23,29 @@ NOTED = {
     "path": "rota/schedule.py",
     "operation": "replace",
     "old": script.GUARD["new"].split("\n")[0],
-    "new": f"        # Nobody is on call before the first day.\n{script.GUARD['new'].split(chr(10))[0]}",
+    "new": (
+        "        # Nobody is on call before the first"
+        f" day.\n{script.GUARD['new'].split(chr(10))[0]}"
+    ),
 }
-_OUTPUT = re.compile(r"^## Output File\n\n- \S+/(?P<name>[^/\s]+)$|write `(?P<answer>[^`/]+\.md)`\. The branch is", re.MULTILINE)
+_OUTPUT = re.compile(
+    r"^## Output File\n\n- \S+/(?P<name>[^/\s]+)$|write `(?P<answer>[^`/]+\.md)`\. The branch is",
+    re.MULTILINE,
+)
 _ROUND = re.compile(r"^This is round (\d+)\.", re.MULTILINE)
 _ONE_OF = re.compile(r"^Yours is task (\S+)\.$", re.MULTILINE)
 
 
 def think(prompt: str) -> script.Answer:
-    """The answer to a prompt: a REVISE for the first design, a FAIL for the first version of task 1, and else all goes well."""
-    role = ROLES[next(line for line in prompt.splitlines() if line.startswith("# ")).removeprefix("# ").split(":")[0].strip()]
+    """The answer to a prompt: a REVISE for the first design, a FAIL for the first version of task
+    1, and else all goes well.
+    """
+    role = ROLES[
+        next(line for line in prompt.splitlines() if line.startswith("# "))
+        .removeprefix("# ")
+        .split(":")[0]
+        .strip()
+    ]
     mine = _section(prompt)
     found = _OUTPUT.search(mine)
     assert found is not None, f"{role} is not told where to write"
@@ -44,7 +59,9 @@ def _section(prompt: str) -> str:
     told = _ONE_OF.search(prompt)
     if told is None:
         return prompt
-    part = re.search(rf"^# Task {told[1]}\n(.*?)(?=^# Task \S+\n|\Z)", prompt, re.MULTILINE | re.DOTALL)
+    part = re.search(
+        rf"^# Task {told[1]}\n(.*?)(?=^# Task \S+\n|\Z)", prompt, re.MULTILINE | re.DOTALL
+    )
     assert part is not None
     return part[1]
 
@@ -67,14 +84,20 @@ def _answer(role: str, name: str, round_: int) -> script.Answer:
         case "impl-reviewer", "review-1.md", 1:
             return script.review("FAIL", f"[MAJOR] {MAJOR}", extra=["Acceptance Criteria"])
         case "verifier", _, _:
-            return usual["verifier", name.removesuffix(".md") if name != "summary.md" else "final-summary", "*"]
+            return usual[
+                "verifier",
+                name.removesuffix(".md") if name != "summary.md" else "final-summary",
+                "*",
+            ]
         case _:
             return usual[role, "*", "*"]
 
 
 @dataclass
 class Mind(ModelServer):
-    """The function behind a provider's API; `asked` are the prompts, in the order in which they came."""
+    """The function behind a provider's API; `asked` are the prompts, in the order in which they
+    came.
+    """
 
     asked: list[str] = field(default_factory=list[str])
 

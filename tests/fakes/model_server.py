@@ -1,4 +1,6 @@
-"""A model provider on loopback: speaks OpenAI chat, OpenAI responses and Anthropic messages, and says what it is told to say."""
+"""A model provider on loopback: speaks OpenAI chat, OpenAI responses and Anthropic messages, and
+says what it is told to say.
+"""
 
 import json
 import threading
@@ -30,7 +32,12 @@ class Says:
 
 def busy(retry_after: str = "0.01") -> Says:
     """429 with the wait the provider asks for."""
-    return Says("slow down", status=429, headers=(("retry-after", retry_after),), error_type="rate_limit_error")
+    return Says(
+        "slow down",
+        status=429,
+        headers=(("retry-after", retry_after),),
+        error_type="rate_limit_error",
+    )
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,9 @@ class Question:
 
 @dataclass
 class ModelServer:
-    """Counts every request; answers from `replies` in order, and with the last one for ever after."""
+    """Counts every request; answers from `replies` in order, and with the last one for ever
+    after.
+    """
 
     replies: list[Says] = field(default_factory=list[Says])
     questions: list[Question] = field(default_factory=list[Question])
@@ -54,11 +63,18 @@ class ModelServer:
         self._released = threading.Event()
         self._http = _Quiet(("127.0.0.1", 0), _handler(self))
         self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._released.set()
         self._http.shutdown()
         self._http.server_close()
@@ -112,13 +128,18 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body: JsonObject = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            key = self.headers.get("x-api-key") or self.headers.get("authorization", "").removeprefix("Bearer ")
+            key = self.headers.get("x-api-key") or self.headers.get(
+                "authorization", ""
+            ).removeprefix("Bearer ")
             says = server.take(Question(self.path, body, key))
             if says.hangs:
                 server.hold()
                 self.close_connection = True
                 return
-            self._send(says, says.raw if says.raw is not None else json.dumps(_envelope(self.path, body, says)))
+            self._send(
+                says,
+                says.raw if says.raw is not None else json.dumps(_envelope(self.path, body, says)),
+            )
             server.answered()
 
         def _send(self, says: Says, text: str) -> None:
@@ -157,7 +178,14 @@ def _chat(body: JsonObject, says: Says) -> JsonObject:
         "object": "chat.completion",
         "created": 1_790_000_000,
         "model": body["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": "length" if says.cut else "stop", "logprobs": None}],
+        "choices": [
+            {
+                "index": 0,
+                "message": message,
+                "finish_reason": "length" if says.cut else "stop",
+                "logprobs": None,
+            }
+        ],
         "usage": {
             "prompt_tokens": says.input_tokens,
             "completion_tokens": says.output_tokens,
@@ -169,7 +197,11 @@ def _chat(body: JsonObject, says: Says) -> JsonObject:
 
 def _responses(body: JsonObject, says: Says) -> JsonObject:
     kind = "refusal" if says.refuses else "output_text"
-    content: JsonObject = {"type": kind, "refusal" if says.refuses else "text": says.text, "annotations": []}
+    content: JsonObject = {
+        "type": kind,
+        "refusal" if says.refuses else "text": says.text,
+        "annotations": [],
+    }
     return {
         "id": "resp-1",
         "object": "response",
@@ -177,7 +209,15 @@ def _responses(body: JsonObject, says: Says) -> JsonObject:
         "model": body["model"],
         "status": "incomplete" if says.cut else "completed",
         "incomplete_details": {"reason": "max_output_tokens"} if says.cut else None,
-        "output": [{"type": "message", "id": "m-1", "role": "assistant", "status": "completed", "content": [content]}],
+        "output": [
+            {
+                "type": "message",
+                "id": "m-1",
+                "role": "assistant",
+                "status": "completed",
+                "content": [content],
+            }
+        ],
         "parallel_tool_calls": False,
         "tool_choice": "auto",
         "tools": [],

@@ -1,4 +1,6 @@
-"""Counts the processes that a piece of work starts, by the interpreter's own audit events; nothing is replaced."""
+"""Counts the processes that a piece of work starts, by the interpreter's own audit events; nothing
+is replaced.
+"""
 
 import sys
 from collections.abc import Callable

@@ -1,17 +1,30 @@
-"""Scripts for the scripted model: what each agent answers on the sample repository, with the parts a test wants different."""
+"""Scripts for the scripted model: what each agent answers on the sample repository, with the parts
+a test wants different.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase, TasksPhase
+from forge_bot.engine.pipeline import (
+    AgentPhase,
+    AnsweringPhase,
+    ReviewPhase,
+    TaskReviewPhase,
+    TasksPhase,
+)
 from tests.fakes.bench import SHIPPED
 
 Answer = Mapping[str, object]
 
 HEADINGS: dict[str, tuple[str, ...]] = {
     **{phase.agent: phase.headings for phase in reversed(SHIPPED.speaking)},
-    **{each.agent: each.headings for phase in SHIPPED.phases if isinstance(phase, AgentPhase) for each in phase.variants.values()},
+    **{
+        each.agent: each.headings
+        for phase in SHIPPED.phases
+        if isinstance(phase, AgentPhase)
+        for each in phase.variants.values()
+    },
 }
 """What each agent's document has to have, those of the pipeline itself first."""
 
@@ -20,42 +33,69 @@ GUARD = {
     "path": "rota/schedule.py",
     "operation": "replace",
     "old": "        shift = (day - self.start).days // self.days\n",
-    "new": "        if day < self.start:\n            return None\n        shift = (day - self.start).days // self.days\n",
+    "new": (
+        "        if day < self.start:\n            return None\n        shift = (day -"
+        " self.start).days // self.days\n"
+    ),
 }
 TEST = {
     "path": "tests/test_before.py",
     "operation": "write",
     "old": "",
-    "new": "import unittest\nfrom datetime import date\n\nfrom rota.schedule import Schedule\n\n\n"
-    "class BeforeTheStart(unittest.TestCase):\n"
-    "    def test_nobody_is_on_call(self):\n"
-    '        self.assertIsNone(Schedule(("ann",), date(2026, 1, 5)).on_call(date(2026, 1, 4)))\n',
+    "new": (
+        "import unittest\nfrom datetime import date\n\nfrom rota.schedule import"
+        " Schedule\n\n\nclass BeforeTheStart(unittest.TestCase):\n    def"
+        ' test_nobody_is_on_call(self):\n        self.assertIsNone(Schedule(("ann",), date(2026, 1,'
+        " 5)).on_call(date(2026, 1, 4)))\n"
+    ),
 }
-WORKFLOW = {"path": ".github/workflows/ci.yml", "operation": "write", "old": "", "new": "on: push\n"}
+WORKFLOW = {
+    "path": ".github/workflows/ci.yml",
+    "operation": "write",
+    "old": "",
+    "new": "on: push\n",
+}
 BREAKS = {
     "path": "rota/schedule.py",
     "operation": "replace",
     "old": "        return self.people[shift % len(self.people)]\n",
     "new": "        return self.people[0]\n",
 }
-MENDS = {"path": "rota/schedule.py", "operation": "replace", "old": BREAKS["new"], "new": BREAKS["old"]}
+MENDS = {
+    "path": "rota/schedule.py",
+    "operation": "replace",
+    "old": BREAKS["new"],
+    "new": BREAKS["old"],
+}
 
 TASKS = (
-    "# Tasks\n\n## Task 1: Nobody before the start\nmode: sequential\nfiles:\n- rota/schedule.py\n- tests/test_before.py\n"
-    "depends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: `on_call` gives None before the start\n"
+    "# Tasks\n\n## Task 1: Nobody before the start\nmode: sequential\nfiles:\n- rota/schedule.py\n-"
+    " tests/test_before.py\ndepends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: `on_call` gives"
+    " None before the start\n"
 )
 
 
 def document(*headings: str, title: str = "Document", body: str = "Something true.") -> Answer:
     """A document with these headings, each with a body."""
-    return {"artifact_markdown": f"# {title}\n\n" + "\n\n".join(f"## {heading}\n\n{body}" for heading in headings) + "\n"}
+    return {
+        "artifact_markdown": (
+            f"# {title}\n\n" + "\n\n".join(f"## {heading}\n\n{body}" for heading in headings) + "\n"
+        )
+    }
 
 
 def review(verdict: str, *findings: str, extra: Sequence[str] = ()) -> Answer:
     """A review with a verdict and findings such as `[MAJOR] something`."""
-    listed = "\n".join(f"- **{finding.split(']')[0]}]**{finding.split(']')[1]}" for finding in findings) or "None."
+    listed = (
+        "\n".join(f"- **{finding.split(']')[0]}]**{finding.split(']')[1]}" for finding in findings)
+        or "None."
+    )
     more = "".join(f"\n## {heading}\n\nAll of it.\n" for heading in extra)
-    return {"artifact_markdown": f"# Review\n\n## Verdict: {verdict}\n\nRead it.\n{more}\n## Findings\n\n{listed}\n"}
+    return {
+        "artifact_markdown": (
+            f"# Review\n\n## Verdict: {verdict}\n\nRead it.\n{more}\n## Findings\n\n{listed}\n"
+        )
+    }
 
 
 def change(*edits: dict[str, str]) -> Answer:
@@ -65,7 +105,14 @@ def change(*edits: dict[str, str]) -> Answer:
 
 def look(*paths: str) -> Answer:
     """A wish to read files first."""
-    requests = [{"provider": "read_file", "params_json": json.dumps({"path": path}), "reasoning": "to see it"} for path in paths]
+    requests = [
+        {
+            "provider": "read_file",
+            "params_json": json.dumps({"path": path}),
+            "reasoning": "to see it",
+        }
+        for path in paths
+    ]
     return {"requests": requests, "actions": []}
 
 
@@ -73,17 +120,31 @@ def usual() -> dict[tuple[str, str, str], Answer]:
     """What every agent says when all goes well, by agent, phase and round; `*` fits all."""
     agents = [phase.agent for phase in SHIPPED.speaking]
     return {
-        **{(agent, "*", "*"): document(*headings) for agent, headings in HEADINGS.items() if agent not in agents},
-        **{(phase.agent, "*" if agents.count(phase.agent) == 1 else phase.id, "*"): well(phase) for phase in SHIPPED.speaking},
+        **{
+            (agent, "*", "*"): document(*headings)
+            for agent, headings in HEADINGS.items()
+            if agent not in agents
+        },
+        **{
+            (phase.agent, "*" if agents.count(phase.agent) == 1 else phase.id, "*"): well(phase)
+            for phase in SHIPPED.speaking
+        },
     }
 
 
 def well(phase: AnsweringPhase) -> Answer:
-    """What the agent of a phase says when all goes well: a document with its headings, a yes, the list of tasks or the change."""
+    """What the agent of a phase says when all goes well: a document with its headings, a yes, the
+    list of tasks or the change.
+    """
     match phase:
         case ReviewPhase() | TaskReviewPhase():
             yes = next(verdict for verdict in phase.verdicts if verdict.positive)
-            return review(yes.value, extra=[heading for heading in phase.headings if heading not in {"Verdict", "Findings"}])
+            return review(
+                yes.value,
+                extra=[
+                    heading for heading in phase.headings if heading not in {"Verdict", "Findings"}
+                ],
+            )
         case AgentPhase(tasks=True):
             return {"artifact_markdown": TASKS}
         case TasksPhase():
@@ -93,11 +154,15 @@ def well(phase: AnsweringPhase) -> Answer:
 
 
 def write(path: Path, different: Mapping[tuple[str, str, str], Answer | str] | None = None) -> str:
-    """Write a script; the name of its model. `different` replaces or adds answers, as data or as the model's own words."""
+    """Write a script; the name of its model. `different` replaces or adds answers, as data or as
+    the model's own words.
+    """
     answers = {**usual(), **(different or {})}
     usage = {"calls": 1, "inputTokens": 1000, "outputTokens": 100}
     lines = [
-        json.dumps({"agent": agent, "phase": phase, "round": round_, "answer": answer, "usage": usage})
+        json.dumps(
+            {"agent": agent, "phase": phase, "round": round_, "answer": answer, "usage": usage}
+        )
         for (agent, phase, round_), answer in answers.items()
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

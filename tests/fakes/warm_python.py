@@ -1,8 +1,10 @@
-"""A Python that has imported forge-bot before it is started: what takes an interpreter a second of imports takes it a fork.
+"""A Python that has imported forge-bot before it is started: what takes an interpreter a second of
+imports takes it a fork.
 
-`warm_python()` is a program that takes the place of `sys.executable` for `-m forge_bot` and for its worker; anything else it hands to the
-real Python. What runs is a process of its own with its own environment, folder, files and signals. How Python itself starts is not
-tested with it: tests of that, of kills and of process ids start the real one.
+`warm_python()` is a program that takes the place of `sys.executable` for `-m forge_bot` and for its
+worker; anything else it hands to the real Python. What runs is a process of its own with its own
+environment, folder, files and signals. How Python itself starts is not tested with it: tests of
+that, of kills and of process ids start the real one.
 """
 
 import atexit
@@ -64,10 +66,17 @@ def warm_python() -> str:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(folder / "socket"))
     listener.listen(64)
-    names = {"python": sys.executable, "modules": [[each] for each in _MODULES], "address": str(folder / "socket"), "here": str(launcher)}
+    names = {
+        "python": sys.executable,
+        "modules": [[each] for each in _MODULES],
+        "address": str(folder / "socket"),
+        "here": str(launcher),
+    }
     launcher.write_text(_LAUNCHER.format(**names), encoding="utf-8")
     launcher.chmod(0o755)
-    environment = {name: os.environ[name] for name in ("PATH", "LANG", "HOME") if name in os.environ}
+    environment = {
+        name: os.environ[name] for name in ("PATH", "LANG", "HOME") if name in os.environ
+    }
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.fakes.warm_python", str(listener.fileno())],
         cwd=ROOT,
@@ -86,7 +95,8 @@ def warm_python() -> str:
     return str(launcher)
 
 
-# -- the server ----------------------------------------------------------------------------------------------------
+# -- the server
+# --------------------------------------------------------------------------------------------------
 
 
 def main() -> None:
@@ -122,7 +132,9 @@ def _look_after(connection: socket.socket) -> None:
         return _become(order, files)
     for file in files:
         os.close(file)
-    threading.Thread(target=_pass_on, args=(connection, process, order["leads"]), daemon=True).start()
+    threading.Thread(
+        target=_pass_on, args=(connection, process, order["leads"]), daemon=True
+    ).start()
     _, status = os.waitpid(process, 0)
     if order["leads"]:
         _send(process, signal.SIGKILL, group=True)

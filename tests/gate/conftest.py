@@ -84,6 +84,12 @@ def gate(api: SmallApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> G
         waited: list[float] = []
         code = run_gate(environ, waited.append)
         outputs = read_outputs((tmp_path / "output").read_text(encoding="utf-8"))
-        return Step(code, outputs, capsys.readouterr().out, (tmp_path / "summary").read_text(encoding="utf-8"), waited)
+        return Step(
+            code,
+            outputs,
+            capsys.readouterr().out,
+            (tmp_path / "summary").read_text(encoding="utf-8"),
+            waited,
+        )
 
     return step

@@ -25,10 +25,18 @@ def user(login: str = "ann", kind: str = "User", number: int = 7) -> Json:
     return {"login": login, "id": number, "type": kind}
 
 
-def commented(body: str = "/approve", *, by: Any = None, sender: Any = None, **comment: Any) -> Json:
+def commented(
+    body: str = "/approve", *, by: Any = None, sender: Any = None, **comment: Any
+) -> Json:
     """A new comment on issue 42."""
     author = user() if by is None else by
-    written = {"id": 1001, "body": body, "user": author, "created_at": "2026-11-21T10:00:00Z", "updated_at": "2026-11-21T10:00:00Z"}
+    written = {
+        "id": 1001,
+        "body": body,
+        "user": author,
+        "created_at": "2026-11-21T10:00:00Z",
+        "updated_at": "2026-11-21T10:00:00Z",
+    }
     return {
         "action": "created",
         "issue": {"number": 42, "labels": []},
@@ -51,15 +59,40 @@ def labelled(label: str = "forge", *, by: Any = None) -> Json:
 
 def dispatched(command: object = "", issue: object = "42", *, by: Any = None) -> Json:
     """The workflow started by hand."""
-    return {"inputs": {"issue": issue, "command": command}, "sender": user() if by is None else by, "repository": {"id": REPOSITORY}}
+    return {
+        "inputs": {"issue": issue, "command": command},
+        "sender": user() if by is None else by,
+        "repository": {"id": REPOSITORY},
+    }
 
 
-def checked(conclusion: str = "failure", branch: str = "fix/42-login", *, by: Any = None, head: int = REPOSITORY) -> Json:
+def checked(
+    conclusion: str = "failure",
+    branch: str = "fix/42-login",
+    *,
+    by: Any = None,
+    head: int = REPOSITORY,
+) -> Json:
     """A finished suite of checks."""
-    pull = {"number": 57, "head": {"ref": branch, "repo": {"id": head}}, "base": {"repo": {"id": REPOSITORY}}}
-    suite = {"id": 99, "conclusion": conclusion, "head_branch": branch, "head_sha": "a" * 40, "pull_requests": [pull]}
+    pull = {
+        "number": 57,
+        "head": {"ref": branch, "repo": {"id": head}},
+        "base": {"repo": {"id": REPOSITORY}},
+    }
+    suite = {
+        "id": 99,
+        "conclusion": conclusion,
+        "head_branch": branch,
+        "head_sha": "a" * 40,
+        "pull_requests": [pull],
+    }
     sender = user("github-actions[bot]", "Bot", 41898282) if by is None else by
-    return {"action": "completed", "check_suite": suite, "sender": sender, "repository": {"id": REPOSITORY}}
+    return {
+        "action": "completed",
+        "check_suite": suite,
+        "sender": sender,
+        "repository": {"id": REPOSITORY},
+    }
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -74,7 +107,11 @@ def changed(value: Any, path: tuple[Any, ...], to: Any) -> Any:
     if not path:
         return to
     inner = changed(value[path[0]], path[1:], to)
-    kept = [(key, inner if key == path[0] else value[key]) for key in _keys(value) if key != path[0] or inner is not ...]
+    kept = [
+        (key, inner if key == path[0] else value[key])
+        for key in _keys(value)
+        if key != path[0] or inner is not ...
+    ]
     return dict(kept) if isinstance(value, dict) else [item for _, item in kept]
 
 

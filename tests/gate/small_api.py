@@ -1,4 +1,6 @@
-"""The REST calls of the gate on loopback: who has which role, comments, reactions, pull requests; and trouble, when a test asks for it."""
+"""The REST calls of the gate on loopback: who has which role, comments, reactions, pull requests;
+and trouble, when a test asks for it.
+"""
 
 import json
 import re
@@ -11,7 +13,14 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from tests.gate.payloads import Json, user
 
 OWN = "github-actions[bot]"
-_PERMISSIONS = {"admin": "admin", "maintain": "write", "write": "write", "triage": "read", "read": "read", "none": "none"}
+_PERMISSIONS = {
+    "admin": "admin",
+    "maintain": "write",
+    "write": "write",
+    "triage": "read",
+    "read": "read",
+    "none": "none",
+}
 
 
 @dataclass
@@ -62,11 +71,17 @@ class SmallApi:
             do_PATCH = do_POST  # noqa: N815 - the base class calls methods of these names
 
             def _answer(self, body: Json) -> None:
-                outer.asked.append(Asked(self.command, self.path, body, self.headers.get("Authorization")))
+                outer.asked.append(
+                    Asked(self.command, self.path, body, self.headers.get("Authorization"))
+                )
                 status, answer, headers = outer.answer(self.command, self.path, body)
                 data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
                 self.send_response(status)
-                for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}.items():
+                for name, value in {
+                    "Content-Type": "application/json",
+                    "Content-Length": str(len(data)),
+                    **headers,
+                }.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(data)
@@ -76,7 +91,9 @@ class SmallApi:
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-        threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
 
     def close(self) -> None:
         """Stop answering, and let go of the socket."""
@@ -85,18 +102,26 @@ class SmallApi:
 
     def said(self, thread: int = 42) -> list[str]:
         """What the own account wrote in a thread."""
-        return [comment["body"] for comment in self.comments.get(thread, []) if comment["user"]["login"] == self.own]
+        return [
+            comment["body"]
+            for comment in self.comments.get(thread, [])
+            if comment["user"]["login"] == self.own
+        ]
 
     def write(self, thread: int, login: str, body: str) -> int:
         """Somebody writes a comment."""
         self._number += 1
         kind = "Bot" if login.endswith("[bot]") else "User"
-        self.comments.setdefault(thread, []).append({"id": self._number, "body": body, "user": user(login, kind, 1)})
+        self.comments.setdefault(thread, []).append(
+            {"id": self._number, "body": body, "user": user(login, kind, 1)}
+        )
         return self._number
 
     def paths(self, method: str) -> list[str]:
         """What was asked, without the repository's own part."""
-        return [asked.path.removeprefix("/repos/o/r") for asked in self.asked if asked.method == method]
+        return [
+            asked.path.removeprefix("/repos/o/r") for asked in self.asked if asked.method == method
+        ]
 
     def answer(self, method: str, path: str, body: Json) -> tuple[int, Any, dict[str, str]]:
         """The status, body and headers of an answer."""
@@ -112,14 +137,23 @@ class SmallApi:
             case ("GET", ["repos", "o", "r"], ["issues", number, "comments"]):
                 query = {name: int(values[0]) for name, values in parse_qs(parts.query).items()}
                 first = (query["page"] - 1) * query["per_page"]
-                return 200, self.comments.get(int(number), [])[first : first + query["per_page"]], {}
+                return (
+                    200,
+                    self.comments.get(int(number), [])[first : first + query["per_page"]],
+                    {},
+                )
             case ("POST", ["repos", "o", "r"], ["issues", number, "comments"]):
                 self.write(int(number), self.own, body["body"])
                 return 201, self.comments[int(number)][-1], {}
             case ("POST", ["repos", "o", "r"], ["issues", "comments", number, "reactions"]):
                 return self._react("comment", int(number), body)
             case ("PATCH", ["repos", "o", "r"], ["issues", "comments", number]):
-                found = next(comment for thread in self.comments.values() for comment in thread if comment["id"] == int(number))
+                found = next(
+                    comment
+                    for thread in self.comments.values()
+                    for comment in thread
+                    if comment["id"] == int(number)
+                )
                 found["body"] = body["body"]
                 return 200, found, {}
             case ("POST", ["repos", "o", "r"], ["issues", number, "reactions"]):

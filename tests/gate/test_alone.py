@@ -1,4 +1,6 @@
-"""The gate as it runs in the action: a file, an isolated Python without packages, an empty environment."""
+"""The gate as it runs in the action: a file, an isolated Python without packages, an empty
+environment.
+"""
 
 import os
 import subprocess
@@ -14,13 +16,22 @@ from tests.gate.small_api import SmallApi
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "forge_bot" / "gate" / "__main__.py"
 
-# Modules that are loaded from the start of Python to the decision; the time of the gate's own share goes with their number.
+# Modules that are loaded from the start of Python to the decision; the time of the gate's own share
+# goes with their number.
 MOST_MODULES = 220
 MOST_MODULES_FOR_NOTHING = 145
 
 
 def run(words: list[str], environ: dict[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *words], env=environ, cwd=cwd, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        [sys.executable, *words],
+        env=environ,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
 @pytest.mark.parametrize("words", [["-I", "-S", str(FILE)], ["-I", str(FILE)], [str(FILE)]])
@@ -34,7 +45,11 @@ def test_the_file_alone_lets_a_label_in(api: SmallApi, tmp_path: Path, words: li
 
 
 def test_as_a_module_from_its_own_folder_it_does_the_same(api: SmallApi, tmp_path: Path) -> None:
-    done = run(["-S", "-m", "forge_bot.gate"], surroundings(tmp_path, api.url, "issue_comment", commented("/approve")), ROOT)
+    done = run(
+        ["-S", "-m", "forge_bot.gate"],
+        surroundings(tmp_path, api.url, "issue_comment", commented("/approve")),
+        ROOT,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert read_outputs((tmp_path / "output").read_text())["proceed"] == "true"
 
@@ -48,15 +63,33 @@ def test_files_that_lie_where_it_is_started_are_not_imported(api: SmallApi, tmp_
 
 def modules_loaded(environ: dict[str, str], folder: Path) -> set[str]:
     """All modules that are loaded when the gate has decided."""
-    code = "import runpy, sys\ntry: runpy.run_path(sys.argv[1], run_name='__main__')\nfinally: sys.stderr.write(' '.join(sys.modules))"
+    code = (
+        "import runpy, sys\ntry: runpy.run_path(sys.argv[1], run_name='__main__')\nfinally:"
+        " sys.stderr.write(' '.join(sys.modules))"
+    )
     return set(run(["-I", "-S", "-c", code, str(FILE)], environ, folder).stderr.split())
 
 
-def test_only_modules_of_python_itself_are_loaded_and_not_many(api: SmallApi, tmp_path: Path) -> None:
-    loaded = modules_loaded(surroundings(tmp_path, api.url, "issue_comment", commented("/forge --effort M look at this first")), tmp_path)
+def test_only_modules_of_python_itself_are_loaded_and_not_many(
+    api: SmallApi, tmp_path: Path
+) -> None:
+    loaded = modules_loaded(
+        surroundings(
+            tmp_path, api.url, "issue_comment", commented("/forge --effort M look at this first")
+        ),
+        tmp_path,
+    )
     assert read_outputs((tmp_path / "output").read_text())["proceed"] == "true"
-    assert {name for name in loaded if name.partition(".")[0] not in {*sys.stdlib_module_names, "forge_bot"}} <= {"__main__"}
-    assert {name for name in loaded if name.startswith("forge_bot.") and not name.startswith("forge_bot.gate")} == {
+    assert {
+        name
+        for name in loaded
+        if name.partition(".")[0] not in {*sys.stdlib_module_names, "forge_bot"}
+    } <= {"__main__"}
+    assert {
+        name
+        for name in loaded
+        if name.startswith("forge_bot.") and not name.startswith("forge_bot.gate")
+    } == {
         "forge_bot.errors",
         "forge_bot.remedies",
     }
@@ -64,17 +97,28 @@ def test_only_modules_of_python_itself_are_loaded_and_not_many(api: SmallApi, tm
     assert len(loaded) < MOST_MODULES
 
 
-def test_where_nothing_is_asked_for_nothing_that_speaks_http_is_loaded(api: SmallApi, tmp_path: Path) -> None:
-    loaded = modules_loaded(surroundings(tmp_path, api.url, "issue_comment", commented("I agree, but see a/b.")), tmp_path)
+def test_where_nothing_is_asked_for_nothing_that_speaks_http_is_loaded(
+    api: SmallApi, tmp_path: Path
+) -> None:
+    loaded = modules_loaded(
+        surroundings(tmp_path, api.url, "issue_comment", commented("I agree, but see a/b.")),
+        tmp_path,
+    )
     assert read_outputs((tmp_path / "output").read_text())["result"] == "nothing"
     assert loaded.isdisjoint({"urllib.request", "http.client", "ssl", "socket"})
     assert len(loaded) < MOST_MODULES_FOR_NOTHING
 
 
 @pytest.mark.parametrize("event", ["issues", "issue_comment", "push", ""])
-@pytest.mark.parametrize("payload", [b"", b"{}", b"[1]", b"\xff", b'{"action":"created","issue":{"number":"42"}}'])
-def test_whatever_the_payload_is_the_step_ends_well_and_lets_nobody_in(api: SmallApi, tmp_path: Path, event: str, payload: bytes) -> None:
-    done = run(["-I", "-S", str(FILE)], surroundings(tmp_path, api.url, event or "none", payload), tmp_path)
+@pytest.mark.parametrize(
+    "payload", [b"", b"{}", b"[1]", b"\xff", b'{"action":"created","issue":{"number":"42"}}']
+)
+def test_whatever_the_payload_is_the_step_ends_well_and_lets_nobody_in(
+    api: SmallApi, tmp_path: Path, event: str, payload: bytes
+) -> None:
+    done = run(
+        ["-I", "-S", str(FILE)], surroundings(tmp_path, api.url, event or "none", payload), tmp_path
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert read_outputs((tmp_path / "output").read_text())["proceed"] == "false"
 
@@ -82,18 +126,38 @@ def test_whatever_the_payload_is_the_step_ends_well_and_lets_nobody_in(api: Smal
 def test_outside_of_an_action_it_says_what_is_missing(tmp_path: Path) -> None:
     done = run(["-I", "-S", str(FILE)], {"PATH": os.environ.get("PATH", "")}, tmp_path)
     assert done.returncode == 5
-    assert done.stdout.startswith("::error title=forge-bot::ACTION-001: The gate needs GITHUB_EVENT_NAME, GITHUB_EVENT_PATH")
+    assert done.stdout.startswith(
+        "::error title=forge-bot::ACTION-001: The gate needs GITHUB_EVENT_NAME, GITHUB_EVENT_PATH"
+    )
 
 
-def test_an_output_that_cannot_be_written_is_an_error_of_one_line(api: SmallApi, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_an_error_of_one_line(
+    api: SmallApi, tmp_path: Path
+) -> None:
     environ = surroundings(tmp_path, api.url, "issues", labelled(by=user("bob")))
-    done = run(["-I", "-S", str(FILE)], {**environ, "GITHUB_OUTPUT": str(tmp_path / "no" / "such")}, tmp_path)
+    done = run(
+        ["-I", "-S", str(FILE)],
+        {**environ, "GITHUB_OUTPUT": str(tmp_path / "no" / "such")},
+        tmp_path,
+    )
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.splitlines()[-1].startswith("::error title=forge-bot::ERR-001: FileNotFoundError at ")
+    assert done.stdout.splitlines()[-1].startswith(
+        "::error title=forge-bot::ERR-001: FileNotFoundError at "
+    )
 
 
 def test_the_token_is_in_nothing_that_is_said_or_handed_on(api: SmallApi, tmp_path: Path) -> None:
-    done = run(["-I", "-S", str(FILE)], surroundings(tmp_path, api.url, "issue_comment", commented("/forge")), tmp_path)
-    everything = done.stdout + done.stderr + (tmp_path / "output").read_text() + (tmp_path / "summary").read_text() + str(api.comments)
+    done = run(
+        ["-I", "-S", str(FILE)],
+        surroundings(tmp_path, api.url, "issue_comment", commented("/forge")),
+        tmp_path,
+    )
+    everything = (
+        done.stdout
+        + done.stderr
+        + (tmp_path / "output").read_text()
+        + (tmp_path / "summary").read_text()
+        + str(api.comments)
+    )
     assert "ghs_secret" not in everything
     assert {asked.token for asked in api.asked} == {"Bearer ghs_secret"}

@@ -22,7 +22,9 @@ from forge_bot.values import Effort
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parent / "data" / "comments.yaml"
 ROWS = [
-    (group, row["body"], row.get("says", [])) for group, rows in yaml.safe_load(DATA.read_text(encoding="utf-8")).items() for row in rows
+    (group, row["body"], row.get("says", []))
+    for group, rows in yaml.safe_load(DATA.read_text(encoding="utf-8")).items()
+    for row in rows
 ]
 COMMANDS: tuple[type, ...] = get_args(Command)
 
@@ -50,11 +52,16 @@ def test_the_table_is_long_enough_to_be_trusted() -> None:
 
 
 @pytest.mark.promise("design-revise", "docs-gate-commands")
-@pytest.mark.parametrize(("group", "body", "says"), ROWS, ids=[f"{group}: {body[:40]!r}" for group, body, _ in ROWS])
+@pytest.mark.parametrize(
+    ("group", "body", "says"), ROWS, ids=[f"{group}: {body[:40]!r}" for group, body, _ in ROWS]
+)
 def test_a_comment_says_what_the_table_says(group: str, body: str, says: list[str]) -> None:
     said = [shown(part) for part in parse(body)]
     # A suggestion may be shortened in the table to nothing: then any is right.
-    assert [part.split(" → ")[0] if "→" not in wanted else part for part, wanted in zip(said, says, strict=False)] == says
+    assert [
+        part.split(" → ")[0] if "→" not in wanted else part
+        for part, wanted in zip(said, says, strict=False)
+    ] == says
     assert len(said) == len(says)
 
 
@@ -69,7 +76,8 @@ def test_every_command_is_made_by_exactly_one_line_of_the_grammar() -> None:
     made = [parse(f"/forge {form.name} {arguments.get(form.name, '')}")[0] for form in FORMS]
     assert [type(command) for command in made] == list(COMMANDS)
     assert all(
-        parse(f"/{name} {arguments.get(form.name, '')}") == parse(f"/forge {name} {arguments.get(form.name, '')}")
+        parse(f"/{name} {arguments.get(form.name, '')}")
+        == parse(f"/forge {name} {arguments.get(form.name, '')}")
         for name, form in NAMED.items()
     )
 
@@ -77,7 +85,9 @@ def test_every_command_is_made_by_exactly_one_line_of_the_grammar() -> None:
 def test_every_suggestion_is_understood_when_it_is_followed() -> None:
     for _, body, _ in ROWS:
         for part in parse(body):
-            if isinstance(part, Mistyped) and (meant := re.search(r"did you mean `(/[^`]+)`", part.hint)):
+            if isinstance(part, Mistyped) and (
+                meant := re.search(r"did you mean `(/[^`]+)`", part.hint)
+            ):
                 again = parse(f"{meant[1]} {'because' if meant[1].endswith('reject') else ''}")
                 assert len(again) == 1, meant[1]
 
@@ -108,7 +118,11 @@ def test_names_are_those_of_the_engine() -> None:
     # In a thread nobody is asked whether the summary may be posted there.
     assert set(ANSWERS) - {"post"} <= set(NAMED)
     assert set(RunFlags.model_fields) <= {field.name for field in fields(Start)}
-    assert {parse(f"/effort {effort.value}")[0] for effort in Effort} == {Resize(1, "S"), Resize(1, "M"), Resize(1, "L")}
+    assert {parse(f"/effort {effort.value}")[0] for effort in Effort} == {
+        Resize(1, "S"),
+        Resize(1, "M"),
+        Resize(1, "L"),
+    }
 
 
 def test_help_and_the_page_about_commands_are_made_from_the_grammar() -> None:
@@ -171,7 +185,8 @@ def test_the_longest_comment_of_one_sign_is_read_in_a_moment(unit: str) -> None:
     body = unit * (65_000 // len(unit))
     before = time.process_time()
     parse(f"{body}\n/approve")
-    # The slowest takes half a second on an old machine. One whose time grew with the square of the length would take minutes.
+    # The slowest takes half a second on an old machine. One whose time grew with the square of the
+    # length would take minutes.
     assert time.process_time() - before < 5
 
 

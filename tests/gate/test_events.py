@@ -9,10 +9,27 @@ from hypothesis import strategies as st
 
 from forge_bot.gate import Account, Node, read_event, read_json
 from forge_bot.gate.branches import issue_of_branch
-from forge_bot.gate.events import CheckFailed, CommentCreated, Dispatched, Event, LabelAdded, Nothing
+from forge_bot.gate.events import (
+    CheckFailed,
+    CommentCreated,
+    Dispatched,
+    Event,
+    LabelAdded,
+    Nothing,
+)
 from forge_bot.gate.people import AccountKind
 from forge_bot.store import branch_name
-from tests.gate.payloads import Json, changed, checked, commented, dispatched, examples, labelled, places, user
+from tests.gate.payloads import (
+    Json,
+    changed,
+    checked,
+    commented,
+    dispatched,
+    examples,
+    labelled,
+    places,
+    user,
+)
 
 ANN = Account("ann", AccountKind.PERSON, 7)
 
@@ -22,29 +39,66 @@ def event(name: str, payload: object) -> Event:
 
 
 def test_of_all_example_payloads_only_those_that_concern_forge_bot_are_more_than_nothing() -> None:
-    read = [(name, payload.get("action"), type(event(name, payload))) for name, payload in examples()]
+    read = [
+        (name, payload.get("action"), type(event(name, payload))) for name, payload in examples()
+    ]
     assert len(read) == 329
-    assert {(name, action) for name, action, kind in read if kind is LabelAdded} == {("issues", "labeled"), ("issues", "opened")}
-    assert {(name, action) for name, action, kind in read if kind is CommentCreated} == {("issue_comment", "created")}
+    assert {(name, action) for name, action, kind in read if kind is LabelAdded} == {
+        ("issues", "labeled"),
+        ("issues", "opened"),
+    }
+    assert {(name, action) for name, action, kind in read if kind is CommentCreated} == {
+        ("issue_comment", "created")
+    }
     assert not [row for row in read if row[2] in {Dispatched, CheckFailed}]
 
 
 def test_the_comments_of_the_examples_are_read_whole() -> None:
-    comments = [found for name, payload in examples() if isinstance(found := event(name, payload), CommentCreated)]
+    comments = [
+        found
+        for name, payload in examples()
+        if isinstance(found := event(name, payload), CommentCreated)
+    ]
     assert len(comments) == 5
-    assert all(comment.author == comment.sender and comment.author is not None for comment in comments)
+    assert all(
+        comment.author == comment.sender and comment.author is not None for comment in comments
+    )
     assert {comment.thread for comment in comments} <= {1, 2, 37}
-    assert not [comment for comment in comments if comment.edited or comment.via_app or comment.on_pull]
+    assert not [
+        comment for comment in comments if comment.edited or comment.via_app or comment.on_pull
+    ]
 
 
-WRONG: list[Any] = [None, ..., True, -1, 0, 2**70, "", "x", [], {}, [None], {"login": None}, 1.5, "\ud800"]
+WRONG: list[Any] = [
+    None,
+    ...,
+    True,
+    -1,
+    0,
+    2**70,
+    "",
+    "x",
+    [],
+    {},
+    [None],
+    {"login": None},
+    1.5,
+    "\ud800",
+]
 
 
 @pytest.mark.parametrize(
     ("name", "payload"),
-    [("issue_comment", commented()), ("issues", labelled()), ("workflow_dispatch", dispatched()), ("check_suite", checked())],
+    [
+        ("issue_comment", commented()),
+        ("issues", labelled()),
+        ("workflow_dispatch", dispatched()),
+        ("check_suite", checked()),
+    ],
 )
-def test_any_value_in_any_place_is_read_without_an_error_and_never_as_more(name: str, payload: Json) -> None:
+def test_any_value_in_any_place_is_read_without_an_error_and_never_as_more(
+    name: str, payload: Json
+) -> None:
     whole = event(name, payload)
     for path in places(payload):
         for value in WRONG:
@@ -69,7 +123,21 @@ _JSON = st.recursive(
         st.lists(inner)
         | st.dictionaries(
             st.sampled_from(
-                ["action", "issue", "comment", "sender", "user", "login", "id", "type", "body", "label", "labels", "number", "inputs"]
+                [
+                    "action",
+                    "issue",
+                    "comment",
+                    "sender",
+                    "user",
+                    "login",
+                    "id",
+                    "type",
+                    "body",
+                    "label",
+                    "labels",
+                    "number",
+                    "inputs",
+                ]
             ),
             inner,
         )
@@ -79,12 +147,20 @@ _JSON = st.recursive(
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.sampled_from(["issues", "issue_comment", "workflow_dispatch", "check_run", "workflow_run", "ping"]), _JSON)
+@given(
+    st.sampled_from(
+        ["issues", "issue_comment", "workflow_dispatch", "check_run", "workflow_run", "ping"]
+    ),
+    _JSON,
+)
 def test_no_payload_is_too_odd_to_be_read(name: str, payload: object) -> None:
     assert isinstance(event(name, payload), Event)
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"a":' + b"9" * 5_000 + b"}", b"null", b'"\\ud800"'])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"a":' + b"9" * 5_000 + b"}", b"null", b'"\\ud800"'],
+)
 def test_bytes_that_are_no_payload_are_nothing(data: bytes) -> None:
     assert isinstance(read_event("issues", read_json(data)), Nothing)
 
@@ -111,7 +187,20 @@ def test_accounts_are_of_the_kind_github_says(account: Json, kind: AccountKind) 
 
 
 @pytest.mark.parametrize(
-    "login", ["", "a b", "ann\nbob", "../admin", "ann/permission", "[bot]", "ann[bot]x", "anné", "x" * 200, "@ann", "ann?x=1"]
+    "login",
+    [
+        "",
+        "a b",
+        "ann\nbob",
+        "../admin",
+        "ann/permission",
+        "[bot]",
+        "ann[bot]x",
+        "anné",
+        "x" * 200,
+        "@ann",
+        "ann?x=1",
+    ],
 )
 def test_a_name_that_nobody_can_have_is_nobodys(login: str) -> None:
     found = event("issue_comment", commented(by=user(login)))
@@ -126,7 +215,10 @@ def test_a_label_comes_with_its_event_or_with_the_issue() -> None:
 
 
 def test_labels_on_pull_requests_start_nothing() -> None:
-    assert isinstance(event("issues", changed(labelled(), ("issue",), {"number": 42, "pull_request": {}})), Nothing)
+    assert isinstance(
+        event("issues", changed(labelled(), ("issue",), {"number": 42, "pull_request": {}})),
+        Nothing,
+    )
     assert isinstance(event("pull_request", labelled()), Nothing)
 
 
@@ -138,7 +230,10 @@ def test_only_new_comments_are_read(action: object) -> None:
 def test_a_comment_says_where_it_stands_and_whether_it_was_touched() -> None:
     plain = event("issue_comment", commented())
     assert plain == CommentCreated(42, 1001, "/approve", ANN, ANN)
-    on_pull = event("issue_comment", changed(commented(), ("issue",), {"number": 42, "pull_request": {"url": "x"}}))
+    on_pull = event(
+        "issue_comment",
+        changed(commented(), ("issue",), {"number": 42, "pull_request": {"url": "x"}}),
+    )
     assert on_pull == CommentCreated(42, 1001, "/approve", ANN, ANN, on_pull=True)
     edited = event("issue_comment", commented(updated_at="2026-11-21T10:00:01Z"))
     assert edited == CommentCreated(42, 1001, "/approve", ANN, ANN, edited=True)
@@ -152,10 +247,15 @@ def test_a_comment_says_where_it_stands_and_whether_it_was_touched() -> None:
 
 @pytest.mark.parametrize("issue", ["42", "#42", " 42 ", 42])
 def test_a_dispatch_names_its_issue_in_any_form_people_use(issue: object) -> None:
-    assert event("workflow_dispatch", dispatched("approve", issue)) == Dispatched(42, "approve", ANN)
+    assert event("workflow_dispatch", dispatched("approve", issue)) == Dispatched(
+        42, "approve", ANN
+    )
 
 
-@pytest.mark.parametrize("issue", ["", "0", "-1", "forty-two", "٤٢", "4 2", "99999999999", None, True, 4.2, [42], "42; rm"])
+@pytest.mark.parametrize(
+    "issue",
+    ["", "0", "-1", "forty-two", "٤٢", "4 2", "99999999999", None, True, 4.2, [42], "42; rm"],
+)
 def test_a_dispatch_without_an_issue_is_nothing(issue: object) -> None:
     assert isinstance(event("workflow_dispatch", dispatched("approve", issue)), Nothing)
 
@@ -167,17 +267,47 @@ def test_a_dispatch_through_the_api_is_one() -> None:
 
 def test_failed_checks_count_on_a_branch_of_a_run_with_a_pull_request_here() -> None:
     found = event("check_suite", checked())
-    assert found == CheckFailed(42, "fix/42-login", "a" * 40, (57,), 99, Account("github-actions[bot]", AccountKind.BOT, 41898282))
-    for conclusion in ("success", "cancelled", "neutral", "skipped", "action_required", "stale", "startup_failure", "FAILURE", ""):
+    assert found == CheckFailed(
+        42,
+        "fix/42-login",
+        "a" * 40,
+        (57,),
+        99,
+        Account("github-actions[bot]", AccountKind.BOT, 41898282),
+    )
+    for conclusion in (
+        "success",
+        "cancelled",
+        "neutral",
+        "skipped",
+        "action_required",
+        "stale",
+        "startup_failure",
+        "FAILURE",
+        "",
+    ):
         assert isinstance(event("check_suite", checked(conclusion)), Nothing)
-    for branch in ("main", "fix/login", "fix/42", "other/42-login", "fix/042-login", "fix/42-a b", ""):
+    for branch in (
+        "main",
+        "fix/login",
+        "fix/42",
+        "other/42-login",
+        "fix/042-login",
+        "fix/42-a b",
+        "",
+    ):
         assert isinstance(event("check_suite", checked(branch=branch)), Nothing)
 
 
 def test_checks_of_a_branch_with_the_same_name_in_a_fork_do_not_count() -> None:
     assert isinstance(event("check_suite", checked(head=1)), Nothing)
     run = {**checked()["check_suite"], "head_repository": {"id": 1}}
-    payload = {"action": "completed", "workflow_run": run, "sender": user(), "repository": {"id": 186853002}}
+    payload = {
+        "action": "completed",
+        "workflow_run": run,
+        "sender": user(),
+        "repository": {"id": 186853002},
+    }
     assert isinstance(event("workflow_run", payload), Nothing)
     run["head_repository"] = {"id": 186853002}
     assert isinstance(event("workflow_run", payload), CheckFailed)

@@ -29,11 +29,15 @@ def test_a_label_starts_a_run_with_a_sign_and_one_comment(gate: Gate, api: Small
 def test_the_same_event_again_writes_nothing_again(gate: Gate, api: SmallApi) -> None:
     first = gate("issues", labelled())
     again = [gate("issues", labelled()), gate("issue_comment", commented("/forge"))]
-    assert [step.outputs["tracking_comment"] for step in again] == [first.outputs["tracking_comment"]] * 2
+    assert [step.outputs["tracking_comment"] for step in again] == [
+        first.outputs["tracking_comment"]
+    ] * 2
     assert len(api.said()) == 1
 
 
-def test_a_copy_of_the_bots_comment_by_somebody_else_is_not_taken_for_it(gate: Gate, api: SmallApi) -> None:
+def test_a_copy_of_the_bots_comment_by_somebody_else_is_not_taken_for_it(
+    gate: Gate, api: SmallApi
+) -> None:
     forged = api.write(42, "bob", f"👀 forge-bot has begun.\n\n{TRACKING}")
     step = gate("issues", labelled())
     assert step.outputs["tracking_comment"] != str(forged)
@@ -48,7 +52,9 @@ def test_a_comment_behind_a_hundred_others_is_found(gate: Gate, api: SmallApi) -
     assert len([path for path in api.paths("GET") if "page=" in path]) == 2
 
 
-def test_a_thread_without_end_gets_no_new_comment_but_the_work_goes_on(gate: Gate, api: SmallApi) -> None:
+def test_a_thread_without_end_gets_no_new_comment_but_the_work_goes_on(
+    gate: Gate, api: SmallApi
+) -> None:
     api.comments[42] = [{"id": 1, "body": "x", "user": user("bob")}] * (PAGE * MOST_PAGES + 1)
     step = gate("issues", labelled())
     assert step.outputs["proceed"] == "true"
@@ -94,10 +100,20 @@ def test_a_comment_without_a_command_costs_nothing(gate: Gate, api: SmallApi) ->
 
 
 @pytest.mark.promise("docs-gate-people", "bot-strangers")
-def test_a_stranger_gets_a_sign_and_one_sentence_in_a_thread_and_costs_nothing_more(gate: Gate, api: SmallApi) -> None:
+def test_a_stranger_gets_a_sign_and_one_sentence_in_a_thread_and_costs_nothing_more(
+    gate: Gate, api: SmallApi
+) -> None:
     for number in (2001, 2002, 2003):
-        step = gate("issue_comment", commented("/forge mine bitcoins", by=user("bob"), id=number), GITHUB_ACTOR="bob")
-        assert (step.code, step.outputs["proceed"], step.outputs["result"]) == (0, "false", "refused")
+        step = gate(
+            "issue_comment",
+            commented("/forge mine bitcoins", by=user("bob"), id=number),
+            GITHUB_ACTOR="bob",
+        )
+        assert (step.code, step.outputs["proceed"], step.outputs["result"]) == (
+            0,
+            "false",
+            "refused",
+        )
     assert api.reactions == [("comment", number, "confused") for number in (2001, 2002, 2003)]
     assert len(api.said()) == 1
     assert "@bob" in api.said()[0]
@@ -105,13 +121,20 @@ def test_a_stranger_gets_a_sign_and_one_sentence_in_a_thread_and_costs_nothing_m
     assert "bitcoins" not in api.said()[0]
 
 
-def test_a_label_by_somebody_who_may_only_sort_issues_starts_nothing(gate: Gate, api: SmallApi) -> None:
+def test_a_label_by_somebody_who_may_only_sort_issues_starts_nothing(
+    gate: Gate, api: SmallApi
+) -> None:
     api.roles["bob"] = "triage"
     step = gate("issues", labelled(by=user("bob")), GITHUB_ACTOR="bob")
     assert step.outputs["result"] == "refused"
     assert [comment.count("triage") for comment in api.said()] == [0]
     assert api.reactions == [("issue", 42, "confused")]
-    assert gate("issues", labelled(by=user("bob")), GITHUB_ACTOR="bob", FORGE_BOT_ROLE="triage").outputs["proceed"] == "true"
+    assert (
+        gate(
+            "issues", labelled(by=user("bob")), GITHUB_ACTOR="bob", FORGE_BOT_ROLE="triage"
+        ).outputs["proceed"]
+        == "true"
+    )
 
 
 @pytest.mark.parametrize("login", ["x[bot]", "dependabot[bot]", OWN])
@@ -121,30 +144,55 @@ def test_a_bot_is_refused_in_silence(gate: Gate, api: SmallApi, login: str) -> N
     assert api.asked == []
 
 
-@pytest.mark.parametrize("author", [None, user("bob"), user("ghost"), user("x[bot]", "Bot"), user("ann", number=8)])
-def test_what_somebody_else_wrote_is_refused_whoever_sends_it(gate: Gate, api: SmallApi, author: object) -> None:
+@pytest.mark.parametrize(
+    "author", [None, user("bob"), user("ghost"), user("x[bot]", "Bot"), user("ann", number=8)]
+)
+def test_what_somebody_else_wrote_is_refused_whoever_sends_it(
+    gate: Gate, api: SmallApi, author: object
+) -> None:
     step = gate("issue_comment", changed(commented("/approve"), ("comment", "user"), author))
     assert step.outputs["result"] == "refused"
     assert api.asked == []
 
 
 def test_a_run_that_somebody_else_runs_again_needs_both_people(gate: Gate, api: SmallApi) -> None:
-    step = gate("issue_comment", commented("/approve"), GITHUB_TRIGGERING_ACTOR="bob", GITHUB_RUN_ATTEMPT="2")
+    step = gate(
+        "issue_comment",
+        commented("/approve"),
+        GITHUB_TRIGGERING_ACTOR="bob",
+        GITHUB_RUN_ATTEMPT="2",
+    )
     assert step.outputs["result"] == "refused"
     assert "@bob" in step.outputs["reason"]
     assert (api.reactions, api.said()) == ([], [])
     api.roles["bob"] = "write"
-    assert gate("issue_comment", commented("/approve"), GITHUB_TRIGGERING_ACTOR="bob", GITHUB_RUN_ATTEMPT="2").outputs["proceed"] == "true"
-    nobody = gate("issue_comment", commented("/approve"), GITHUB_TRIGGERING_ACTOR="", GITHUB_RUN_ATTEMPT="2")
+    assert (
+        gate(
+            "issue_comment",
+            commented("/approve"),
+            GITHUB_TRIGGERING_ACTOR="bob",
+            GITHUB_RUN_ATTEMPT="2",
+        ).outputs["proceed"]
+        == "true"
+    )
+    nobody = gate(
+        "issue_comment", commented("/approve"), GITHUB_TRIGGERING_ACTOR="", GITHUB_RUN_ATTEMPT="2"
+    )
     assert nobody.outputs["result"] == "refused"
 
 
 @pytest.mark.promise("docs-gate-people")
 @pytest.mark.parametrize("status", [401, 403, 404, 429, 500, 503])
-def test_when_github_does_not_say_who_somebody_is_the_step_fails_and_lets_nobody_in(gate: Gate, api: SmallApi, status: int) -> None:
+def test_when_github_does_not_say_who_somebody_is_the_step_fails_and_lets_nobody_in(
+    gate: Gate, api: SmallApi, status: int
+) -> None:
     api.trouble.append(Trouble("GET", "/collaborators/", status))
     step = gate("issue_comment", commented("/approve"))
-    assert (step.code, step.outputs["proceed"], step.outputs["result"]) == (5, "false", "unverified")
+    assert (step.code, step.outputs["proceed"], step.outputs["result"]) == (
+        5,
+        "false",
+        "unverified",
+    )
     assert "::error" in step.log
     assert ("comment", 1001, "confused") in api.reactions
     assert "GitHub did not say" in api.said()[0]
@@ -152,7 +200,9 @@ def test_when_github_does_not_say_who_somebody_is_the_step_fails_and_lets_nobody
 
 def test_a_question_that_fails_once_is_asked_again(gate: Gate, api: SmallApi) -> None:
     api.trouble.append(Trouble("GET", "/collaborators/", 502, times=1))
-    api.trouble.append(Trouble("GET", "/collaborators/", 403, times=1, headers={"Retry-After": "42"}))
+    api.trouble.append(
+        Trouble("GET", "/collaborators/", 403, times=1, headers={"Retry-After": "42"})
+    )
     step = gate("issue_comment", commented("/approve"))
     assert step.outputs["proceed"] == "true"
     assert step.waited[1] == 42.0
@@ -166,7 +216,9 @@ def test_the_gate_does_not_wait_for_an_hour(gate: Gate, api: SmallApi) -> None:
     assert step.waited == []
 
 
-def test_a_comment_that_may_have_been_written_is_not_written_again(gate: Gate, api: SmallApi) -> None:
+def test_a_comment_that_may_have_been_written_is_not_written_again(
+    gate: Gate, api: SmallApi
+) -> None:
     api.trouble.append(Trouble("POST", "/issues/42/comments", 502, times=1))
     step = gate("issues", labelled())
     assert step.outputs["proceed"] == "true"
@@ -176,7 +228,9 @@ def test_a_comment_that_may_have_been_written_is_not_written_again(gate: Gate, a
 
 
 def test_a_comment_that_was_refused_for_haste_is_written_later(gate: Gate, api: SmallApi) -> None:
-    api.trouble.append(Trouble("POST", "/issues/42/comments", 403, times=1, headers={"Retry-After": "5"}))
+    api.trouble.append(
+        Trouble("POST", "/issues/42/comments", 403, times=1, headers={"Retry-After": "5"})
+    )
     assert gate("issues", labelled()).outputs["tracking_comment"]
     assert len(api.said()) == 1
 
@@ -187,7 +241,10 @@ def test_the_token_goes_to_no_other_host(gate: Gate, api: SmallApi) -> None:
         for status in (301, 302, 303, 307, 308):
             api.trouble = [
                 Trouble(
-                    "GET", "/repos/o/r/collaborators/", status, headers={"Location": f"{thief.url}/repos/o/r/collaborators/ann/permission"}
+                    "GET",
+                    "/repos/o/r/collaborators/",
+                    status,
+                    headers={"Location": f"{thief.url}/repos/o/r/collaborators/ann/permission"},
                 )
             ]
             assert gate("issue_comment", commented("/approve")).outputs["result"] == "unverified"
@@ -199,10 +256,20 @@ def test_the_token_goes_to_no_other_host(gate: Gate, api: SmallApi) -> None:
 
 def test_a_renamed_repository_is_followed_on_the_same_host(gate: Gate, api: SmallApi) -> None:
     api.trouble.append(
-        Trouble("GET", "^/repos/old/name/collaborators/ann", 301, headers={"Location": "/repos/o/r/collaborators/ann/permission"})
+        Trouble(
+            "GET",
+            "^/repos/old/name/collaborators/ann",
+            301,
+            headers={"Location": "/repos/o/r/collaborators/ann/permission"},
+        )
     )
     api.trouble.append(
-        Trouble("POST", "^/repos/old/name/issues/comments/1001", 307, headers={"Location": "/repos/o/r/issues/comments/1001/reactions"})
+        Trouble(
+            "POST",
+            "^/repos/old/name/issues/comments/1001",
+            307,
+            headers={"Location": "/repos/o/r/issues/comments/1001/reactions"},
+        )
     )
     step = gate("issue_comment", commented("/approve"), GITHUB_REPOSITORY="old/name")
     assert step.outputs["proceed"] == "true"
@@ -210,7 +277,14 @@ def test_a_renamed_repository_is_followed_on_the_same_host(gate: Gate, api: Smal
 
 
 def test_redirects_in_a_circle_end(gate: Gate, api: SmallApi) -> None:
-    api.trouble.append(Trouble("GET", "/collaborators/", 302, headers={"Location": "/repos/o/r/collaborators/ann/permission"}))
+    api.trouble.append(
+        Trouble(
+            "GET",
+            "/collaborators/",
+            302,
+            headers={"Location": "/repos/o/r/collaborators/ann/permission"},
+        )
+    )
     assert gate("issue_comment", commented("/approve")).outputs["result"] == "unverified"
 
 
@@ -220,10 +294,16 @@ def test_answers_that_say_nothing_let_nobody_in(gate: Gate, api: SmallApi, body:
     assert gate("issue_comment", commented("/approve")).outputs["result"] == "unverified"
 
 
-def test_a_slip_is_answered_once_and_nothing_of_the_comment_is_done(gate: Gate, api: SmallApi) -> None:
+def test_a_slip_is_answered_once_and_nothing_of_the_comment_is_done(
+    gate: Gate, api: SmallApi
+) -> None:
     for _ in range(2):
         step = gate("issue_comment", commented("/approve\n/rejct it"))
-        assert (step.code, step.outputs["proceed"], step.outputs["result"]) == (0, "false", "mistyped")
+        assert (step.code, step.outputs["proceed"], step.outputs["result"]) == (
+            0,
+            "false",
+            "mistyped",
+        )
     assert api.reactions == [("comment", 1001, "eyes"), ("comment", 1001, "confused")]
     assert len(api.said()) == 1
     assert "did you mean `/reject`?" in api.said()[0]
@@ -260,22 +340,42 @@ def test_our_own_words_are_no_commands_to_us(gate: Gate, api: SmallApi) -> None:
 
 
 def pull(branch: str = "fix/42-login", head: int = 1, base: int = 1) -> dict[str, Any]:
-    return {"number": 57, "head": {"ref": branch, "repo": {"id": head}}, "base": {"repo": {"id": base}}}
+    return {
+        "number": 57,
+        "head": {"ref": branch, "repo": {"id": head}},
+        "base": {"repo": {"id": base}},
+    }
 
 
 def on_pull(body: str) -> dict[str, Any]:
     return changed(commented(body), ("issue",), {"number": 57, "pull_request": {}})
 
 
-def test_a_command_on_the_pull_request_of_a_run_is_about_its_issue(gate: Gate, api: SmallApi) -> None:
+def test_a_command_on_the_pull_request_of_a_run_is_about_its_issue(
+    gate: Gate, api: SmallApi
+) -> None:
     api.pulls[57] = pull()
     own = api.write(42, OWN, f"begun\n\n{TRACKING}")
     step = gate("issue_comment", on_pull("/retry"))
-    assert (step.outputs["issue"], step.wake["thread"], step.outputs["tracking_comment"]) == ("42", 57, str(own))
+    assert (step.outputs["issue"], step.wake["thread"], step.outputs["tracking_comment"]) == (
+        "42",
+        57,
+        str(own),
+    )
 
 
-@pytest.mark.parametrize("found", [None, pull("feature/x"), pull(head=2), {**pull(), "head": {"ref": "fix/42-login", "repo": None}}])
-def test_on_other_pull_requests_the_gate_is_silent(gate: Gate, api: SmallApi, found: dict[str, Any] | None) -> None:
+@pytest.mark.parametrize(
+    "found",
+    [
+        None,
+        pull("feature/x"),
+        pull(head=2),
+        {**pull(), "head": {"ref": "fix/42-login", "repo": None}},
+    ],
+)
+def test_on_other_pull_requests_the_gate_is_silent(
+    gate: Gate, api: SmallApi, found: dict[str, Any] | None
+) -> None:
     if found is not None:
         api.pulls[57] = found
     step = gate("issue_comment", on_pull("/approve"))
@@ -288,15 +388,33 @@ def test_a_dispatch_gives_commands_or_wakes_the_run(gate: Gate, api: SmallApi) -
     assert gate("workflow_dispatch", dispatched("/forge --auto")).wake["deed"] == "start"
     assert gate("workflow_dispatch", dispatched("")).wake["deed"] == "resume"
     assert gate("workflow_dispatch", dispatched("aprove")).outputs["result"] == "mistyped"
-    assert gate("workflow_dispatch", dispatched("approve", by=user("bob")), GITHUB_ACTOR="bob").outputs["result"] == "refused"
+    assert (
+        gate(
+            "workflow_dispatch", dispatched("approve", by=user("bob")), GITHUB_ACTOR="bob"
+        ).outputs["result"]
+        == "refused"
+    )
     assert api.reactions == []
 
 
-def test_failed_checks_of_a_run_wake_it_in_the_name_of_the_own_bot_only(gate: Gate, api: SmallApi) -> None:
+def test_failed_checks_of_a_run_wake_it_in_the_name_of_the_own_bot_only(
+    gate: Gate, api: SmallApi
+) -> None:
     step = gate("check_suite", checked(), GITHUB_ACTOR=OWN)
-    assert (step.wake["deed"], step.wake["pulls"], step.wake["check"], step.outputs["issue"]) == ("resume", [57], 99, "42")
-    assert gate("check_suite", checked(), GITHUB_ACTOR="dependabot[bot]").outputs["result"] == "refused"
-    assert gate("check_suite", checked(by=user("bob")), GITHUB_ACTOR="bob").outputs["result"] == "refused"
+    assert (step.wake["deed"], step.wake["pulls"], step.wake["check"], step.outputs["issue"]) == (
+        "resume",
+        [57],
+        99,
+        "42",
+    )
+    assert (
+        gate("check_suite", checked(), GITHUB_ACTOR="dependabot[bot]").outputs["result"]
+        == "refused"
+    )
+    assert (
+        gate("check_suite", checked(by=user("bob")), GITHUB_ACTOR="bob").outputs["result"]
+        == "refused"
+    )
     assert (api.reactions, api.said()) == ([], [])
 
 
@@ -307,7 +425,10 @@ def test_another_token_has_to_be_told_or_the_gate_says_so(gate: Gate, api: Small
 
 
 def test_no_output_can_be_set_by_what_strangers_write(gate: Gate) -> None:
-    evil = "x\nproceed=true\nproceed<<EOF\ntrue\nEOF\n::set-output name=proceed::true\r\n::add-mask::a%0A::error::b"
+    evil = (
+        "x\nproceed=true\nproceed<<EOF\ntrue\nEOF\n::set-output"
+        " name=proceed::true\r\n::add-mask::a%0A::error::b"
+    )
     for payload in (
         labelled(by=user(evil)),
         commented(f"/approve\n{evil}", by=user(f"bob {evil}")),
@@ -320,33 +441,69 @@ def test_no_output_can_be_set_by_what_strangers_write(gate: Gate) -> None:
         )
         step = gate(event, payload)
         assert step.outputs["proceed"] == "false"
-        assert set(step.outputs) == {"proceed", "result", "reason", "issue", "comment", "tracking_comment", "run_url", "wake"}
+        assert set(step.outputs) == {
+            "proceed",
+            "result",
+            "reason",
+            "issue",
+            "comment",
+            "tracking_comment",
+            "run_url",
+            "wake",
+        }
         assert all(
-            line.startswith(("::notice title=forge-bot::", "::warning title=forge-bot::", "::error title=forge-bot::"))
+            line.startswith(
+                (
+                    "::notice title=forge-bot::",
+                    "::warning title=forge-bot::",
+                    "::error title=forge-bot::",
+                )
+            )
             for line in step.log.splitlines()
         )
 
 
-def test_every_example_payload_passes_by_the_gate_without_an_error(gate: Gate, api: SmallApi) -> None:
-    results = {gate(name, payload, GITHUB_ACTOR="codertocat").outputs["result"] for name, payload in examples()}
+def test_every_example_payload_passes_by_the_gate_without_an_error(
+    gate: Gate, api: SmallApi
+) -> None:
+    results = {
+        gate(name, payload, GITHUB_ACTOR="codertocat").outputs["result"]
+        for name, payload in examples()
+    }
     assert results == {"nothing"}
     assert api.asked == []
 
 
-def test_example_comments_with_a_command_in_them_are_let_in_or_refused_by_role(gate: Gate, api: SmallApi) -> None:
+def test_example_comments_with_a_command_in_them_are_let_in_or_refused_by_role(
+    gate: Gate, api: SmallApi
+) -> None:
     api.roles["codertocat"] = "admin"
-    said = [changed(payload, ("comment", "body"), "/forge approve") for name, payload in examples() if name == "issue_comment"]
-    results = [gate("issue_comment", payload, GITHUB_ACTOR=payload["sender"]["login"]).outputs["result"] for payload in said]
+    said = [
+        changed(payload, ("comment", "body"), "/forge approve")
+        for name, payload in examples()
+        if name == "issue_comment"
+    ]
+    results = [
+        gate("issue_comment", payload, GITHUB_ACTOR=payload["sender"]["login"]).outputs["result"]
+        for payload in said
+    ]
     created = [payload["action"] == "created" for payload in said]
     assert [result != "nothing" for result in results] == created
     assert "proceed" in results
 
 
-def test_example_labels_start_a_run_when_they_are_the_one_that_starts(gate: Gate, api: SmallApi) -> None:
+def test_example_labels_start_a_run_when_they_are_the_one_that_starts(
+    gate: Gate, api: SmallApi
+) -> None:
     api.roles["codertocat"] = "maintain"
     for name, payload in examples():
         if name == "issues" and payload["action"] == "labeled":
-            step = gate("issues", payload, GITHUB_ACTOR="Codertocat", FORGE_BOT_LABEL=payload["label"]["name"])
+            step = gate(
+                "issues",
+                payload,
+                GITHUB_ACTOR="Codertocat",
+                FORGE_BOT_LABEL=payload["label"]["name"],
+            )
             assert step.outputs["proceed"] == "true"
             assert step.outputs["issue"] == str(payload["issue"]["number"])
 
@@ -364,7 +521,9 @@ def test_example_labels_start_a_run_when_they_are_the_one_that_starts(gate: Gate
         ("GITHUB_REPOSITORY", "o/r/../x"),
     ],
 )
-def test_a_wrong_input_is_said_and_lets_nobody_in(gate: Gate, api: SmallApi, name: str, value: str) -> None:
+def test_a_wrong_input_is_said_and_lets_nobody_in(
+    gate: Gate, api: SmallApi, name: str, value: str
+) -> None:
     step = gate("issues", labelled(), **{name: value})
     assert step.code == 5
     assert "::error title=forge-bot::ACTION-00" in step.log
@@ -374,7 +533,9 @@ def test_a_wrong_input_is_said_and_lets_nobody_in(gate: Gate, api: SmallApi, nam
 
 
 @pytest.mark.parametrize("command", ["/forge help", "/aprove"])
-def test_a_reply_mark_of_another_workflow_does_not_silence_an_answer(gate: Gate, api: SmallApi, command: str) -> None:
+def test_a_reply_mark_of_another_workflow_does_not_silence_an_answer(
+    gate: Gate, api: SmallApi, command: str
+) -> None:
     api.write(42, OWN, "Thanks for writing!\n\n<!-- forge-bot:reply to=1001 -->")
     gate("issue_comment", commented(command))
     assert len(api.said()) == 2

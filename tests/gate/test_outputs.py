@@ -11,14 +11,23 @@ from forge_bot.gate.messages import plain, shown
 from tests.gate.conftest import read_outputs
 
 
-@pytest.mark.parametrize("value", ["", "x", "x\nproceed=true", "a<<EOF\nb\nEOF", "end-\nend-", "\n\n", "📦 ünï", "::error::x"])
+@pytest.mark.parametrize(
+    "value",
+    ["", "x", "x\nproceed=true", "a<<EOF\nb\nEOF", "end-\nend-", "\n\n", "📦 ünï", "::error::x"],
+)
 def test_values_come_out_as_they_went_in(tmp_path: Path, value: str) -> None:
     path = tmp_path / "output"
     for _ in range(2):
         outputs.write_outputs(str(path), {"before": "no", "odd": value, "proceed": "false"})
-    assert read_outputs(path.read_text(encoding="utf-8")) == {"before": "no", "odd": value, "proceed": "false"}
+    assert read_outputs(path.read_text(encoding="utf-8")) == {
+        "before": "no",
+        "odd": value,
+        "proceed": "false",
+    }
     delimiters = [
-        line.partition("<<")[2] for line in path.read_text().splitlines() if line.startswith(("before<<", "odd<<end-", "proceed<<"))
+        line.partition("<<")[2]
+        for line in path.read_text().splitlines()
+        if line.startswith(("before<<", "odd<<end-", "proceed<<"))
     ]
     assert len(set(delimiters)) == len(delimiters) == 6
 

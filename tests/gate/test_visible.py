@@ -1,4 +1,6 @@
-"""Lines that may hold a command, compared with what a parser of Markdown and one of HTML show as the author's own words."""
+"""Lines that may hold a command, compared with what a parser of Markdown and one of HTML show as
+the author's own words.
+"""
 
 import random
 import re
@@ -15,14 +17,44 @@ from forge_bot.gate.markdown import read_text
 
 # Elements whose text is folded, another's, code, struck out, or not shown at all.
 NOT_SPOKEN = {
-    *("blockquote", "details", "q", "pre", "code", "samp", "kbd", "tt", "del", "s", "strike", "script", "style", "template"),
+    *(
+        "blockquote",
+        "details",
+        "q",
+        "pre",
+        "code",
+        "samp",
+        "kbd",
+        "tt",
+        "del",
+        "s",
+        "strike",
+        "script",
+        "style",
+        "template",
+    ),
     *("textarea", "title", "iframe", "noembed", "noframes", "xmp"),
 }
 PARSER = MarkdownIt("commonmark").enable("strikethrough")
 HTML = cast("Any", html5lib)
 COMMANDS = ["/cmd", " /cmd", "  /cmd", "   /cmd"]
 PIECES = [
-    *("    /cmd", "\t/cmd", "> foo", ">", "> > a", "> ```", "> - q", ">\tq", "```", "~~~", "````py", "  ```", "- ```", "      code"),
+    *(
+        "    /cmd",
+        "\t/cmd",
+        "> foo",
+        ">",
+        "> > a",
+        "> ```",
+        "> - q",
+        ">\tq",
+        "```",
+        "~~~",
+        "````py",
+        "  ```",
+        "- ```",
+        "      code",
+    ),
     *(
         "- a",
         "-",
@@ -78,7 +110,20 @@ PIECES = [
         "<foo>",
         "</foo >",
     ),
-    *("<p", "<t-a b='", "'>", "<textarea>", "</textarea>", "<s>x</s>", "<code>", "</code>", "<blockquote>", "</blockquote>", "<br>", "<!-"),
+    *(
+        "<p",
+        "<t-a b='",
+        "'>",
+        "<textarea>",
+        "</textarea>",
+        "<s>x</s>",
+        "<code>",
+        "</code>",
+        "<blockquote>",
+        "</blockquote>",
+        "<br>",
+        "<!-",
+    ),
     *(
         "[a]: /x",
         "[a",
@@ -104,7 +149,11 @@ PIECES = [
 def shown_by_a_browser(body: str) -> set[int]:
     """The numbers of the words `/cmd7` that stand in text a reader takes for the author's."""
     tree = HTML.parseFragment(PARSER.render(body), treebuilder="etree", namespaceHTMLElements=False)
-    return {int(number) for text in _texts(tree) for number in re.findall(r"(?:^|\s)/cmd(\d+)(?!\S)", text)}
+    return {
+        int(number)
+        for text in _texts(tree)
+        for number in re.findall(r"(?:^|\s)/cmd(\d+)(?!\S)", text)
+    }
 
 
 def _texts(element: Any) -> Iterator[str]:
@@ -118,8 +167,12 @@ def _texts(element: Any) -> Iterator[str]:
 def speaking(body: str) -> set[int]:
     """The numbers of the words `/cmd7` that begin a line which speaks."""
     text = read_text(body)
-    found = ((number, re.match(r" {0,3}/cmd(\d+)(?!\S)", line)) for number, line in enumerate(text.lines))
-    return {int(match[1]) for number, match in found if match is not None and number in text.speaking}
+    found = (
+        (number, re.match(r" {0,3}/cmd(\d+)(?!\S)", line)) for number, line in enumerate(text.lines)
+    )
+    return {
+        int(match[1]) for number, match in found if match is not None and number in text.speaking
+    }
 
 
 def numbered(lines: list[str]) -> str:
@@ -137,12 +190,16 @@ def test_lines_of_many_made_up_comments_speak_only_if_shown_and_mostly_do() -> N
     chance = random.Random(20261121)  # noqa: S311 - the same comments each time
     spoken = shown = 0
     for _ in range(1_200):
-        lines = [chance.choice(COMMANDS) if chance.random() < 0.35 else chance.choice(PIECES) for _ in range(chance.randint(1, 8))]
+        lines = [
+            chance.choice(COMMANDS) if chance.random() < 0.35 else chance.choice(PIECES)
+            for _ in range(chance.randint(1, 8))
+        ]
         body = numbered(lines)
         ours, theirs = speaking(body), shown_by_a_browser(body)
         assert ours <= theirs, body
         spoken, shown = spoken + len(ours), shown + len(theirs)
-    # What is shown inside of unclosed elements, in brackets or far to the right does not speak; the rest has to.
+    # What is shown inside of unclosed elements, in brackets or far to the right does not speak; the
+    # rest has to.
     assert spoken > 0.5 * shown
 
 

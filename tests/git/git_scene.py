@@ -1,4 +1,6 @@
-"""A real repository for a test, driven by plain git calls that share nothing with the code under test."""
+"""A real repository for a test, driven by plain git calls that share nothing with the code under
+test.
+"""
 
 import os
 import subprocess
@@ -25,7 +27,9 @@ ODD_NAMES = (
 
 @dataclass(frozen=True)
 class Scene:
-    """A repository on branch main with one commit, and a folder beside it for whatever else is needed."""
+    """A repository on branch main with one commit, and a folder beside it for whatever else is
+    needed.
+    """
 
     root: Path
     beside: Path
@@ -38,8 +42,12 @@ class Scene:
     def tree(self) -> Tree:
         return Tree(self.root)
 
-    def git(self, *args: str, at: Path | None = None, stdin: bytes | None = None, code: int = 0) -> str:
-        done = subprocess.run(["git", *args], cwd=at or self.root, input=stdin, capture_output=True, check=False)
+    def git(
+        self, *args: str, at: Path | None = None, stdin: bytes | None = None, code: int = 0
+    ) -> str:
+        done = subprocess.run(
+            ["git", *args], cwd=at or self.root, input=stdin, capture_output=True, check=False
+        )
         assert done.returncode == code, (args, done.stderr.decode(errors="replace"))
         return os.fsdecode(done.stdout).removesuffix("\n")
 

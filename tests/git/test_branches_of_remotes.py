@@ -31,7 +31,9 @@ def test_branches_of_remotes_are_listed_without_their_heads(scene: Scene) -> Non
     assert found[0].ref.startswith("refs/remotes/")
 
 
-def test_the_newest_come_first_and_no_more_than_wanted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_newest_come_first_and_no_more_than_wanted(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for year in (2027, 2025, 2026):
         scene.git("switch", "--quiet", "-c", f"year-{year}", "main")
         monkeypatch.setenv("GIT_COMMITTER_DATE", f"{year}-01-01T00:00:00Z")
@@ -56,13 +58,23 @@ def test_a_branch_is_taken_over_and_follows_the_remote_it_came_from(scene: Scene
     scene.git("remote", "add", "other", str(scene.root), at=clone.root)
     scene.git("fetch", "--quiet", "other", at=clone.root)
     clone.take(Tracking("other", "feature/x"))
-    assert scene.git("rev-parse", "--abbrev-ref", "feature/x@{upstream}", at=clone.root) == "other/feature/x"
+    assert (
+        scene.git("rev-parse", "--abbrev-ref", "feature/x@{upstream}", at=clone.root)
+        == "other/feature/x"
+    )
     with pytest.raises(GitFailed):
         clone.take(Tracking("other", "feature/x"))
 
 
 def test_entries_of_a_folder_have_the_ids_of_what_they_are(scene: Scene) -> None:
-    scene.commit({".specs/a/request.md": "a", ".specs/b/request.md": "b", ".specs/c/request.md": "a", "odd/näme": "x"})
+    scene.commit(
+        {
+            ".specs/a/request.md": "a",
+            ".specs/b/request.md": "b",
+            ".specs/c/request.md": "a",
+            "odd/näme": "x",
+        }
+    )
     found = scene.repository.entries("refs/heads/main", ".specs")
     assert set(found) == {"a", "b", "c"}
     assert found["a"] == found["c"] != found["b"]
@@ -72,7 +84,9 @@ def test_entries_of_a_folder_have_the_ids_of_what_they_are(scene: Scene) -> None
         scene.repository.entries("nowhere", ".specs")
 
 
-def test_a_work_tree_is_linked_again_after_its_repository_was_moved(scene: Scene, tmp_path: Path) -> None:
+def test_a_work_tree_is_linked_again_after_its_repository_was_moved(
+    scene: Scene, tmp_path: Path
+) -> None:
     tree = scene.worktree("work")
     moved = tmp_path / "moved"
     scene.root.rename(moved)

@@ -10,8 +10,24 @@ from forge_bot.git.process import git
 from tests.git.git_scene import Scene
 
 HOOKS = (
-    *("applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"),
-    *("pre-rebase", "post-checkout", "post-merge", "pre-push", "post-rewrite", "reference-transaction", "post-index-change"),
+    *(
+        "applypatch-msg",
+        "pre-applypatch",
+        "post-applypatch",
+        "pre-commit",
+        "prepare-commit-msg",
+        "commit-msg",
+        "post-commit",
+    ),
+    *(
+        "pre-rebase",
+        "post-checkout",
+        "post-merge",
+        "pre-push",
+        "post-rewrite",
+        "reference-transaction",
+        "post-index-change",
+    ),
     *("pre-auto-gc", "fsmonitor-watchman", "pre-merge-commit"),
 )
 
@@ -40,7 +56,12 @@ def test_hooks_never_run_wherever_they_lie(scene: Scene, place: str) -> None:
 
 
 def test_nothing_is_signed_even_if_the_user_signs_everything(scene: Scene) -> None:
-    scene.config("commit.gpgSign=true", "tag.gpgSign=true", f"gpg.program={scene.beside}/none", "user.signingKey=x")
+    scene.config(
+        "commit.gpgSign=true",
+        "tag.gpgSign=true",
+        f"gpg.program={scene.beside}/none",
+        "user.signingKey=x",
+    )
     scene.write("new.txt", "new")
 
     assert scene.tree.commit("step", ())
@@ -51,14 +72,21 @@ def test_nothing_is_signed_even_if_the_user_signs_everything(scene: Scene) -> No
 def test_an_editor_or_pager_is_never_opened(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GIT_EDITOR", "EDITOR", "VISUAL", "GIT_PAGER", "PAGER", "GIT_SEQUENCE_EDITOR"):
         monkeypatch.setenv(name, "false")
-    scene.config("core.editor=false", "core.pager=false", "commit.verbose=true", f"commit.template={scene.root}/README.md")
+    scene.config(
+        "core.editor=false",
+        "core.pager=false",
+        "commit.verbose=true",
+        f"commit.template={scene.root}/README.md",
+    )
     scene.write("new.txt", "new")
 
     assert scene.tree.commit("step", ())
     assert scene.tree.commits()[0].subject == "step"
 
 
-def test_git_speaks_english_and_traces_nothing_whatever_the_environment(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_speaks_english_and_traces_nothing_whatever_the_environment(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LANGUAGE", "de")
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     monkeypatch.setenv("GIT_TRACE", "1")
@@ -66,14 +94,18 @@ def test_git_speaks_english_and_traces_nothing_whatever_the_environment(scene: S
     assert git(scene.root, "-c", "alias.language=!printenv LC_ALL", "language").line == "C"
     with pytest.raises(GitFailed) as failed:
         git(scene.root, "cat-file", "blob", "HEAD:nothing")
-    assert str(failed.value).startswith("`git cat-file blob HEAD:nothing` failed: fatal: path 'nothing' does not exist")
+    assert str(failed.value).startswith(
+        "`git cat-file blob HEAD:nothing` failed: fatal: path 'nothing' does not exist"
+    )
 
 
 def test_a_call_that_does_not_end_is_stopped_with_all_its_children(scene: Scene) -> None:
     pipe = scene.beside / "pipe"
     os.mkfifo(pipe)
 
-    with pytest.raises(GitFailed, match=r"`git -c .* waits` was stopped: it had not ended after 0\.2 seconds"):
+    with pytest.raises(
+        GitFailed, match=r"`git -c .* waits` was stopped: it had not ended after 0\.2 seconds"
+    ):
         git(scene.root, "-c", f"alias.waits=!cat {pipe}; true", "waits", seconds=0.2)
     assert _nobody_reads(pipe)
 
@@ -96,7 +128,9 @@ def test_a_call_from_a_folder_that_is_gone_says_so(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("argument", ["a\0b", "\ud800"])
-def test_an_argument_that_no_program_can_be_given_is_a_failure_with_words(scene: Scene, argument: str) -> None:
+def test_an_argument_that_no_program_can_be_given_is_a_failure_with_words(
+    scene: Scene, argument: str
+) -> None:
     with pytest.raises(GitFailed, match="could not be started"):
         git(scene.root, "show-ref", "--", argument)
 

@@ -51,7 +51,10 @@ def test_only_the_named_paths_are_committed_and_the_rest_stays_as_it_is(scene: S
     assert scene.tree.commit("forge: step", RUN, ["src", "./never.txt"])
 
     assert scene.tree.changed("HEAD~1") == ("src/app.py", "src/new.py")
-    assert scene.tree.status() == (StatusEntry("staged.txt", "added"), StatusEntry("untracked.txt", "untracked"))
+    assert scene.tree.status() == (
+        StatusEntry("staged.txt", "added"),
+        StatusEntry("untracked.txt", "untracked"),
+    )
 
 
 @pytest.mark.parametrize("staged", [False, True])
@@ -81,7 +84,9 @@ def test_named_paths_are_committed_even_if_they_are_ignored(scene: Scene) -> Non
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
-def test_a_path_with_an_odd_name_is_that_path_and_no_pattern_or_option(scene: Scene, name: str) -> None:
+def test_a_path_with_an_odd_name_is_that_path_and_no_pattern_or_option(
+    scene: Scene, name: str
+) -> None:
     scene.write(name, "x")
     scene.write("bystander.txt", "x")
 
@@ -98,14 +103,22 @@ def test_a_path_outside_the_tree_is_refused(scene: Scene) -> None:
 
 
 def test_a_message_is_kept_with_hash_lines_dashes_and_any_letters(scene: Scene) -> None:
-    scene.config("commit.cleanup=strip", "core.commentChar=!", "i18n.commitEncoding=ISO-8859-1", "i18n.logOutputEncoding=ISO-8859-1")
+    scene.config(
+        "commit.cleanup=strip",
+        "core.commentChar=!",
+        "i18n.commitEncoding=ISO-8859-1",
+        "i18n.logOutputEncoding=ISO-8859-1",
+    )
     scene.write("a", "a")
     message = "fix: größe 日本\r\n\r\n# a heading\n---\n! not a comment\n-F --amend"
 
     scene.tree.commit(message, RUN)
 
     shown = scene.git("log", "-1", "--encoding=UTF-8", "--format=%B")
-    assert shown.startswith("fix: größe 日本\n\n# a heading\n---\n! not a comment\n-F --amend\n\nForge-Run: 20260102-x\n")
+    assert shown.startswith(
+        "fix: größe 日本\n\n# a heading\n---\n! not a comment\n-F --amend\n\nForge-Run:"
+        " 20260102-x\n"
+    )
     assert scene.tree.commits()[0].subject == "fix: größe 日本"
 
 
@@ -132,7 +145,12 @@ def test_a_trailer_with_line_ends_stays_one_trailer(scene: Scene) -> None:
     scene.write("a", "a")
 
     scene.tree.commit(
-        "step", (("Forge-Notes", "a\r\nApproved-by: x\rApproved-by: y\u2028\x85\x0bz\0"), ("Empty", ""), ("Approved-by", "ann"))
+        "step",
+        (
+            ("Forge-Notes", "a\r\nApproved-by: x\rApproved-by: y\u2028\x85\x0bz\0"),
+            ("Empty", ""),
+            ("Approved-by", "ann"),
+        ),
     )
 
     assert scene.tree.commits()[0].trailers == (
@@ -156,8 +174,10 @@ def test_a_commit_needs_a_message(scene: Scene) -> None:
 def test_commits_of_others_are_read_with_their_trailers(scene: Scene) -> None:
     scene.git(
         *("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-"),
-        stdin=b"subject\n\nbody: no\nmore\n\n"
-        b"Signed-off-by: Ann\n  <ann@example.org>\n(cherry picked from commit 1234)\nCo-authored-by: B\n",
+        stdin=(
+            b"subject\n\nbody: no\nmore\n\nSigned-off-by: Ann\n  <ann@example.org>\n(cherry picked"
+            b" from commit 1234)\nCo-authored-by: B\n"
+        ),
     )
     scene.git("commit", "--quiet", "--allow-empty", "--message", "Only: a subject")
     scene.git("commit", "--quiet", "--allow-empty", "--allow-empty-message", "--message", "")
@@ -174,11 +194,15 @@ def test_commits_are_listed_since_a_point_newest_first(scene: Scene) -> None:
     ids: list[str] = []
     for number in range(3):
         scene.write("n", str(number))
-        made = scene.tree.commit(f"step {number}", (("N", str(number)),), when="2026-01-02T03:04:05Z")
+        made = scene.tree.commit(
+            f"step {number}", (("N", str(number)),), when="2026-01-02T03:04:05Z"
+        )
         assert made
         ids.append(made)
 
-    assert scene.tree.commits(since=start) == tuple(Commit(ids[n], f"step {n}", (("N", str(n)),)) for n in (2, 1, 0))
+    assert scene.tree.commits(since=start) == tuple(
+        Commit(ids[n], f"step {n}", (("N", str(n)),)) for n in (2, 1, 0)
+    )
     assert scene.tree.commits(since="HEAD") == ()
     assert scene.tree.commits()[-1].id == start
     with pytest.raises(GitFailed, match="names no commit"):
@@ -202,10 +226,16 @@ def test_letters_come_back_whatever_encoding_the_user_reads_logs_in(scene: Scene
 
     scene.tree.commit("größe", (("By", "Zoë"),))
 
-    assert (scene.tree.commits()[0].subject, scene.tree.commits()[0].trailers) == ("größe", (("By", "Zoë"),))
+    assert (scene.tree.commits()[0].subject, scene.tree.commits()[0].trailers) == (
+        "größe",
+        (("By", "Zoë"),),
+    )
 
 
-@pytest.mark.parametrize("when", ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678901+00:00", "2026-01-02T05:04:05+02:00"])
+@pytest.mark.parametrize(
+    "when",
+    ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678901+00:00", "2026-01-02T05:04:05+02:00"],
+)
 def test_the_time_of_a_commit_can_be_given(scene: Scene, when: str) -> None:
     scene.write("a", "a")
 
@@ -220,7 +250,10 @@ def test_the_author_is_the_user(scene: Scene, monkeypatch: pytest.MonkeyPatch) -
 
     scene.tree.commit("step", RUN)
 
-    assert scene.git("log", "-1", "--format=%an %ae %cn %ce") == "Ann ann@example.org Carl ann@example.org"
+    assert (
+        scene.git("log", "-1", "--format=%an %ae %cn %ce")
+        == "Ann ann@example.org Carl ann@example.org"
+    )
 
 
 @pytest.mark.parametrize("keys", [("user.name", "user.email"), ("user.email",), ("user.name",)])
@@ -245,7 +278,9 @@ def test_line_ends_are_committed_as_they_are(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("autocrlf", ["true", "input", "false"])
-def test_no_autocrlf_setting_makes_a_fresh_work_tree_dirty_or_rewrites_a_committed_file(scene: Scene, autocrlf: str) -> None:
+def test_no_autocrlf_setting_makes_a_fresh_work_tree_dirty_or_rewrites_a_committed_file(
+    scene: Scene, autocrlf: str
+) -> None:
     scene.write("dos.txt", b"a\r\nb\r\n")
     scene.commit({"unix.txt": "a\nb\n"})
     scene.write("mixed.txt", b"a\r\nb\n")
@@ -292,7 +327,9 @@ def test_a_locked_index_is_reported_with_the_way_out(scene: Scene) -> None:
     assert "Another git process" in refused.value.advice
 
 
-def test_a_damaged_work_tree_inside_the_repository_never_reaches_the_repository_around_it(scene: Scene) -> None:
+def test_a_damaged_work_tree_inside_the_repository_never_reaches_the_repository_around_it(
+    scene: Scene,
+) -> None:
     tree = scene.repository.add_worktree(scene.root / "inner", "work", "main")
     (tree.path / ".git").unlink()
     scene.write("README.md", "uncommitted")

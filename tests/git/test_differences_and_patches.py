@@ -52,7 +52,9 @@ def test_a_diff_looks_the_same_whatever_the_settings(weird: Scene) -> None:
     weird.commit({"größe b.txt": "1\n2\n\nvier\n"})
 
     assert weird.tree.diff("HEAD~1") == CHANGE
-    assert weird.tree.diff("HEAD~1", "HEAD", stat=True).startswith(" größe b.txt | 2 +-\n 1 file changed, 1 insertion(+)")
+    assert weird.tree.diff("HEAD~1", "HEAD", stat=True).startswith(
+        " größe b.txt | 2 +-\n 1 file changed, 1 insertion(+)"
+    )
 
 
 def test_uncommitted_changes_look_like_committed_ones(weird: Scene) -> None:
@@ -164,7 +166,10 @@ def test_a_patch_carries_everything_to_another_tree(weird: Scene) -> None:
     assert other.patch() == tree.patch()
 
 
-@pytest.mark.parametrize("data", [b"caf\xe9\nx\n", b"a\r\nb\r\n", b"a\rb\n", b"\xef\xbb\xbfx\n", "\u2028\x85\x0c\n".encode()])
+@pytest.mark.parametrize(
+    "data",
+    [b"caf\xe9\nx\n", b"a\r\nb\r\n", b"a\rb\n", b"\xef\xbb\xbfx\n", "\u2028\x85\x0c\n".encode()],
+)
 def test_a_patch_survives_a_text_file_whatever_bytes_it_is_about(scene: Scene, data: bytes) -> None:
     tree, other = scene.worktree("one"), scene.worktree("two")
     scene.write("README.md", data, at=tree.path)
@@ -176,7 +181,9 @@ def test_a_patch_survives_a_text_file_whatever_bytes_it_is_about(scene: Scene, d
     assert (other.path / "README.md").read_bytes() == data
 
 
-def test_a_repository_that_calls_latin_text_a_text_still_gets_a_patch_that_applies(scene: Scene) -> None:
+def test_a_repository_that_calls_latin_text_a_text_still_gets_a_patch_that_applies(
+    scene: Scene,
+) -> None:
     scene.write("a.txt", b"caf\xe9\n")
     scene.commit({".gitattributes": "*.txt diff\n"})
     tree, other = scene.worktree("one"), scene.worktree("two")
@@ -228,12 +235,22 @@ def test_a_patch_for_other_white_space_does_not_fit_whatever_the_settings(scene:
 
 
 @pytest.mark.parametrize(
-    "target", ["../outside.txt", "/tmp/outside.txt", ".git/hooks/post-checkout", "link/outside.txt", "sub/../../outside.txt"]
+    "target",
+    [
+        "../outside.txt",
+        "/tmp/outside.txt",
+        ".git/hooks/post-checkout",
+        "link/outside.txt",
+        "sub/../../outside.txt",
+    ],
 )
 def test_a_patch_cannot_leave_the_tree(scene: Scene, target: str) -> None:
     (scene.root / "link").symlink_to(scene.beside)
     scene.commit()
-    text = f"diff --git a/{target} b/{target}\nnew file mode 100644\n--- /dev/null\n+++ b/{target}\n@@ -0,0 +1 @@\n+x\n"
+    text = (
+        f"diff --git a/{target} b/{target}\nnew file mode 100644\n--- /dev/null\n+++ b/{target}\n@@"
+        " -0,0 +1 @@\n+x\n"
+    )
 
     with pytest.raises(GitFailed):
         scene.tree.apply(text)
@@ -241,7 +258,13 @@ def test_a_patch_cannot_leave_the_tree(scene: Scene, target: str) -> None:
     assert not (scene.root / ".git" / "hooks" / "post-checkout").exists()
 
 
-@pytest.mark.parametrize("text", ["hello", "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Th"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello",
+        "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Th",
+    ],
+)
 def test_what_is_no_patch_is_refused(scene: Scene, text: str) -> None:
     with pytest.raises(GitFailed):
         scene.tree.apply(text)
@@ -278,5 +301,14 @@ def test_two_histories_without_a_common_commit_have_no_merge_base(scene: Scene) 
 
 
 def _contents(tree: Tree) -> dict[str, bytes | str]:
-    files = (path for path in tree.path.rglob("*") if path.name != ".git" and (path.is_file() or path.is_symlink()))
-    return {str(path.relative_to(tree.path)): str(path.readlink()) if path.is_symlink() else path.read_bytes() for path in files}
+    files = (
+        path
+        for path in tree.path.rglob("*")
+        if path.name != ".git" and (path.is_file() or path.is_symlink())
+    )
+    return {
+        str(path.relative_to(tree.path)): (
+            str(path.readlink()) if path.is_symlink() else path.read_bytes()
+        )
+        for path in files
+    }

@@ -34,7 +34,9 @@ def test_a_deleted_file_comes_back(tree: Tree) -> None:
     assert (tree.path / "src" / "app.py").read_text() == "one\n"
 
 
-@pytest.mark.parametrize("path", ["src", "src/", "./", "", ".git", ".git/", ".git/config", "../", "/tmp/"])
+@pytest.mark.parametrize(
+    "path", ["src", "src/", "./", "", ".git", ".git/", ".git/config", "../", "/tmp/"]
+)
 def test_folders_and_gits_own_are_left_alone(tree: Tree, path: str) -> None:
     tree.discard([path])
     assert (tree.path / ".git" / "config").is_file()
@@ -69,7 +71,18 @@ def test_a_submodule_stays_what_it_is(tree: Tree, tmp_path_factory: pytest.TempP
     other = tmp_path_factory.mktemp("other")
     (other / "a.txt").write_text("a\n")
     make_repository(other, "start")
-    add = ["git", "-C", str(tree.path), "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "vendor"]
+    add = [
+        "git",
+        "-C",
+        str(tree.path),
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        str(other),
+        "vendor",
+    ]
     subprocess.run(add, check=True)
     tree.commit("with a submodule", [], None)
     (tree.path / "left.txt").write_text("left behind")
@@ -85,5 +98,7 @@ def test_more_files_than_fit_on_a_command_line_are_discarded(tree: Tree) -> None
     (tree.path / "left").mkdir()
     for name in names:
         (tree.path / name).touch()
-    tree.discard([*names, *(change.path for change in tree.status() if not change.path.startswith("left/"))])
+    tree.discard(
+        [*names, *(change.path for change in tree.status() if not change.path.startswith("left/"))]
+    )
     assert tree.is_clean()

@@ -1,4 +1,6 @@
-"""How often git is started for what a run does again and again, and that what is not asked is true all the same."""
+"""How often git is started for what a run does again and again, and that what is not asked is true
+all the same.
+"""
 
 from tests.fakes.processes import started_by
 from tests.git.git_scene import Scene
@@ -15,8 +17,12 @@ def test_where_a_tree_stands_is_read_without_a_process_and_is_what_git_says(scen
     for tree in (scene.tree, linked):
         heads = [tree.head()]
         assert gits(started_by(lambda tree=tree, heads=heads: heads.append(tree.head()))) == []
-        commit, ref = scene.git("rev-parse", "HEAD", "--symbolic-full-name", "HEAD", at=tree.path).split("\n")
-        assert {(head.commit, head.branch) for head in heads} == {(commit, ref.removeprefix("refs/heads/"))}
+        commit, ref = scene.git(
+            "rev-parse", "HEAD", "--symbolic-full-name", "HEAD", at=tree.path
+        ).split("\n")
+        assert {(head.commit, head.branch) for head in heads} == {
+            (commit, ref.removeprefix("refs/heads/"))
+        }
 
 
 def test_where_a_tree_stands_is_asked_where_files_do_not_say_it(scene: Scene) -> None:
@@ -43,7 +49,11 @@ def test_a_name_that_the_user_says_later_counts_from_then_on(scene: Scene) -> No
     scene.git("config", "--global", "user.email", "bea@example.org")
     scene.write("new.txt", "newer")
     scene.tree.commit("step", ())
-    assert scene.git("log", "-3", "--format=%an %cn").split("\n") == ["Bea Bea", "forge-bot forge-bot", "forge-bot forge-bot"]
+    assert scene.git("log", "-3", "--format=%an %cn").split("\n") == [
+        "Bea Bea",
+        "forge-bot forge-bot",
+        "forge-bot forge-bot",
+    ]
 
 
 def test_a_file_that_is_there_is_read_by_one_process_and_once(scene: Scene) -> None:

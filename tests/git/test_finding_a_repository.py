@@ -49,7 +49,9 @@ def test_gits_own_folder_is_refused_as_what_it_is(scene: Scene) -> None:
 
 
 @pytest.mark.promise("lesson-23")
-def test_variables_of_a_surrounding_git_call_mislead_nobody(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_a_surrounding_git_call_mislead_nobody(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = scene.beside / "other"
     scene.git("init", "--quiet", str(other))
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
@@ -63,14 +65,18 @@ def test_variables_of_a_surrounding_git_call_mislead_nobody(scene: Scene, monkey
     assert found.read("HEAD", "README.md") == b"# Thing\n"
 
 
-def test_without_git_on_the_machine_the_error_says_so(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_on_the_machine_the_error_says_so(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(scene.beside))
 
     with pytest.raises(GitMissing, match="git could not be started"):
         Repository.find(scene.root)
 
 
-def test_a_git_that_is_too_old_is_named_with_its_version(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_git_that_is_too_old_is_named_with_its_version(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = scene.write("git", "#!/bin/sh\necho git version 2.29.9\n", at=scene.beside)
     old.chmod(0o755)
     monkeypatch.setenv("PATH", str(scene.beside))
@@ -118,7 +124,12 @@ def test_the_default_branch_is_what_origin_says(scene: Scene) -> None:
 
 @pytest.mark.parametrize(
     ("wished", "there", "answer"),
-    [("trunk", "trunk", "trunk"), ("trunk", "main", "main"), ("-bad name", "master", "master"), ("x", "other", None)],
+    [
+        ("trunk", "trunk", "trunk"),
+        ("trunk", "main", "main"),
+        ("-bad name", "master", "master"),
+        ("x", "other", None),
+    ],
 )
 def test_without_origin_the_default_branch_is_the_configured_one_or_a_usual_one(
     scene: Scene, wished: str, there: str, answer: str | None
@@ -135,7 +146,19 @@ def test_branches_are_listed_and_found_by_exact_name(scene: Scene) -> None:
 
     assert repository.branches() == ("feature/42-größe", "main")
     assert repository.branch_exists("feature/42-größe")
-    for name in ("feature", "", "HEAD", "-d", "--all", "main^{commit}", "main~0", "refs/heads/main", "a\0b", "a..b", "@{-1}"):
+    for name in (
+        "feature",
+        "",
+        "HEAD",
+        "-d",
+        "--all",
+        "main^{commit}",
+        "main~0",
+        "refs/heads/main",
+        "a\0b",
+        "a..b",
+        "@{-1}",
+    ):
         assert not repository.branch_exists(name), name
 
 
@@ -182,9 +205,14 @@ def test_only_one_pattern_can_be_excluded_at_a_time(scene: Scene, pattern: str) 
         scene.repository.exclude(pattern)
 
 
-def test_a_repository_of_somebody_else_is_refused_in_gits_words(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repository_of_somebody_else_is_refused_in_gits_words(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # git's own switch for its tests: it then takes every folder for somebody else's.
-    monkeypatch.setenv("PATH", f"{_git_that_sets(scene, 'GIT_TEST_ASSUME_DIFFERENT_OWNER=1')}:{Path('/usr/bin')}:/bin:/usr/local/bin")
+    monkeypatch.setenv(
+        "PATH",
+        f"{_git_that_sets(scene, 'GIT_TEST_ASSUME_DIFFERENT_OWNER=1')}:{Path('/usr/bin')}:/bin:/usr/local/bin",
+    )
 
     with pytest.raises(GitFailed, match="dubious ownership") as refused:
         Repository.find(scene.root)
@@ -193,6 +221,8 @@ def test_a_repository_of_somebody_else_is_refused_in_gits_words(scene: Scene, mo
 
 def _git_that_sets(scene: Scene, assignment: str) -> Path:
     real = scene.git("--exec-path")
-    script = scene.write("bin/git", f'#!/bin/sh\n{assignment} exec {real}/git "$@"\n', at=scene.beside)
+    script = scene.write(
+        "bin/git", f'#!/bin/sh\n{assignment} exec {real}/git "$@"\n', at=scene.beside
+    )
     script.chmod(0o755)
     return script.parent

@@ -16,7 +16,9 @@ from tests.git.git_scene import Scene
 
 @contextmanager
 def committing(tree: Tree, folder: Path) -> Generator[Path]:
-    """A `git commit` that holds its locks until something is written into the pipe; it begins with the editor open."""
+    """A `git commit` that holds its locks until something is written into the pipe; it begins with
+    the editor open.
+    """
     pipe, ready = folder / "pipe", folder / "ready"
     os.mkfifo(pipe)
     os.mkfifo(ready)
@@ -24,7 +26,11 @@ def committing(tree: Tree, folder: Path) -> Generator[Path]:
     editor.write_text(f'#!/bin/sh\necho open > {ready}\ncat {pipe} > "$1"\n')
     editor.chmod(0o755)
     (tree.path / "README.md").write_text("new")
-    with subprocess.Popen(["git", "commit", "--quiet", "--all"], cwd=tree.path, env={**os.environ, "GIT_EDITOR": str(editor)}) as process:
+    with subprocess.Popen(
+        ["git", "commit", "--quiet", "--all"],
+        cwd=tree.path,
+        env={**os.environ, "GIT_EDITOR": str(editor)},
+    ) as process:
         try:
             assert ready.read_text() == "open\n"
             yield pipe

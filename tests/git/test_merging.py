@@ -13,14 +13,24 @@ LINES = b"a\nb\nc\nd\ne\nf\ng\n"
     [
         (LINES, LINES, LINES.replace(b"a", b"A"), LINES.replace(b"a", b"A")),
         (LINES, LINES.replace(b"g", b"G"), LINES, LINES.replace(b"g", b"G")),
-        (LINES, LINES.replace(b"g", b"G"), LINES.replace(b"a", b"A"), LINES.replace(b"g", b"G").replace(b"a", b"A")),
+        (
+            LINES,
+            LINES.replace(b"g", b"G"),
+            LINES.replace(b"a", b"A"),
+            LINES.replace(b"g", b"G").replace(b"a", b"A"),
+        ),
         (LINES, LINES.replace(b"a", b"A"), LINES.replace(b"a", b"A"), LINES.replace(b"a", b"A")),
         (None, None, b"new\n", b"new\n"),
         (None, b"same\n", b"same\n", b"same\n"),
         (LINES, LINES, None, None),
         (LINES, None, LINES, None),
         (LINES, None, None, None),
-        (b"a\r\nb\r\nc\r\nd\r\ne\r\n", b"A\r\nb\r\nc\r\nd\r\ne\r\n", b"a\r\nb\r\nc\r\nd\r\nE\r\n", b"A\r\nb\r\nc\r\nd\r\nE\r\n"),
+        (
+            b"a\r\nb\r\nc\r\nd\r\ne\r\n",
+            b"A\r\nb\r\nc\r\nd\r\ne\r\n",
+            b"a\r\nb\r\nc\r\nd\r\nE\r\n",
+            b"A\r\nb\r\nc\r\nd\r\nE\r\n",
+        ),
     ],
 )
 def test_changes_that_do_not_touch_are_both_kept(

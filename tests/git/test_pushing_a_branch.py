@@ -43,8 +43,13 @@ def test_of_a_branch_that_has_moved_on_only_the_named_commit_goes_out(scene: Sce
 
 
 @pytest.mark.promise("design-only-adds", "lesson-14")
-@pytest.mark.parametrize("setting", ["push.default=nothing", "remote.origin.mirror=true", "remote.origin.push=+refs/*:refs/*"])
-def test_work_of_others_on_the_branch_is_never_overwritten_whatever_the_settings(scene: Scene, setting: str) -> None:
+@pytest.mark.parametrize(
+    "setting",
+    ["push.default=nothing", "remote.origin.mirror=true", "remote.origin.push=+refs/*:refs/*"],
+)
+def test_work_of_others_on_the_branch_is_never_overwritten_whatever_the_settings(
+    scene: Scene, setting: str
+) -> None:
     remote, tree = scene.remote(), scene.worktree("work")
     tree.push()
     theirs = _pushed_by_somebody_else(scene, "work")
@@ -79,21 +84,31 @@ def test_nothing_but_the_branch_is_pushed(scene: Scene) -> None:
     scene.git("branch", "private")
     scene.git("tag", "--annotate", "--message", "x", "v1")
     scene.git("config", "remote.origin.mirror", "true")
-    scene.config("push.followTags=true", "push.gpgSign=true", "push.recurseSubmodules=only", "push.pushOption=x")
+    scene.config(
+        "push.followTags=true",
+        "push.gpgSign=true",
+        "push.recurseSubmodules=only",
+        "push.pushOption=x",
+    )
 
     with pytest.raises(GitFailed, match="push options"):
         tree.push()
     scene.git("config", "--global", "--unset", "push.pushOption")
     tree.push()
 
-    assert scene.git("for-each-ref", "--format=%(refname)", at=remote).split() == ["refs/heads/main", "refs/heads/work"]
+    assert scene.git("for-each-ref", "--format=%(refname)", at=remote).split() == [
+        "refs/heads/main",
+        "refs/heads/work",
+    ]
 
 
 def test_a_submodule_that_nobody_pushed_does_not_hold_the_branch_back(scene: Scene) -> None:
     library, remote = scene.beside / "library", scene.remote()
     scene.git("init", "--quiet", str(library))
     scene.commit({"lib.py": "1"}, at=library)
-    scene.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    scene.git(
+        "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib"
+    )
     scene.commit({"lib.py": "2"}, at=scene.root / "lib")
     made = scene.commit()
     scene.config("push.recurseSubmodules=check")
@@ -105,7 +120,9 @@ def test_a_submodule_that_nobody_pushed_does_not_hold_the_branch_back(scene: Sce
 
 def test_a_remote_that_refuses_by_its_own_rules_is_quoted(scene: Scene) -> None:
     remote, tree = scene.remote(), scene.worktree("work")
-    scene.write("hooks/pre-receive", "#!/bin/sh\necho 'no pushes on Fridays' >&2\nexit 1\n", at=remote).chmod(0o755)
+    scene.write(
+        "hooks/pre-receive", "#!/bin/sh\necho 'no pushes on Fridays' >&2\nexit 1\n", at=remote
+    ).chmod(0o755)
 
     with pytest.raises(GitFailed, match="no pushes on Fridays") as refused:
         tree.push()
@@ -133,7 +150,9 @@ def test_a_remote_address_that_is_a_command_is_not_run(scene: Scene) -> None:
 def test_an_unreachable_remote_is_named_without_its_password(scene: Scene) -> None:
     scene.git("remote", "add", "origin", "http://ann:geheim@127.0.0.1:1/x.git")
 
-    with pytest.raises(GitFailed, match=r"unable to access 'http://127\.0\.0\.1:1/x\.git") as refused:
+    with pytest.raises(
+        GitFailed, match=r"unable to access 'http://127\.0\.0\.1:1/x\.git"
+    ) as refused:
         scene.tree.push()
     assert "geheim" not in str(refused.value)
 

@@ -28,7 +28,9 @@ def test_a_file_with_an_odd_name_is_read_by_it(odd: Scene, name: str) -> None:
 
 def test_a_name_that_is_not_utf8_is_listed_and_read(scene: Scene) -> None:
     blob = scene.git("hash-object", "-w", "--stdin", stdin=b"x")
-    scene.git("update-index", "-z", "--index-info", stdin=b"100644 " + blob.encode() + b"\tcaf\xe9\0")
+    scene.git(
+        "update-index", "-z", "--index-info", stdin=b"100644 " + blob.encode() + b"\tcaf\xe9\0"
+    )
     scene.git("commit", "--quiet", "--message", "odd")
 
     (name,) = (name for name in scene.repository.list_files("HEAD") if name.startswith("caf"))
@@ -53,7 +55,20 @@ def test_bytes_come_as_they_were_committed(scene: Scene) -> None:
     assert scene.repository.read("HEAD", "data.bin") == data
 
 
-@pytest.mark.parametrize("path", ["no.txt", "src", "", ".", "/README.md", "../repo/README.md", "src/../README.md", "a\0b", "README.md/x"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "no.txt",
+        "src",
+        "",
+        ".",
+        "/README.md",
+        "../repo/README.md",
+        "src/../README.md",
+        "a\0b",
+        "README.md/x",
+    ],
+)
 def test_what_is_no_file_of_the_commit_reads_as_none(scene: Scene, path: str) -> None:
     assert scene.repository.read("HEAD", path) is None
 
@@ -97,8 +112,20 @@ def test_two_files_have_the_same_blob_id_only_if_they_are_the_same(a: bytes, b: 
 
 
 def test_many_files_are_read_as_one_by_one(odd: Scene) -> None:
-    asked = [*ODD_NAMES, "README.md", "./src/app.py", "src", "", "no.txt", "/README.md", "src/../README.md", "a\0b"]
-    one_by_one = {name: raw for name in asked if (raw := odd.repository.read("main", name)) is not None}
+    asked = [
+        *ODD_NAMES,
+        "README.md",
+        "./src/app.py",
+        "src",
+        "",
+        "no.txt",
+        "/README.md",
+        "src/../README.md",
+        "a\0b",
+    ]
+    one_by_one = {
+        name: raw for name in asked if (raw := odd.repository.read("main", name)) is not None
+    }
     assert odd.repository.read_many("main", asked) == one_by_one
     assert set(one_by_one) == {*ODD_NAMES, "README.md", "./src/app.py"}
 
@@ -106,7 +133,9 @@ def test_many_files_are_read_as_one_by_one(odd: Scene) -> None:
 def test_more_files_than_fit_on_a_command_line_are_read(scene: Scene) -> None:
     names = {f"many/{number:04}/{'x' * 200}.txt": str(number) for number in range(1_200)}
     commit = scene.commit(names)
-    assert scene.repository.read_many(commit, [*names, "no.txt"]) == {name: text.encode() for name, text in names.items()}
+    assert scene.repository.read_many(commit, [*names, "no.txt"]) == {
+        name: text.encode() for name, text in names.items()
+    }
 
 
 def test_an_object_that_is_gone_is_an_error_that_says_so(scene: Scene) -> None:
@@ -117,7 +146,9 @@ def test_an_object_that_is_gone_is_an_error_that_says_so(scene: Scene) -> None:
 
 
 def test_folders_are_listed_with_an_id_that_changes_with_their_contents(scene: Scene) -> None:
-    before = scene.commit({"runs/a/x": "1", "runs/b/deep/x": "1", "runs/c/x": "1", "runs/file": "", "runners/d/x": ""})
+    before = scene.commit(
+        {"runs/a/x": "1", "runs/b/deep/x": "1", "runs/c/x": "1", "runs/file": "", "runners/d/x": ""}
+    )
     after = scene.commit({"runs/b/deep/x": "2"})
 
     old, new = (scene.repository.list_folders(commit, "runs") for commit in (before, after))
@@ -125,7 +156,11 @@ def test_folders_are_listed_with_an_id_that_changes_with_their_contents(scene: S
     assert old["a"] == old["c"] == new["a"]
     assert old["b"] != new["b"]
     assert scene.repository.read_many(new["b"], ["deep/x"]) == {"deep/x": b"2"}
-    assert scene.repository.list_folders(before, "nothing") == scene.repository.list_folders(before, "..") == {}
+    assert (
+        scene.repository.list_folders(before, "nothing")
+        == scene.repository.list_folders(before, "..")
+        == {}
+    )
 
 
 def test_a_branch_that_moves_is_read_anew_every_time(scene: Scene) -> None:

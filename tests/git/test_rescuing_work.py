@@ -67,7 +67,9 @@ def test_what_stood_only_in_the_index_is_saved_beside_the_files(scene: Scene) ->
     assert scene.repository.read(f"{REF}^2", "README.md") == b"staged"
 
 
-def test_a_file_taken_out_of_the_index_and_ignored_is_saved_before_the_reset_writes_over_it(scene: Scene) -> None:
+def test_a_file_taken_out_of_the_index_and_ignored_is_saved_before_the_reset_writes_over_it(
+    scene: Scene,
+) -> None:
     scene.commit({".gitignore": "*.env\n"})
     scene.write("a.env", "old")
     scene.git("add", "--force", "a.env")
@@ -92,7 +94,9 @@ def test_an_ignored_file_that_was_staged_is_saved_as_it_lies_there(scene: Scene)
 
 
 @pytest.mark.parametrize("committed", [False, True])
-def test_what_only_an_uncommitted_ignore_rule_hides_is_saved_before_it_is_removed(scene: Scene, committed: bool) -> None:
+def test_what_only_an_uncommitted_ignore_rule_hides_is_saved_before_it_is_removed(
+    scene: Scene, committed: bool
+) -> None:
     if committed:
         scene.commit({".gitignore": "*.old\n"})
     scene.write(".gitignore", "*.env\n")
@@ -109,7 +113,8 @@ def test_what_only_an_uncommitted_ignore_rule_hides_is_saved_before_it_is_remove
 
 
 def test_a_change_of_the_same_size_in_the_tick_of_the_index_is_saved(scene: Scene) -> None:
-    # Git tells such a change only by the time of the index file: an entry not older than that is compared by content.
+    # Git tells such a change only by the time of the index file: an entry not older than that is
+    # compared by content.
     scene.config("core.trustCtime=false")
     file, index = scene.root / "README.md", scene.root / ".git" / "index"
     long_ago = (1_600_000_000, 1_600_000_000)
@@ -147,7 +152,9 @@ def test_a_second_rescue_does_not_lose_the_first(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../heads/main", "a..b", "x.lock", "/", "a\0b"])
-def test_a_name_that_can_be_no_ref_is_refused_and_nothing_is_removed(scene: Scene, name: str) -> None:
+def test_a_name_that_can_be_no_ref_is_refused_and_nothing_is_removed(
+    scene: Scene, name: str
+) -> None:
     scene.write("new.txt", "new")
 
     with pytest.raises(BadOption):
@@ -213,7 +220,9 @@ def test_submodules_and_nested_repositories_keep_what_is_in_them(scene: Scene) -
     library = scene.beside / "library"
     scene.git("init", "--quiet", str(library))
     scene.commit({"lib.py": "1"}, at=library)
-    scene.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    scene.git(
+        "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib"
+    )
     scene.commit()
     scene.config("submodule.recurse=true")
     scene.git("clone", "--quiet", str(library), "nested")
@@ -228,9 +237,12 @@ def test_submodules_and_nested_repositories_keep_what_is_in_them(scene: Scene) -
     assert (scene.root / "README.md").read_text() == "# Thing\n"
 
 
-# The filter that git runs waits for a pipe, which says when git is in the middle: of saving (clean) or of the reset (smudge).
+# The filter that git runs waits for a pipe, which says when git is in the middle: of saving (clean)
+# or of the reset (smudge).
 @pytest.mark.parametrize(("moment", "is_saved"), [("clean", False), ("smudge", True)])
-def test_killed_midway_the_work_is_in_the_tree_or_under_the_ref(scene: Scene, moment: str, is_saved: bool) -> None:
+def test_killed_midway_the_work_is_in_the_tree_or_under_the_ref(
+    scene: Scene, moment: str, is_saved: bool
+) -> None:
     scene.commit({".gitattributes": "*.py filter=wait\n"})
     scene.write("src/app.py", "changed")
     scene.write("new.txt", "new")
@@ -252,7 +264,10 @@ def test_killed_midway_the_work_is_in_the_tree_or_under_the_ref(scene: Scene, mo
         assert (scene.root / "new.txt").read_text() == "new"
 
 
-_PROGRAM = "import sys, pathlib; from forge_bot.git import Tree; Tree(pathlib.Path(sys.argv[1])).rescue('run-1')"
+_PROGRAM = (
+    "import sys, pathlib; from forge_bot.git import Tree;"
+    " Tree(pathlib.Path(sys.argv[1])).rescue('run-1')"
+)
 
 
 def _killed_at(pipe: Path, command: Sequence[str]) -> None:
@@ -260,7 +275,9 @@ def _killed_at(pipe: Path, command: Sequence[str]) -> None:
     with pipe.open("w"):
         process.send_signal(signal.SIGKILL)
         process.wait()
-        children = subprocess.run(["pgrep", "--full", str(pipe)], capture_output=True, text=True, check=False).stdout.split()
+        children = subprocess.run(
+            ["pgrep", "--full", str(pipe)], capture_output=True, text=True, check=False
+        ).stdout.split()
         groups = {os.getpgid(int(pid)) for pid in children}
         assert len(groups) == 1
         assert os.getpgrp() not in groups

@@ -25,7 +25,9 @@ WEIRD = (
 
 
 @pytest.mark.parametrize("settings", [(), WEIRD], ids=["plain", "weird"])
-def test_each_kind_of_change_is_named_whatever_the_settings(scene: Scene, settings: tuple[str, ...]) -> None:
+def test_each_kind_of_change_is_named_whatever_the_settings(
+    scene: Scene, settings: tuple[str, ...]
+) -> None:
     scene.commit({".gitignore": "*.log\n", "a": "a" * 99, "b": "b" * 99, "c": "c"})
     scene.config(*settings)
     scene.git("mv", "a", "moved")
@@ -70,7 +72,9 @@ def test_of_a_submodule_only_another_commit_is_a_change(scene: Scene) -> None:
     library = scene.beside / "library"
     scene.git("init", "--quiet", str(library))
     scene.commit({"lib.py": "1"}, at=library)
-    scene.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    scene.git(
+        "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib"
+    )
     scene.commit()
 
     scene.write("lib/lib.py", "uncommitted there")

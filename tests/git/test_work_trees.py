@@ -65,8 +65,12 @@ def test_a_branch_that_is_nowhere_is_an_error_and_leaves_no_folder(scene: Scene)
     assert not (scene.beside / "w").exists()
 
 
-@pytest.mark.parametrize("name", ["--detach", "-b", "HEAD", "", "a b", "a..b", "x.lock", "@{-1}", "a\nb", "a\0b"])
-def test_a_name_that_git_does_not_take_is_refused_before_anything_happens(scene: Scene, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["--detach", "-b", "HEAD", "", "a b", "a..b", "x.lock", "@{-1}", "a\nb", "a\0b"]
+)
+def test_a_name_that_git_does_not_take_is_refused_before_anything_happens(
+    scene: Scene, name: str
+) -> None:
     with pytest.raises(BadOption, match="cannot be the name of a branch"):
         scene.repository.add_worktree(scene.beside / "w", name, "main")
     assert not (scene.beside / "w").exists()
@@ -164,7 +168,9 @@ def test_a_half_made_work_tree_of_a_killed_git_is_made_anew(scene: Scene) -> Non
 
 
 def _killed_while_making(scene: Scene, path: Path) -> None:
-    """A `git worktree add` killed in the middle of its checkout: a filter that waits for a pipe says when that is."""
+    """A `git worktree add` killed in the middle of its checkout: a filter that waits for a pipe
+    says when that is.
+    """
     pipe = scene.beside / "pipe"
     os.mkfifo(pipe)
     scene.commit({".gitattributes": "*.py filter=wait\n"})
@@ -177,7 +183,9 @@ def _killed_while_making(scene: Scene, path: Path) -> None:
     scene.git("config", "--global", "--unset", "filter.wait.smudge")
 
 
-def test_a_tree_apart_stands_at_a_commit_on_no_branch_and_leaves_nothing_behind(scene: Scene) -> None:
+def test_a_tree_apart_stands_at_a_commit_on_no_branch_and_leaves_nothing_behind(
+    scene: Scene,
+) -> None:
     base = scene.git("rev-parse", "HEAD")
     scene.commit({"later.txt": "later"})
     place = scene.beside / "apart" / "1"

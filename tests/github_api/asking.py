@@ -11,7 +11,8 @@ import pytest
 from tests.fakes.github import FakeGitHub
 
 GRAPHQL_READY = (
-    "mutation($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input: $input) { pullRequest { isDraft } } }"
+    "mutation($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input:"
+    " $input) { pullRequest { isDraft } } }"
 )
 
 
@@ -44,15 +45,30 @@ class Asking:
 
     def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> Said:
         """Ask; a path that begins with + is in the repository."""
-        connection = http.client.HTTPConnection(urlsplit(self.at if isinstance(self.at, str) else self.at.url).netloc, timeout=10)
+        connection = http.client.HTTPConnection(
+            urlsplit(self.at if isinstance(self.at, str) else self.at.url).netloc, timeout=10
+        )
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token:
             given["Authorization"] = f"Bearer {self.token}"
         try:
-            connection.request(method, path.replace("+", self.repo, 1), json.dumps(body) if body is not None else None, given)
+            connection.request(
+                method,
+                path.replace("+", self.repo, 1),
+                json.dumps(body) if body is not None else None,
+                given,
+            )
             answer = connection.getresponse()
             data = answer.read()
-            shown = json.loads(data) if data and "json" in answer.headers.get("Content-Type", "") else data
-            return Said(answer.status, shown, {name.lower(): value for name, value in answer.headers.items()})
+            shown = (
+                json.loads(data)
+                if data and "json" in answer.headers.get("Content-Type", "")
+                else data
+            )
+            return Said(
+                answer.status,
+                shown,
+                {name.lower(): value for name, value in answer.headers.items()},
+            )
         finally:
             connection.close()

@@ -1,4 +1,6 @@
-"""What the bot says and reads on GitHub, over real HTTP, with every exchange held against GitHub's description."""
+"""What the bot says and reads on GitHub, over real HTTP, with every exchange held against GitHub's
+description.
+"""
 
 from collections.abc import Iterator
 
@@ -22,28 +24,43 @@ def issue(github: FakeGitHub, repo: Repository) -> Issue:
 
 @pytest.fixture
 def bot(github: FakeGitHub, repo: Repository) -> Iterator[GitHub]:
-    with PyGitHub("acme/widget", github.actions_token(repo, issues="write"), github.url, wait=never) as found:
+    with PyGitHub(
+        "acme/widget", github.actions_token(repo, issues="write"), github.url, wait=never
+    ) as found:
         yield found
 
 
 def test_an_issue_is_read_with_who_wrote_it(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:
     issue.user = github.user("dependabot[bot]")
     found = bot.issue(1)
-    assert (found.title, found.labels, found.locked, found.is_pull_request) == ("Fix the login", ("forge",), False, False)
+    assert (found.title, found.labels, found.locked, found.is_pull_request) == (
+        "Fix the login",
+        ("forge",),
+        False,
+        False,
+    )
     assert (found.author.login, found.author.kind) == ("dependabot[bot]", PersonKind.BOT)
 
 
-def test_comments_come_in_the_order_of_their_ids_and_none_twice(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:
+def test_comments_come_in_the_order_of_their_ids_and_none_twice(
+    github: FakeGitHub, bot: GitHub, issue: Issue
+) -> None:
     for number in range(230):
         github.comment(issue, f"{number}")
     every = bot.comments(1)
     assert [comment.body for comment in every] == [f"{number}" for number in range(230)]
     assert len(github.exchanges) == 3, "a hundred at a time"
-    assert [comment.body for comment in bot.comments(1, since_id=every[226].id)] == ["227", "228", "229"]
+    assert [comment.body for comment in bot.comments(1, since_id=every[226].id)] == [
+        "227",
+        "228",
+        "229",
+    ]
     assert bot.comments(1, since_id=every[-1].id) == ()
 
 
-def test_a_comment_that_was_edited_says_so_and_one_of_nobody_is_a_ghosts(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:
+def test_a_comment_that_was_edited_says_so_and_one_of_nobody_is_a_ghosts(
+    github: FakeGitHub, bot: GitHub, issue: Issue
+) -> None:
     github.comment(issue, "as sent")
     github.comment(issue, "of nobody", by="")
     edited = github.comment(issue, "/forge approve")
@@ -95,10 +112,15 @@ def test_a_comment_is_said_and_changed(github: FakeGitHub, bot: GitHub, issue: I
     number = bot.comment(1, "On it.").id
     bot.edit_comment(number, "Done. ünï 🙂")
     assert [(comment.id, comment.body) for comment in issue.comments] == [(number, "Done. ünï 🙂")]
-    assert github.asked() == ["POST /repos/acme/widget/issues/1/comments", f"PATCH /repos/acme/widget/issues/comments/{number}"]
+    assert github.asked() == [
+        "POST /repos/acme/widget/issues/1/comments",
+        f"PATCH /repos/acme/widget/issues/comments/{number}",
+    ]
 
 
-def test_a_text_that_is_too_long_is_never_sent(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:
+def test_a_text_that_is_too_long_is_never_sent(
+    github: FakeGitHub, bot: GitHub, issue: Issue
+) -> None:
     with pytest.raises(TextTooLong, match="65,537 characters; GitHub takes 65,536"):
         bot.comment(1, "x" * 65_537)
     with pytest.raises(TextTooLong):
@@ -107,7 +129,9 @@ def test_a_text_that_is_too_long_is_never_sent(github: FakeGitHub, bot: GitHub, 
     bot.comment(1, "x" * 65_536)
 
 
-def test_a_second_reaction_of_the_same_kind_changes_nothing(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:
+def test_a_second_reaction_of_the_same_kind_changes_nothing(
+    github: FakeGitHub, bot: GitHub, issue: Issue
+) -> None:
     comment = github.comment(issue, "/forge")
     for _ in range(2):
         bot.react(1, Reaction.EYES)
@@ -115,7 +139,9 @@ def test_a_second_reaction_of_the_same_kind_changes_nothing(github: FakeGitHub, 
     assert [each.content for each in (*issue.reactions, *comment.reactions)] == ["eyes", "+1"]
 
 
-def test_labels_are_put_on_and_taken_off_by_any_name(bot: GitHub, repo: Repository, issue: Issue) -> None:
+def test_labels_are_put_on_and_taken_off_by_any_name(
+    bot: GitHub, repo: Repository, issue: Issue
+) -> None:
     bot.label(1, ["forge:in work/ünï #1"])
     assert [label.name for label in issue.labels] == ["forge", "forge:in work/ünï #1"]
     assert bot.unlabel(1, "forge:in work/ünï #1") is True
@@ -126,14 +152,21 @@ def test_labels_are_put_on_and_taken_off_by_any_name(bot: GitHub, repo: Reposito
 def test_a_label_that_exists_is_left_as_it_is(bot: GitHub, repo: Repository) -> None:
     assert bot.create_label("forge:S", "0e8a16", "small") is True
     assert bot.create_label("Forge:s", "ffffff", "other") is False
-    assert [(label.name, label.color, label.description) for label in repo.labels] == [("forge:S", "0e8a16", "small")]
+    assert [(label.name, label.color, label.description) for label in repo.labels] == [
+        ("forge:S", "0e8a16", "small")
+    ]
 
 
-def test_a_role_has_the_name_that_counts_and_the_floor_it_stands_on(github: FakeGitHub, bot: GitHub, repo: Repository) -> None:
+def test_a_role_has_the_name_that_counts_and_the_floor_it_stands_on(
+    github: FakeGitHub, bot: GitHub, repo: Repository
+) -> None:
     github.member(repo, "maint", Role.MAINTAIN)
     github.member(repo, "lead", Role.WRITE, custom="release-lead")
     github.user("stranger")
-    told = {login: bot.role(login) for login in ("maint", "lead", "stranger", "unheard-of", "acme", "a/b?c")}
+    told = {
+        login: bot.role(login)
+        for login in ("maint", "lead", "stranger", "unheard-of", "acme", "a/b?c")
+    }
     assert {login: (role.role_name, role.permission) for login, role in told.items()} == {
         "maint": ("maintain", Permission.WRITE),
         "lead": ("release-lead", Permission.WRITE),
@@ -146,9 +179,15 @@ def test_a_role_has_the_name_that_counts_and_the_floor_it_stands_on(github: Fake
 
 def test_a_locked_conversation_is_told(github: FakeGitHub, issue: Issue) -> None:
     issue.locked = True
-    with PyGitHub("acme/widget", github.token("stranger"), github.url) as stranger, pytest.raises(ConversationLocked) as told:
+    with (
+        PyGitHub("acme/widget", github.token("stranger"), github.url) as stranger,
+        pytest.raises(ConversationLocked) as told,
+    ):
         stranger.comment(1, "hello")
-    assert told.value.message == "the comment on acme/widget#1 could not be written: the conversation is locked."
+    assert (
+        told.value.message
+        == "the comment on acme/widget#1 could not be written: the conversation is locked."
+    )
     assert "Unlock" in told.value.advice
 
 
@@ -160,7 +199,9 @@ def test_what_was_deleted_is_told(bot: GitHub, issue: Issue) -> None:
         bot.edit_comment(7, "hello")
 
 
-def test_in_a_renamed_repository_a_comment_arrives_and_the_new_name_is_kept(github: FakeGitHub, repo: Repository, issue: Issue) -> None:
+def test_in_a_renamed_repository_a_comment_arrives_and_the_new_name_is_kept(
+    github: FakeGitHub, repo: Repository, issue: Issue
+) -> None:
     token = github.actions_token(repo, issues="write")
     github.rename(repo, "gadget")
     with PyGitHub("acme/widget", token, github.url) as bot:
@@ -186,7 +227,9 @@ def test_an_issue_that_went_to_another_repository_is_neither_read_nor_written(
     assert [comment.body for comment in there.comments] == ["/forge approve"]
 
 
-def test_the_comments_of_a_renamed_repository_are_read(github: FakeGitHub, bot: GitHub, repo: Repository, issue: Issue) -> None:
+def test_the_comments_of_a_renamed_repository_are_read(
+    github: FakeGitHub, bot: GitHub, repo: Repository, issue: Issue
+) -> None:
     github.comment(issue, "hello")
     github.rename(repo, "gadget")
     assert [comment.body for comment in bot.comments(1)] == ["hello"]

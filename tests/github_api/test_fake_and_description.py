@@ -25,7 +25,11 @@ def without(answer: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_the_description_holds_just_what_the_fake_answers() -> None:
-    described = {(method.upper(), path) for path, methods in description().whole["paths"].items() for method in methods}
+    described = {
+        (method.upper(), path)
+        for path, methods in description().whole["paths"].items()
+        for method in methods
+    }
     assert described == {(route.method, route.template) for route in ROUTES}
     assert set(description().whole["x-webhooks"]) == set(EVENTS)
     assert description().whole["info"]["title"] == "reduced from @octokit/openapi@23.0.2"
@@ -37,12 +41,27 @@ def test_an_answer_that_does_not_fit_is_found(github: FakeGitHub) -> None:
     Asking(github)("GET", "+/issues/1")
     exchange = github.exchanges[-1]
     assert complaints(exchange) == []
-    assert any("labels_url" in found for found in complaints(exchange, answer=without(exchange.answer, "labels_url")))
-    assert any("number" in found for found in complaints(exchange, answer={**exchange.answer, "number": "1"}))
-    assert any("html_url" in found for found in complaints(exchange, answer={**exchange.answer, "html_url": "no address"}))
-    assert any("created_at" in found for found in complaints(exchange, answer={**exchange.answer, "created_at": "yesterday"}))
+    assert any(
+        "labels_url" in found
+        for found in complaints(exchange, answer=without(exchange.answer, "labels_url"))
+    )
+    assert any(
+        "number" in found
+        for found in complaints(exchange, answer={**exchange.answer, "number": "1"})
+    )
+    assert any(
+        "html_url" in found
+        for found in complaints(exchange, answer={**exchange.answer, "html_url": "no address"})
+    )
+    assert any(
+        "created_at" in found
+        for found in complaints(exchange, answer={**exchange.answer, "created_at": "yesterday"})
+    )
     assert complaints(exchange, status=202) == [
-        "GET /repos/{owner}/{repo}/issues/{issue_number}: 202 is not among ['200', '301', '304', '404', '410']"
+        (
+            "GET /repos/{owner}/{repo}/issues/{issue_number}: 202 is not among ['200', '301',"
+            " '304', '404', '410']"
+        )
     ]
 
 
@@ -50,7 +69,10 @@ def test_null_is_taken_where_github_says_so_and_nowhere_else(github: FakeGitHub)
     github.issue(github.repository(), body=None, by="")
     assert Asking(github)("GET", "+/issues/1").body["user"] is None
     exchange = github.exchanges[-1]
-    assert any("title" in found for found in complaints(exchange, answer={**exchange.answer, "title": None}))
+    assert any(
+        "title" in found
+        for found in complaints(exchange, answer={**exchange.answer, "title": None})
+    )
 
 
 def test_a_request_that_does_not_fit_is_found_where_github_took_it(github: FakeGitHub) -> None:
@@ -63,19 +85,33 @@ def test_a_request_that_does_not_fit_is_found_where_github_took_it(github: FakeG
     assert any("request" in found for found in complaints(exchange, body={"body": 5}))
     assert any("request" in found for found in complaints(exchange, body=None))
     assert any("'sinse'" in found for found in complaints(exchange, query={"sinse": "x"}))
-    assert complaints(exchange, status=422, answer={"message": "Validation Failed", "documentation_url": "x"}, body={"body": 5}) == []
+    assert (
+        complaints(
+            exchange,
+            status=422,
+            answer={"message": "Validation Failed", "documentation_url": "x"},
+            body={"body": 5},
+        )
+        == []
+    )
 
 
-def test_an_operation_that_the_fake_lacks_fails_the_test_that_asks_for_it(github: FakeGitHub) -> None:
+def test_an_operation_that_the_fake_lacks_fails_the_test_that_asks_for_it(
+    github: FakeGitHub,
+) -> None:
     github.repository()
     assert Asking(github)("GET", "+/stargazers").status == 404
     assert github.findings == ["GET /repos/acme/widget/stargazers: the fake has no such operation"]
     github.findings.clear()
 
 
-def test_a_graphql_document_with_a_field_that_github_lacks_fails_the_test(github: FakeGitHub) -> None:
+def test_a_graphql_document_with_a_field_that_github_lacks_fails_the_test(
+    github: FakeGitHub,
+) -> None:
     ask = Asking(github, github.token("ann"))
-    assert ask("POST", "/graphql", {"query": "{ viewer { login } }"}).body == {"data": {"viewer": {"login": "ann"}}}
+    assert ask("POST", "/graphql", {"query": "{ viewer { login } }"}).body == {
+        "data": {"viewer": {"login": "ann"}}
+    }
     assert github.findings == []
     ask("POST", "/graphql", {"query": "{ viewer { logine } }"})
     assert "Cannot query field 'logine'" in github.findings.pop()
@@ -98,12 +134,21 @@ def test_a_payload_fits_the_description_of_its_webhook(github: FakeGitHub, event
     repo = github.repository(files={"a": "1", ".github/workflows/ci.yml": "name: CI\non: push\n"})
     head = github.commit(repo, "feature/x", {"a": "2"})
     issue = github.issue(repo, labels=["forge"])
-    everything: dict[str, Any] = {"issue": issue, "comment": github.comment(issue, "/forge"), "pull": github.pull(repo, "feature/x")}
+    everything: dict[str, Any] = {
+        "issue": issue,
+        "comment": github.comment(issue, "/forge"),
+        "pull": github.pull(repo, "feature/x"),
+    }
     github.label(repo, "forge")
-    name = next((name for name in PARTS if event.startswith(name.replace("_", "-") + "-")), "workflow_dispatch")
+    name = next(
+        (name for name in PARTS if event.startswith(name.replace("_", "-") + "-")),
+        "workflow_dispatch",
+    )
     everything["check"] = github.check(repo, head, "test", "failure", log="boom")
     action = event.removeprefix(name.replace("_", "-")).removeprefix("-").replace("-", "_")
-    parts = {part: everything[part] for part in PARTS.get(name, ())} or {"workflow": ".github/workflows/ci.yml"}
+    parts = {part: everything[part] for part in PARTS.get(name, ())} or {
+        "workflow": ".github/workflows/ci.yml"
+    }
     parts |= {"label": "forge"} if action in {"labeled", "unlabeled"} else {}
     parts |= {"before": head} if action == "synchronize" else {}
     payload = github.payload(f"{name}.{action}".rstrip("."), repo, "maint", **parts)
@@ -121,7 +166,9 @@ def test_the_payload_of_a_label_names_the_new_one_and_all_of_them(github: FakeGi
     assert [label["name"] for label in payload["issue"]["labels"]] == ["bug", "forge"]
 
 
-def test_a_comment_on_a_pull_request_says_so_and_one_of_nobody_has_no_user(github: FakeGitHub) -> None:
+def test_a_comment_on_a_pull_request_says_so_and_one_of_nobody_has_no_user(
+    github: FakeGitHub,
+) -> None:
     repo = github.repository()
     github.commit(repo, "feature/x", {"a": "2"})
     comment = github.comment(github.pull(repo, "feature/x"), "/forge", by="")

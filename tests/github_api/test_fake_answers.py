@@ -15,7 +15,10 @@ def test_links_to_further_pages_name_the_repository_by_its_number(github: FakeGi
         github.comment(issue, f"{number}")
     ask = Asking(github)
     first = ask("GET", "+/issues/1/comments?per_page=2")
-    assert f'<{github.url}/repositories/{repo.id}/issues/1/comments?per_page=2&page=2>; rel="next"' in first.headers["link"]
+    assert (
+        f'<{github.url}/repositories/{repo.id}/issues/1/comments?per_page=2&page=2>; rel="next"'
+        in first.headers["link"]
+    )
     address = first.headers["link"].partition(">")[0].removeprefix(f"<{github.url}")
     second = ask("GET", address)
     assert [comment["body"] for comment in first.body + second.body] == ["0", "1", "2", "3"]
@@ -45,12 +48,17 @@ def test_a_limit_is_counted_down_and_then_holds(github: FakeGitHub) -> None:
     assert ask("GET", "/rate_limit").body["rate"]["remaining"] == 0
 
 
-def test_a_renamed_repository_is_found_by_reading_and_redirects_what_writes(github: FakeGitHub) -> None:
+def test_a_renamed_repository_is_found_by_reading_and_redirects_what_writes(
+    github: FakeGitHub,
+) -> None:
     repo = github.repository()
     github.issue(repo)
     assert Asking(github, github.token("acme"))("PATCH", "+", {"name": "gadget"}).status == 200
     ask = Asking(github, github.token("ann"))
-    assert (ask("GET", "+/issues/1").status, ask("POST", "+/issues/1/comments", {"body": "x"}).status) == (301, 307)
+    assert (
+        ask("GET", "+/issues/1").status,
+        ask("POST", "+/issues/1/comments", {"body": "x"}).status,
+    ) == (301, 307)
     address = ask("GET", "+/issues/1").headers["location"].removeprefix(github.url)
     assert address == f"/repositories/{repo.id}/issues/1"
     assert ask("GET", address).body["url"] == f"{github.url}/repos/acme/gadget/issues/1"
@@ -63,10 +71,18 @@ def test_a_transferred_issue_leads_on_and_a_deleted_one_is_gone(github: FakeGitH
     moved = github.transfer(repo, issue, other)
     gone.deleted = True
     ask = Asking(github, github.token("ann"))
-    assert ask("GET", "+/issues/1").headers["location"] == f"{github.url}/repositories/{other.id}/issues/{moved.number}"
+    assert (
+        ask("GET", "+/issues/1").headers["location"]
+        == f"{github.url}/repositories/{other.id}/issues/{moved.number}"
+    )
     assert ask("POST", "+/issues/1/comments", {"body": "x"}).status == 307
-    assert ask("GET", f"/repos/acme/other/issues/{moved.number}/comments").body[0]["body"] == "words"
-    assert (ask("GET", "+/issues/2").status, ask("GET", "+/issues/2").message) == (410, "This issue was deleted")
+    assert (
+        ask("GET", f"/repos/acme/other/issues/{moved.number}/comments").body[0]["body"] == "words"
+    )
+    assert (ask("GET", "+/issues/2").status, ask("GET", "+/issues/2").message) == (
+        410,
+        "This issue was deleted",
+    )
 
 
 def test_faults_strike_as_often_as_they_are_told_and_then_no_more(github: FakeGitHub) -> None:
@@ -82,7 +98,9 @@ def test_faults_strike_as_often_as_they_are_told_and_then_no_more(github: FakeGi
     assert ask("GET", "+").status == 429
 
 
-def test_a_lost_connection_is_a_reset_and_what_was_asked_may_have_been_done(github: FakeGitHub) -> None:
+def test_a_lost_connection_is_a_reset_and_what_was_asked_may_have_been_done(
+    github: FakeGitHub,
+) -> None:
     issue = github.issue(github.repository())
     ask = Asking(github, github.token("ann"))
     for after, comments in ((False, 0), (True, 1)):
@@ -106,11 +124,19 @@ def test_a_log_lies_at_another_host_which_takes_no_token(github: FakeGitHub) -> 
 
 def test_a_workflow_is_started_with_inputs_that_it_knows(github: FakeGitHub) -> None:
     text = "name: Forge\non:\n  workflow_dispatch:\n    inputs:\n      issue: {}\n"
-    repo = github.repository(files={".github/workflows/forge.yml": text, ".github/workflows/ci.yml": "on: push\n"})
+    repo = github.repository(
+        files={".github/workflows/forge.yml": text, ".github/workflows/ci.yml": "on: push\n"}
+    )
     ask = Asking(github, github.actions_token(repo, actions="write"))
     path = "+/actions/workflows/forge.yml/dispatches"
     assert ask("POST", path, {"ref": "main", "inputs": {"issue": "1"}}).status == 204
-    assert (repo.dispatches[0].inputs, repo.dispatches[0].user.login) == ({"issue": "1"}, "github-actions[bot]")
-    assert ask("POST", path, {"ref": "main", "inputs": {"other": "1"}}).message == 'Unexpected inputs provided: ["other"]'
+    assert (repo.dispatches[0].inputs, repo.dispatches[0].user.login) == (
+        {"issue": "1"},
+        "github-actions[bot]",
+    )
+    assert (
+        ask("POST", path, {"ref": "main", "inputs": {"other": "1"}}).message
+        == 'Unexpected inputs provided: ["other"]'
+    )
     assert "trigger" in ask("POST", path.replace("forge", "ci"), {"ref": "main"}).message
     assert ask("POST", path.replace("forge", "none"), {"ref": "main"}).status == 404

@@ -14,7 +14,9 @@ REF = IssueRef(host="github.com", owner="o", repository="r", number=42)
 @pytest.fixture
 def issue(github: FakeGitHub) -> Issue:
     repo = github.repository("o/r")
-    return github.issue(repo, "Fix the login", "It times out.", labels=["bug", "forge:S"], number=42)
+    return github.issue(
+        repo, "Fix the login", "It times out.", labels=["bug", "forge:S"], number=42
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,25 +74,42 @@ def test_the_token_is_sent_to_no_host_that_was_not_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "api_url", ["ftp://127.0.0.1/", "nonsense", "http://", "http://[x", "http://github.corp/api/v3", "https://h:port/"]
+    "api_url",
+    [
+        "ftp://127.0.0.1/",
+        "nonsense",
+        "http://",
+        "http://[x",
+        "http://github.corp/api/v3",
+        "https://h:port/",
+    ],
 )
 def test_an_api_address_that_is_none_or_would_show_the_token_is_refused(api_url: str) -> None:
     with pytest.raises(IssueUnavailable, match="is no"):
         fetch_issue(REF, "secret", api_url)
 
 
-def test_a_token_with_a_line_end_is_used_without_it_and_a_broken_one_is_not_sent_or_shown(github: FakeGitHub, issue: Issue) -> None:
+def test_a_token_with_a_line_end_is_used_without_it_and_a_broken_one_is_not_sent_or_shown(
+    github: FakeGitHub, issue: Issue
+) -> None:
     token = github.token("ann")
     fetch_issue(REF, f"{token}\n", github.url)
     with pytest.raises(IssueUnavailable, match="signs that no token has") as refused:
         fetch_issue(REF, "geh eim", github.url)
     assert "geh" not in str(refused.value)
-    assert [(each.words, each.authorization) for each in github.exchanges] == [("GET /repos/o/r/issues/42", f"token {token}")]
+    assert [(each.words, each.authorization) for each in github.exchanges] == [
+        ("GET /repos/o/r/issues/42", f"token {token}")
+    ]
 
 
 def test_an_issue_is_read_in_one_request(github: FakeGitHub, issue: Issue) -> None:
     found = fetch_issue(REF, github.token("bob"), github.url)
-    assert (found.title, found.body, found.labels, found.author.login) == ("Fix the login", "It times out.", ("bug", "forge:S"), "ann")
+    assert (found.title, found.body, found.labels, found.author.login) == (
+        "Fix the login",
+        "It times out.",
+        ("bug", "forge:S"),
+        "ann",
+    )
     assert github.asked() == ["GET /repos/o/r/issues/42"]
 
 
@@ -131,13 +150,27 @@ def test_a_pull_request_is_no_issue(github: FakeGitHub) -> None:
         (200, {"number": 42, "title": 5, "html_url": "x", "state": "open"}, {}, "not GitHub's"),
         (500, [1], {}, "answered 500"),
         (301, {"message": "Moved"}, {"Location": "https://evil.example/x"}, "not GitHub's"),
-        (403, {"message": "You have exceeded a secondary rate limit."}, {"Retry-After": "60"}, "used up for 60 seconds"),
+        (
+            403,
+            {"message": "You have exceeded a secondary rate limit."},
+            {"Retry-After": "60"},
+            "used up for 60 seconds",
+        ),
         (429, {"message": "Too many"}, {"Retry-After": "60"}, "used up for 60 seconds"),
-        (403, {"message": "API rate limit exceeded"}, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9" * 17}, "used up"),
+        (
+            403,
+            {"message": "API rate limit exceeded"},
+            {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9" * 17},
+            "used up",
+        ),
     ],
 )
-def test_what_goes_wrong_is_told_precisely(github: FakeGitHub, status: int, body: object, headers: dict[str, str], said: str) -> None:
-    github.faults.strange("GET", body if isinstance(body, str) else json.dumps(body), status=status, headers=headers)
+def test_what_goes_wrong_is_told_precisely(
+    github: FakeGitHub, status: int, body: object, headers: dict[str, str], said: str
+) -> None:
+    github.faults.strange(
+        "GET", body if isinstance(body, str) else json.dumps(body), status=status, headers=headers
+    )
     with pytest.raises(IssueUnavailable, match=said):
         fetch_issue(REF, None, github.url)
     assert len(github.exchanges) == 1, "nothing is retried"
@@ -154,7 +187,9 @@ def test_an_issue_that_is_gone_or_hidden_is_told(github: FakeGitHub, issue: Issu
         fetch_issue(REF, "ghp_wrong", github.url)
 
 
-def test_an_issue_of_a_renamed_repository_is_found_and_one_that_went_elsewhere_is_told(github: FakeGitHub, issue: Issue) -> None:
+def test_an_issue_of_a_renamed_repository_is_found_and_one_that_went_elsewhere_is_told(
+    github: FakeGitHub, issue: Issue
+) -> None:
     repo, other = github.found("o", "r"), github.repository("o/other")
     github.rename(repo, "new")
     assert fetch_issue(REF, None, github.url).title == "Fix the login"

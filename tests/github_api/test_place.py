@@ -1,4 +1,6 @@
-"""Which remote addresses lead to a repository on GitHub, and where its API is; a token goes nowhere else."""
+"""Which remote addresses lead to a repository on GitHub, and where its API is; a token goes nowhere
+else.
+"""
 
 import pytest
 
@@ -48,5 +50,11 @@ def test_a_server_of_ones_own_counts_when_the_environment_names_it() -> None:
     named = parse_remote(remote, {"GH_HOST": "git.acme.example"})
     assert named is not None
     assert named.api == "https://git.acme.example/api/v3"
-    run = parse_remote(remote, {"GITHUB_SERVER_URL": "https://git.acme.example", "GITHUB_API_URL": "https://git.acme.example/api/v3"})
+    run = parse_remote(
+        remote,
+        {
+            "GITHUB_SERVER_URL": "https://git.acme.example",
+            "GITHUB_API_URL": "https://git.acme.example/api/v3",
+        },
+    )
     assert run == named

@@ -24,12 +24,16 @@ def repo(github: FakeGitHub) -> Repository:
 
 @pytest.fixture
 def bot(github: FakeGitHub, repo: Repository) -> Iterator[GitHub]:
-    token = github.actions_token(repo, contents="write", issues="write", pull_requests="write", actions="write")
+    token = github.actions_token(
+        repo, contents="write", issues="write", pull_requests="write", actions="write"
+    )
     with PyGitHub("acme/widget", token, github.url, wait=never) as found:
         yield found
 
 
-def test_a_draft_is_opened_found_by_its_branch_changed_and_made_ready(github: FakeGitHub, bot: GitHub, repo: Repository) -> None:
+def test_a_draft_is_opened_found_by_its_branch_changed_and_made_ready(
+    github: FakeGitHub, bot: GitHub, repo: Repository
+) -> None:
     assert bot.pull_request_for("fix/1-login") is None
     made = bot.open_pull_request(NEW)
     assert (made.draft, made.state, made.author.login, made.head, made.base) == (
@@ -43,11 +47,15 @@ def test_a_draft_is_opened_found_by_its_branch_changed_and_made_ready(github: Fa
     assert bot.pull_request_for("fix/1-login") == made
     assert bot.update_pull_request(1, title="Login fixed").title == "Login fixed"
     bot.mark_ready(made)
-    assert bot.pull_request_for("fix/1-login") == made.model_copy(update={"title": "Login fixed", "draft": False})
+    assert bot.pull_request_for("fix/1-login") == made.model_copy(
+        update={"title": "Login fixed", "draft": False}
+    )
 
 
 def test_opening_it_a_second_time_finds_the_first(bot: GitHub, repo: Repository) -> None:
-    assert bot.open_pull_request(NEW) == bot.open_pull_request(NEW.model_copy(update={"title": "Other"}))
+    assert bot.open_pull_request(NEW) == bot.open_pull_request(
+        NEW.model_copy(update={"title": "Other"})
+    )
     assert len(repo.issues) == 1
 
 
@@ -65,7 +73,9 @@ def test_of_several_pull_requests_of_a_branch_the_open_one_counts_and_then_the_n
     assert (found.number, found.state) == (second.number, PullState.CLOSED)
 
 
-def test_in_a_renamed_repository_the_pull_request_of_another_branch_is_not_taken(github: FakeGitHub, bot: GitHub, repo: Repository) -> None:
+def test_in_a_renamed_repository_the_pull_request_of_another_branch_is_not_taken(
+    github: FakeGitHub, bot: GitHub, repo: Repository
+) -> None:
     github.commit(repo, "other", {"a.py": "x = 3\n"})
     github.pull(repo, "other")
     github.rename(repo, "gadget")
@@ -85,20 +95,30 @@ def test_a_pull_request_that_github_does_not_take_says_why(bot: GitHub, repo: Re
         bot.open_pull_request(NEW.model_copy(update={"title": "x" * 257}))
 
 
-def test_where_actions_may_not_open_pull_requests_the_setting_is_named(bot: GitHub, repo: Repository) -> None:
+def test_where_actions_may_not_open_pull_requests_the_setting_is_named(
+    bot: GitHub, repo: Repository
+) -> None:
     repo.actions_may_open_pulls = False
-    with pytest.raises(PermissionMissing, match="does not let GitHub Actions open pull requests") as refused:
+    with pytest.raises(
+        PermissionMissing, match="does not let GitHub Actions open pull requests"
+    ) as refused:
         bot.open_pull_request(NEW)
     assert "Allow GitHub Actions to create and approve pull requests" in refused.value.advice
 
 
-def test_a_token_without_the_permission_is_told_which_one_it_needs(github: FakeGitHub, repo: Repository) -> None:
+def test_a_token_without_the_permission_is_told_which_one_it_needs(
+    github: FakeGitHub, repo: Repository
+) -> None:
     github.pull(repo, "fix/1-login", draft=True)
-    with PyGitHub("acme/widget", github.actions_token(repo, pull_requests="read"), github.url) as reader:
+    with PyGitHub(
+        "acme/widget", github.actions_token(repo, pull_requests="read"), github.url
+    ) as reader:
         found = reader.pull_request_for("fix/1-login")
         assert found is not None
         assert found.draft
-        with pytest.raises(PermissionMissing, match="needs the permission pull_requests: write") as refused:
+        with pytest.raises(
+            PermissionMissing, match="needs the permission pull_requests: write"
+        ) as refused:
             reader.open_pull_request(NEW)
         assert refused.value.details == ("pull_requests: write",)
         with pytest.raises(PermissionMissing, match="Resource not accessible by integration"):
@@ -113,43 +133,75 @@ def test_failed_checks_come_with_the_ends_of_their_logs_and_the_token_stays_at_h
     github.pull(repo, "fix/1-login")
     head = repo.bare.head("fix/1-login")
     lines = [f"2026-01-01T00:00:00.0000000Z line {number}" for number in range(5000)]
-    log = "\ufeff" + "\n".join([*lines, "2026-01-01T00:00:01.0000000Z \x1b[31mE  assert 1 == 2\x1b[0m"]) + "\n"
+    log = (
+        "\ufeff"
+        + "\n".join([*lines, "2026-01-01T00:00:01.0000000Z \x1b[31mE  assert 1 == 2\x1b[0m"])
+        + "\n"
+    )
     github.check(repo, head, "test", "failure", log=log, title="1 failed", summary="in a.py")
     github.check(repo, head, "lint", "success", log="fine")
     github.check(repo, head, "docs", None)
     github.check(repo, head, "gone", "timed_out")
     found = bot.failed_checks(1)
-    assert [(each.name, each.conclusion) for each in found] == [("test", "failure"), ("gone", "timed_out")]
+    assert [(each.name, each.conclusion) for each in found] == [
+        ("test", "failure"),
+        ("gone", "timed_out"),
+    ]
     assert (found[0].summary, found[1].log) == ("1 failed\nin a.py", "")
     assert found[0].log.splitlines()[-2:] == ["line 4999", "E  assert 1 == 2"]
     assert len(found[0].log.splitlines()) == 60
 
 
-def test_a_failed_status_is_a_failed_check_too(github: FakeGitHub, bot: GitHub, repo: Repository) -> None:
+def test_a_failed_status_is_a_failed_check_too(
+    github: FakeGitHub, bot: GitHub, repo: Repository
+) -> None:
     github.pull(repo, "fix/1-login")
     head = repo.bare.head("fix/1-login")
     github.status(repo, head, "ci/old", "failure", "2 tests failed")
     github.status(repo, head, "ci/new", "success")
-    assert [(each.name, each.summary) for each in bot.failed_checks(1)] == [("ci/old", "2 tests failed")]
+    assert [(each.name, each.summary) for each in bot.failed_checks(1)] == [
+        ("ci/old", "2 tests failed")
+    ]
 
 
-def test_the_facts_of_a_repository_for_an_administrator(github: FakeGitHub, repo: Repository) -> None:
+def test_the_facts_of_a_repository_for_an_administrator(
+    github: FakeGitHub, repo: Repository
+) -> None:
     github.protect(repo, ruleset=True, checks=["ci"])
     repo.secrets.append("ANTHROPIC_API_KEY")
     github.label(repo, "forge")
     with PyGitHub("acme/widget", github.token("acme"), github.url) as admin:
         facts = admin.facts(FORGE)
-    assert (facts.default_branch, facts.labels, facts.secrets) == ("main", ("forge",), ("ANTHROPIC_API_KEY",))
-    assert (facts.protected, facts.rules) == (True, ("deletion", "non_fast_forward", "pull_request", "required_status_checks"))
-    assert (facts.workflow, facts.workflow_permissions, facts.actions_may_open_pulls) == (TEXT, "read", True)
+    assert (facts.default_branch, facts.labels, facts.secrets) == (
+        "main",
+        ("forge",),
+        ("ANTHROPIC_API_KEY",),
+    )
+    assert (facts.protected, facts.rules) == (
+        True,
+        ("deletion", "non_fast_forward", "pull_request", "required_status_checks"),
+    )
+    assert (facts.workflow, facts.workflow_permissions, facts.actions_may_open_pulls) == (
+        TEXT,
+        "read",
+        True,
+    )
     assert facts.hidden == ()
 
 
-def test_what_the_token_of_actions_may_not_see_is_said_to_be_hidden(github: FakeGitHub, bot: GitHub, repo: Repository) -> None:
+def test_what_the_token_of_actions_may_not_see_is_said_to_be_hidden(
+    github: FakeGitHub, bot: GitHub, repo: Repository
+) -> None:
     github.protect(repo)
     facts = bot.facts(".github/workflows/none.yml")
     assert facts.hidden == ("what Actions may do", "names of secrets")
-    assert (facts.workflow, facts.workflow_permissions, facts.secrets, facts.protected, facts.rules) == (None, None, None, True, ())
+    assert (
+        facts.workflow,
+        facts.workflow_permissions,
+        facts.secrets,
+        facts.protected,
+        facts.rules,
+    ) == (None, None, None, True, ())
 
 
 def test_a_workflow_is_started_with_its_inputs(bot: GitHub, repo: Repository) -> None:

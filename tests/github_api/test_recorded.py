@@ -1,8 +1,10 @@
-"""The adapter over recorded exchanges, with the network blocked. They were recorded against the GitHub of the tests:
+"""The adapter over recorded exchanges, with the network blocked. They were recorded against the
+GitHub of the tests:
 
     .venv/bin/pytest tests/github_api/test_recorded.py --record-mode=rewrite
 
-The addresses in them are api.github.com's, and no token is in them, so that the real one can be recorded in their place.
+The addresses in them are api.github.com's, and no token is in them, so that the real one can be
+recorded in their place.
 """
 
 import json
@@ -31,7 +33,10 @@ CASSETTES = sorted((Path(__file__).parent / "cassettes" / "test_recorded").glob(
 FORGE = ".github/workflows/forge-bot.yml"
 _LOOPBACK = re.compile(rb"(?:http|git)://127\.0\.0\.1:\d+")
 _PASSING = {"x-github-request-id", "date", "set-cookie", "x-oauth-scopes"}
-_TOKENS = re.compile(r"gh[pousr]_[A-Za-z0-9_.-]{6,}|github_pat_|eyJ[A-Za-z0-9_-]{20,}|-----BEGIN|authorization", re.IGNORECASE)
+_TOKENS = re.compile(
+    r"gh[pousr]_[A-Za-z0-9_.-]{6,}|github_pat_|eyJ[A-Za-z0-9_-]{20,}|-----BEGIN|authorization",
+    re.IGNORECASE,
+)
 
 
 def anonymous(request: Any) -> Any:
@@ -43,8 +48,13 @@ def anonymous(request: Any) -> Any:
 def settled(response: dict[str, Any]) -> dict[str, Any]:
     """An answer as it is kept: of the real host, without what differs from time to time."""
     body = _LOOPBACK.sub(REAL.encode(), response["body"]["string"])
-    headers = {name: values for name, values in response["headers"].items() if name.lower() not in _PASSING}
-    headers = {name: [_LOOPBACK.sub(REAL.encode(), value.encode()).decode() for value in values] for name, values in headers.items()}
+    headers = {
+        name: values for name, values in response["headers"].items() if name.lower() not in _PASSING
+    }
+    headers = {
+        name: [_LOOPBACK.sub(REAL.encode(), value.encode()).decode() for value in values]
+        for name, values in headers.items()
+    }
     headers["Content-Length"] = [str(len(body))]
     return {**response, "headers": headers, "body": {"string": body}}
 
@@ -65,14 +75,18 @@ Connect = Callable[..., GitHub]
 
 @pytest.fixture
 def connect(request: pytest.FixtureRequest, record_mode: str) -> Iterator[Connect]:
-    """Connections as the bot with permissions: to the record, or to the GitHub of the tests while a record is made."""
+    """Connections as the bot with permissions: to the record, or to the GitHub of the tests while a
+    record is made.
+    """
     opened: list[PyGitHub] = []
     hub: FakeGitHub | None = request.getfixturevalue("github") if record_mode != "none" else None
     if hub:
         furnish(hub)
 
     def connected(**permissions: str) -> GitHub:
-        token = hub.actions_token(hub.found("acme", "widget"), **permissions) if hub else "ghs_replayed"
+        token = (
+            hub.actions_token(hub.found("acme", "widget"), **permissions) if hub else "ghs_replayed"
+        )
         opened.append(PyGitHub("acme/widget", token, hub.url if hub else REAL, wait=never))
         return opened[-1]
 
@@ -110,7 +124,9 @@ def test_a_conversation(connect: Connect) -> None:
 
 def test_a_pull_request(connect: Connect) -> None:
     bot = connect(contents="write", pull_requests="write", actions="write")
-    made = bot.open_pull_request(NewPullRequest(title="Fix the login", body="Closes #1", head="fix/1-login", base="main"))
+    made = bot.open_pull_request(
+        NewPullRequest(title="Fix the login", body="Closes #1", head="fix/1-login", base="main")
+    )
     bot.mark_ready(made)
     found = bot.pull_request_for("fix/1-login")
     assert found is not None
@@ -149,20 +165,51 @@ def test_a_record_holds_no_token_and_fits_githubs_description(cassette: Path) ->
             continue
         body = json.loads(asked["body"]) if asked["body"] else None
         answer = json.loads(said["body"]["string"]) if said["body"]["string"] else None
-        exchange = Exchange(route.method, parts.path, dict(parse_qsl(parts.query)), body, said["status"]["code"], answer, {}, None)
+        exchange = Exchange(
+            route.method,
+            parts.path,
+            dict(parse_qsl(parts.query)),
+            body,
+            said["status"]["code"],
+            answer,
+            {},
+            None,
+        )
         assert description().check(route, exchange) == []
 
 
-def test_the_script_that_records_real_github_writes_its_cassettes_without_the_token(github: FakeGitHub, tmp_path: Path) -> None:
+def test_the_script_that_records_real_github_writes_its_cassettes_without_the_token(
+    github: FakeGitHub, tmp_path: Path
+) -> None:
     furnish(github)
-    token = github.actions_token(github.found("acme", "widget"), issues="write", contents="write", pull_requests="write")
+    token = github.actions_token(
+        github.found("acme", "widget"), issues="write", contents="write", pull_requests="write"
+    )
     script = Path(__file__).parents[2] / "scripts" / "record-github"
-    words = [sys.executable, str(script), "acme/widget", "--issue", "1", "--branch", "fix/1-login", "--into", str(tmp_path / "made")]
+    words = [
+        sys.executable,
+        str(script),
+        "acme/widget",
+        "--issue",
+        "1",
+        "--branch",
+        "fix/1-login",
+        "--into",
+        str(tmp_path / "made"),
+    ]
     done = subprocess.run(
-        words, env={**os.environ, "GITHUB_TOKEN": token, "GITHUB_API_URL": github.url}, capture_output=True, text=True, check=False
+        words,
+        env={**os.environ, "GITHUB_TOKEN": token, "GITHUB_API_URL": github.url},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert sorted(file.stem for file in (tmp_path / "made").iterdir()) == ["conversation", "pull_request", "refusals"]
+    assert sorted(file.stem for file in (tmp_path / "made").iterdir()) == [
+        "conversation",
+        "pull_request",
+        "refusals",
+    ]
     for file in (tmp_path / "made").iterdir():
         text = file.read_text(encoding="utf-8")
         assert token not in text

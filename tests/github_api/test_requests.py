@@ -11,7 +11,9 @@ from tests.fakes.github import FakeGitHub
 from tests.github_api.asking import never
 
 PAGE = (Path(__file__).parents[2] / "docs" / "github.md").read_text(encoding="utf-8")
-SAID = {name: int(number) for name, number in re.findall(r"^\| `(\w+)` \| (\d+)", PAGE, re.MULTILINE)}
+SAID = {
+    name: int(number) for name, number in re.findall(r"^\| `(\w+)` \| (\d+)", PAGE, re.MULTILINE)
+}
 NEW = NewPullRequest(title="x", body="", head="fix/2", base="main")
 
 DOING: dict[str, Callable[[GitHub], object]] = {
@@ -52,13 +54,17 @@ def _pull(bot: GitHub) -> PullRequest:
 
 @pytest.mark.parametrize("name", DOING)
 def test_the_page_says_what_each_thing_costs(github: FakeGitHub, name: str) -> None:
-    repo = github.repository(files={"a": "1", ".github/workflows/forge.yml": "on: workflow_dispatch\n"})
+    repo = github.repository(
+        files={"a": "1", ".github/workflows/forge.yml": "on: workflow_dispatch\n"}
+    )
     repo.actions_may_open_pulls = True
     github.comment(github.issue(repo, labels=["forge"]), "hello")
     for branch in ("fix/1", "fix/2"):
         github.commit(repo, branch, {"a": branch})
     github.pull(repo, "fix/1", draft=True)
-    token = github.actions_token(repo, issues="write", pull_requests="write", contents="write", actions="write")
+    token = github.actions_token(
+        repo, issues="write", pull_requests="write", contents="write", actions="write"
+    )
     with PyGitHub("acme/widget", token, github.url, wait=never) as bot:
         DOING[name](bot)
     assert len(github.exchanges) - BEFORE.get(name, 0) == SAID[name]

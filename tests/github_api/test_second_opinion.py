@@ -1,4 +1,6 @@
-"""The main flow against npm's `emulate`, which other people wrote: what fits two fakes was not bent to fit ours."""
+"""The main flow against npm's `emulate`, which other people wrote: what fits two fakes was not bent
+to fit ours.
+"""
 
 import json
 import shutil
@@ -24,16 +26,30 @@ EMULATE = "emulate@0.12.2"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of emulate, which is installed for the occasion: 0.12.2, since `latest` is another package by now."""
+    """The address of emulate, which is installed for the occasion: 0.12.2, since `latest` is
+    another package by now.
+    """
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:
         pytest.skip("node and npm are needed")
     folder = tmp_path_factory.mktemp("emulate")
-    install = [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder), EMULATE]
+    install = [
+        npm,
+        "install",
+        "--silent",
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts",
+        "--prefix",
+        str(folder),
+        EMULATE,
+    ]
     if subprocess.run(install, capture_output=True, check=False, timeout=180).returncode:
         pytest.skip(f"{EMULATE} could not be installed")
     script = Path(__file__).parent / "emulate.mjs"
-    with subprocess.Popen([node, str(script), str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        [node, str(script), str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
         assert running.stdin is not None
         assert running.stdout is not None
         address = running.stdout.readline().strip()
@@ -55,12 +71,21 @@ def bot(address: str) -> Iterator[PyGitHub]:
 
 
 def test_an_issue_is_talked_about_and_labelled(ask: Asking, bot: PyGitHub) -> None:
-    number = ask("POST", "+/issues", {"title": "Fix the login", "body": "It times out."}).body["number"]
+    number = ask("POST", "+/issues", {"title": "Fix the login", "body": "It times out."}).body[
+        "number"
+    ]
     issue = bot.issue(number)
-    assert (issue.title, issue.body, issue.author.login) == ("Fix the login", "It times out.", "maint")
+    assert (issue.title, issue.body, issue.author.login) == (
+        "Fix the login",
+        "It times out.",
+        "maint",
+    )
     first, second = bot.comment(number, "On it.").id, bot.comment(number, "ünï 🙂").id
     bot.edit_comment(first, "Done.")
-    assert [(comment.id, comment.body) for comment in bot.comments(number)] == [(first, "Done."), (second, "ünï 🙂")]
+    assert [(comment.id, comment.body) for comment in bot.comments(number)] == [
+        (first, "Done."),
+        (second, "ünï 🙂"),
+    ]
     assert [comment.id for comment in bot.comments(number, since_id=first)] == [second]
     assert bot.create_label("forge:S", "0e8a16", "small") is True
     bot.label(number, ["forge:S"])
@@ -81,10 +106,17 @@ def test_a_pull_request_is_opened_found_and_changed(ask: Asking, bot: PyGitHub) 
     assert ask("POST", "+/git/refs", {"ref": "refs/heads/fix/login", "sha": sha}).status == 201
     ask("PUT", "+/contents/a.txt", {"message": "a", "content": "YQ==", "branch": "fix/login"})
     assert bot.pull_request_for("fix/login") is None
-    made = bot.open_pull_request(NewPullRequest(title="Fix", body="Closes #1", head="fix/login", base="main"))
+    made = bot.open_pull_request(
+        NewPullRequest(title="Fix", body="Closes #1", head="fix/login", base="main")
+    )
     found = bot.pull_request_for("fix/login")
     assert found is not None
-    assert (found.number, found.head, found.state, found.draft) == (made.number, "fix/login", PullState.OPEN, True)
+    assert (found.number, found.head, found.state, found.draft) == (
+        made.number,
+        "fix/login",
+        PullState.OPEN,
+        True,
+    )
     assert bot.update_pull_request(made.number, title="Fixed").title == "Fixed"
 
 
@@ -95,7 +127,8 @@ def test_roles_and_what_is_missing_are_told(bot: PyGitHub) -> None:
         bot.issue(999)
 
 
-# -- the bot, from label to pull request -----------------------------------------------------------------------------------
+# -- the bot, from label to pull request
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -105,7 +138,12 @@ def hooks() -> Iterator[tuple[str, "Queue[tuple[str, Any]]"]]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            came.put((self.headers["X-GitHub-Event"], json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            came.put(
+                (
+                    self.headers["X-GitHub-Event"],
+                    json.loads(self.rfile.read(int(self.headers["Content-Length"]))),
+                )
+            )
             self.send_response(204)
             self.end_headers()
 
@@ -131,10 +169,19 @@ def woken(stage: Stage, came: "Queue[tuple[str, Any]]", event: str, action: str)
 def test_the_bot_goes_from_a_label_over_an_approval_to_a_pull_request(
     address: str, hooks: tuple[str, "Queue[tuple[str, Any]]"], tmp_path: Path
 ) -> None:
-    """It serves no git, so the run's branch lies with our own GitHub; and no reactions, without which a run goes on."""
+    """It serves no git, so the run's branch lies with our own GitHub; and no reactions, without
+    which a run goes on.
+    """
     url, came = hooks
     maint = Asking(address, "emulate-maint")
-    assert maint("POST", "+/hooks", {"name": "web", "events": ["*"], "config": {"url": url, "content_type": "json"}}).status == 201
+    assert (
+        maint(
+            "POST",
+            "+/hooks",
+            {"name": "web", "events": ["*"], "config": {"url": url, "content_type": "json"}},
+        ).status
+        == 201
+    )
     number = maint("POST", "+/issues", {"title": TITLE, "body": BODY}).body["number"]
     maint("POST", "+/labels", {"name": "forge", "color": "5319e7"})
 
@@ -151,8 +198,14 @@ def test_the_bot_goes_from_a_label_over_an_approval_to_a_pull_request(
         assert git.asked() == [], "all but git was asked of emulate"
         branch = stage.branch
 
-    said = [each["body"] for each in maint("GET", f"+/issues/{number}/comments").body if each["user"]["login"] == "robot"]
-    assert [sum(f"forge-bot:{mark}" in body for body in said) for mark in ("tracking", "checkpoint")] == [1, 1]
+    said = [
+        each["body"]
+        for each in maint("GET", f"+/issues/{number}/comments").body
+        if each["user"]["login"] == "robot"
+    ]
+    assert [
+        sum(f"forge-bot:{mark}" in body for body in said) for mark in ("tracking", "checkpoint")
+    ] == [1, 1]
     [pull] = maint("GET", "+/pulls").body
     assert (pull["head"]["ref"], pull["draft"]) == (branch, False)
     assert f"Closes #{number}" in pull["body"]

@@ -1,4 +1,6 @@
-"""Limits and failures: how long is waited, what is tried again, and what is said when it does not help."""
+"""Limits and failures: how long is waited, what is tried again, and what is said when it does not
+help.
+"""
 
 from collections.abc import Iterator
 
@@ -29,7 +31,9 @@ def waits() -> list[float]:
 
 @pytest.fixture
 def bot(github: FakeGitHub, issue: Issue, waits: list[float]) -> Iterator[PyGitHub]:
-    with PyGitHub("acme/widget", github.token("ann"), github.url, wait=waits.append, patience=60, timeout=1) as found:
+    with PyGitHub(
+        "acme/widget", github.token("ann"), github.url, wait=waits.append, patience=60, timeout=1
+    ) as found:
         yield found
 
 
@@ -66,7 +70,9 @@ def test_the_hourly_limit_is_waited_for_by_githubs_own_clock_when_it_ends_soon(
     assert waits == [10.0]
 
 
-def test_waits_are_counted_together_and_tries_end(github: FakeGitHub, bot: PyGitHub, waits: list[float]) -> None:
+def test_waits_are_counted_together_and_tries_end(
+    github: FakeGitHub, bot: PyGitHub, waits: list[float]
+) -> None:
     github.faults.secondary("GET", 40, times=2)
     with pytest.raises(RateLimited):
         bot.issue(1)
@@ -78,7 +84,9 @@ def test_waits_are_counted_together_and_tries_end(github: FakeGitHub, bot: PyGit
     assert waits == [1.0, 1.0]
 
 
-def test_a_failing_server_is_asked_again_for_what_only_reads(github: FakeGitHub, bot: PyGitHub, issue: Issue, waits: list[float]) -> None:
+def test_a_failing_server_is_asked_again_for_what_only_reads(
+    github: FakeGitHub, bot: PyGitHub, issue: Issue, waits: list[float]
+) -> None:
     github.faults.status("GET", 502, times=2)
     assert bot.issue(1).number == 1
     assert waits == [1.0, 2.0]
@@ -92,7 +100,9 @@ def test_a_failing_server_is_asked_again_for_what_only_reads(github: FakeGitHub,
     assert issue.comments == []
 
 
-def test_a_write_whose_answer_is_lost_is_not_sent_again_and_may_have_been_done(github: FakeGitHub, bot: PyGitHub, issue: Issue) -> None:
+def test_a_write_whose_answer_is_lost_is_not_sent_again_and_may_have_been_done(
+    github: FakeGitHub, bot: PyGitHub, issue: Issue
+) -> None:
     github.faults.lost("POST", after=True)
     with pytest.raises(GitHubUnavailable, match="did not answer") as told:
         bot.comment(1, "hello")
@@ -108,8 +118,13 @@ def test_a_server_that_says_nothing_is_given_up_on(github: FakeGitHub, bot: PyGi
         bot.comment(1, "hello")
 
 
-def test_a_token_that_is_refused_is_not_tried_again_or_shown(github: FakeGitHub, issue: Issue) -> None:
-    with PyGitHub("acme/widget", "ghp_wrong", github.url, wait=never) as bot, pytest.raises(TokenRefused) as told:
+def test_a_token_that_is_refused_is_not_tried_again_or_shown(
+    github: FakeGitHub, issue: Issue
+) -> None:
+    with (
+        PyGitHub("acme/widget", "ghp_wrong", github.url, wait=never) as bot,
+        pytest.raises(TokenRefused) as told,
+    ):
         bot.issue(1)
     assert "ghp_wrong" not in f"{told.value} {told.value.advice}"
     assert len(github.exchanges) == 1
@@ -117,27 +132,39 @@ def test_a_token_that_is_refused_is_not_tried_again_or_shown(github: FakeGitHub,
         PyGitHub("acme/widget", "two words", github.url)
 
 
-@pytest.mark.parametrize("address", ["http://github.corp/api/v3", "ftp://127.0.0.1", "nonsense", "http://[x", "https://h:port"])
+@pytest.mark.parametrize(
+    "address",
+    ["http://github.corp/api/v3", "ftp://127.0.0.1", "nonsense", "http://[x", "https://h:port"],
+)
 def test_no_token_is_sent_to_an_address_that_shows_it(address: str) -> None:
     with pytest.raises(BadAddress):
         PyGitHub("acme/widget", "t", address)
 
 
 @pytest.mark.parametrize("text", ["<html>", "[]", "{}", "{broken", '{"number": "1"}', "null"])
-def test_an_answer_that_is_not_githubs_is_told(github: FakeGitHub, bot: PyGitHub, text: str) -> None:
+def test_an_answer_that_is_not_githubs_is_told(
+    github: FakeGitHub, bot: PyGitHub, text: str
+) -> None:
     github.faults.strange("GET", text)
     with pytest.raises(StrangeAnswer, match="not GitHub's"):
         bot.issue(1)
 
 
 def test_a_redirect_to_another_host_is_not_followed(github: FakeGitHub, bot: PyGitHub) -> None:
-    github.faults.strange("GET", "{}", status=301, headers={"Location": f"{github.storage_url}/elsewhere"})
+    github.faults.strange(
+        "GET", "{}", status=301, headers={"Location": f"{github.storage_url}/elsewhere"}
+    )
     with pytest.raises(StrangeAnswer):
         bot.issue(1)
     assert len(github.exchanges) == 1
 
 
-def test_a_refusal_without_a_named_permission_says_what_github_says(github: FakeGitHub, bot: PyGitHub) -> None:
+def test_a_refusal_without_a_named_permission_says_what_github_says(
+    github: FakeGitHub, bot: PyGitHub
+) -> None:
     github.faults.status("GET", 403, "Resource protected by SAML enforcement.")
-    with pytest.raises(PermissionMissing, match=r"access is forbidden \(GitHub says: Resource protected by SAML enforcement\)"):
+    with pytest.raises(
+        PermissionMissing,
+        match=r"access is forbidden \(GitHub says: Resource protected by SAML enforcement\)",
+    ):
         bot.issue(1)

@@ -7,7 +7,11 @@ import pytest
 from forge_bot.bot.outbox import WorkerStopped, as_error, read_message, stopped_by, written
 from forge_bot.errors import ForgeError, KeyRefused, ModelUnavailable, registry
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.interaction.remedy_words import advice_at_terminal, advice_for_client, advice_in_thread
+from forge_bot.interaction.remedy_words import (
+    advice_at_terminal,
+    advice_for_client,
+    advice_in_thread,
+)
 from forge_bot.interaction.remedy_words import remedy_at_terminal as at_terminal
 from forge_bot.interaction.remedy_words import remedy_for_client as for_client
 from forge_bot.interaction.remedy_words import remedy_in_thread as in_thread
@@ -42,10 +46,17 @@ def test_every_error_has_a_way_out_at_every_face(kind: type[ForgeError]) -> None
     ],
     ids=["limit", "credit", "key", "other key", "hint"],
 )
-def test_the_kind_of_an_error_and_its_remedy_come_through_the_outbox_as_data(error: ForgeError) -> None:
+def test_the_kind_of_an_error_and_its_remedy_come_through_the_outbox_as_data(
+    error: ForgeError,
+) -> None:
     message = read_message(written(stopped_by(error)).encode())
     assert isinstance(message, WorkerStopped)
     back = as_error(message)
-    assert (type(back), back.message, back.advice, back.remedy) == (type(error), error.message, error.advice, error.remedy)
+    assert (type(back), back.message, back.advice, back.remedy) == (
+        type(error),
+        error.message,
+        error.advice,
+        error.remedy,
+    )
     if isinstance(error, ModelUnavailable) and isinstance(back, ModelUnavailable):
         assert back.trouble == error.trouble

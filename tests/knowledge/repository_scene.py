@@ -1,4 +1,6 @@
-"""Repositories to look at: some written down in the test, some copied from the fixtures and run for real."""
+"""Repositories to look at: some written down in the test, some copied from the fixtures and run for
+real.
+"""
 
 import os
 import shutil
@@ -11,21 +13,27 @@ from forge_bot.knowledge import ENV, Command, Profile, read_profile
 REPOSITORIES = Path(__file__).parents[1] / "fixtures" / "repositories"
 
 
-def profile_of(files: Mapping[str, str], overrides: Mapping[str, Sequence[Sequence[str]]] | None = None) -> Profile:
+def profile_of(
+    files: Mapping[str, str], overrides: Mapping[str, Sequence[Sequence[str]]] | None = None
+) -> Profile:
     """The profile of a repository that is given as paths and texts."""
     return read_profile(tuple(files), files.get, overrides)
 
 
 def profile_at(root: Path) -> Profile:
     """The profile of a repository on disk."""
-    files = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*")) if path.is_file()]
+    files = [
+        path.relative_to(root).as_posix() for path in sorted(root.rglob("*")) if path.is_file()
+    ]
     return read_profile(files, lambda path: (root / path).read_text("utf-8"))
 
 
 def copied(name: str, to: Path) -> Path:
     """A copy of a fixture repository, without what a run in the original may have left behind."""
     return shutil.copytree(
-        REPOSITORIES / name, to / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules", "target", "run-tests")
+        REPOSITORIES / name,
+        to / name,
+        ignore=shutil.ignore_patterns("__pycache__", "node_modules", "target", "run-tests"),
     )
 
 
@@ -34,8 +42,12 @@ def lines(commands: Sequence[Command]) -> list[str]:
     return [" ".join(each.argv) for each in commands]
 
 
-def run(commands: Sequence[Command], root: Path, env: Path) -> list[subprocess.CompletedProcess[str]]:
-    """What the commands do when they are run in the repository, one after the other, without pytest plugins from elsewhere."""
+def run(
+    commands: Sequence[Command], root: Path, env: Path
+) -> list[subprocess.CompletedProcess[str]]:
+    """What the commands do when they are run in the repository, one after the other, without pytest
+    plugins from elsewhere.
+    """
     plain = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return [
         subprocess.run(

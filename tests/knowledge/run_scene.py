@@ -31,7 +31,9 @@ def past_run(
         outcome=outcome,
         effort="M",
         date=date,
-        findings=tuple(("phase-6", Finding(severity=severity, description=text)) for severity, text in told),
+        findings=tuple(
+            ("phase-6", Finding(severity=severity, description=text)) for severity, text in told
+        ),
         friction=tuple(friction),
         usage=Usage(),
     )

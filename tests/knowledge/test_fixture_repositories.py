@@ -16,10 +16,22 @@ EXPECTED = {
         "lint": ["{env}/bin/python -m ruff check --output-format=concise ."],
     },
     "python-unittest": {"test": ["python3 -m unittest discover -v -s tests -t ."]},
-    "npm": {"setup": ["npm ci --no-audit --no-fund"], "build": ["npm run build"], "test": ["npm test"]},
+    "npm": {
+        "setup": ["npm ci --no-audit --no-fund"],
+        "build": ["npm run build"],
+        "test": ["npm test"],
+    },
     "make": {"build": ["make all"], "test": ["make check"]},
-    "go": {"build": ["go build ./..."], "test": ["go test ./..."], "lint": ["golangci-lint run ./..."]},
-    "rust": {"build": ["cargo build"], "test": ["cargo test --no-fail-fast"], "lint": ["cargo clippy --all-targets"]},
+    "go": {
+        "build": ["go build ./..."],
+        "test": ["go test ./..."],
+        "lint": ["golangci-lint run ./..."],
+    },
+    "rust": {
+        "build": ["cargo build"],
+        "test": ["cargo test --no-fail-fast"],
+        "lint": ["cargo clippy --all-targets"],
+    },
     "bare": {},
     "monorepo": {
         "build": ["cargo build --manifest-path crates/weight/Cargo.toml"],
@@ -29,7 +41,11 @@ EXPECTED = {
             "cargo test --manifest-path crates/weight/Cargo.toml --no-fail-fast",
         ],
     },
-    "make-python": {"setup": [VENV, f"{PIP} -r requirements-dev.txt"], "build": ["make build"], "test": [PYTEST]},
+    "make-python": {
+        "setup": [VENV, f"{PIP} -r requirements-dev.txt"],
+        "build": ["make build"],
+        "test": [PYTEST],
+    },
 }
 
 
@@ -42,7 +58,9 @@ def test_a_repository_gives_exactly_its_commands(name: str) -> None:
 
 
 def test_every_repository_among_the_fixtures_is_expected_to_give_something() -> None:
-    assert {path.name for path in REPOSITORIES.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(EXPECTED)
+    assert {
+        path.name for path in REPOSITORIES.iterdir() if path.is_dir() and path.name != "__pycache__"
+    } == set(EXPECTED)
 
 
 @pytest.mark.parametrize(

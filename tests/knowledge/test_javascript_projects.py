@@ -22,8 +22,18 @@ def package(**content: object) -> str:
         ({"pnpm-lock.yaml": ""}, {}, "pnpm install --frozen-lockfile", "pnpm test"),
         ({"yarn.lock": ""}, {}, "yarn install --frozen-lockfile", "yarn test"),
         ({"yarn.lock": "", ".yarnrc.yml": ""}, {}, "yarn install --immutable", "yarn test"),
-        ({"yarn.lock": ""}, {"packageManager": "yarn@4.1.0"}, "yarn install --immutable", "yarn test"),
-        ({"package-lock.json": "{}"}, {"packageManager": "pnpm@9.0.0"}, "pnpm install --no-lockfile", "pnpm test"),
+        (
+            {"yarn.lock": ""},
+            {"packageManager": "yarn@4.1.0"},
+            "yarn install --immutable",
+            "yarn test",
+        ),
+        (
+            {"package-lock.json": "{}"},
+            {"packageManager": "pnpm@9.0.0"},
+            "pnpm install --no-lockfile",
+            "pnpm test",
+        ),
         ({"bun.lock": ""}, {}, "bun install --frozen-lockfile", "bun run test"),
     ],
 )
@@ -37,12 +47,16 @@ def test_the_package_manager_is_the_one_the_repository_is_kept_with(
 
 def test_what_npm_init_writes_in_place_of_a_test_is_no_test() -> None:
     scripts = {"test": 'echo "Error: no test specified" && exit 1', "start": "node ."}
-    commands = profile_of({"package.json": package(scripts=scripts, dependencies={"x": "1"})}).commands
+    commands = profile_of(
+        {"package.json": package(scripts=scripts, dependencies={"x": "1"})}
+    ).commands
     assert commands.test == commands.setup == ()
 
 
 def test_nothing_is_installed_when_nothing_is_needed() -> None:
-    assert profile_of({"package.json": package(scripts={"test": "node --test"})}).commands.setup == ()
+    assert (
+        profile_of({"package.json": package(scripts={"test": "node --test"})}).commands.setup == ()
+    )
 
 
 def test_tests_for_nodes_own_runner_are_found_without_a_script() -> None:
@@ -61,12 +75,21 @@ def test_the_packages_of_a_workspace_are_tested_together_when_the_root_has_no_sc
     commands = profile_of(files).commands
     assert lines(commands.test) == ["npm run test --workspaces --if-present"]
     assert lines(commands.build) == ["npm run build --workspaces --if-present"]
-    pnpm = {**files, "package.json": package(), "pnpm-workspace.yaml": "packages:\n  - 'packages/*'\n", "pnpm-lock.yaml": ""}
+    pnpm = {
+        **files,
+        "package.json": package(),
+        "pnpm-workspace.yaml": "packages:\n  - 'packages/*'\n",
+        "pnpm-lock.yaml": "",
+    }
     assert lines(profile_of(pnpm).commands.test) == ["pnpm -r --if-present run test"]
 
 
 def test_a_package_in_a_folder_is_tested_there() -> None:
-    files = {"web/package.json": package(**TEST), "web/yarn.lock": "", "api/package.json": package(**TEST)}
+    files = {
+        "web/package.json": package(**TEST),
+        "web/yarn.lock": "",
+        "api/package.json": package(**TEST),
+    }
     commands = profile_of(files).commands
     assert lines(commands.test) == ["npm --prefix api test", "yarn --cwd web test"]
     assert lines(commands.setup)[1] == "yarn --cwd web install --frozen-lockfile"
@@ -85,13 +108,26 @@ def test_a_package_in_a_folder_is_tested_there() -> None:
         ("eslint . --fix-dry-run", {"eslint.config.js": ""}, True),
     ],
 )
-def test_a_lint_script_is_run_when_it_is_configured_and_only_looks(script: str, files: dict[str, str], used: bool) -> None:
+def test_a_lint_script_is_run_when_it_is_configured_and_only_looks(
+    script: str, files: dict[str, str], used: bool
+) -> None:
     profile = profile_of({"package.json": package(scripts={"lint": script}), **files})
     assert lines(profile.commands.lint) == (["npm run lint"] if used else [])
     assert bool(profile.notes) is not used
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"scripts": []}', '{"scripts": {"test": 1}}', '{"workspaces": 3}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        '{"scripts": []}',
+        '{"scripts": {"test": 1}}',
+        '{"workspaces": 3}',
+        "[" * 100_000,
+    ],
+)
 def test_a_manifest_in_another_shape_gives_no_commands(text: str) -> None:
     commands = profile_of({"package.json": text}).commands
     assert commands.test == commands.setup == ()

@@ -63,7 +63,9 @@ def test_check_is_used_when_there_is_no_test() -> None:
 def test_rules_in_included_files_count() -> None:
     assert found("include make/*.mk\n", **{"make/tests.mk": "test:\n\t./t\n"}) == ["make test"]
     assert found("include other.mk\n", **{"make/tests.mk": "test:\n\t./t\n"}) == []
-    assert found("-include tests.mk\n", **{"tests.mk": "include Makefile\ntest:\n\t./t\n"}) == ["make test"]
+    assert found("-include tests.mk\n", **{"tests.mk": "include Makefile\ntest:\n\t./t\n"}) == [
+        "make test"
+    ]
 
 
 def test_makes_own_order_of_files_is_kept() -> None:
@@ -71,7 +73,10 @@ def test_makes_own_order_of_files_is_kept() -> None:
 
 
 def test_make_gives_way_to_the_toolchain_of_the_language() -> None:
-    files = {"Makefile": "build:\n\tgo build\ntest:\n\tgo test -v\nlint:\n\tgo vet ./...\n", "go.mod": "module x\n"}
+    files = {
+        "Makefile": "build:\n\tgo build\ntest:\n\tgo test -v\nlint:\n\tgo vet ./...\n",
+        "go.mod": "module x\n",
+    }
     commands = profile_of(files).commands
     assert lines(commands.test) == ["go test ./..."]
     assert lines(commands.lint) == ["make lint"]
@@ -99,9 +104,18 @@ def test_a_makefile_in_a_folder_counts_when_there_is_nothing_else() -> None:
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="compares with make itself")
-@pytest.mark.parametrize("makefile", ["test : build\nbuild:\n\t@echo ran\n", "lib \\\n  test:\n\t@echo ran\n", "test: ; @echo ran\n"])
+@pytest.mark.parametrize(
+    "makefile",
+    [
+        "test : build\nbuild:\n\t@echo ran\n",
+        "lib \\\n  test:\n\t@echo ran\n",
+        "test: ; @echo ran\n",
+    ],
+)
 def test_make_itself_agrees(makefile: str, tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text(makefile, "utf-8")
-    told = subprocess.run(["make", "test"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        ["make", "test"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert "ran" in told.stdout
     assert found(makefile) == ["make test"]

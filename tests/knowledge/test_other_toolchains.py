@@ -10,17 +10,29 @@ def test_a_go_module_with_requirements_fetches_them_before() -> None:
 
 
 def test_the_modules_of_a_go_workspace_are_tested_by_name() -> None:
-    files = {"go.work": "go 1.22\n\nuse (\n\t./api\n\t./lib/\n)\n", "api/go.mod": "module a\n", "lib/go.mod": "module b\n"}
+    files = {
+        "go.work": "go 1.22\n\nuse (\n\t./api\n\t./lib/\n)\n",
+        "api/go.mod": "module a\n",
+        "lib/go.mod": "module b\n",
+    }
     assert lines(profile_of(files).commands.test) == ["go test ./api/... ./lib/..."]
 
 
 def test_go_modules_in_folders_are_tested_there() -> None:
-    commands = profile_of({"a/go.mod": "module a\n", "b/go.mod": "module b\n", "a/inner/go.mod": "module c\n"}).commands
+    commands = profile_of(
+        {"a/go.mod": "module a\n", "b/go.mod": "module b\n", "a/inner/go.mod": "module c\n"}
+    ).commands
     assert lines(commands.test) == ["go -C a test ./...", "go -C b test ./..."]
 
 
 def test_a_cargo_workspace_is_tested_whole_and_its_lock_is_kept() -> None:
-    commands = profile_of({"Cargo.toml": '[workspace]\nmembers = ["a"]\n', "Cargo.lock": "", "a/Cargo.toml": "[package]\n"}).commands
+    commands = profile_of(
+        {
+            "Cargo.toml": '[workspace]\nmembers = ["a"]\n',
+            "Cargo.lock": "",
+            "a/Cargo.toml": "[package]\n",
+        }
+    ).commands
     assert lines(commands.setup) == ["cargo fetch --locked"]
     assert lines(commands.test) == ["cargo test --workspace --no-fail-fast"]
 
@@ -28,8 +40,12 @@ def test_a_cargo_workspace_is_tested_whole_and_its_lock_is_kept() -> None:
 def test_rust_is_linted_by_what_is_configured() -> None:
     package = {"Cargo.toml": "[package]\n"}
     assert profile_of(package).commands.lint == ()
-    assert lines(profile_of({**package, "clippy.toml": ""}).commands.lint) == ["cargo clippy --all-targets"]
-    assert lines(profile_of({**package, "rustfmt.toml": ""}).commands.lint) == ["cargo fmt --all --check"]
+    assert lines(profile_of({**package, "clippy.toml": ""}).commands.lint) == [
+        "cargo clippy --all-targets"
+    ]
+    assert lines(profile_of({**package, "rustfmt.toml": ""}).commands.lint) == [
+        "cargo fmt --all --check"
+    ]
 
 
 def test_maven_and_gradle_are_run_by_their_wrappers_where_there_are_any() -> None:
@@ -40,7 +56,9 @@ def test_maven_and_gradle_are_run_by_their_wrappers_where_there_are_any() -> Non
 
 
 def test_ruby_is_tested_by_specs_or_by_a_rake_task() -> None:
-    specs = profile_of({"Gemfile": "gem 'rubocop'\n", ".rubocop.yml": "", "spec/a_spec.rb": ""}).commands
+    specs = profile_of(
+        {"Gemfile": "gem 'rubocop'\n", ".rubocop.yml": "", "spec/a_spec.rb": ""}
+    ).commands
     assert lines(specs.test) == ["bundle exec rspec"]
     assert lines(specs.lint) == ["bundle exec rubocop --format emacs"]
     rake = profile_of({"Gemfile": "", "Rakefile": "Rake::TestTask.new\n"}).commands

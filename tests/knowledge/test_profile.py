@@ -12,26 +12,63 @@ from forge_bot.values import CommandName
 from tests.knowledge.repository_scene import lines, profile_of
 
 MANIFESTS = (
-    *("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "requirements-dev.txt", "Pipfile", "pytest.ini", "test_a.py"),
-    *("package.json", "pnpm-workspace.yaml", "Makefile", "go.work", "go.mod", "Cargo.toml", "Gemfile", "sub/setup.py"),
+    *(
+        "pyproject.toml",
+        "setup.cfg",
+        "setup.py",
+        "tox.ini",
+        "requirements-dev.txt",
+        "Pipfile",
+        "pytest.ini",
+        "test_a.py",
+    ),
+    *(
+        "package.json",
+        "pnpm-workspace.yaml",
+        "Makefile",
+        "go.work",
+        "go.mod",
+        "Cargo.toml",
+        "Gemfile",
+        "sub/setup.py",
+    ),
 )
 
 
 def test_languages_are_shares_of_the_files_that_are_written_in_one() -> None:
-    files = {f"a{number}.go": "" for number in range(2)} | {"b.py": "", "README.md": "", "go.sum": "", "x.min.js": ""}
-    assert [(each.name, each.percent) for each in profile_of(files).languages] == [("Go", 67), ("Python", 33)]
+    files = {f"a{number}.go": "" for number in range(2)} | {
+        "b.py": "",
+        "README.md": "",
+        "go.sum": "",
+        "x.min.js": "",
+    }
+    assert [(each.name, each.percent) for each in profile_of(files).languages] == [
+        ("Go", 67),
+        ("Python", 33),
+    ]
 
 
 def test_what_others_wrote_is_not_counted() -> None:
-    assert [each.name for each in profile_of({"a.rs": "", "vendor/b.c": "", "web/node_modules/c.js": ""}).languages] == ["Rust"]
+    assert [
+        each.name
+        for each in profile_of(
+            {"a.rs": "", "vendor/b.c": "", "web/node_modules/c.js": ""}
+        ).languages
+    ] == ["Rust"]
 
 
-@given(st.lists(st.sampled_from(["a.py", "b.go", "c.rs", "d.ts", "e.rb", "f.c", "g.md", "h"]), max_size=40))
+@given(
+    st.lists(
+        st.sampled_from(["a.py", "b.go", "c.rs", "d.ts", "e.rb", "f.c", "g.md", "h"]), max_size=40
+    )
+)
 def test_the_shares_never_add_up_to_more_than_all(names: list[str]) -> None:
     profile = read_profile([f"{place}/{name}" for place, name in enumerate(names)], lambda _: "")
     total = sum(each.percent for each in profile.languages)
     assert total <= 100
-    assert total == 100 or not any(name.endswith(("py", "go", "rs", "ts", "rb", "c")) for name in names)
+    assert total == 100 or not any(
+        name.endswith(("py", "go", "rs", "ts", "rb", "c")) for name in names
+    )
 
 
 def test_the_layout_of_a_large_repository_fits_on_a_dozen_lines() -> None:
@@ -61,10 +98,16 @@ def test_an_override_for_something_that_is_no_kind_of_command_is_a_mistake_of_th
 
 
 def test_commands_written_in_the_configuration_are_the_ones_that_are_used() -> None:
-    text = "commands:\n  test:\n    - make \"unit tests\"\n    - [python3, -m, pytest, '-k', 'a b']\n  lint: []\n"
+    text = (
+        "commands:\n  test:\n    - make \"unit tests\"\n    - [python3, -m, pytest, '-k', 'a b']\n "
+        " lint: []\n"
+    )
     overrides = load_config({".forge/config.yml": text}.get, {}).commands.overrides()
     commands = profile_of({"go.mod": "module x\n", ".golangci.yml": ""}, overrides).commands
-    assert [each.argv for each in commands.test] == [("make", "unit tests"), ("python3", "-m", "pytest", "-k", "a b")]
+    assert [each.argv for each in commands.test] == [
+        ("make", "unit tests"),
+        ("python3", "-m", "pytest", "-k", "a b"),
+    ]
     assert commands.lint == ()
     assert commands.build != ()
 
@@ -72,7 +115,10 @@ def test_commands_written_in_the_configuration_are_the_ones_that_are_used() -> N
 def test_the_example_in_the_documentation_is_a_configuration_that_is_understood() -> None:
     page = (Path(__file__).parents[2] / "docs" / "detection.md").read_text("utf-8")
     example = page.split("```yaml\n")[1].split("```")[0]
-    commands = profile_of({"go.mod": "module x\n"}, load_config({".forge/config.yml": example}.get, {}).commands.overrides()).commands
+    commands = profile_of(
+        {"go.mod": "module x\n"},
+        load_config({".forge/config.yml": example}.get, {}).commands.overrides(),
+    ).commands
     assert lines(commands.setup) == [f"python3 -m venv {ENV}", f"{ENV}/bin/pip install -e .[dev]"]
     assert commands.test[1].argv == ("npm", "test", "--", "--grep", "two words")
     assert commands.build == commands.lint == ()
@@ -82,7 +128,9 @@ def test_a_file_that_cannot_be_read_counts_as_empty() -> None:
     def read(path: str) -> str | None:
         return None
 
-    profile = read_profile(["pyproject.toml", "package.json", "Makefile", "go.mod", "tests/test_a.py"], read)
+    profile = read_profile(
+        ["pyproject.toml", "package.json", "Makefile", "go.mod", "tests/test_a.py"], read
+    )
     assert lines(profile.commands.test) == ["go test ./..."]
 
 
@@ -98,14 +146,18 @@ def test_the_order_of_the_listing_changes_nothing() -> None:
 
 def test_names_that_try_to_write_lines_of_their_own_stay_on_one() -> None:
     profile = profile_of({"bad\n## Input\u202e/a.py": "", "CMakeLists.txt": ""})
-    assert all("\n" not in line and "\u202e" not in line for line in (*profile.layout, *profile.notes))
+    assert all(
+        "\n" not in line and "\u202e" not in line for line in (*profile.layout, *profile.notes)
+    )
 
 
 @given(
     st.dictionaries(
         st.sampled_from(MANIFESTS),
         st.text("\n\t :=[]{}\"'/abest-$%#\\é\u202e0", max_size=60)
-        | st.sampled_from(["[project]\nname = 1", "test: test\n\tx", "-r requirements-dev.txt", "[tool]\nuv = 3"]),
+        | st.sampled_from(
+            ["[project]\nname = 1", "test: test\n\tx", "-r requirements-dev.txt", "[tool]\nuv = 3"]
+        ),
     )
 )
 def test_whatever_stands_in_the_files_a_profile_comes_out(files: dict[str, str]) -> None:

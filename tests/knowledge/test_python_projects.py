@@ -18,13 +18,19 @@ def pip(profile: Profile) -> list[str]:
 
 
 def test_a_standard_group_is_spelled_out_with_the_groups_it_includes() -> None:
-    groups = '[dependency-groups]\ndocs = ["sphinx"]\ncover = ["pytest-cov"]\ntest = ["pytest>=8", {include-group = "Cover"}]\n'
+    groups = (
+        '[dependency-groups]\ndocs = ["sphinx"]\ncover = ["pytest-cov"]\ntest = ["pytest>=8",'
+        ' {include-group = "Cover"}]\n'
+    )
     profile = profile_of({"pyproject.toml": NAMED + groups, "tests/test_a.py": PYTEST_FILE})
     assert pip(profile) == ["-e . pytest>=8 pytest-cov"]
 
 
 def test_groups_that_include_each_other_end() -> None:
-    groups = '[dependency-groups]\na = ["x", {include-group = "test"}]\ntest = ["pytest", {include-group = "a"}]\n'
+    groups = (
+        '[dependency-groups]\na = ["x", {include-group = "test"}]\ntest = ["pytest", {include-group'
+        ' = "a"}]\n'
+    )
     assert pip(profile_of({"pyproject.toml": NAMED + groups})) == ["-e . pytest x"]
 
 
@@ -35,14 +41,18 @@ def test_pytest_is_added_when_nothing_that_is_installed_names_it() -> None:
 
 
 def test_a_linter_is_installed_in_the_version_the_project_declares_for_it() -> None:
-    text = NAMED + '[project.optional-dependencies]\ntest = ["pytest"]\nlint = ["ruff==0.9.1"]\n[tool.ruff]\n'
+    text = (
+        NAMED + '[project.optional-dependencies]\ntest = ["pytest"]\nlint ='
+        ' ["ruff==0.9.1"]\n[tool.ruff]\n'
+    )
     assert pip(profile_of({"pyproject.toml": text})) == ["-e .[test] ruff==0.9.1"]
 
 
 def test_a_linter_that_only_pre_commit_pins_is_installed_in_that_version() -> None:
     hooks = (
-        "repos:\n  - repo: https://github.com/pycqa/flake8\n    rev: '7.1.0'\n    hooks: [{id: flake8}]\n"
-        "  - repo: https://github.com/astral-sh/ruff-pre-commit\n    rev: v0.9.1\n    hooks: [{id: ruff}]\n"
+        "repos:\n  - repo: https://github.com/pycqa/flake8\n    rev: '7.1.0'\n    hooks: [{id:"
+        " flake8}]\n  - repo: https://github.com/astral-sh/ruff-pre-commit\n    rev: v0.9.1\n   "
+        " hooks: [{id: ruff}]\n"
     )
     files = {".pre-commit-config.yaml": hooks, "a.py": ""}
     assert pip(profile_of({**files, "ruff.toml": ""})) == ["ruff==0.9.1"]
@@ -51,7 +61,9 @@ def test_a_linter_that_only_pre_commit_pins_is_installed_in_that_version() -> No
 
 
 def test_development_requirements_join_those_for_tests_when_only_they_name_pytest() -> None:
-    text = NAMED + '[project.optional-dependencies]\ntest = ["hypothesis"]\ndev = ["pytest", "tox"]\n'
+    text = (
+        NAMED + '[project.optional-dependencies]\ntest = ["hypothesis"]\ndev = ["pytest", "tox"]\n'
+    )
     assert pip(profile_of({"pyproject.toml": text})) == ["-e .[test,dev]"]
 
 
@@ -62,16 +74,28 @@ def test_development_requirements_stay_out_when_those_for_tests_are_enough() -> 
 
 def test_a_requirements_file_for_tests_is_left_aside_where_an_extra_says_the_same() -> None:
     text = NAMED + '[project.optional-dependencies]\ntest = ["pytest"]\n'
-    assert pip(profile_of({"pyproject.toml": text, "requirements-test.txt": "pytest==8.0\n"})) == ["-e .[test]"]
+    assert pip(profile_of({"pyproject.toml": text, "requirements-test.txt": "pytest==8.0\n"})) == [
+        "-e .[test]"
+    ]
 
 
 def test_a_flat_project_that_is_no_package_gets_only_its_requirements() -> None:
-    files = {"app.py": "", "requirements.txt": "flask>=3\n", "requirements-test.txt": "pytest\n", "test_app.py": PYTEST_FILE}
+    files = {
+        "app.py": "",
+        "requirements.txt": "flask>=3\n",
+        "requirements-test.txt": "pytest\n",
+        "test_app.py": PYTEST_FILE,
+    }
     assert pip(profile_of(files)) == ["-r requirements.txt -r requirements-test.txt"]
 
 
-def test_a_project_table_without_a_build_system_gives_its_dependencies_but_is_not_installed() -> None:
-    files = {"pyproject.toml": '[project]\nname = "app"\nversion = "1"\ndependencies = ["flask>=3"]\n', "test_a.py": PYTEST_FILE}
+def test_a_project_table_without_a_build_system_gives_its_dependencies_but_is_not_installed() -> (
+    None
+):
+    files = {
+        "pyproject.toml": '[project]\nname = "app"\nversion = "1"\ndependencies = ["flask>=3"]\n',
+        "test_a.py": PYTEST_FILE,
+    }
     assert pip(profile_of(files)) == ["flask>=3 pytest"]
 
 
@@ -87,15 +111,18 @@ def test_requirements_with_hashes_are_installed_by_themselves() -> None:
 
 def test_poetrys_constraints_become_pips() -> None:
     text = (
-        '[build-system]\nrequires = ["poetry-core"]\nbuild-backend = "poetry.core.masonry.api"\n'
-        '[tool.poetry]\nname = "shop"\n[tool.poetry.dependencies]\npython = "^3.11"\n'
-        "[tool.poetry.group.test.dependencies]\n"
-        'pytest = "^8.1"\nzero = "^0.2.3"\ntilde = "~1.4"\nany = "*"\nexact = "1.0"\nrange = ">=1,<3"\npatch = "^0.0.3"\n'
-        'cov = {version = ">=4", extras = ["toml"]}\nours = {git = "https://example.com/ours", tag = "v1"}\nlocal.path = "x"\n'
+        '[build-system]\nrequires = ["poetry-core"]\nbuild-backend ='
+        ' "poetry.core.masonry.api"\n[tool.poetry]\nname ='
+        ' "shop"\n[tool.poetry.dependencies]\npython ='
+        ' "^3.11"\n[tool.poetry.group.test.dependencies]\npytest = "^8.1"\nzero = "^0.2.3"\ntilde ='
+        ' "~1.4"\nany = "*"\nexact = "1.0"\nrange = ">=1,<3"\npatch = "^0.0.3"\ncov = {version ='
+        ' ">=4", extras = ["toml"]}\nours = {git = "https://example.com/ours", tag ='
+        ' "v1"}\nlocal.path = "x"\n'
     )
-    assert lines(profile_of({"pyproject.toml": text}).commands.setup)[1].removeprefix(PIP) == (
-        " -e . pytest>=8.1,<9 zero>=0.2.3,<0.3 tilde>=1.4,<1.5 any exact==1.0 range>=1,<3 patch>=0.0.3,<0.0.4 "
-        "cov[toml]>=4 ours @ git+https://example.com/ours@v1"
+    assert (
+        lines(profile_of({"pyproject.toml": text}).commands.setup)[1].removeprefix(PIP)
+        == " -e . pytest>=8.1,<9 zero>=0.2.3,<0.3 tilde>=1.4,<1.5 any exact==1.0 range>=1,<3"
+        " patch>=0.0.3,<0.0.4 cov[toml]>=4 ours @ git+https://example.com/ours@v1"
     )
 
 
@@ -113,7 +140,10 @@ def test_the_development_requirements_of_other_managers_are_read(table: str, exp
 
 
 def test_an_old_setup_script_is_read_without_being_run() -> None:
-    script = 'from setuptools import setup\nraise SystemExit("run!")\nsetup(name="s", extras_require={"tests": ["pytest"]})\n'
+    script = (
+        'from setuptools import setup\nraise SystemExit("run!")\nsetup(name="s",'
+        ' extras_require={"tests": ["pytest"]})\n'
+    )
     profile = profile_of({"setup.py": script, "s.py": ""})
     assert pip(profile) == ["-e .[tests]"]
     assert profile.commands.test[0].reason == "extra tests names pytest"
@@ -121,7 +151,9 @@ def test_an_old_setup_script_is_read_without_being_run() -> None:
 
 def test_extras_in_setup_cfg_are_read() -> None:
     config = "[metadata]\nname = s\n[options.extras_require]\ntest =\n    pytest\n    pytest-cov\n"
-    assert pip(profile_of({"setup.py": "import setuptools; setuptools.setup()", "setup.cfg": config})) == ["-e .[test]"]
+    assert pip(
+        profile_of({"setup.py": "import setuptools; setuptools.setup()", "setup.cfg": config})
+    ) == ["-e .[test]"]
 
 
 def test_tox_says_what_tests_need_when_nothing_else_does() -> None:
@@ -133,7 +165,9 @@ def test_tox_says_what_tests_need_when_nothing_else_does() -> None:
 
 def test_members_of_a_workspace_are_installed_with_the_project_that_needs_them() -> None:
     files = {
-        "pyproject.toml": NAMED + '[tool.uv.workspace]\nmembers = ["packages/*"]\n[tool.pytest.ini_options]\n',
+        "pyproject.toml": (
+            NAMED + '[tool.uv.workspace]\nmembers = ["packages/*"]\n[tool.pytest.ini_options]\n'
+        ),
         "packages/one/pyproject.toml": NAMED,
         "packages/two/pyproject.toml": NAMED,
         "packages/one/one.py": "",
@@ -162,18 +196,32 @@ def test_projects_in_folders_share_one_environment() -> None:
         ({"test_a.py": UNITTEST_FILE}, ["-s ."]),
         ({"tests/test_a.py": UNITTEST_FILE}, ["-s tests"]),
         ({"tests/__init__.py": "", "tests/test_a.py": UNITTEST_FILE}, ["-s tests -t ."]),
-        ({"tests/__init__.py": "", "tests/test_a.py": UNITTEST_FILE, "test_b.py": UNITTEST_FILE}, ["-s ."]),
         (
-            {"shop/__init__.py": "", "shop/tests/__init__.py": "", "shop/tests/test_a.py": UNITTEST_FILE},
+            {"tests/__init__.py": "", "tests/test_a.py": UNITTEST_FILE, "test_b.py": UNITTEST_FILE},
+            ["-s ."],
+        ),
+        (
+            {
+                "shop/__init__.py": "",
+                "shop/tests/__init__.py": "",
+                "shop/tests/test_a.py": UNITTEST_FILE,
+            },
             ["-s shop -t ."],
         ),
-        ({"tests/unit/test_a.py": UNITTEST_FILE, "tests/slow/test_b.py": UNITTEST_FILE}, ["-s tests/slow", "-s tests/unit"]),
+        (
+            {"tests/unit/test_a.py": UNITTEST_FILE, "tests/slow/test_b.py": UNITTEST_FILE},
+            ["-s tests/slow", "-s tests/unit"],
+        ),
         ({"tests/a_test.py": UNITTEST_FILE}, ["-s tests -p *_test.py"]),
     ],
 )
-def test_unittest_starts_where_discovery_reaches_every_test(files: dict[str, str], expected: list[str]) -> None:
+def test_unittest_starts_where_discovery_reaches_every_test(
+    files: dict[str, str], expected: list[str]
+) -> None:
     commands = profile_of(files).commands
-    assert lines(commands.test) == [f"python3 -m unittest discover -v {place}" for place in expected]
+    assert lines(commands.test) == [
+        f"python3 -m unittest discover -v {place}" for place in expected
+    ]
     assert commands.setup == ()
 
 
@@ -200,15 +248,24 @@ def test_a_django_project_is_tested_by_its_own_command() -> None:
     assert lines(commands.setup)[1] == f"{PIP} -r requirements.txt"
 
 
-@pytest.mark.parametrize("options", ['addopts = "-q"', 'addopts = ["-ra", "-qx"]', 'addopts = "--quiet"'])
+@pytest.mark.parametrize(
+    "options", ['addopts = "-q"', 'addopts = ["-ra", "-qx"]', 'addopts = "--quiet"']
+)
 def test_pytest_that_is_quiet_already_is_not_made_quieter(options: str) -> None:
     text = f"{NAMED}[tool.pytest.ini_options]\n{options}\n"
-    assert lines(profile_of({"pyproject.toml": text, "a.py": ""}).commands.test) == ["{env}/bin/python -m pytest -rfE"]
+    assert lines(profile_of({"pyproject.toml": text, "a.py": ""}).commands.test) == [
+        "{env}/bin/python -m pytest -rfE"
+    ]
 
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("pytest.ini", "[pytest]\n"), ("setup.cfg", "[tool:pytest]\n"), ("tox.ini", "[pytest]\n"), ("tests/conftest.py", "")],
+    [
+        ("pytest.ini", "[pytest]\n"),
+        ("setup.cfg", "[tool:pytest]\n"),
+        ("tox.ini", "[pytest]\n"),
+        ("tests/conftest.py", ""),
+    ],
 )
 def test_each_place_that_configures_pytest_counts(name: str, text: str) -> None:
     commands = profile_of({name: text, "a.py": ""}).commands
@@ -217,13 +274,19 @@ def test_each_place_that_configures_pytest_counts(name: str, text: str) -> None:
 
 
 def test_flake8_is_run_where_it_is_configured_and_ruff_is_not() -> None:
-    assert lines(profile_of({"a.py": "", ".flake8": "[flake8]\n"}).commands.lint) == ["{env}/bin/python -m flake8 ."]
+    assert lines(profile_of({"a.py": "", ".flake8": "[flake8]\n"}).commands.lint) == [
+        "{env}/bin/python -m flake8 ."
+    ]
     both = profile_of({"a.py": "", ".flake8": "[flake8]\n", "ruff.toml": ""})
     assert [each.argv[2] for each in both.commands.lint] == ["ruff"]
 
 
 def test_a_linter_that_nobody_configured_is_not_run() -> None:
-    text = NAMED + '[project.optional-dependencies]\ndev = ["ruff", "mypy", "flake8"]\n[tool.mypy]\nstrict = true\n'
+    text = (
+        NAMED
+        + '[project.optional-dependencies]\ndev = ["ruff", "mypy", "flake8"]\n[tool.mypy]\nstrict ='
+        " true\n"
+    )
     assert profile_of({"pyproject.toml": text, "a.py": ""}).commands.lint == ()
 
 
@@ -233,15 +296,27 @@ def test_python_files_without_tests_or_settings_give_no_commands() -> None:
 
 
 def test_a_broken_manifest_counts_as_none_and_the_rest_is_still_found() -> None:
-    files = {"pyproject.toml": "[project\n", "setup.cfg": "no section\n", "setup.py": "def (", "test_a.py": UNITTEST_FILE}
+    files = {
+        "pyproject.toml": "[project\n",
+        "setup.cfg": "no section\n",
+        "setup.py": "def (",
+        "test_a.py": UNITTEST_FILE,
+    }
     assert profile_of(files).commands.test != ()
 
 
 def test_a_requirement_that_is_an_option_for_pip_is_left_out() -> None:
-    text = NAMED + 'dependencies = []\n[dependency-groups]\ntest = ["pytest", " --index-url=https://example.com"]\n'
+    text = (
+        NAMED + 'dependencies = []\n[dependency-groups]\ntest = ["pytest", "'
+        ' --index-url=https://example.com"]\n'
+    )
     assert pip(profile_of({"pyproject.toml": text})) == ["-e . pytest"]
 
 
 def test_tests_of_specimens_and_of_vendored_code_are_not_this_projects() -> None:
-    files = {"a.py": "", "tests/fixtures/x/test_x.py": PYTEST_FILE, "vendor/y/test_y.py": PYTEST_FILE}
+    files = {
+        "a.py": "",
+        "tests/fixtures/x/test_x.py": PYTEST_FILE,
+        "vendor/y/test_y.py": PYTEST_FILE,
+    }
     assert profile_of(files).commands.test == ()

@@ -1,4 +1,6 @@
-"""The ranking is that of a scan through every document, and to ask again costs no more among many runs than among few."""
+"""The ranking is that of a scan through every document, and to ask again costs no more among many
+runs than among few.
+"""
 
 import math
 import random
@@ -18,8 +20,12 @@ DOCUMENTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=8), max_size=30)
 QUESTION = st.lists(st.sampled_from([*WORDS, "unknown"]), max_size=10)
 
 
-def full_scan(documents: Sequence[Sequence[str]], asked: Sequence[str], limit: int) -> list[tuple[int, float]]:
-    """BM25+ as published (k1 1.5, b 0.75, delta 1), written down once more: every document is looked at, none left out."""
+def full_scan(
+    documents: Sequence[Sequence[str]], asked: Sequence[str], limit: int
+) -> list[tuple[int, float]]:
+    """BM25+ as published (k1 1.5, b 0.75, delta 1), written down once more: every document is
+    looked at, none left out.
+    """
     spoken = [place for place, words in enumerate(documents) if words]
     mean = sum(len(documents[place]) for place in spoken) / len(spoken) if spoken else 1
     counts = {place: Counter(documents[place]) for place in spoken}
@@ -28,7 +34,8 @@ def full_scan(documents: Sequence[Sequence[str]], asked: Sequence[str], limit: i
     def score(place: int) -> float:
         length = 1.5 * (0.25 + 0.75 * len(documents[place]) / mean)
         parts = [
-            math.log((len(spoken) + 1) / holders[word]) * (1 + counts[place][word] * 2.5 / (length + counts[place][word]))
+            math.log((len(spoken) + 1) / holders[word])
+            * (1 + counts[place][word] * 2.5 / (length + counts[place][word]))
             for word in asked
             if word in counts[place]
         ]
@@ -41,13 +48,16 @@ def full_scan(documents: Sequence[Sequence[str]], asked: Sequence[str], limit: i
 def agree(found: list[tuple[int, float]], expected: list[tuple[int, float]]) -> bool:
     """Equal places with equal scores; the last digit may be rounded either way."""
     return [place for place, _ in found] == [place for place, _ in expected] and all(
-        math.isclose(one, other, abs_tol=2e-6) for (_, one), (_, other) in zip(found, expected, strict=True)
+        math.isclose(one, other, abs_tol=2e-6)
+        for (_, one), (_, other) in zip(found, expected, strict=True)
     )
 
 
 @settings(deadline=None)
 @given(DOCUMENTS, QUESTION, st.integers(1, 8))
-def test_the_ranking_is_that_of_a_full_scan(documents: list[list[str]], question: list[str], limit: int) -> None:
+def test_the_ranking_is_that_of_a_full_scan(
+    documents: list[list[str]], question: list[str], limit: int
+) -> None:
     ranking = Ranking(documents)
     expected = full_scan(documents, ranking.most_informative(question), limit)
     assert agree(ranking.best(question, limit), expected)
@@ -59,8 +69,13 @@ def test_words_that_nearly_every_document_has_do_not_hide_the_best_one() -> None
     best = ["report", "export", "page"]
     documents = [*common, best]
     asked = ["page", "export", "report"]
-    assert Ranking(documents).best(asked, 1)[0][0] == len(common), "the shortest of those that say the same, and the last one given"
-    assert agree(Ranking(documents).best(asked, 5), full_scan(documents, Ranking(documents).most_informative(asked), 5))
+    assert Ranking(documents).best(asked, 1)[0][0] == len(common), (
+        "the shortest of those that say the same, and the last one given"
+    )
+    assert agree(
+        Ranking(documents).best(asked, 5),
+        full_scan(documents, Ranking(documents).most_informative(asked), 5),
+    )
 
 
 def test_in_thousands_of_documents_with_uneven_words_the_ranking_is_that_of_a_full_scan() -> None:
@@ -69,7 +84,9 @@ def test_in_thousands_of_documents_with_uneven_words_the_ranking_is_that_of_a_fu
     ranking = Ranking(documents)
     for _ in range(10):
         question = made_up.text(chance.randint(1, 120)).split()
-        assert agree(ranking.best(question, 4), full_scan(documents, ranking.most_informative(question), 4))
+        assert agree(
+            ranking.best(question, 4), full_scan(documents, ranking.most_informative(question), 4)
+        )
 
 
 def test_of_a_long_question_the_words_that_tell_most_are_looked_for() -> None:

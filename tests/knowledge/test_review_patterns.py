@@ -1,4 +1,6 @@
-"""What reviewers keep finding: merged only when it is the same thing, most frequent and newest first."""
+"""What reviewers keep finding: merged only when it is the same thing, most frequent and newest
+first.
+"""
 
 import random
 
@@ -10,7 +12,10 @@ from tests.knowledge.run_scene import CRITICAL, MAJOR, MINOR, past_run
 
 def found(*texts: str) -> list[Pattern]:
     """The patterns when each text is a finding of a run of its own, the first one the newest."""
-    runs = [past_run(f"r{number}", date=f"2026-01-{28 - number:02}", findings=[text]) for number, text in enumerate(texts)]
+    runs = [
+        past_run(f"r{number}", date=f"2026-01-{28 - number:02}", findings=[text])
+        for number, text in enumerate(texts)
+    ]
     return list(History(runs).patterns("", (), limit=50))
 
 
@@ -43,12 +48,21 @@ def test_findings_that_say_the_same_are_one_pattern(one: str, other: str) -> Non
     ("one", "other"),
     [
         ("Missing error check in loader", "Missing error check in parser"),
-        ("The loader lacks an error check when it reads the file", "The parser lacks an error check when it reads the file"),
+        (
+            "The loader lacks an error check when it reads the file",
+            "The parser lacks an error check when it reads the file",
+        ),
         ("Missing error check in loader", "Missing error check"),
         ("Missing error check in src/loader.py", "Missing error check in src/parser.py"),
         ("Missing error check (src/loader.py)", "Missing error check"),
-        ("load_config() ignores the encoding of the file", "save_config() ignores the encoding of the file"),
-        ("Tests cover the branch of the parser that retries", "Tests do not cover the branch of the parser that retries"),
+        (
+            "load_config() ignores the encoding of the file",
+            "save_config() ignores the encoding of the file",
+        ),
+        (
+            "Tests cover the branch of the parser that retries",
+            "Tests do not cover the branch of the parser that retries",
+        ),
         ("Criterion 1 is not met", "Criterion 2 is not met"),
         ("io.py and net.py import each other", "a/other.py and b/third.py import each other"),
         ("a/io.py drops the error", "b/io.py drops the error"),
@@ -66,12 +80,22 @@ def test_findings_about_different_things_stay_two(one: str, other: str) -> None:
     assert [each.seen for each in found(other, one)] == [1, 1]
 
 
-def test_what_concerns_a_task_is_shown_and_of_the_rest_a_little_that_comes_up_again_and_again() -> None:
+def test_what_concerns_a_task_is_shown_and_of_the_rest_a_little_that_comes_up_again_and_again() -> (
+    None
+):
     often = [
-        past_run(f"o{number}", findings=[f"Names in {area} are unclear" for area in ("billing", "storage", "search", "mail", "reports")])
+        past_run(
+            f"o{number}",
+            findings=[
+                f"Names in {area} are unclear"
+                for area in ("billing", "storage", "search", "mail", "reports")
+            ],
+        )
         for number in range(3)
     ]
-    history = History([*often, past_run("x", findings=["The retry of uploads has no limit", "Colours are pale"])])
+    history = History(
+        [*often, past_run("x", findings=["The retry of uploads has no limit", "Colours are pale"])]
+    )
     shown = [each.text for each in history.patterns("Retry failed uploads", ())]
     assert shown[0] == "The retry of uploads has no limit"
     assert len(shown) == 4
@@ -79,24 +103,47 @@ def test_what_concerns_a_task_is_shown_and_of_the_rest_a_little_that_comes_up_ag
 
 
 def test_what_people_said_when_they_sent_work_back_comes_first() -> None:
-    noted = past_run("a", date="2025-01-01").model_copy(update={"rejections": (("checkpoint-a", "Uploads retry with a limit of three"),)})
-    often = [past_run(f"r{number}", findings=["The retry of uploads has no limit"]) for number in range(5)]
+    noted = past_run("a", date="2025-01-01").model_copy(
+        update={"rejections": (("checkpoint-a", "Uploads retry with a limit of three"),)}
+    )
+    often = [
+        past_run(f"r{number}", findings=["The retry of uploads has no limit"])
+        for number in range(5)
+    ]
     first, second = History([noted, *often]).patterns("Retry failed uploads", ())
-    assert (first.text, first.by_person, first.where) == ("Uploads retry with a limit of three", True, ("checkpoint-a",))
+    assert (first.text, first.by_person, first.where) == (
+        "Uploads retry with a limit of three",
+        True,
+        ("checkpoint-a",),
+    )
     assert (second.by_person, second.seen) == (False, 5)
     assert History([noted, *often]).patterns("Colour of the header", ()) == (second,)
 
 
 @pytest.mark.promise("lesson-19")
 def test_the_most_frequent_pattern_comes_first_and_then_the_newest() -> None:
-    patterns = found("Names are unclear", "Password is logged", "Retry has no limit", "Password is logged")
-    assert [each.text for each in patterns] == ["Password is logged", "Names are unclear", "Retry has no limit"]
+    patterns = found(
+        "Names are unclear", "Password is logged", "Retry has no limit", "Password is logged"
+    )
+    assert [each.text for each in patterns] == [
+        "Password is logged",
+        "Names are unclear",
+        "Retry has no limit",
+    ]
 
 
 def test_a_frequent_pattern_of_old_is_offered_before_a_new_one_seen_once() -> None:
-    old = [past_run(f"old{number}", findings=["Password is logged"], date="2025-01-01") for number in range(3)]
-    new = [past_run(f"new{number}", findings=[f"Part{number} is unclear"], date="2026-01-01") for number in range(20)]
-    assert [each.text for each in History([*new, *old]).patterns("", (), limit=1)] == ["Password is logged"]
+    old = [
+        past_run(f"old{number}", findings=["Password is logged"], date="2025-01-01")
+        for number in range(3)
+    ]
+    new = [
+        past_run(f"new{number}", findings=[f"Part{number} is unclear"], date="2026-01-01")
+        for number in range(20)
+    ]
+    assert [each.text for each in History([*new, *old]).patterns("", (), limit=1)] == [
+        "Password is logged"
+    ]
 
 
 def test_a_pattern_shows_its_newest_wording_and_its_worst_severity() -> None:
@@ -105,14 +152,21 @@ def test_a_pattern_shows_its_newest_wording_and_its_worst_severity() -> None:
         past_run("old", date="2026-01-01", findings=[(CRITICAL, "Inputs are not validated!")]),
     ]
     (pattern,) = History(runs).patterns("", ())
-    assert (pattern.text, pattern.severity, pattern.seen) == ("Input is never validated", CRITICAL, 2)
+    assert (pattern.text, pattern.severity, pattern.seen) == (
+        "Input is never validated",
+        CRITICAL,
+        2,
+    )
 
 
 def test_what_one_run_was_told_in_every_round_counts_once() -> None:
     repeated = past_run("a", findings=["Retry has no limit"] * 5)
     twice = [past_run(name, findings=["Password is logged"]) for name in ("b", "c")]
     patterns = History([repeated, *twice]).patterns("", ())
-    assert [(each.text, each.seen) for each in patterns] == [("Password is logged", 2), ("Retry has no limit", 1)]
+    assert [(each.text, each.seen) for each in patterns] == [
+        ("Password is logged", 2),
+        ("Retry has no limit", 1),
+    ]
 
 
 def test_a_pattern_says_which_files_and_phases_it_came_from() -> None:
@@ -129,15 +183,24 @@ def test_a_pattern_on_a_file_of_the_task_counts_three_times() -> None:
 
 
 def test_a_pattern_in_the_words_of_the_task_counts_twice() -> None:
-    runs = [past_run(f"r{number}", date=f"2026-02-0{number + 1}", findings=["Names are unclear"]) for number in range(1)]
+    runs = [
+        past_run(f"r{number}", date=f"2026-02-0{number + 1}", findings=["Names are unclear"])
+        for number in range(1)
+    ]
     history = History([*runs, past_run("x", findings=["The retry of uploads has no limit"])])
     assert history.patterns("", ())[0].text == "Names are unclear"
-    assert history.patterns("Retry failed uploads", ())[0].text == "The retry of uploads has no limit"
-    assert history.patterns("Uploads are slow", ()) == (), "neither concerns it, and each came up once"
+    assert (
+        history.patterns("Retry failed uploads", ())[0].text == "The retry of uploads has no limit"
+    )
+    assert history.patterns("Uploads are slow", ()) == (), (
+        "neither concerns it, and each came up once"
+    )
 
 
 def test_no_more_patterns_come_than_were_asked_for() -> None:
-    history = History([past_run("a", findings=[f"Module{letter} is too long" for letter in "ABCDEFGHIJKL"])])
+    history = History(
+        [past_run("a", findings=[f"Module{letter} is too long" for letter in "ABCDEFGHIJKL"])]
+    )
     assert len(history.patterns("", ())) == 8
     assert len(history.patterns("", (), limit=3)) == 3
     assert history.patterns("", (), limit=0) == ()
@@ -158,12 +221,24 @@ def test_thousands_of_findings_are_merged_exactly() -> None:
     places = [f"module{number}" for number in range(300)]
     told = [(place, round_) for place in places for round_ in range(10)]
     chance.shuffle(told)
-    runs = [past_run(f"{number:05}", findings=[f"Missing error check in {place}"]) for number, (place, _) in enumerate(told)]
+    runs = [
+        past_run(f"{number:05}", findings=[f"Missing error check in {place}"])
+        for number, (place, _) in enumerate(told)
+    ]
     patterns = History(runs).patterns("", (), limit=1_000)
     assert len(patterns) == len(places)
     assert {each.seen for each in patterns} == {10}
 
 
 def test_the_severity_is_that_of_the_finding() -> None:
-    history = History([past_run("a", findings=[(severity, f"Thing {severity.lower()}") for severity in (MINOR, MAJOR, CRITICAL)])])
+    history = History(
+        [
+            past_run(
+                "a",
+                findings=[
+                    (severity, f"Thing {severity.lower()}") for severity in (MINOR, MAJOR, CRITICAL)
+                ],
+            )
+        ]
+    )
     assert {each.severity for each in history.patterns("", ())} == {MINOR, MAJOR, CRITICAL}

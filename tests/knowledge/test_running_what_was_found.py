@@ -1,4 +1,6 @@
-"""The commands that were found do what they should: they are run in copies of the fixture repositories."""
+"""The commands that were found do what they should: they are run in copies of the fixture
+repositories.
+"""
 
 import shutil
 import subprocess
@@ -17,7 +19,9 @@ def needs(*tools: str) -> pytest.MarkDecorator:
 
 
 def environment_with_this_pytest(env: Path) -> Path:
-    """What setup would make of {env}, without asking a registry: an environment that sees the packages of this one."""
+    """What setup would make of {env}, without asking a registry: an environment that sees the
+    packages of this one.
+    """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", env], check=True)
     here = next(path for path in sys.path if path.endswith("site-packages"))
     packages = next(env.glob("lib/python*/site-packages"))
@@ -64,7 +68,10 @@ def test_a_red_pytest_names_its_failures_one_on_a_line(tmp_path: Path) -> None:
     env = environment_with_this_pytest(tmp_path / "env")
     results = run(profile_at(root).commands.test, root, env)
     assert results[0].returncode == 1
-    assert any(line.startswith("FAILED tests/test_page.py::test_a_title_is_escaped") for line in said(results).splitlines())
+    assert any(
+        line.startswith("FAILED tests/test_page.py::test_a_title_is_escaped")
+        for line in said(results).splitlines()
+    )
 
 
 @needs("npm")
@@ -85,7 +92,9 @@ def test_make_builds_and_checks_and_turns_red(tmp_path: Path) -> None:
     assert [result.returncode for result in results] == [0, 0]
     assert "ok counted" in said(results)
 
-    (root / "counter.c").write_text('#include "counter.h"\nint counted(const char *t, char w) { return *t == w; }\n', "utf-8")
+    (root / "counter.c").write_text(
+        '#include "counter.h"\nint counted(const char *t, char w) { return *t == w; }\n', "utf-8"
+    )
     assert run(commands.test, root, tmp_path / "env")[0].returncode != 0
 
 
@@ -103,7 +112,11 @@ def test_each_project_of_a_monorepo_is_tested_from_the_root(tmp_path: Path) -> N
     root = copied("monorepo", tmp_path)
     results = run(profile_at(root).commands.test, root, tmp_path / "env")
     assert [result.returncode for result in results] == [0, 0, 0]
-    for test in ("test_tax_is_added", "an empty cart costs nothing", "a_kilogram_has_a_thousand_grams"):
+    for test in (
+        "test_tax_is_added",
+        "an empty cart costs nothing",
+        "a_kilogram_has_a_thousand_grams",
+    ):
         assert test in said(results)
 
 
@@ -112,6 +125,8 @@ def test_each_project_of_a_monorepo_is_tested_from_the_root(tmp_path: Path) -> N
 def test_a_pytest_project_is_installed_and_tested_as_found(name: str, tmp_path: Path) -> None:
     root = copied(name, tmp_path)
     commands = profile_at(root).commands
-    results = run((*commands.setup, *commands.build, *commands.test, *commands.lint), root, tmp_path / "env")
+    results = run(
+        (*commands.setup, *commands.build, *commands.test, *commands.lint), root, tmp_path / "env"
+    )
     assert [result.returncode for result in results] == [0] * len(results), said(results)
     assert "passed" in said(results)

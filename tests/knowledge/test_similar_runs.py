@@ -35,7 +35,12 @@ def test_the_run_with_the_same_words_comes_first() -> None:
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
-    history = History([*(past_run(f"n{number}", "cache report") for number in range(5)), past_run("z", "cache parser")])
+    history = History(
+        [
+            *(past_run(f"n{number}", "cache report") for number in range(5)),
+            past_run("z", "cache parser"),
+        ]
+    )
     assert names(history, "cache parser", 1) == ["z"]
 
 
@@ -51,18 +56,26 @@ def test_one_run_is_enough_to_be_found() -> None:
 
 @pytest.mark.parametrize("text", ["", "the and of", "fix the issue", "!!! ???", "weather"])
 def test_a_text_without_a_word_in_common_finds_nothing(text: str) -> None:
-    assert names(History([past_run("a", "Login fails"), past_run("b", "Fix the issue")]), text) == []
+    assert (
+        names(History([past_run("a", "Login fails"), past_run("b", "Fix the issue")]), text) == []
+    )
 
 
 def test_runs_without_a_word_in_them_do_no_harm() -> None:
     spoken = past_run("c", "login")
-    assert History([past_run("a"), past_run("b", "the of and"), spoken]).similar("login") == History([spoken]).similar("login")
+    assert History([past_run("a"), past_run("b", "the of and"), spoken]).similar(
+        "login"
+    ) == History([spoken]).similar("login")
     assert names(History([past_run("a"), past_run("b")]), "login") == []
 
 
 @pytest.mark.promise("lesson-19")
 def test_identical_runs_come_newest_first_and_then_by_name() -> None:
-    runs = [past_run("b", "login"), past_run("a", "login"), past_run("c", "login", date="2026-02-01")]
+    runs = [
+        past_run("b", "login"),
+        past_run("a", "login"),
+        past_run("c", "login", date="2026-02-01"),
+    ]
     assert names(History(runs), "login") == ["c", "a", "b"]
     scores = {each.score for each in History(runs).similar("login")}
     assert len(scores) == 1
@@ -70,17 +83,26 @@ def test_identical_runs_come_newest_first_and_then_by_name() -> None:
 
 
 def test_the_run_that_asks_is_left_out_and_another_takes_its_place() -> None:
-    history = History([past_run("a", "login token"), past_run("b", "login"), past_run("c", "login")])
+    history = History(
+        [past_run("a", "login token"), past_run("b", "login"), past_run("c", "login")]
+    )
     assert names(history, "login token", 2, exclude="a") == ["b", "c"]
 
 
 def test_japanese_requests_are_found_by_japanese_words() -> None:
-    history = History([past_run("a", "認証トークンの有効期限を修正"), past_run("b", "画面の色を変更")])
+    history = History(
+        [past_run("a", "認証トークンの有効期限を修正"), past_run("b", "画面の色を変更")]
+    )
     assert names(history, "トークンの期限") == ["a"]
 
 
 def test_identifiers_are_found_by_their_words() -> None:
-    history = History([past_run("a", "x", files=["src/auth/sessionStore.py"]), past_run("b", "y", files=["docs/index.md"])])
+    history = History(
+        [
+            past_run("a", "x", files=["src/auth/sessionStore.py"]),
+            past_run("b", "y", files=["docs/index.md"]),
+        ]
+    )
     assert names(history, "session store") == ["a"]
 
 
@@ -104,23 +126,40 @@ def test_a_run_that_is_given_twice_is_one_run_and_the_later_telling_counts() -> 
     assert names(history, "parser") == ["a"]
 
 
-@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=6), max_size=12), st.lists(st.sampled_from(WORDS), max_size=6))
-def test_what_is_found_shares_a_word_and_the_order_given_changes_nothing(titles: list[list[str]], asked: list[str]) -> None:
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=6), max_size=12),
+    st.lists(st.sampled_from(WORDS), max_size=6),
+)
+def test_what_is_found_shares_a_word_and_the_order_given_changes_nothing(
+    titles: list[list[str]], asked: list[str]
+) -> None:
     runs = [past_run(f"r{number}", " ".join(title)) for number, title in enumerate(titles)]
     found = History(runs).similar(" ".join(asked), limit=20)
-    assert {each.name for each in found} == {f"r{number}" for number, title in enumerate(titles) if set(title) & set(asked)}
+    assert {each.name for each in found} == {
+        f"r{number}" for number, title in enumerate(titles) if set(title) & set(asked)
+    }
     assert all(each.score > 0 for each in found)
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
     assert History(runs[::-1]).similar(" ".join(asked), limit=20) == found
 
 
 def test_more_words_of_the_question_never_rank_lower_in_runs_of_one_length() -> None:
-    history = History([past_run("one", "login parser"), past_run("both", "login token"), past_run("none", "queue index")])
+    history = History(
+        [
+            past_run("one", "login parser"),
+            past_run("both", "login token"),
+            past_run("none", "queue index"),
+        ]
+    )
     assert names(history, "login token") == ["both", "one"]
 
 
 def test_a_score_is_that_of_bm25_plus_as_published() -> None:
-    documents = {"a": ["login", "token", "token"], "b": ["login"], "c": ["queue", "index", "worker", "login"]}
+    documents = {
+        "a": ["login", "token", "token"],
+        "b": ["login"],
+        "c": ["queue", "index", "worker", "login"],
+    }
     mean = sum(map(len, documents.values())) / len(documents)
 
     def part(document: list[str], word: str, holders: int) -> float:
@@ -129,27 +168,44 @@ def test_a_score_is_that_of_bm25_plus_as_published() -> None:
         return math.log(4 / holders) * weight if count else 0.0
 
     runs = [past_run(name, request=" ".join(document)) for name, document in documents.items()]
-    expected = {name: part(document, "login", 3) + part(document, "token", 1) for name, document in documents.items()}
-    assert {each.name: each.score for each in History(runs).similar("login token")} == pytest.approx(expected, abs=1e-5)
+    expected = {
+        name: part(document, "login", 3) + part(document, "token", 1)
+        for name, document in documents.items()
+    }
+    assert {
+        each.name: each.score for each in History(runs).similar("login token")
+    } == pytest.approx(expected, abs=1e-5)
 
 
 def test_among_ten_thousand_runs_the_right_ones_are_found() -> None:
     chance = random.Random(3)  # noqa: S311 - the same runs each time, nothing secret
-    runs = [past_run(f"{number:05}", " ".join(chance.choices(WORDS, k=6))) for number in range(10_000)]
-    runs += [past_run("needle", "login of the zeppelin"), past_run("second", "a zeppelin and a harbour")]
+    runs = [
+        past_run(f"{number:05}", " ".join(chance.choices(WORDS, k=6))) for number in range(10_000)
+    ]
+    runs += [
+        past_run("needle", "login of the zeppelin"),
+        past_run("second", "a zeppelin and a harbour"),
+    ]
     history = History(runs)
-    assert names(history, "login zeppelin") == ["needle", "second", names(history, "login zeppelin")[2]]
+    assert names(history, "login zeppelin") == [
+        "needle",
+        "second",
+        names(history, "login zeppelin")[2],
+    ]
     assert len(names(history, "login", 3)) == 3
-    assert all("login" in next(run for run in runs if run.name == name).title for name in names(history, "login", 3))
+    assert all(
+        "login" in next(run for run in runs if run.name == name).title
+        for name in names(history, "login", 3)
+    )
 
 
 def test_the_library_that_ranks_is_not_loaded_before_the_first_search() -> None:
     program = (
-        "import sys; from forge_bot.knowledge import History; from tests.knowledge.run_scene import past_run\n"
-        "history = History([past_run('a', 'login', findings=['Password is logged'])])\n"
-        "history.patterns('login', ()); history.friction('login')\n"
-        "assert 'rank_bm25' not in sys.modules and 'numpy' not in sys.modules\n"
-        "assert history.similar('login') and 'rank_bm25' in sys.modules"
+        "import sys; from forge_bot.knowledge import History; from tests.knowledge.run_scene import"
+        " past_run\nhistory = History([past_run('a', 'login', findings=['Password is"
+        " logged'])])\nhistory.patterns('login', ()); history.friction('login')\nassert 'rank_bm25'"
+        " not in sys.modules and 'numpy' not in sys.modules\nassert history.similar('login') and"
+        " 'rank_bm25' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[2])
 

@@ -54,7 +54,10 @@ def test_a_word_that_only_ends_like_a_plural_is_left_alone(word: str) -> None:
 
 @given(st.text())
 def test_words_never_hold_blanks_or_capitals(text: str) -> None:
-    assert all(word and word == word.casefold() and not any(sign.isspace() for sign in word) for word in words(text))
+    assert all(
+        word and word == word.casefold() and not any(sign.isspace() for sign in word)
+        for word in words(text)
+    )
 
 
 def test_a_line_has_no_breaks_and_nothing_that_cannot_be_seen() -> None:

@@ -1,4 +1,6 @@
-"""A program of others in the sample repository, with a home of its own and next to nothing of our environment."""
+"""A program of others in the sample repository, with a home of its own and next to nothing of our
+environment.
+"""
 
 import os
 import platform
@@ -14,7 +16,9 @@ _LONGEST = 180
 def machine() -> str:
     """This machine as npm's packages call it: linux-x64."""
     kinds = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
-    return f"{'darwin' if sys.platform == 'darwin' else 'linux'}-{kinds[platform.machine().lower()]}"
+    return (
+        f"{'darwin' if sys.platform == 'darwin' else 'linux'}-{kinds[platform.machine().lower()]}"
+    )
 
 
 class AtHome:

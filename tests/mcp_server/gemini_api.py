@@ -1,4 +1,6 @@
-"""The provider that Gemini CLI asks: https://ai.google.dev/api/generate-content, the method streamGenerateContent."""
+"""The provider that Gemini CLI asks: https://ai.google.dev/api/generate-content, the method
+streamGenerateContent.
+"""
 
 from contextlib import AbstractContextManager
 from typing import Any
@@ -20,10 +22,19 @@ def provider(*answers: Block) -> AbstractContextManager[Provider]:
 
 
 def offered(question: Block, prefix: str) -> dict[str, Block]:
-    """The parameters of the tools of a question whose names begin so, by the rest of the name; without what Gemini CLI adds to each."""
+    """The parameters of the tools of a question whose names begin so, by the rest of the name;
+    without what Gemini CLI adds to each.
+    """
     tools = [tool for group in question["tools"] for tool in group.get("functionDeclarations", [])]
-    found = {tool["name"].removeprefix(prefix): tool["parametersJsonSchema"] for tool in tools if tool["name"].startswith(prefix)}
-    return {name: {**each, "properties": _without(each["properties"], "wait_for_previous")} for name, each in found.items()}
+    found = {
+        tool["name"].removeprefix(prefix): tool["parametersJsonSchema"]
+        for tool in tools
+        if tool["name"].startswith(prefix)
+    }
+    return {
+        name: {**each, "properties": _without(each["properties"], "wait_for_previous")}
+        for name, each in found.items()
+    }
 
 
 def _without(named: Block, name: str) -> Block:
@@ -31,6 +42,10 @@ def _without(named: Block, name: str) -> Block:
 
 
 def _stream(part: Block) -> str:
-    candidate: Block = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    candidate: Block = {
+        "content": {"role": "model", "parts": [part]},
+        "finishReason": "STOP",
+        "index": 0,
+    }
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
     return events({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "m"})

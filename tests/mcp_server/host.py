@@ -1,4 +1,6 @@
-"""A client as a host: it does the actions it gets with the texts of a script, and counts what it was asked."""
+"""A client as a host: it does the actions it gets with the texts of a script, and counts what it
+was asked.
+"""
 
 import json
 import os
@@ -55,13 +57,23 @@ class Host:
         assert body == result.structured_content
         return body
 
-    async def begin(self, task: str, effort: str = "S", *, git: bool = True, **confirmation: Any) -> Json:
+    async def begin(
+        self, task: str, effort: str = "S", *, git: bool = True, **confirmation: Any
+    ) -> Json:
         """From words to a run that has begun, on its branch."""
         arrived = await self.call("pipeline_init", arguments=task, project=self.project)
-        handed = {"workspace": arrived["workspace"], "flags": arrived["flags"], "task_text": arrived["core_text"]}
+        handed = {
+            "workspace": arrived["workspace"],
+            "flags": arrived["flags"],
+            "task_text": arrived["core_text"],
+        }
         needs = await self.call("pipeline_init_with_context", **handed)
         assert "needs_user_confirmation" in needs
-        ready = await self.call("pipeline_init_with_context", **handed, user_confirmation={"effort": effort, **confirmation})
+        ready = await self.call(
+            "pipeline_init_with_context",
+            **handed,
+            user_confirmation={"effort": effort, **confirmation},
+        )
         self.workspace = ready["workspace"]
         if git and ready["create_branch"]:
             self.git("checkout", "-q", "-b", ready["branch"])
@@ -74,10 +86,18 @@ class Host:
         return action
 
     async def drive(self, action: Json, *stops: str) -> Json:
-        """Do one action after the other until one of these types or names comes, or a person is asked, or nothing is left."""
-        while action["type"] in {"spawn_agent", "write_file"} and not {action["type"], action.get("phase"), action.get("agent")} & {*stops}:
+        """Do one action after the other until one of these types or names comes, or a person is
+        asked, or nothing is left.
+        """
+        while action["type"] in {"spawn_agent", "write_file"} and not {
+            action["type"],
+            action.get("phase"),
+            action.get("agent"),
+        } & {*stops}:
             self.perform(action)
-            action = await self.next(previous_action_complete=True, action_id=action["action_id"], previous_tokens=1000)
+            action = await self.next(
+                previous_action_complete=True, action_id=action["action_id"], previous_tokens=1000
+            )
         return action
 
     def perform(self, action: Json) -> None:
@@ -107,7 +127,9 @@ class Host:
         return next(self.answers[key] for key in keys if key in self.answers)
 
     def git(self, *words: str) -> str:
-        done = subprocess.run(["git", "-C", str(self.path), *words], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["git", "-C", str(self.path), *words], capture_output=True, text=True, check=True
+        )
         return done.stdout.strip()
 
 
@@ -120,12 +142,17 @@ def _edit(root: Path, edit: Mapping[str, str]) -> None:
     file = root / edit["path"]
     file.parent.mkdir(parents=True, exist_ok=True)
     old = file.read_text(encoding="utf-8") if file.exists() else ""
-    file.write_text(old.replace(edit["old"], edit["new"]) if edit["operation"] == "replace" else edit["new"], encoding="utf-8")
+    file.write_text(
+        old.replace(edit["old"], edit["new"]) if edit["operation"] == "replace" else edit["new"],
+        encoding="utf-8",
+    )
 
 
 @asynccontextmanager
 async def hosting(sample: Sample, **more: Any) -> AsyncGenerator[Host]:
-    """A client of a server that serves the sample repository, over the protocol but in one process."""
+    """A client of a server that serves the sample repository, over the protocol but in one
+    process.
+    """
     async with hosting_in(sample.path, **more) as host:
         yield host
 
@@ -139,22 +166,29 @@ async def hosting_in(path: Path, **more: Any) -> AsyncGenerator[Host]:
 
 async def tools_of_ours() -> dict[str, Json]:
     """What a model must be told of each tool, by name."""
-    return {tool.name: shape(tool.input_schema) for tool in await make_server(LazyService([])).list_tools()}
+    return {
+        tool.name: shape(tool.input_schema)
+        for tool in await make_server(LazyService([])).list_tools()
+    }
 
 
 def shape(parameters: Json) -> Json:
     """Which arguments there are, of what type and with which values, and which are needed."""
-    known = {name: (each["type"], each.get("enum", [])) for name, each in parameters["properties"].items()}
+    known = {
+        name: (each["type"], each.get("enum", []))
+        for name, each in parameters["properties"].items()
+    }
     return {"arguments": known, "required": parameters.get("required", [])}
 
 
 def two_tasks() -> dict[tuple[str, str, str], script.Answer]:
     """Two tasks side by side: the change, and its test."""
     text = (
-        "# Tasks\n\n## Task 1: Nobody before the start\nmode: parallel\nfiles:\n- rota/schedule.py\ndepends_on: []\n\n"
-        "Acceptance criteria:\n- [ ] AC-1: None before the start\n\n"
-        "## Task 2: A test of it\nmode: parallel\nfiles:\n- tests/test_before.py\ndepends_on: []\n\n"
-        "Acceptance criteria:\n- [ ] AC-1: the test is there\n"
+        "# Tasks\n\n## Task 1: Nobody before the start\nmode: parallel\nfiles:\n-"
+        " rota/schedule.py\ndepends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: None before the"
+        " start\n\n## Task 2: A test of it\nmode: parallel\nfiles:\n-"
+        " tests/test_before.py\ndepends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: the test is"
+        " there\n"
     )
     return {
         ("task-decomposer", "*", "*"): {"artifact_markdown": text},
@@ -167,6 +201,8 @@ def two_tasks() -> dict[tuple[str, str, str], script.Answer]:
 async def over_stdio(sample: Sample, workspace: str = "", **more: Any) -> AsyncGenerator[Host]:
     """A client of `forge-bot mcp` in a process of its own, as hosts start it."""
     words = ["-m", "forge_bot", "mcp", "--repo", str(sample.path)]
-    process = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ), cwd=sample.path)
+    process = StdioServerParameters(
+        command=sys.executable, args=words, env=dict(os.environ), cwd=sample.path
+    )
     async with Client(process, **more) as client:
         yield Host(client, sample.path, workspace=workspace)

@@ -1,4 +1,6 @@
-"""A client whose agents are our own loop: each prompt it gets goes to a model as it stands, and the answer into its work tree."""
+"""A client whose agents are our own loop: each prompt it gets goes to a model as it stands, and the
+answer into its work tree.
+"""
 
 from pathlib import Path
 
@@ -32,10 +34,14 @@ class Loop:
         self.journal = Journal(folder / "journal.jsonl", {})
 
     async def drive(self, action: Json) -> Json:
-        """Do one action after the other until a person is asked, something is to be published, or nothing is left."""
+        """Do one action after the other until a person is asked, something is to be published, or
+        nothing is left.
+        """
         while action["type"] in {"spawn_agent", "write_file"}:
             said = await self._perform(action)
-            action = await self.host.next(previous_action_complete=True, action_id=action["action_id"], **said)
+            action = await self.host.next(
+                previous_action_complete=True, action_id=action["action_id"], **said
+            )
         return action
 
     async def _perform(self, action: Json) -> Json:

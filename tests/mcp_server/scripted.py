@@ -1,4 +1,6 @@
-"""A model provider on loopback for programs of others: says what it is told to over the wire they speak, and keeps what it was sent."""
+"""A model provider on loopback for programs of others: says what it is told to over the wire they
+speak, and keeps what it was sent.
+"""
 
 import json
 import threading
@@ -12,12 +14,15 @@ Block = dict[str, Any]
 
 
 class Wire(NamedTuple):
-    """How a provider is spoken to: the key of a question that holds the conversation, and an answer as server-sent events."""
+    """How a provider is spoken to: the key of a question that holds the conversation, and an answer
+    as server-sent events.
+    """
 
     conversation: str
     stream: Callable[[Block], str]
     aside: Block
-    """The answer to a question without tools, which is about the session and no part of it: a title, say."""
+    """The answer to a question without tools, which is about the session and no part of it: a
+    title, say."""
 
 
 @dataclass
@@ -32,7 +37,9 @@ class Provider:
     @property
     def words(self) -> str:
         """Everything that the model was sent."""
-        return json.dumps([question[self.wire.conversation] for question in self.asked], ensure_ascii=False)
+        return json.dumps(
+            [question[self.wire.conversation] for question in self.asked], ensure_ascii=False
+        )
 
     def answer(self, question: dict[str, Any]) -> str:
         if not question.get("tools"):
@@ -60,7 +67,9 @@ def providing(wire: Wire, answers: Sequence[Block]) -> Generator[Provider]:
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     made = Provider(f"http://127.0.0.1:{http.server_address[1]}", wire, answers)
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield made
@@ -72,4 +81,7 @@ def providing(wire: Wire, answers: Sequence[Block]) -> Generator[Provider]:
 
 def events(*data: Block) -> str:
     """Server-sent events; one with a type has it as its name too."""
-    return "".join((f"event: {each['type']}\n" if "type" in each else "") + f"data: {json.dumps(each)}\n\n" for each in data)
+    return "".join(
+        (f"event: {each['type']}\n" if "type" in each else "") + f"data: {json.dumps(each)}\n\n"
+        for each in data
+    )

@@ -1,4 +1,6 @@
-"""An answer that comes once more counts once, another one is told what counted; a failure has a way out that a client can take."""
+"""An answer that comes once more counts once, another one is told what counted; a failure has a way
+out that a client can take.
+"""
 
 from typing import Any
 
@@ -15,7 +17,11 @@ TASK = "Nobody is on call before the start"
 async def test_the_same_answer_again_is_answered_with_the_next_action(sample: Sample) -> None:
     async with hosting(sample) as host:
         gate = await to_gate(host)
-        said: Json = {"user_response": "approve", "action_id": gate["action_id"], "digest": gate["digest"]}
+        said: Json = {
+            "user_response": "approve",
+            "action_id": gate["action_id"],
+            "digest": gate["digest"],
+        }
         after = await host.next(**said)
         commits = host.git("rev-list", "--count", "HEAD")
         for again in (said, {"user_response": "approve", "digest": gate["digest"]}):
@@ -24,7 +30,12 @@ async def test_the_same_answer_again_is_answered_with_the_next_action(sample: Sa
             assert f"{gate['action_id']} was answered with approve" in same["warning"]
         reported = await host.next(previous_action_complete=True, action_id=gate["action_id"])
         assert reported["action_id"] == after["action_id"]
-        recorded = await host.call("pipeline_report_result", workspace=host.workspace, phase="phase-4", action_id=gate["action_id"])
+        recorded = await host.call(
+            "pipeline_report_result",
+            workspace=host.workspace,
+            phase="phase-4",
+            action_id=gate["action_id"],
+        )
         assert recorded["state_updated"] is False
         assert host.git("rev-list", "--count", "HEAD") == commits
 
@@ -40,11 +51,15 @@ async def test_the_same_rejection_again_counts_once(sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("other", ["reject: not like this", "abandon", "approve 0123456789"])
-async def test_another_answer_to_an_answered_question_says_what_counted(sample: Sample, other: str) -> None:
+async def test_another_answer_to_an_answered_question_says_what_counted(
+    sample: Sample, other: str
+) -> None:
     async with hosting(sample) as host:
         gate = await to_gate(host)
         after = await host.next(user_response="approve", action_id=gate["action_id"])
-        with pytest.raises(Refusal, match=r"answered with approve by mcp, unverified via mcp, and that counted") as caught:
+        with pytest.raises(
+            Refusal, match=r"answered with approve by mcp, unverified via mcp, and that counted"
+        ) as caught:
             await host.next(user_response=other, action_id=gate["action_id"])
         assert caught.value.error["code"] == "GATE-001"
         assert (await host.next())["action_id"] == after["action_id"]
@@ -58,10 +73,19 @@ async def test_a_form_that_comes_back_twice_counts_once(sample: Sample) -> None:
         call: dict[str, Any] = {
             "workspace": host.workspace, "previous_action_complete": True, "action_id": design["action_id"],
         }  # fmt: skip
-        first = await host.client.session.call_tool("pipeline_next_action", call, allow_input_required=True)
+        first = await host.client.session.call_tool(
+            "pipeline_next_action", call, allow_input_required=True
+        )
         assert isinstance(first, InputRequiredResult)
-        back: dict[str, Any] = {"input_responses": {key: says("approve") for key in first.input_requests or ()}}
-        heard = [await host.client.call_tool("pipeline_next_action", call, request_state=first.request_state, **back) for _ in range(2)]
+        back: dict[str, Any] = {
+            "input_responses": {key: says("approve") for key in first.input_requests or ()}
+        }
+        heard = [
+            await host.client.call_tool(
+                "pipeline_next_action", call, request_state=first.request_state, **back
+            )
+            for _ in range(2)
+        ]
         one, two = (Json(result.structured_content or {}) for result in heard)
         assert one["type"] == "write_file"
         assert two["action_id"] == one["action_id"]
@@ -76,7 +100,11 @@ async def test_a_file_that_could_not_be_written_comes_before_a_person(sample: Sa
         with pytest.raises(Refusal, match="MCP-006"):
             await host.next(previous_error="disk is read-only")
         asked = await host.next(previous_error="disk is read-only", action_id=write["action_id"])
-        assert (asked["type"], asked["name"], asked["options"]) == ("checkpoint", "checkpoint-c", ["approve", "reject"])
+        assert (asked["type"], asked["name"], asked["options"]) == (
+            "checkpoint",
+            "checkpoint-c",
+            ["approve", "reject"],
+        )
         assert asked["report_result"]["next_action_hint"] == "revision_required"
         assert "disk is read-only" in asked["present_to_user"]
         assert "go on without tasks.md" in asked["present_to_user"]
@@ -95,17 +123,32 @@ async def test_a_way_out_is_named_as_the_client_can_take_it(sample: Sample) -> N
             await host.next(user_response="reject")
         assert "forge-bot" not in str(caught.value)
         with pytest.raises(Refusal, match="Say in task_text") as caught:
-            await host.call("pipeline_init_with_context", workspace=".specs/x", task_text="  ", user_confirmation={"effort": "S"})
+            await host.call(
+                "pipeline_init_with_context",
+                workspace=".specs/x",
+                task_text="  ",
+                user_confirmation={"effort": "S"},
+            )
         assert "forge-bot run" not in str(caught.value)
 
 
-async def test_counts_and_names_beyond_all_reason_are_cut_and_no_report_is_lost(sample: Sample) -> None:
+async def test_counts_and_names_beyond_all_reason_are_cut_and_no_report_is_lost(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
         host.perform(action := await host.next())
-        said: Json = {"previous_tokens": 10**30, "previous_duration_ms": 10**25, "previous_model": "m" * 300_000}
-        after = await host.next(previous_action_complete=True, action_id=action["action_id"], **said)
+        said: Json = {
+            "previous_tokens": 10**30,
+            "previous_duration_ms": 10**25,
+            "previous_model": "m" * 300_000,
+        }
+        after = await host.next(
+            previous_action_complete=True, action_id=action["action_id"], **said
+        )
         assert after["phase"] == "phase-3"
         info = await host.call("state_resume_info", workspace=host.workspace)
         assert (info["totalTokens"], info["totalDurationMs"]) == (10**12, 10**12)
-        assert "m" * 201 not in (host.path / host.workspace / "reports.jsonl").read_text(encoding="utf-8")
+        assert "m" * 201 not in (host.path / host.workspace / "reports.jsonl").read_text(
+            encoding="utf-8"
+        )

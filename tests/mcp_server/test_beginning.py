@@ -1,4 +1,6 @@
-"""How runs begin: once each, on a branch that can be made, from a tree that can carry them, with the words that were meant."""
+"""How runs begin: once each, on a branch that can be made, from a tree that can carry them, with
+the words that were meant.
+"""
 
 import asyncio
 import re
@@ -19,15 +21,24 @@ BEGIN = "pipeline_init_with_context"
 
 def confirmed(task: str = TASK, **chosen: object) -> Json:
     """The arguments of a confirmation without anything before it."""
-    return {"workspace": ".specs/x", "task_text": task, "user_confirmation": {"effort": "S", **chosen}}
+    return {
+        "workspace": ".specs/x",
+        "task_text": task,
+        "user_confirmation": {"effort": "S", **chosen},
+    }
 
 
 def folders(sample: Sample) -> list[str]:
     """The folders of runs in the work tree."""
-    return sorted(path.name for path in (sample.path / ".specs").iterdir()) if (sample.path / ".specs").exists() else []
+    return (
+        sorted(path.name for path in (sample.path / ".specs").iterdir())
+        if (sample.path / ".specs").exists()
+        else []
+    )
 
 
-# -- a run begins once --------------------------------------------------------------------------------------------
+# -- a run begins once
+# --------------------------------------------------------------------------------------------------
 
 
 async def test_a_confirmation_that_comes_again_means_the_run_that_it_began(sample: Sample) -> None:
@@ -41,12 +52,16 @@ async def test_a_confirmation_that_comes_again_means_the_run_that_it_began(sampl
 
 async def test_two_confirmations_at_once_begin_one_run(sample: Sample) -> None:
     async with hosting(sample) as host:
-        one, two = await asyncio.gather(host.call(BEGIN, **confirmed()), host.call(BEGIN, **confirmed()))
+        one, two = await asyncio.gather(
+            host.call(BEGIN, **confirmed()), host.call(BEGIN, **confirmed())
+        )
     assert one == two
     assert len(folders(sample)) == 1
 
 
-async def test_after_the_first_action_a_confirmation_still_means_the_same_run_whose_branch_is_there_now(sample: Sample) -> None:
+async def test_after_the_first_action_a_confirmation_still_means_the_same_run_whose_branch_is_there_now(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         ready = await host.begin(TASK, git=False)
         await host.next()
@@ -62,7 +77,10 @@ async def test_after_the_first_report_the_same_words_begin_another_run(sample: S
         host.perform(action := await host.next())
         await host.next(previous_action_complete=True, action_id=action["action_id"])
         other = await host.call(BEGIN, **confirmed())
-    assert (other["workspace"], other["branch"]) == (f"{ready['workspace']}-2", f"{ready['branch']}-2")
+    assert (other["workspace"], other["branch"]) == (
+        f"{ready['workspace']}-2",
+        f"{ready['branch']}-2",
+    )
 
 
 async def test_runs_that_wait_for_their_branches_get_one_each(sample: Sample) -> None:
@@ -80,23 +98,31 @@ async def test_runs_that_wait_for_their_branches_get_one_each(sample: Sample) ->
         assert len((await host.call("run_list"))["runs"]) == 2
 
 
-async def test_a_second_run_is_not_put_on_the_branch_of_one_that_is_under_way(sample: Sample) -> None:
+async def test_a_second_run_is_not_put_on_the_branch_of_one_that_is_under_way(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         host.git("switch", "-q", "-c", "work")
         ready = await host.call(BEGIN, **confirmed(use_current_branch=True))
         assert await host.call(BEGIN, **confirmed(use_current_branch=True)) == ready
-        with pytest.raises(Refusal, match=r"is under way on work\.\n.*leave use_current_branch out"):
+        with pytest.raises(
+            Refusal, match=r"is under way on work\.\n.*leave use_current_branch out"
+        ):
             await host.call(BEGIN, **confirmed("Another task altogether", use_current_branch=True))
     assert len(folders(sample)) == 1
 
 
-async def test_a_run_that_cannot_begin_leaves_nothing(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_that_cannot_begin_leaves_nothing(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (blocked := tmp_path / "a-file").write_text("", encoding="utf-8")
     before = folders(sample)
     async with hosting(sample) as host:
         with monkeypatch.context() as elsewhere:
             elsewhere.setenv("XDG_STATE_HOME", str(blocked))
-            with pytest.raises(Refusal, match="Set XDG_STATE_HOME to a folder that you may write to"):
+            with pytest.raises(
+                Refusal, match="Set XDG_STATE_HOME to a folder that you may write to"
+            ):
                 await host.call(BEGIN, **confirmed())
         assert (folders(sample), host.git("status", "--porcelain")) == (before, "")
         assert (await host.call("run_list"))["runs"] == []
@@ -104,10 +130,13 @@ async def test_a_run_that_cannot_begin_leaves_nothing(sample: Sample, tmp_path: 
         assert not ready["workspace"].endswith("-2")
 
 
-# -- from a tree that can carry it --------------------------------------------------------------------------------
+# -- from a tree that can carry it
+# --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", [("rota", "tests"), ("--no-cone", "/*.toml", "/rota/", "/tests/")])
+@pytest.mark.parametrize(
+    "rules", [("rota", "tests"), ("--no-cone", "/*.toml", "/rota/", "/tests/")]
+)
 async def test_a_sparse_checkout_carries_a_run(sample: Sample, rules: tuple[str, ...]) -> None:
     (sample.path / "docs").mkdir()
     (sample.path / "docs" / "big.md").write_text("big\n", encoding="utf-8")
@@ -123,14 +152,21 @@ async def test_a_sparse_checkout_carries_a_run(sample: Sample, rules: tuple[str,
         done = await host.drive(write)
         assert done["type"] == "done"
         assert host.git("status", "--porcelain") == ""
-        assert f"{host.workspace}/reports.jsonl" in host.git("ls-files", host.workspace).splitlines()
+        assert (
+            f"{host.workspace}/reports.jsonl" in host.git("ls-files", host.workspace).splitlines()
+        )
         changed = host.git("diff", "--name-only", "main", "HEAD", "--", ":!.specs").splitlines()
         assert changed == ["rota/schedule.py", "tests/test_before.py"]
     assert not (sample.path / "docs").exists()
 
 
-@pytest.mark.parametrize(("there", "made"), [("feature", "feature-"), ("fix", "feature/"), ("feature/{}/more", "feature/{}-2")])
-async def test_a_branch_that_stands_in_the_way_gives_the_runs_another_name(sample: Sample, there: str, made: str) -> None:
+@pytest.mark.parametrize(
+    ("there", "made"),
+    [("feature", "feature-"), ("fix", "feature/"), ("feature/{}/more", "feature/{}-2")],
+)
+async def test_a_branch_that_stands_in_the_way_gives_the_runs_another_name(
+    sample: Sample, there: str, made: str
+) -> None:
     slug = "nobody-is-on-call-before-the-start"
     sample.git("branch", there.format(slug))
     async with hosting(sample) as host:
@@ -207,11 +243,15 @@ async def test_a_tree_in_the_middle_of_something_is_refused_with_the_way_out_of_
     assert folders(sample) == []
 
 
-async def test_a_branch_that_cannot_be_made_where_the_tree_stands_now_comes_with_the_command_that_can(sample: Sample) -> None:
+async def test_a_branch_that_cannot_be_made_where_the_tree_stands_now_comes_with_the_command_that_can(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         ready = await host.begin(TASK, git=False)
         side(sample)
-        with pytest.raises(Refusal, match=rf"git switch -c {ready['branch']} [0-9a-f]{{12}}, then call again") as caught:
+        with pytest.raises(
+            Refusal, match=rf"git switch -c {ready['branch']} [0-9a-f]{{12}}, then call again"
+        ) as caught:
             await host.next()
         host.git(*str(caught.value).partition("commit: git ")[2].partition(", then")[0].split())
         assert (await host.next())["phase"] == "phase-1"
@@ -228,9 +268,13 @@ async def test_a_merge_that_came_before_the_branch_is_told_as_such(sample: Sampl
         assert (await host.next())["phase"] == "phase-1"
 
 
-async def test_a_run_is_not_put_on_the_main_branch_and_the_argument_is_named(sample: Sample) -> None:
+async def test_a_run_is_not_put_on_the_main_branch_and_the_argument_is_named(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
-        with pytest.raises(Refusal, match=r"use_current_branch would write to main\.\nLeave use_current_branch out") as caught:
+        with pytest.raises(
+            Refusal, match=r"use_current_branch would write to main\.\nLeave use_current_branch out"
+        ) as caught:
             await host.call(BEGIN, **confirmed(use_current_branch=True))
         assert "--" not in str(caught.value)
         host.git("switch", "-q", "-c", "work")
@@ -241,28 +285,49 @@ async def test_a_run_is_not_put_on_the_main_branch_and_the_argument_is_named(sam
     assert folders(sample) == []
 
 
-# -- with the words that were meant -------------------------------------------------------------------------------
+# -- with the words that were meant
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("again", [{}, {"task_text": TASK}])
-async def test_the_answers_of_a_discussion_stay_whether_the_task_is_said_again_or_not(sample: Sample, again: Json) -> None:
+async def test_the_answers_of_a_discussion_stay_whether_the_task_is_said_again_or_not(
+    sample: Sample, again: Json
+) -> None:
     flags = {"discuss": True}
     async with hosting(sample) as host:
         await host.call(BEGIN, workspace=".specs/x", task_text=TASK, flags=flags)
         for answers in ("Nobody at all", "Nobody may be called by mistake"):
-            needs = await host.call(BEGIN, workspace=".specs/x", flags=flags, discussion_answers=answers, **again)
+            needs = await host.call(
+                BEGIN, workspace=".specs/x", flags=flags, discussion_answers=answers, **again
+            )
         body = needs["needs_user_confirmation"]["enriched_request_body"]
         assert body == f"{TASK}\n\n## Discussion Answers\n\nNobody may be called by mistake"
-        ready = await host.call(BEGIN, workspace=".specs/x", flags=flags, user_confirmation={"effort": "S"}, **again)
+        ready = await host.call(
+            BEGIN, workspace=".specs/x", flags=flags, user_confirmation={"effort": "S"}, **again
+        )
     assert "Nobody may be called by mistake" in ready["request_md_content"]
 
 
 async def test_a_task_that_is_another_one_gets_no_answers_of_the_first(sample: Sample) -> None:
     flags = {"discuss": True}
     async with hosting(sample) as host:
-        await host.call(BEGIN, workspace=".specs/x", task_text=TASK, flags=flags, discussion_answers="Nobody by mistake")
-        assert "needs_discussion" in await host.call(BEGIN, workspace=".specs/x", task_text=TASK, flags=flags)
-        await host.call(BEGIN, workspace=".specs/x", task_text=TASK, flags=flags, discussion_answers="Nobody by mistake")
+        await host.call(
+            BEGIN,
+            workspace=".specs/x",
+            task_text=TASK,
+            flags=flags,
+            discussion_answers="Nobody by mistake",
+        )
+        assert "needs_discussion" in await host.call(
+            BEGIN, workspace=".specs/x", task_text=TASK, flags=flags
+        )
+        await host.call(
+            BEGIN,
+            workspace=".specs/x",
+            task_text=TASK,
+            flags=flags,
+            discussion_answers="Nobody by mistake",
+        )
         ready = await host.call(BEGIN, **confirmed("Another task altogether"), flags=flags)
     assert "Nobody" not in ready["request_md_content"]
 
@@ -276,7 +341,9 @@ async def test_a_task_that_is_another_one_gets_no_answers_of_the_first(sample: S
         ("Only for admins", "Only for admins"),
     ],
 )
-async def test_what_a_person_made_of_an_issue_is_what_the_run_is_about(sample: Sample, body: str | None, text: str) -> None:
+async def test_what_a_person_made_of_an_issue_is_what_the_run_is_about(
+    sample: Sample, body: str | None, text: str
+) -> None:
     context = {"github_title": "Fix auth timeout", "github_body": "abc", "github_labels": ["bug"]}
     handed: Json = {"workspace": ".specs/x", "source_url": ISSUE, "external_context": context}
     async with hosting(sample) as host:
@@ -292,8 +359,15 @@ async def test_what_a_person_made_of_an_issue_is_what_the_run_is_about(sample: S
 
 async def test_fields_by_other_names_are_answered_with_those_that_are_read(sample: Sample) -> None:
     async with hosting(sample) as host:
-        with pytest.raises(Refusal, match=r"GitHub: github_labels, github_title, github_body\n- Jira: jira_.*\n- Linear: ") as caught:
-            await host.call(BEGIN, workspace=".specs/x", external_context={"title": "Fix auth timeout", "body": "abc"})
+        with pytest.raises(
+            Refusal,
+            match=r"GitHub: github_labels, github_title, github_body\n- Jira: jira_.*\n- Linear: ",
+        ) as caught:
+            await host.call(
+                BEGIN,
+                workspace=".specs/x",
+                external_context={"title": "Fix auth timeout", "body": "abc"},
+            )
         assert caught.value.error["code"] == "MCP-010"
         with pytest.raises(Refusal, match="task_text") as caught:
             await host.call(BEGIN, workspace=".specs/x")
@@ -305,16 +379,40 @@ async def test_fields_by_other_names_are_answered_with_those_that_are_read(sampl
     [
         ("Make --auto the default of the CLI", "Make --auto the default of the CLI", {}),
         ("Document the --effort option", "Document the --effort option", {}),
-        ("Say what --effort=XL means in the manual", "Say what --effort=XL means in the manual", {}),
+        (
+            "Say what --effort=XL means in the manual",
+            "Say what --effort=XL means in the manual",
+            {},
+        ),
         ("Rename the option to --verbose", "Rename the option to --verbose", {}),
         ("Add an option called --effort", "Add an option called --effort", {}),
         ("Explain when to use --effort here", "Explain when to use --effort here", {}),
-        ("--auto --effort L Fix --debug output --nopr", "Fix --debug output", {"auto": True, "skip_pr": True, "effort_override": "L"}),
+        (
+            "--auto --effort L Fix --debug output --nopr",
+            "Fix --debug output",
+            {"auto": True, "skip_pr": True, "effort_override": "L"},
+        ),
         ("--budget $2.50 Fix the output", "Fix the output", {"budget": "2.50"}),
-        ("Fix the output --effort s --debug", "Fix the output", {"debug": True, "effort_override": "S"}),
-        ("first line\n    indented  code\n--debug", "first line\n    indented  code", {"debug": True}),
-        ("--auto -- --debug prints nothing, unlike --nopr", "--debug prints nothing, unlike --nopr", {"auto": True}),
-        ("Fix the .specs/ ignore rule in our README", "Fix the .specs/ ignore rule in our README", {}),
+        (
+            "Fix the output --effort s --debug",
+            "Fix the output",
+            {"debug": True, "effort_override": "S"},
+        ),
+        (
+            "first line\n    indented  code\n--debug",
+            "first line\n    indented  code",
+            {"debug": True},
+        ),
+        (
+            "--auto -- --debug prints nothing, unlike --nopr",
+            "--debug prints nothing, unlike --nopr",
+            {"auto": True},
+        ),
+        (
+            "Fix the .specs/ ignore rule in our README",
+            "Fix the .specs/ ignore rule in our README",
+            {},
+        ),
         (".specs/ should not be listed", ".specs/ should not be listed", {}),
         ("/forge ignores .specs/x", "/forge ignores .specs/x", {}),
     ],
@@ -322,10 +420,21 @@ async def test_fields_by_other_names_are_answered_with_those_that_are_read(sampl
 async def test_flags_stand_before_or_behind_the_task_and_all_else_is_its_text(
     sample: Sample, arguments: str, text: str, said: dict[str, object]
 ) -> None:
-    nothing = {"auto": False, "skip_pr": False, "debug": False, "discuss": False, "effort_override": None, "current_branch": "main"}
+    nothing = {
+        "auto": False,
+        "skip_pr": False,
+        "debug": False,
+        "discuss": False,
+        "effort_override": None,
+        "current_branch": "main",
+    }
     async with hosting(sample) as host:
         found = await host.call("pipeline_init", arguments=arguments)
-    assert (found["source_type"], found["core_text"], found["flags"]) == ("text", text, {**nothing, **said})
+    assert (found["source_type"], found["core_text"], found["flags"]) == (
+        "text",
+        text,
+        {**nothing, **said},
+    )
 
 
 @pytest.mark.parametrize(
@@ -340,12 +449,16 @@ async def test_flags_stand_before_or_behind_the_task_and_all_else_is_its_text(
         (".specs/", "holds no run"),
     ],
 )
-async def test_a_flag_that_does_not_exist_is_told(sample: Sample, arguments: str, words: str) -> None:
+async def test_a_flag_that_does_not_exist_is_told(
+    sample: Sample, arguments: str, words: str
+) -> None:
     async with hosting(sample) as host:
         assert words in (await host.call("pipeline_init", arguments=arguments))["errors"][0]
 
 
-async def test_a_runs_folder_is_resumed_whatever_flags_and_path_stand_around_it(sample: Sample) -> None:
+async def test_a_runs_folder_is_resumed_whatever_flags_and_path_stand_around_it(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         workspace = (await host.begin(TASK))["workspace"]
         for text in (
@@ -359,9 +472,13 @@ async def test_a_runs_folder_is_resumed_whatever_flags_and_path_stand_around_it(
         assert "errors" not in await host.call("pipeline_init", arguments=f"Look into {workspace}")
 
 
-async def test_the_question_before_a_run_says_what_it_will_take_and_its_keys_stay(sample: Sample) -> None:
+async def test_the_question_before_a_run_says_what_it_will_take_and_its_keys_stay(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
-        result = await host.client.call_tool("pipeline_init_with_context", {"workspace": ".specs/x", "task_text": TASK})
+        result = await host.client.call_tool(
+            "pipeline_init_with_context", {"workspace": ".specs/x", "task_text": TASK}
+        )
         body: Json = result.structured_content or {}
         needs: Json = body["needs_user_confirmation"]
         told: Json = (result.meta or {})["estimate"]
@@ -379,7 +496,9 @@ def chose(**content: str) -> ElicitResult:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_client_that_shows_forms_is_asked_for_the_effort_and_the_run_begins_with_it(sample: Sample, mode: str) -> None:
+async def test_a_client_that_shows_forms_is_asked_for_the_effort_and_the_run_begins_with_it(
+    sample: Sample, mode: str
+) -> None:
     person = Person()
     person.effort = chose(effort="L", branch="a new branch", workspace_slug="early days")
     async with hosting(sample, mode=mode, elicitation_callback=person) as host:
@@ -390,12 +509,20 @@ async def test_a_client_that_shows_forms_is_asked_for_the_effort_and_the_run_beg
     assert TASK in form.message
     assert "Expected: " in form.message
     assert form.requested_schema["properties"]["effort"]["default"] == "M"
-    assert form.requested_schema["properties"]["branch"]["enum"] == ["a new branch"], "no run works on the main branch"
+    assert form.requested_schema["properties"]["branch"]["enum"] == ["a new branch"], (
+        "no run works on the main branch"
+    )
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize(
-    "answer", [ElicitResult(action="decline"), ElicitResult(action="cancel"), chose(effort="XXL"), ElicitResult(action="accept")]
+    "answer",
+    [
+        ElicitResult(action="decline"),
+        ElicitResult(action="cancel"),
+        chose(effort="XXL"),
+        ElicitResult(action="accept"),
+    ],
 )
 async def test_a_form_without_an_effort_begins_nothing_and_the_model_is_told_to_ask(
     sample: Sample, mode: str, answer: ElicitResult
@@ -408,17 +535,24 @@ async def test_a_form_without_an_effort_begins_nothing_and_the_model_is_told_to_
         assert folders(sample) == []
 
 
-async def test_words_that_name_a_run_among_others_are_said_before_another_one_begins(sample: Sample) -> None:
+async def test_words_that_name_a_run_among_others_are_said_before_another_one_begins(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         workspace = (await host.begin(TASK))["workspace"]
         text = f"Look into {workspace} and finish it"
         needs = await host.call("pipeline_init_with_context", workspace=".specs/y", task_text=text)
-        assert f"pipeline_init({workspace}) goes on with it" in needs["needs_user_confirmation"]["message"]
+        assert (
+            f"pipeline_init({workspace}) goes on with it"
+            in needs["needs_user_confirmation"]["message"]
+        )
         plain = await host.call("pipeline_init_with_context", workspace=".specs/z", task_text=TASK)
         assert "goes on with it" not in plain["needs_user_confirmation"]["message"]
 
 
-def test_at_the_terminal_a_runs_name_alone_is_no_task_and_among_words_it_is_said(sample: Sample) -> None:
+def test_at_the_terminal_a_runs_name_alone_is_no_task_and_among_words_it_is_said(
+    sample: Sample,
+) -> None:
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     name = sample.workspace.name
     before = sample.git("branch")
@@ -426,5 +560,7 @@ def test_at_the_terminal_a_runs_name_alone_is_no_task_and_among_words_it_is_said
     assert said.code == 5
     assert f"forge-bot run .specs/{name} goes on with it" in said.err
     assert sample.git("branch") == before
-    said = sample.forge("run", f"Finish what {name} began", "--effort", "S", "--model", sample.model())
+    said = sample.forge(
+        "run", f"Finish what {name} began", "--effort", "S", "--model", sample.model()
+    )
     assert f"The task names the run {name}, which exists" in said.out + said.err

@@ -1,4 +1,6 @@
-"""The branch and the record belong to the run: what nobody of forge-bot committed or wrote there is noticed before anything goes on."""
+"""The branch and the record belong to the run: what nobody of forge-bot committed or wrote there is
+noticed before anything goes on.
+"""
 
 import json
 import re
@@ -19,7 +21,16 @@ SNEAKED = "rota/sneaked.py"
 def commit(host: Host, message: str = "mine", *words: str) -> None:
     """Somebody commits all there is."""
     host.git("add", "-A")
-    host.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", *words, *(("-m", message) if message else ()))
+    host.git(
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b.c",
+        "commit",
+        "-q",
+        *words,
+        *(("-m", message) if message else ()),
+    )
 
 
 def sneak(host: Host, message: str = "mine", *words: str) -> None:
@@ -44,7 +55,9 @@ async def refused(host: Host, action: Json) -> list[str]:
 
 @pytest.mark.promise("mcp-commits")
 @pytest.mark.parametrize("agent", ["situation-analyst-investigator", "verifier"])
-async def test_code_that_was_committed_while_a_document_is_written_is_refused(sample: Sample, agent: str) -> None:
+async def test_code_that_was_committed_while_a_document_is_written_is_refused(
+    sample: Sample, agent: str
+) -> None:
     async with hosting(sample) as host:
         action = await at(host, agent)
         sneak(host)
@@ -92,7 +105,9 @@ async def test_a_branch_that_was_taken_back_goes_forward_again(sample: Sample) -
 
 
 @pytest.mark.promise("mcp-commits")
-async def test_what_is_committed_before_the_publication_is_refused(sample: Sample, tmp_path: Path) -> None:
+async def test_what_is_committed_before_the_publication_is_refused(
+    sample: Sample, tmp_path: Path
+) -> None:
     origin = tmp_path / "origin.git"
     async with hosting(sample) as host:
         host.git("init", "-q", "--bare", str(origin))
@@ -109,7 +124,9 @@ async def test_a_commit_at_a_checkpoint_counts_as_an_edit_only_if_it_is_one(samp
         await host.begin(TASK, "M")
         asked = await host.drive(await host.next())
         design = host.path / host.workspace / "design.md"
-        design.write_text(f"{design.read_text(encoding='utf-8')}\nAnd a line of the person's.\n", encoding="utf-8")
+        design.write_text(
+            f"{design.read_text(encoding='utf-8')}\nAnd a line of the person's.\n", encoding="utf-8"
+        )
         commit(host)
         again = await host.next()
         assert again["digest"] != asked["digest"]
@@ -119,7 +136,9 @@ async def test_a_commit_at_a_checkpoint_counts_as_an_edit_only_if_it_is_one(samp
             await host.next(user_response="approve", digest=again["digest"])
 
 
-async def test_what_a_colleague_pushed_while_a_person_is_asked_is_named(sample: Sample, tmp_path: Path) -> None:
+async def test_what_a_colleague_pushed_while_a_person_is_asked_is_named(
+    sample: Sample, tmp_path: Path
+) -> None:
     origin = tmp_path / "origin.git"
     async with hosting(sample) as host:
         host.git("init", "-q", "--bare", str(origin))
@@ -136,9 +155,15 @@ async def test_what_a_colleague_pushed_while_a_person_is_asked_is_named(sample: 
 
 
 async def test_what_a_person_commits_at_a_human_gate_stays(sample: Sample) -> None:
-    second = "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance criteria:\n- [ ] AC-1: merged\n"
+    second = (
+        "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance"
+        " criteria:\n- [ ] AC-1: merged\n"
+    )
     async with hosting(sample) as host:
-        host.answers = {**script.usual(), ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{second}"}}
+        host.answers = {
+            **script.usual(),
+            ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{second}"},
+        }
         await host.begin(TASK, "M")
         action = await host.drive(await host.next())
         while action["type"] == "checkpoint":
@@ -172,11 +197,15 @@ def append(record: Path, gate: Json) -> None:
 
 def replace(record: Path, gate: Json) -> None:
     *lines, last = record.read_text(encoding="utf-8").splitlines()
-    record.write_text("\n".join((*lines, json.dumps(forged(json.loads(last), gate)), "")), encoding="utf-8")
+    record.write_text(
+        "\n".join((*lines, json.dumps(forged(json.loads(last), gate)), "")), encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("how", [append, replace])
-async def test_an_answer_that_was_written_into_the_record_by_hand_does_not_count(sample: Sample, how: Callable[[Path, Json], None]) -> None:
+async def test_an_answer_that_was_written_into_the_record_by_hand_does_not_count(
+    sample: Sample, how: Callable[[Path, Json], None]
+) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK, "M")
         asked = await host.drive(await host.next())
@@ -184,14 +213,20 @@ async def test_an_answer_that_was_written_into_the_record_by_hand_does_not_count
         before = record.read_bytes()
         how(record, asked)
         again = await host.next()
-        assert (again["type"], again["name"], again["digest"]) == ("checkpoint", asked["name"], asked["digest"])
+        assert (again["type"], again["name"], again["digest"]) == (
+            "checkpoint",
+            asked["name"],
+            asked["digest"],
+        )
         assert "reports.jsonl" in again["warning"]
         assert record.read_bytes().startswith(before[: before.rfind(b"\n", 0, -1) + 1])
         assert "forged" not in record.read_text(encoding="utf-8")
         assert "maintainer" not in host.git("log", "--format=%B")
 
 
-async def test_a_run_that_went_on_in_another_clone_goes_on_here(sample: Sample, tmp_path: Path) -> None:
+async def test_a_run_that_went_on_in_another_clone_goes_on_here(
+    sample: Sample, tmp_path: Path
+) -> None:
     origin, other = tmp_path / "origin.git", tmp_path / "other"
     async with hosting(sample) as host:
         host.git("init", "-q", "--bare", str(origin))
@@ -203,7 +238,9 @@ async def test_a_run_that_went_on_in_another_clone_goes_on_here(sample: Sample, 
         host.git("clone", "-q", "-b", branch, str(origin), str(other))
         async with hosting_in(other) as away:
             away.workspace = host.workspace
-            await away.drive(await away.next(user_response="approve", digest=asked["digest"]), "implementer")
+            await away.drive(
+                await away.next(user_response="approve", digest=asked["digest"]), "implementer"
+            )
             away.git("push", "-q")
         shutil.rmtree(other)
         host.git("pull", "-q")

@@ -1,4 +1,6 @@
-"""Claude Code as the host, with a home of its own and no key: it connects, takes the prompt, and its hooks stop what they should."""
+"""Claude Code as the host, with a home of its own and no key: it connects, takes the prompt, and
+its hooks stop what they should.
+"""
 
 import re
 from pathlib import Path
@@ -23,12 +25,23 @@ class Claude(AtHome):
 
     def __init__(self, sample: Sample, home: Path) -> None:
         # npm's own script would put the program elsewhere; no script of a package is run here.
-        program = programs("claude-code").modules / "@anthropic-ai" / f"claude-code-{machine()}" / "claude"
-        quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1"}
+        program = (
+            programs("claude-code").modules
+            / "@anthropic-ai"
+            / f"claude-code-{machine()}"
+            / "claude"
+        )
+        quiet = {
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
         super().__init__(sample, home, program, **quiet)
 
     def session(self, asked: Provider, prompt: str, *words: str) -> str:
-        """A session without a terminal, in which a scripted model answers; servers are connected before it begins."""
+        """A session without a terminal, in which a scripted model answers; servers are connected
+        before it begins.
+        """
         return self(
             *("-p", *words, "--", prompt),
             ANTHROPIC_BASE_URL=asked.url,
@@ -56,7 +69,9 @@ def test_the_plugin_is_valid_and_brings_the_server(claude: Claude) -> None:
     said = claude("plugin", "validate", str(PLUGIN))
     assert "Validation passed" in said, said
     said = claude("--plugin-dir", str(PLUGIN), "mcp", "list")
-    assert re.search(r"^plugin:forge-bot:forge-bot: forge-bot mcp - . Connected$", said, re.MULTILINE), said
+    assert re.search(
+        r"^plugin:forge-bot:forge-bot: forge-bot mcp - . Connected$", said, re.MULTILINE
+    ), said
 
 
 def test_the_start_prompt_is_a_command_that_brings_the_context(claude: Claude) -> None:
@@ -68,7 +83,9 @@ def test_the_start_prompt_is_a_command_that_brings_the_context(claude: Claude) -
     assert "policy_mode=enforced" in asked.words
 
 
-async def test_hooks_stop_what_an_agent_must_not_do_and_hold_a_session_in_the_middle(claude: Claude) -> None:
+async def test_hooks_stop_what_an_agent_must_not_do_and_hold_a_session_in_the_middle(
+    claude: Claude,
+) -> None:
     sample = claude.sample
     async with hosting(sample) as host:
         await host.begin(TASK)

@@ -1,4 +1,6 @@
-"""Programs of others as clients, none of which needs a key: pydantic-ai's toolset, the TypeScript SDK, the Inspector's command line."""
+"""Programs of others as clients, none of which needs a key: pydantic-ai's toolset, the TypeScript
+SDK, the Inspector's command line.
+"""
 
 import json
 import os
@@ -27,7 +29,13 @@ async def test_pydantic_ai_drives_the_server(sample: Sample) -> None:
     pytest.importorskip("fastmcp")
     from pydantic_ai import Agent
     from pydantic_ai.mcp import MCPToolset
-    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelResponse,
+        TextPart,
+        ToolCallPart,
+        ToolReturnPart,
+    )
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
     from forge_bot.mcp_server.server import make_server
@@ -45,20 +53,31 @@ async def test_pydantic_ai_drives_the_server(sample: Sample) -> None:
     assert "nobody-is-on-call-before-the-start" in said.output
 
 
-# -- the TypeScript SDK -------------------------------------------------------------------------------------------
+# -- the TypeScript SDK
+# --------------------------------------------------------------------------------------------------
 
 
-def talked(sample: Sample, era: str, *calls: tuple[str, dict[str, Any]], **more: Any) -> dict[str, Any]:
+def talked(
+    sample: Sample, era: str, *calls: tuple[str, dict[str, Any]], **more: Any
+) -> dict[str, Any]:
     """What a client of the TypeScript SDK got for its calls."""
     found = programs("clients")
     told = json.dumps({"server": server(sample), "era": era, "calls": calls, **more})
-    done = subprocess.run([found.node, found.modules.parent / "talk.mjs", told], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        [found.node, found.modules.parent / "talk.mjs", told],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(("era", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
-def test_the_typescript_sdk_calls_tools_and_reads_what_is_offered(sample: Sample, era: str, version: str) -> None:
+def test_the_typescript_sdk_calls_tools_and_reads_what_is_offered(
+    sample: Sample, era: str, version: str
+) -> None:
     prompt = {"name": "forge/start", "arguments": {"project_path": str(sample.path)}}
     said = talked(
         sample,
@@ -68,7 +87,13 @@ def test_the_typescript_sdk_calls_tools_and_reads_what_is_offered(sample: Sample
         ("callTool", {"name": "state_resume_info", "arguments": {"workspace": ".specs/none"}}),
         ("getPrompt", prompt),
         ("readResource", {"uri": "forge://project/rota/context"}),
-        ("complete", {"ref": {"type": "ref/prompt", "name": "forge/start"}, "argument": {"name": "project_path", "value": "/"}}),
+        (
+            "complete",
+            {
+                "ref": {"type": "ref/prompt", "name": "forge/start"},
+                "argument": {"name": "project_path", "value": "/"},
+            },
+        ),
     )
     assert said["version"] == version
     tools, begun, wrong, start, context, known = said["results"]
@@ -89,35 +114,72 @@ async def test_a_gate_is_asked_through_the_typescript_sdk(sample: Sample, era: s
         await host.begin(TASK)
         gate = await host.drive(await host.next())
     answer = {"action": "accept", "content": {"answer": "approve"}}
-    call = ("callTool", {"name": "pipeline_next_action", "arguments": {"workspace": host.workspace}})
+    call = (
+        "callTool",
+        {"name": "pipeline_next_action", "arguments": {"workspace": host.workspace}},
+    )
     said = talked(sample, era, call, answer=answer)
     assert said["results"][0]["structuredContent"]["type"] == "write_file"
     assert [question["message"] for question in said["asked"]] == [gate["present_to_user"]]
     assert re.search(r"Approved-by: .* via mcp-elicitation", sample.git("log", "--format=%B"))
 
 
-# -- the Inspector ------------------------------------------------------------------------------------------------
+# -- the Inspector
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_the_inspector_lists_calls_and_reads(sample: Sample, tmp_path: Path, era: str) -> None:
     found = programs("clients")
     package = found.modules / "@modelcontextprotocol" / "inspector"
-    entry = package / json.loads((package / "package.json").read_text(encoding="utf-8"))["bin"]["mcp-inspector"]
+    entry = (
+        package
+        / json.loads((package / "package.json").read_text(encoding="utf-8"))["bin"]["mcp-inspector"]
+    )
     # It keeps what it knows of servers in the home folder.
     environ = {**os.environ, "HOME": str(tmp_path)}
 
     def inspected(*words: str, code: int = 0) -> dict[str, Any]:
-        call = [found.node, entry, "--cli", *server(sample), "-q", "--format", "json", "--protocol-era", era, *words]
-        done = subprocess.run(call, env=environ, capture_output=True, text=True, check=False, timeout=120)
+        call = [
+            found.node,
+            entry,
+            "--cli",
+            *server(sample),
+            "-q",
+            "--format",
+            "json",
+            "--protocol-era",
+            era,
+            *words,
+        ]
+        done = subprocess.run(
+            call, env=environ, capture_output=True, text=True, check=False, timeout=120
+        )
         # It has something to say about a schema that says nothing, and goes on.
         assert (done.returncode, "Warning" in done.stderr) == (code, False), done.stderr
         return json.loads(done.stdout)["result"]
 
     assert len(inspected("--method", "tools/list", "--strict")["tools"]) == 12
-    assert "context_link" in inspected("--method", "tools/call", "--tool-name", "forge_orient")["structuredContent"]
-    refused = inspected("--method", "tools/call", "--tool-name", "run_list", "--tool-arg", "bogus=1", code=5)
+    assert (
+        "context_link"
+        in inspected("--method", "tools/call", "--tool-name", "forge_orient")["structuredContent"]
+    )
+    refused = inspected(
+        "--method", "tools/call", "--tool-name", "run_list", "--tool-arg", "bogus=1", code=5
+    )
     assert "There is no argument bogus" in refused["content"][0]["text"]
-    start = inspected("--method", "prompts/get", "--prompt-name", "forge/start", "--prompt-args", f"project_path={sample.path}")
+    start = inspected(
+        "--method",
+        "prompts/get",
+        "--prompt-name",
+        "forge/start",
+        "--prompt-args",
+        f"project_path={sample.path}",
+    )
     assert "context is loaded" in start["messages"][0]["content"]["text"]
-    assert "## Commands" in inspected("--method", "resources/read", "--uri", "forge://project/rota/context")["contents"][0]["text"]
+    assert (
+        "## Commands"
+        in inspected("--method", "resources/read", "--uri", "forge://project/rota/context")[
+            "contents"
+        ][0]["text"]
+    )

@@ -1,4 +1,6 @@
-"""Codex as the host, with a home of its own, no key and no account: our tools reach its model, and a gate does not open by itself."""
+"""Codex as the host, with a home of its own, no key and no account: our tools reach its model, and
+a gate does not open by itself.
+"""
 
 import json
 from pathlib import Path
@@ -28,17 +30,25 @@ class Codex(AtHome):
         super().__init__(sample, home, next(vendor.glob("*/bin/codex")))
 
     def session(self, asked: Provider) -> str:
-        """A session without a terminal that waits for our server; a scripted model answers, and nobody else is asked anything."""
+        """A session without a terminal that waits for our server; a scripted model answers, and
+        nobody else is asked anything.
+        """
         settings: dict[str, str | bool | dict[str, str]] = {
             "model": "scripted",
             "model_provider": "scripted",
-            "model_providers.scripted": {"name": "scripted", "base_url": f"{asked.url}/v1", "wire_api": "responses"},
+            "model_providers.scripted": {
+                "name": "scripted",
+                "base_url": f"{asked.url}/v1",
+                "wire_api": "responses",
+            },
             "analytics.enabled": False,
             "check_for_update_on_startup": False,
             "features.plugins": False,
             "mcp_servers.forge-bot.required": True,
         }
-        words = [word for key, value in settings.items() for word in ("-c", f"{key}={_toml(value)}")]
+        words = [
+            word for key, value in settings.items() for word in ("-c", f"{key}={_toml(value)}")
+        ]
         return self("exec", *words, "go")
 
 
@@ -65,7 +75,12 @@ def test_the_line_of_the_documentation_is_what_it_keeps(codex: Codex) -> None:
 
 async def test_all_tools_and_their_answers_reach_its_model(codex: Codex) -> None:
     codex(*set_up_lines()["Codex"][1:])
-    begins = {"workspace": ".specs/x", "task_text": TASK, "flags": {"skip_pr": True}, "user_confirmation": {"effort": "S"}}
+    begins = {
+        "workspace": ".specs/x",
+        "task_text": TASK,
+        "flags": {"skip_pr": True},
+        "user_confirmation": {"effort": "S"},
+    }
     steps = [
         uses("read_mcp_resource", server="forge-bot", uri="forge://project/rota/context"),
         uses("pipeline_init_with_context", of=OURS, **begins),
@@ -75,7 +90,9 @@ async def test_all_tools_and_their_answers_reach_its_model(codex: Codex) -> None
     with provider(*steps) as asked:
         said = codex.session(asked)
     assert "Fine." in said, said
-    assert {name: shape(each) for name, each in offered(asked.asked[0], OURS).items()} == await tools_of_ours()
+    assert {
+        name: shape(each) for name, each in offered(asked.asked[0], OURS).items()
+    } == await tools_of_ours()
     assert "## Commands" in asked.words
     (run,) = (codex.sample.path / ".specs").iterdir()
     assert f".specs/{run.name}" in asked.words
@@ -90,7 +107,13 @@ async def test_its_model_cannot_answer_a_gate_where_nobody_is_asked(codex: Codex
     before = codex.sample.git("rev-parse", "HEAD")
     steps = [
         uses("pipeline_next_action", of=OURS, workspace=host.workspace),
-        uses("pipeline_next_action", of=OURS, workspace=host.workspace, user_response="approve", digest=gate["digest"]),
+        uses(
+            "pipeline_next_action",
+            of=OURS,
+            workspace=host.workspace,
+            user_response="approve",
+            digest=gate["digest"],
+        ),
         says("Fine."),
     ]
     with provider(*steps) as asked:

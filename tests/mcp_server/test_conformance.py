@@ -1,6 +1,7 @@
 """The protocol's own suite, in both eras.
 
-All that a revision scores is held by our server class with fixtures, and what any server must do by the product as it is.
+All that a revision scores is held by our server class with fixtures, and what any server must do by
+the product as it is.
 """
 
 import asyncio
@@ -22,7 +23,11 @@ from tests.mcp_server.programs import ROOT, programs
 REVISIONS = ("2025-11-25", "2026-07-28")
 ALSO = {
     "2025-11-25": ("server-session-lifecycle", "json-schema-2020-12"),
-    "2026-07-28": ("json-schema-2020-12", "http-header-validation", "http-custom-header-server-validation"),
+    "2026-07-28": (
+        "json-schema-2020-12",
+        "http-header-validation",
+        "http-custom-header-server-validation",
+    ),
 }
 """Not scored by these revisions, and held all the same."""
 
@@ -56,7 +61,9 @@ _SCENARIO = re.compile(r"server-(.+)-\d{4}-\d\d-\d\dT.*")
 async def served(sample: Sample, *more: str) -> AsyncGenerator[str]:
     """The address of the product's server, which lets the suite in without a token."""
     words = ("-m", "tests.mcp_server.conformance", str(sample.path), *more)
-    process = await asyncio.create_subprocess_exec(sys.executable, *words, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *words, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
     try:
         assert process.stdout is not None
         yield f"http://127.0.0.1:{int(await process.stdout.readline())}/mcp"
@@ -72,7 +79,9 @@ async def checked(url: str, revision: str, folder: Path) -> tuple[int, dict[str,
     words = (suite, "server", "--url", url, "--requirements", revision, "-o", folder)
     environ = {**os.environ, "HOME": str(folder)}
     out, err = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
-    process = await asyncio.create_subprocess_exec(found.node, *words, env=environ, stdout=out, stderr=err)
+    process = await asyncio.create_subprocess_exec(
+        found.node, *words, env=environ, stdout=out, stderr=err
+    )
     said = (await process.communicate())[0].decode(errors="replace")
     assert process.returncode is not None
     return process.returncode, results_in(folder), said
@@ -86,12 +95,22 @@ def results_in(folder: Path) -> dict[str, list[Check]]:
 
 def scored(revision: str) -> tuple[str, ...]:
     """What an implementation of this revision must pass, as the suite says it."""
-    file = programs("conformance").modules / "@modelcontextprotocol" / "conformance" / "requirements" / f"{revision}.yaml"
+    file = (
+        programs("conformance").modules
+        / "@modelcontextprotocol"
+        / "conformance"
+        / "requirements"
+        / f"{revision}.yaml"
+    )
     return tuple(yaml.safe_load(file.read_text(encoding="utf-8"))["server"])
 
 
 def failures(checks: list[Check]) -> dict[str, str]:
-    return {check["id"]: check.get("errorMessage", "") for check in checks if check["status"] == "FAILURE"}
+    return {
+        check["id"]: check.get("errorMessage", "")
+        for check in checks
+        if check["status"] == "FAILURE"
+    }
 
 
 def passed(checks: list[Check]) -> int:
@@ -99,23 +118,35 @@ def passed(checks: list[Check]) -> int:
 
 
 @pytest.mark.parametrize(("revision", "count"), [("2025-11-25", 30), ("2026-07-28", 37)])
-async def test_all_that_a_revision_scores_holds_for_our_server_class(sample: Sample, tmp_path: Path, revision: str, count: int) -> None:
+async def test_all_that_a_revision_scores_holds_for_our_server_class(
+    sample: Sample, tmp_path: Path, revision: str, count: int
+) -> None:
     names = scored(revision)
     assert len(names) == count
     async with served(sample, "--fixtures") as url:
         code, results, said = await checked(url, revision, tmp_path / "results")
     wrong = {name: failures(results[name]) for name in (*names, *ALSO[revision])}
-    assert (code, {name: checks for name, checks in wrong.items() if checks}) == (0, {}), said[-3000:]
+    assert (code, {name: checks for name, checks in wrong.items() if checks}) == (0, {}), said[
+        -3000:
+    ]
     # A scenario that came to no check passes too.
     assert [name for name in names if passed(results[name]) == 0] == []
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-async def test_what_any_server_must_do_the_product_does(sample: Sample, tmp_path: Path, revision: str) -> None:
+async def test_what_any_server_must_do_the_product_does(
+    sample: Sample, tmp_path: Path, revision: str
+) -> None:
     async with served(sample) as url:
         _, results, said = await checked(url, revision, tmp_path / "results")
     for name in ANY_SERVER[revision]:
         wrong = failures(results[name])
-        untold = {check for check, why in wrong.items() if f"does not list the diagnostic tool '{NEEDS_A_TOOL.get(check)}'" in why}
-        assert {check: why for check, why in wrong.items() if check not in untold} == {}, f"{name}: {said[-3000:]}"
+        untold = {
+            check
+            for check, why in wrong.items()
+            if f"does not list the diagnostic tool '{NEEDS_A_TOOL.get(check)}'" in why
+        }
+        assert {check: why for check, why in wrong.items() if check not in untold} == {}, (
+            f"{name}: {said[-3000:]}"
+        )
         assert passed(results[name]) > len(untold), name

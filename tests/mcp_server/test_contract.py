@@ -1,4 +1,6 @@
-"""The four tools as hosts know them: every example of the contract, by its keys, words and shapes."""
+"""The four tools as hosts know them: every example of the contract, by its keys, words and
+shapes.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -19,25 +21,42 @@ CONTEXT = {
 }
 
 
-# -- pipeline_init ------------------------------------------------------------------------------------------------
+# -- pipeline_init
+# --------------------------------------------------------------------------------------------------
 
 
 async def test_an_issue_becomes_a_new_run_with_what_has_to_be_fetched(sample: Sample) -> None:
     async with hosting(sample) as host:
-        said = await host.call("pipeline_init", arguments=f"{ISSUE} --auto --effort=l", current_branch="main")
+        said = await host.call(
+            "pipeline_init", arguments=f"{ISSUE} --auto --effort=l", current_branch="main"
+        )
     assert set(said) == {
         "workspace", "spec_name", "source_type", "source_url", "source_id", "core_text", "flags", "fetch_needed",
     }  # fmt: skip
     assert said["workspace"].endswith(f"-{said['spec_name']}")
     assert said["spec_name"] == "https-github-com-owner-repo-issues-42"
-    assert (said["source_type"], said["source_url"], said["source_id"], said["core_text"]) == ("github_issue", ISSUE, "42", ISSUE)
+    assert (said["source_type"], said["source_url"], said["source_id"], said["core_text"]) == (
+        "github_issue",
+        ISSUE,
+        "42",
+        ISSUE,
+    )
     assert said["flags"] == {
         "auto": True, "skip_pr": False, "debug": False, "discuss": False, "effort_override": "L", "current_branch": "main",
     }  # fmt: skip
     assert said["fetch_needed"]["type"] == "github"
     assert said["fetch_needed"]["fields"] == ["labels", "title", "body"]
-    assert said["fetch_needed"]["instruction"].startswith("fetch github issue fields before calling pipeline_init_with_context")
-    assert said["fetch_needed"]["command"] == ["gh", "issue", "view", ISSUE, "--json", "labels,title,body"]
+    assert said["fetch_needed"]["instruction"].startswith(
+        "fetch github issue fields before calling pipeline_init_with_context"
+    )
+    assert said["fetch_needed"]["command"] == [
+        "gh",
+        "issue",
+        "view",
+        ISSUE,
+        "--json",
+        "labels,title,body",
+    ]
 
 
 async def test_plain_words_need_nothing_fetched(sample: Sample) -> None:
@@ -59,7 +78,9 @@ async def test_plain_words_need_nothing_fetched(sample: Sample) -> None:
         (f"Do what {ISSUE} says", "text", None),
     ],
 )
-async def test_only_a_whole_address_makes_an_issue(sample: Sample, text: str, kind: str, id_: str | None) -> None:
+async def test_only_a_whole_address_makes_an_issue(
+    sample: Sample, text: str, kind: str, id_: str | None
+) -> None:
     async with hosting(sample) as host:
         said = await host.call("pipeline_init", arguments=text)
     assert (said["source_type"], said.get("source_id")) == (kind, id_)
@@ -82,10 +103,14 @@ async def test_what_cannot_be_used_comes_back_as_errors(sample: Sample, text: st
 
 async def test_too_short_an_input_is_told_in_the_known_words(sample: Sample) -> None:
     async with hosting(sample) as host:
-        assert await host.call("pipeline_init", arguments="ab") == {"errors": ["input too short: minimum 3 characters required"]}
+        assert await host.call("pipeline_init", arguments="ab") == {
+            "errors": ["input too short: minimum 3 characters required"]
+        }
 
 
-async def test_the_hosts_of_an_enterprise_server_are_configured(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_hosts_of_an_enterprise_server_are_configured(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
     url = "https://git.acme.test/owner/repo/issues/7"
     async with hosting(sample) as host:
         assert "errors" in await host.call("pipeline_init", arguments=url)
@@ -96,29 +121,55 @@ async def test_the_hosts_of_an_enterprise_server_are_configured(sample: Sample, 
 async def test_the_folder_of_a_run_resumes_it(sample: Sample) -> None:
     async with hosting(sample) as host:
         ready = await host.begin(TASK)
-        for text in (ready["workspace"], f"{ready['workspace']}/", ready["workspace"].removeprefix(".specs/")):
+        for text in (
+            ready["workspace"],
+            f"{ready['workspace']}/",
+            ready["workspace"].removeprefix(".specs/"),
+        ):
             said = await host.call("pipeline_init", arguments=text)
-            assert said == {"resume_mode": "auto", "workspace": ready["workspace"], "instruction": "call state_resume_info"}
-        assert (await host.call("state_resume_info", workspace=said["workspace"]))["currentPhase"] == "setup"
+            assert said == {
+                "resume_mode": "auto",
+                "workspace": ready["workspace"],
+                "instruction": "call state_resume_info",
+            }
+        assert (await host.call("state_resume_info", workspace=said["workspace"]))[
+            "currentPhase"
+        ] == "setup"
 
 
-async def test_the_same_issue_resumes_its_run_and_another_of_the_same_number_does_not(sample: Sample) -> None:
+async def test_the_same_issue_resumes_its_run_and_another_of_the_same_number_does_not(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         handed: Json = {"workspace": ".specs/x", "source_url": ISSUE, "external_context": CONTEXT}
-        ready = await host.call("pipeline_init_with_context", **handed, user_confirmation={"effort": "S"})
+        ready = await host.call(
+            "pipeline_init_with_context", **handed, user_confirmation={"effort": "S"}
+        )
         said = await host.call("pipeline_init", arguments=f"{ISSUE}#issuecomment-1")
-        assert said == {"resume_mode": "auto", "workspace": ready["workspace"], "instruction": "call state_resume_info"}
-        for other in ("https://github.com/owner/other/issues/42", "https://linear.app/acme/issue/ENG-42"):
+        assert said == {
+            "resume_mode": "auto",
+            "workspace": ready["workspace"],
+            "instruction": "call state_resume_info",
+        }
+        for other in (
+            "https://github.com/owner/other/issues/42",
+            "https://linear.app/acme/issue/ENG-42",
+        ):
             assert "resume_mode" not in await host.call("pipeline_init", arguments=other)
 
 
-# -- pipeline_init_with_context -----------------------------------------------------------------------------------
+# -- pipeline_init_with_context
+# --------------------------------------------------------------------------------------------------
 
 
 async def test_the_first_call_asks_for_confirmation(sample: Sample) -> None:
     async with hosting(sample) as host:
         said = await host.call(
-            "pipeline_init_with_context", workspace=".specs/x", source_id="42", source_url=ISSUE, external_context=CONTEXT
+            "pipeline_init_with_context",
+            workspace=".specs/x",
+            source_id="42",
+            source_url=ISSUE,
+            external_context=CONTEXT,
         )
     assert set(said) == {"needs_user_confirmation"}
     needs = said["needs_user_confirmation"]
@@ -126,7 +177,10 @@ async def test_the_first_call_asks_for_confirmation(sample: Sample) -> None:
         "detected_effort", "effort_options", "current_branch", "is_main_branch", "enriched_request_body", "message",
     }  # fmt: skip
     assert (needs["current_branch"], needs["is_main_branch"]) == ("main", True)
-    assert needs["enriched_request_body"] == "Fix auth timeout in middleware\n\nrequests timeout after 30s"
+    assert (
+        needs["enriched_request_body"]
+        == "Fix auth timeout in middleware\n\nrequests timeout after 30s"
+    )
     assert needs["message"].startswith(f'Detected effort="{needs["detected_effort"]}"')
     assert list(needs["effort_options"]) == ["S", "M", "L"]
     for effort, option in needs["effort_options"].items():
@@ -137,23 +191,65 @@ async def test_the_first_call_asks_for_confirmation(sample: Sample) -> None:
         {"phase_id": "checkpoint-b", "label": "Human Reviews Tasks"},
     ]
     assert needs["effort_options"]["L"]["skipped_phases"] == []
-    assert {"phase_id": "phase-2", "label": "Investigation"} in needs["effort_options"]["S"]["skipped_phases"]
+    assert {"phase_id": "phase-2", "label": "Investigation"} in needs["effort_options"]["S"][
+        "skipped_phases"
+    ]
 
 
 @pytest.mark.parametrize(
     ("context", "effort"),
     [
-        ({"jira_summary": "Skip minutes job", "jira_description": "…", "jira_issue_type": "Bug", "jira_story_points": 3}, "S"),
-        ({"jira_summary": "Skip minutes job", "jira_description": "…", "jira_issue_type": "Epic", "jira_story_points": None}, "L"),
-        ({"jira_summary": "Skip minutes job", "jira_description": None, "jira_issue_type": "Sub-task"}, "S"),
-        ({"github_title": "Skip minutes job", "github_body": None, "github_labels": [{"name": "effort: L"}]}, "L"),
-        ({"linear_title": "Skip minutes job", "linear_description": "", "linear_estimate": 13}, "L"),
+        (
+            {
+                "jira_summary": "Skip minutes job",
+                "jira_description": "…",
+                "jira_issue_type": "Bug",
+                "jira_story_points": 3,
+            },
+            "S",
+        ),
+        (
+            {
+                "jira_summary": "Skip minutes job",
+                "jira_description": "…",
+                "jira_issue_type": "Epic",
+                "jira_story_points": None,
+            },
+            "L",
+        ),
+        (
+            {
+                "jira_summary": "Skip minutes job",
+                "jira_description": None,
+                "jira_issue_type": "Sub-task",
+            },
+            "S",
+        ),
+        (
+            {
+                "github_title": "Skip minutes job",
+                "github_body": None,
+                "github_labels": [{"name": "effort: L"}],
+            },
+            "L",
+        ),
+        (
+            {"linear_title": "Skip minutes job", "linear_description": "", "linear_estimate": 13},
+            "L",
+        ),
         ({"linear_title": "Skip minutes job", "linear_description": "", "linear_priority": 2}, "M"),
     ],
 )
-async def test_labels_points_and_type_say_how_much_effort(sample: Sample, context: Json, effort: str) -> None:
+async def test_labels_points_and_type_say_how_much_effort(
+    sample: Sample, context: Json, effort: str
+) -> None:
     async with hosting(sample) as host:
-        said = await host.call("pipeline_init_with_context", workspace=".specs/x", source_id="SOA-123", external_context=context)
+        said = await host.call(
+            "pipeline_init_with_context",
+            workspace=".specs/x",
+            source_id="SOA-123",
+            external_context=context,
+        )
     assert said["needs_user_confirmation"]["detected_effort"] == effort
 
 
@@ -165,7 +261,11 @@ async def test_a_discussion_comes_first_where_it_was_asked_for(sample: Sample) -
         assert set(said) == {"needs_discussion"}
         assert set(said["needs_discussion"]) == {"questions", "message"}
         assert len(said["needs_discussion"]["questions"]) == 3
-        said = await host.call("pipeline_init_with_context", **handed, discussion_answers="Nobody may be called by mistake")
+        said = await host.call(
+            "pipeline_init_with_context",
+            **handed,
+            discussion_answers="Nobody may be called by mistake",
+        )
         body = said["needs_user_confirmation"]["enriched_request_body"]
         assert body == f"{TASK}\n\n## Discussion Answers\n\nNobody may be called by mistake"
         confirmed = {"effort": "S", "enriched_request_body": body}
@@ -178,21 +278,35 @@ async def test_the_confirmation_begins_the_run(sample: Sample) -> None:
         handed: Json = {"workspace": ".specs/x", "source_id": "42", "source_url": ISSUE}
         await host.call("pipeline_init_with_context", **handed, external_context=CONTEXT)
         # The context need not be said again: the type of the source stays.
-        confirmed = {"effort": "M", "workspace_slug": "fix-auth-timeout", "use_current_branch": False}
+        confirmed = {
+            "effort": "M",
+            "workspace_slug": "fix-auth-timeout",
+            "use_current_branch": False,
+        }
         ready = await host.call("pipeline_init_with_context", **handed, user_confirmation=confirmed)
     assert set(ready) == {
         "ready", "workspace", "effort", "flow_template", "skipped_phases", "request_md_content", "branch", "create_branch",
     }  # fmt: skip
     assert ready["ready"] is True
     assert ready["workspace"].endswith("-42-fix-auth-timeout")
-    assert (ready["effort"], ready["flow_template"], ready["skipped_phases"]) == ("M", "standard", ["phase-4b", "checkpoint-b"])
+    assert (ready["effort"], ready["flow_template"], ready["skipped_phases"]) == (
+        "M",
+        "standard",
+        ["phase-4b", "checkpoint-b"],
+    )
     assert (ready["branch"], ready["create_branch"]) == ("fix/42-fix-auth-timeout", True)
     assert ready["request_md_content"].startswith("---\nsource_type: github_issue\n")
     assert sample.git("status", "--porcelain", "-uall").splitlines()[0].startswith("?? .specs/")
 
 
-async def test_a_run_may_begin_on_the_branch_that_is_checked_out_but_not_on_the_main_one(sample: Sample) -> None:
-    handed: Json = {"workspace": ".specs/x", "task_text": TASK, "user_confirmation": {"effort": "S", "use_current_branch": True}}
+async def test_a_run_may_begin_on_the_branch_that_is_checked_out_but_not_on_the_main_one(
+    sample: Sample,
+) -> None:
+    handed: Json = {
+        "workspace": ".specs/x",
+        "task_text": TASK,
+        "user_confirmation": {"effort": "S", "use_current_branch": True},
+    }
     async with hosting(sample) as host:
         with pytest.raises(Refusal, match="would write to main"):
             await host.call("pipeline_init_with_context", **handed)
@@ -217,15 +331,28 @@ async def test_answers_and_a_confirmation_together_are_ambiguous(sample: Sample)
     assert caught.value.error["code"] == "MCP-001"
 
 
-# -- the loop -----------------------------------------------------------------------------------------------------
+# -- the loop
+# --------------------------------------------------------------------------------------------------
 
 
 async def test_every_action_has_the_keys_of_its_type(sample: Sample) -> None:
     async with hosting(sample) as host:
         ready = await host.begin(TASK, "S")
         spawn = await host.next()
-        assert set(spawn) == ACTION | {"agent", "prompt", "model", "phase", "input_files", "output_file", "parallel_task_ids"}
-        assert (spawn["type"], spawn["phase"], spawn["output_file"]) == ("spawn_agent", "phase-1", "analysis.md")
+        assert set(spawn) == ACTION | {
+            "agent",
+            "prompt",
+            "model",
+            "phase",
+            "input_files",
+            "output_file",
+            "parallel_task_ids",
+        }
+        assert (spawn["type"], spawn["phase"], spawn["output_file"]) == (
+            "spawn_agent",
+            "phase-1",
+            "analysis.md",
+        )
         assert spawn["agent"] == "situation-analyst-investigator"
         assert spawn["model"] in {"haiku", "sonnet", "opus"}
         assert spawn["input_files"] == ["request.md"]
@@ -233,11 +360,19 @@ async def test_every_action_has_the_keys_of_its_type(sample: Sample) -> None:
         assert (spawn["warning"], spawn["report_result"]) == ("", None)
         checkpoint = await host.drive(spawn)
         assert set(checkpoint) == ACTION | {"name", "phase", "present_to_user", "options", "digest"}
-        assert (checkpoint["type"], checkpoint["name"], checkpoint["options"]) == ("checkpoint", "checkpoint-a", ["approve", "reject"])
+        assert (checkpoint["type"], checkpoint["name"], checkpoint["options"]) == (
+            "checkpoint",
+            "checkpoint-a",
+            ["approve", "reject"],
+        )
         assert "## Human Reviews Design" in checkpoint["present_to_user"]
         write = await host.next(user_response="approve")
         assert set(write) == ACTION | {"phase", "path", "content", "setup_only"}
-        assert (write["type"], write["path"], write["setup_only"]) == ("write_file", f"{ready['workspace']}/tasks.md", True)
+        assert (write["type"], write["path"], write["setup_only"]) == (
+            "write_file",
+            f"{ready['workspace']}/tasks.md",
+            True,
+        )
         assert write["content"].startswith("# Tasks")
         done = await host.drive(write)
         assert set(done) == ACTION | {"summary", "summary_path"}
@@ -252,12 +387,17 @@ async def test_the_prompt_has_its_layers_and_lists_paths_only(sample: Sample) ->
         ready = await host.begin("Nobody is on call before the start: SECRET-OF-THE-REQUEST", "M")
         action = await host.drive(await host.next(), "architect")
     prompt, folder = action["prompt"], ready["workspace"]
-    places = [prompt.index(heading) for heading in ("# Architect", "## Input Files", "## Output File", "## Repository Context")]
+    places = [
+        prompt.index(heading)
+        for heading in ("# Architect", "## Input Files", "## Output File", "## Repository Context")
+    ]
     assert places == sorted(places)
     assert f"- {folder}/request.md\n- {folder}/analysis.md\n" in prompt
     assert f"## Output File\n\n- {folder}/design.md\n" in prompt
     assert "Test command: " in prompt.replace("**", "")
-    assert "SECRET-OF-THE-REQUEST" not in prompt.split("## Input Files")[1].split("## Repository Context")[0].replace(folder, "")
+    assert "SECRET-OF-THE-REQUEST" not in prompt.split("## Input Files")[1].split(
+        "## Repository Context"
+    )[0].replace(folder, "")
     assert "## Similar Past Pipelines" not in prompt
 
 
@@ -274,7 +414,9 @@ async def test_a_wave_is_one_action_for_several_agents(sample: Sample) -> None:
         assert "# Task 2\n" in action["prompt"]
 
 
-async def test_a_publication_is_an_argument_list_for_the_host(sample: Sample, tmp_path: Path) -> None:
+async def test_a_publication_is_an_argument_list_for_the_host(
+    sample: Sample, tmp_path: Path
+) -> None:
     remote(sample, tmp_path)
     async with hosting(sample) as host:
         ready = await host.begin(TASK, "S")
@@ -286,7 +428,9 @@ async def test_a_publication_is_an_argument_list_for_the_host(sample: Sample, tm
         with pytest.raises(Refusal, match="not at its remote"):
             await host.next(previous_action_complete=True, action_id=push["action_id"])
         host.git(*push["commands"][1:])
-        create = await host.next(previous_action_complete=True, previous_setup_only=True, action_id=push["action_id"])
+        create = await host.next(
+            previous_action_complete=True, previous_setup_only=True, action_id=push["action_id"]
+        )
         assert create["report_result"]["next_action_hint"] == "setup_continue"
         assert create["commands"][:3] == ["gh", "pr", "create"]
         assert create["commands"][-4:-1:2] == ["--title", "--body"]
@@ -294,17 +438,26 @@ async def test_a_publication_is_an_argument_list_for_the_host(sample: Sample, tm
         with pytest.raises(Refusal, match="MCP-006"):
             await host.next(previous_action_complete=True)
         url = "https://github.com/owner/repo/pull/7"
-        after = await host.next(previous_action_complete=True, action_id=create["action_id"], previous_output=f"{url}\n")
+        after = await host.next(
+            previous_action_complete=True, action_id=create["action_id"], previous_output=f"{url}\n"
+        )
         assert after["phase"] == "final-summary"
 
 
 async def test_a_negative_review_stands_beside_the_next_action(sample: Sample) -> None:
     async with hosting(sample) as host:
-        host.answers = {**script.usual(), ("design-reviewer", "*", "1"): script.review("REVISE", "[CRITICAL] Missing error handling")}
+        host.answers = {
+            **script.usual(),
+            ("design-reviewer", "*", "1"): script.review(
+                "REVISE", "[CRITICAL] Missing error handling"
+            ),
+        }
         await host.begin(TASK, "M")
         review = await host.drive(await host.next(), "design-reviewer")
         host.perform(review)
-        action = await host.next(previous_action_complete=True, previous_tokens=15000, previous_duration_ms=45000)
+        action = await host.next(
+            previous_action_complete=True, previous_tokens=15000, previous_duration_ms=45000
+        )
         assert action["report_result"] == {
             "next_action_hint": "revision_required",
             "verdict_parsed": "REVISE",
@@ -312,20 +465,28 @@ async def test_a_negative_review_stands_beside_the_next_action(sample: Sample) -
             "warning": "",
             "display_message": "Design Review: REVISE",
         }
-        assert (action["type"], action["phase"], action["agent"]) == ("spawn_agent", "phase-3", "architect")
+        assert (action["type"], action["phase"], action["agent"]) == (
+            "spawn_agent",
+            "phase-3",
+            "architect",
+        )
 
 
 async def test_a_report_of_its_own_records_without_the_next_action(sample: Sample) -> None:
     async with hosting(sample) as host:
         host.answers = {
             **script.usual(),
-            ("design-reviewer", "*", "*"): script.review("APPROVE_WITH_NOTES", "[MINOR] Consider adding context"),
+            ("design-reviewer", "*", "*"): script.review(
+                "APPROVE_WITH_NOTES", "[MINOR] Consider adding context"
+            ),
         }
         await host.begin(TASK, "M")
         review = await host.drive(await host.next(), "design-reviewer")
         host.perform(review)
         call: dict[str, Any] = {"workspace": host.workspace, "phase": "phase-3b"}
-        said = await host.call("pipeline_report_result", **call, tokens_used=15000, duration_ms=45000, model="opus")
+        said = await host.call(
+            "pipeline_report_result", **call, tokens_used=15000, duration_ms=45000, model="opus"
+        )
         assert said == {
             "state_updated": True,
             "artifact_written": "review-design.md",
@@ -340,7 +501,8 @@ async def test_a_report_of_its_own_records_without_the_next_action(sample: Sampl
         assert (await host.next())["name"] == "checkpoint-a"
 
 
-# -- what these tests stand on ------------------------------------------------------------------------------------
+# -- what these tests stand on
+# --------------------------------------------------------------------------------------------------
 
 
 def remote(sample: Sample, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""What a model reads when a call does not fit: a code, what is wrong, and the way out; never a stack, never a secret."""
+"""What a model reads when a call does not fit: a code, what is wrong, and the way out; never a
+stack, never a secret.
+"""
 
 import os
 from pathlib import Path
@@ -19,7 +21,9 @@ TASK = "Nobody is on call before the start"
 @pytest.mark.promise("mcp-strict")
 async def test_an_argument_that_does_not_exist_is_refused(sample: Sample) -> None:
     async with hosting(sample) as host:
-        with pytest.raises(Refusal, match=r"There is no argument workspce\.\n- known: workspace, ") as caught:
+        with pytest.raises(
+            Refusal, match=r"There is no argument workspce\.\n- known: workspace, "
+        ) as caught:
             await host.call("pipeline_next_action", workspce=".specs/x")
     assert caught.value.error == {
         "code": "MCP-001",
@@ -38,14 +42,28 @@ async def test_an_argument_that_does_not_exist_is_refused(sample: Sample) -> Non
     ("tool", "arguments", "words"),
     [
         ("pipeline_next_action", {}, "workspace"),
-        ("pipeline_next_action", {"workspace": ".specs/x", "previous_tokens": "many"}, "previous_tokens"),
-        ("pipeline_init_with_context", {"workspace": ".specs/x", "task_text": TASK, "user_confirmation": {"effort": "XS"}}, "effort"),
-        ("pipeline_init_with_context", {"workspace": ".specs/x", "task_text": TASK, "flags": {"autoo": True}}, "autoo"),
+        (
+            "pipeline_next_action",
+            {"workspace": ".specs/x", "previous_tokens": "many"},
+            "previous_tokens",
+        ),
+        (
+            "pipeline_init_with_context",
+            {"workspace": ".specs/x", "task_text": TASK, "user_confirmation": {"effort": "XS"}},
+            "effort",
+        ),
+        (
+            "pipeline_init_with_context",
+            {"workspace": ".specs/x", "task_text": TASK, "flags": {"autoo": True}},
+            "autoo",
+        ),
         ("preferences", {"set": {"effort": "XL"}}, "effort"),
         ("forge_orient", {"response_tier": "L9"}, "response_tier"),
     ],
 )
-async def test_values_that_do_not_fit_are_named(sample: Sample, tool: str, arguments: dict[str, object], words: str) -> None:
+async def test_values_that_do_not_fit_are_named(
+    sample: Sample, tool: str, arguments: dict[str, object], words: str
+) -> None:
     async with hosting(sample) as host:
         with pytest.raises(Refusal, match=words) as caught:
             await host.call(tool, **arguments)
@@ -72,7 +90,9 @@ async def test_a_tool_that_does_not_exist_is_an_error_of_the_protocol(sample: Sa
         (".specs/x\0y", "MCP-002"),
     ],
 )
-async def test_a_workspace_that_is_none_is_refused(sample: Sample, workspace: str, code: str) -> None:
+async def test_a_workspace_that_is_none_is_refused(
+    sample: Sample, workspace: str, code: str
+) -> None:
     async with hosting(sample) as host:
         with pytest.raises(Refusal) as caught:
             await host.call("pipeline_next_action", workspace=workspace)
@@ -89,7 +109,11 @@ async def test_too_much_is_refused_before_it_is_read(sample: Sample) -> None:
 async def test_an_issue_that_nobody_read_is_asked_for(sample: Sample) -> None:
     async with hosting(sample) as host:
         with pytest.raises(Refusal, match="github_labels, github_title, github_body") as caught:
-            await host.call("pipeline_init_with_context", workspace=".specs/x", source_url="https://github.com/o/r/issues/1")
+            await host.call(
+                "pipeline_init_with_context",
+                workspace=".specs/x",
+                source_url="https://github.com/o/r/issues/1",
+            )
     assert caught.value.error["code"] == "MCP-010"
 
 
@@ -127,7 +151,9 @@ async def test_with_debug_an_error_has_a_context(sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_what_nobody_foresaw_in_a_prompt_or_a_resource_says_nothing_of_it_either(sample: Sample, mode: str) -> None:
+async def test_what_nobody_foresaw_in_a_prompt_or_a_resource_says_nothing_of_it_either(
+    sample: Sample, mode: str
+) -> None:
     server = make_server(LazyService([sample.path]))
 
     @server.prompt()
@@ -143,7 +169,11 @@ async def test_what_nobody_foresaw_in_a_prompt_or_a_resource_says_nothing_of_it_
     async with Client(server, mode=mode) as client:
         with pytest.raises(MCPError) as caught:
             await client.get_prompt("breaks")
-        assert (caught.value.code, "ERR-001" in caught.value.message, "ghp" in str(caught.value)) == (-32603, True, False)
+        assert (
+            caught.value.code,
+            "ERR-001" in caught.value.message,
+            "ghp" in str(caught.value),
+        ) == (-32603, True, False)
         with pytest.raises(MCPError) as caught:
             await client.read_resource("forge://breaks")
         assert (caught.value.code, "ghp" in str(caught.value)) == (-32603, False)
@@ -152,9 +182,13 @@ async def test_what_nobody_foresaw_in_a_prompt_or_a_resource_says_nothing_of_it_
         assert caught.value.code == -32602
 
 
-async def test_a_served_folder_that_is_gone_breaks_no_list_and_no_completion(tmp_path: Path) -> None:
+async def test_a_served_folder_that_is_gone_breaks_no_list_and_no_completion(
+    tmp_path: Path,
+) -> None:
     async with Client(make_server(LazyService([tmp_path / "gone"]))) as client:
-        assert "forge://schema/errors" in {resource.uri for resource in (await client.list_resources()).resources}
+        assert "forge://schema/errors" in {
+            resource.uri for resource in (await client.list_resources()).resources
+        }
         for name, ref in (
             ("run", ResourceTemplateReference(type="ref/resource", uri="forge://run/{run}/state")),
             ("project_path", PromptReference(type="ref/prompt", name="forge/start")),
@@ -162,7 +196,9 @@ async def test_a_served_folder_that_is_gone_breaks_no_list_and_no_completion(tmp
             assert (await client.complete(ref, {"name": name, "value": ""})).completion.values == []
 
 
-async def test_signs_that_no_record_can_hold_are_taken_out_of_what_people_said(sample: Sample) -> None:
+async def test_signs_that_no_record_can_hold_are_taken_out_of_what_people_said(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
         await host.drive(await host.next())
@@ -170,7 +206,13 @@ async def test_signs_that_no_record_can_hold_are_taken_out_of_what_people_said(s
         assert "> keep  the old name" in action["prompt"]
         failed = await host.next(previous_error="no \0 answer", action_id=action["action_id"])
         assert "failed: no answer" in failed["prompt"]
-        await host.call("run_control", workspace=host.workspace, operation="retry", phase="phase-1", notes="once \0 more")
+        await host.call(
+            "run_control",
+            workspace=host.workspace,
+            operation="retry",
+            phase="phase-1",
+            notes="once \0 more",
+        )
         assert "> once  more" in (await host.next())["prompt"]
 
 
@@ -179,7 +221,9 @@ def odd_name(folder: Path) -> Path:
     return Path(os.fsdecode(os.fsencode(folder) + b"/odd\xff.txt"))
 
 
-async def test_a_file_whose_name_is_no_utf_8_is_told_of_and_no_part_of_a_task(sample: Sample) -> None:
+async def test_a_file_whose_name_is_no_utf_8_is_told_of_and_no_part_of_a_task(
+    sample: Sample,
+) -> None:
     odd = odd_name(sample.path)
     odd.write_text("mine\n", encoding="utf-8")
     async with hosting(sample) as host:

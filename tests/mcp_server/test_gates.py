@@ -1,4 +1,6 @@
-"""A person's answer: bound to what was shown, never guessed, asked by the client itself where it can."""
+"""A person's answer: bound to what was shown, never guessed, asked by the client itself where it
+can.
+"""
 
 import json
 from typing import Any
@@ -40,7 +42,9 @@ async def to_gate(host: Host) -> Json:
 
 
 @pytest.mark.promise("mcp-unverified")
-async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(sample: Sample) -> None:
+async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         await to_gate(host)
         await host.next(user_response="Approve")
@@ -74,13 +78,17 @@ async def test_an_approval_of_an_older_version_is_refused(sample: Sample) -> Non
     async with hosting(sample) as host:
         gate = await to_gate(host)
         design = host.path / host.workspace / "design.md"
-        design.write_text(f"{design.read_text(encoding='utf-8')}\nOne more thing.\n", encoding="utf-8")
+        design.write_text(
+            f"{design.read_text(encoding='utf-8')}\nOne more thing.\n", encoding="utf-8"
+        )
         with pytest.raises(Refusal, match="GATE-002"):
             await host.next(user_response="approve", digest=gate["digest"])
         fresh = await host.next()
         assert fresh["digest"] != gate["digest"]
         assert "One more thing." in fresh["present_to_user"]
-        assert (await host.next(user_response=f"approve {fresh['digest'][:12]}"))["type"] == "write_file"
+        assert (await host.next(user_response=f"approve {fresh['digest'][:12]}"))[
+            "type"
+        ] == "write_file"
 
 
 async def test_a_rejection_needs_notes_and_brings_them_to_the_architect(sample: Sample) -> None:
@@ -118,10 +126,16 @@ async def test_an_answer_while_nothing_is_asked_is_refused(sample: Sample) -> No
 
 
 async def test_a_human_gate_is_answered_by_its_name(sample: Sample) -> None:
-    second = "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance criteria:\n- [ ] AC-1: merged\n"
+    second = (
+        "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance"
+        " criteria:\n- [ ] AC-1: merged\n"
+    )
     tasks = f"{script.TASKS}\n{second}"
     async with hosting(sample) as host:
-        host.answers = {**script.usual(), ("task-decomposer", "*", "*"): {"artifact_markdown": tasks}}
+        host.answers = {
+            **script.usual(),
+            ("task-decomposer", "*", "*"): {"artifact_markdown": tasks},
+        }
         await host.begin(TASK, "M")
         await host.drive(await host.next())
         gate = await host.drive(await host.next(user_response="approve"))
@@ -136,12 +150,16 @@ async def test_a_human_gate_is_answered_by_its_name(sample: Sample) -> None:
         )
         with pytest.raises(Refusal, match=gate["action_id"]):
             await host.next(user_response="done")
-        assert (await host.next(user_response="done", action_id=gate["action_id"]))["phase"] == "phase-7"
+        assert (await host.next(user_response="done", action_id=gate["action_id"]))[
+            "phase"
+        ] == "phase-7"
 
 
 @pytest.mark.promise("mcp-elicited")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(sample: Sample, mode: str) -> None:
+async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(
+    sample: Sample, mode: str
+) -> None:
     person = Person(says("approve"))
     async with hosting(sample, mode=mode, elicitation_callback=person) as host:
         # The one gate on the way is answered within the call that reaches it.
@@ -150,21 +168,42 @@ async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(sample: Sample
         assert "via mcp-elicitation" in record
     assert len(person.seen) == 1
     assert "## Human Reviews Design" in person.seen[0].message
-    assert person.seen[0].requested_schema["properties"]["answer"]["enum"] == ["approve", "reject", "abandon"]
+    assert person.seen[0].requested_schema["properties"]["answer"]["enum"] == [
+        "approve",
+        "reject",
+        "abandon",
+    ]
 
 
 @pytest.mark.promise("mcp-elicited")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_what_only_a_person_can_do_is_asked_through_the_client_too(sample: Sample, mode: str) -> None:
-    second = "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance criteria:\n- [ ] AC-1: merged\n"
+async def test_what_only_a_person_can_do_is_asked_through_the_client_too(
+    sample: Sample, mode: str
+) -> None:
+    second = (
+        "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance"
+        " criteria:\n- [ ] AC-1: merged\n"
+    )
     person = Person(says("approve"), says("skip"))
     async with hosting(sample, mode=mode, elicitation_callback=person) as host:
-        host.answers = {**script.usual(), ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{second}"}}
+        host.answers = {
+            **script.usual(),
+            ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{second}"},
+        }
         await host.begin(TASK, "M")
         assert (await host.drive(await host.next()))["type"] == "done"
-        record = json.loads((sample.path / host.workspace / "state.json").read_text(encoding="utf-8"))
-    assert [(each["answer"], each["via"]) for each in record["decisions"]] == [("approve", "mcp-elicitation"), ("skip", "mcp-elicitation")]
-    assert person.seen[1].requested_schema["properties"]["answer"]["enum"] == ["done", "skip", "abandon"]
+        record = json.loads(
+            (sample.path / host.workspace / "state.json").read_text(encoding="utf-8")
+        )
+    assert [(each["answer"], each["via"]) for each in record["decisions"]] == [
+        ("approve", "mcp-elicitation"),
+        ("skip", "mcp-elicitation"),
+    ]
+    assert person.seen[1].requested_schema["properties"]["answer"]["enum"] == [
+        "done",
+        "skip",
+        "abandon",
+    ]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -177,7 +216,9 @@ async def test_what_only_a_person_can_do_is_asked_through_the_client_too(sample:
         ElicitResult(action="accept", content={}),
     ],
 )
-async def test_neither_decline_nor_cancel_nor_a_strange_form_is_an_approval(sample: Sample, mode: str, answer: ElicitResult) -> None:
+async def test_neither_decline_nor_cancel_nor_a_strange_form_is_an_approval(
+    sample: Sample, mode: str, answer: ElicitResult
+) -> None:
     person = Person(answer)
     async with hosting(sample, mode=mode, elicitation_callback=person) as host:
         gate = await to_gate(host)

@@ -1,4 +1,6 @@
-"""Gemini CLI as the host, with a home of its own and no key: it connects, takes the prompt, and our tools reach its model."""
+"""Gemini CLI as the host, with a home of its own and no key: it connects, takes the prompt, and our
+tools reach its model.
+"""
 
 import json
 import re
@@ -39,7 +41,9 @@ class Gemini(AtHome):
         return self(*words, GEMINI_CLI_TRUST_WORKSPACE="true", **more)
 
     def session(self, asked: Provider, prompt: str) -> str:
-        """A session without a terminal, in which a scripted model answers; a model that is named is not chosen by another one."""
+        """A session without a terminal, in which a scripted model answers; a model that is named is
+        not chosen by another one.
+        """
         words = ("--model", "gemini-scripted", "--yolo", "--prompt", prompt)
         return self.trusting(*words, GOOGLE_GEMINI_BASE_URL=asked.url, GEMINI_API_KEY="not-a-key")
 
@@ -49,19 +53,30 @@ def gemini(sample: Sample, tmp_path: Path) -> Gemini:
     return Gemini(sample, tmp_path / "home")
 
 
-def test_the_line_of_the_documentation_connects_it_and_leaves_the_tree_clean(gemini: Gemini) -> None:
+def test_the_line_of_the_documentation_connects_it_and_leaves_the_tree_clean(
+    gemini: Gemini,
+) -> None:
     line = set_up_lines()["Gemini CLI"]
     assert line[0] == "gemini"
     gemini(*line[1:])
     assert gemini.sample.git("status", "--porcelain") == ""
     said = gemini.trusting("mcp", "list")
-    assert re.search(r"^. forge-bot: forge-bot mcp \(stdio\) - Connected$", said, re.MULTILINE), said
-    assert re.search(r"^. forge-bot: .* - Disabled$", said := gemini("mcp", "list"), re.MULTILINE), said
+    assert re.search(r"^. forge-bot: forge-bot mcp \(stdio\) - Connected$", said, re.MULTILINE), (
+        said
+    )
+    assert re.search(
+        r"^. forge-bot: .* - Disabled$", said := gemini("mcp", "list"), re.MULTILINE
+    ), said
 
 
 async def test_the_start_prompt_all_tools_and_their_answers_reach_its_model(gemini: Gemini) -> None:
     gemini(*set_up_lines()["Gemini CLI"][1:])
-    begins = {"workspace": ".specs/x", "task_text": TASK, "flags": {"skip_pr": True}, "user_confirmation": {"effort": "S"}}
+    begins = {
+        "workspace": ".specs/x",
+        "task_text": TASK,
+        "flags": {"skip_pr": True},
+        "user_confirmation": {"effort": "S"},
+    }
     steps = [
         uses("read_mcp_resource", uri="forge://project/rota/context"),
         uses(f"{OURS}pipeline_init_with_context", **begins),
@@ -71,7 +86,9 @@ async def test_the_start_prompt_all_tools_and_their_answers_reach_its_model(gemi
     with provider(*steps) as asked:
         said = gemini.session(asked, f"/forge/start --project_path={gemini.sample.path}")
     assert "Fine." in said, said
-    assert {name: shape(each) for name, each in offered(asked.asked[0], OURS).items()} == await tools_of_ours()
+    assert {
+        name: shape(each) for name, each in offered(asked.asked[0], OURS).items()
+    } == await tools_of_ours()
     assert "policy_mode=enforced" in asked.words
     assert "## Commands" in asked.words
     (run,) = (gemini.sample.path / ".specs").iterdir()

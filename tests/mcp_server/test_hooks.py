@@ -31,7 +31,9 @@ def asked(sample: Sample, event: str, said: bytes) -> tuple[int, str]:
 
 @pytest.mark.promise("mcp-hooks", "cli-hook")
 async def test_nothing_is_stopped_where_no_run_is_under_way(sample: Sample) -> None:
-    assert hook(sample, "pre-tool", tool_name="Write", tool_input={"file_path": "rota/schedule.py"}) == (0, "")
+    assert hook(
+        sample, "pre-tool", tool_name="Write", tool_input={"file_path": "rota/schedule.py"}
+    ) == (0, "")
     assert hook(sample, "stop") == (0, "")
 
 
@@ -40,10 +42,25 @@ async def test_before_the_implementation_only_the_runs_folder_is_written(sample:
         await host.begin(TASK)
         await host.next()
         folder = host.workspace
-    code, why = hook(sample, "pre-tool", tool_name="Edit", tool_input={"file_path": str(sample.path / "rota" / "schedule.py")})
+    code, why = hook(
+        sample,
+        "pre-tool",
+        tool_name="Edit",
+        tool_input={"file_path": str(sample.path / "rota" / "schedule.py")},
+    )
     assert (code, "phase-1" in why) == (2, True)
-    assert hook(sample, "pre-tool", tool_name="Write", tool_input={"file_path": f"{folder}/analysis.md"}) == (0, "")
-    assert hook(sample, "pre-tool", tool_name="Write", tool_input={"file_path": f"{folder}/reports.jsonl"})[0] == 2
+    assert hook(
+        sample, "pre-tool", tool_name="Write", tool_input={"file_path": f"{folder}/analysis.md"}
+    ) == (0, "")
+    assert (
+        hook(
+            sample,
+            "pre-tool",
+            tool_name="Write",
+            tool_input={"file_path": f"{folder}/reports.jsonl"},
+        )[0]
+        == 2
+    )
     code, why = hook(sample, "post-tool", tool_name="Agent", tool_response="All done.")
     assert (code, "analysis.md is not there yet" in why) == (2, True)
     code, why = hook(sample, "stop")
@@ -107,7 +124,10 @@ async def test_a_call_that_cannot_be_read_is_stopped_only_where_a_run_could_be_h
     async with hosting(sample) as host:
         await host.begin(TASK)
         await host.next()
-    assert [broken(said=said) for said in ("{", "[]", "[" * 100_000, '{"cwd": "/nowhere\\u0000"}', '"\\ud800"')] == [2] * 5
+    assert [
+        broken(said=said)
+        for said in ("{", "[]", "[" * 100_000, '{"cwd": "/nowhere\\u0000"}', '"\\ud800"')
+    ] == [2] * 5
     assert broken("rota") == 2
     assert broken("..") == 0
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(sample.path))
@@ -125,7 +145,11 @@ async def test_an_agent_that_works_beside_the_session_is_waited_for(sample: Samp
         assert hook(sample, "stop", stop_hook_active=False, background_tasks=at_work) == (0, "")
         assert hook(sample, "stop", stop_hook_active=False, background_tasks=[])[0] == 2
         # The agent ends: this is where it can still write what it has only said.
-        ends: dict[str, Any] = {"hook_event_name": "SubagentStop", "agent_type": "general-purpose", "stop_hook_active": False}
+        ends: dict[str, Any] = {
+            "hook_event_name": "SubagentStop",
+            "agent_type": "general-purpose",
+            "stop_hook_active": False,
+        }
         code, why = hook(sample, "post-tool", **ends)
         assert (code, "analysis.md is not there yet" in why) == (2, True)
         assert hook(sample, "post-tool", **{**ends, "stop_hook_active": True}) == (0, "")
@@ -151,8 +175,16 @@ def with_a_folder_in_their_place(run: Path) -> None:
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "empty": lambda run: (run / "reports.jsonl").write_bytes(b""),
     "torn": lambda run: (run / "reports.jsonl").write_bytes(b'{"type": "run_started", "ke'),
-    "in conflict": lambda run: (run / "reports.jsonl").write_bytes(b"<<<<<<< HEAD\n" + (run / "reports.jsonl").read_bytes()),
-    "broken later": lambda run: (run / "reports.jsonl").write_bytes((run / "reports.jsonl").read_bytes() + b"\xff\n"),
+    "in conflict": (
+        lambda run: (run / "reports.jsonl").write_bytes(
+            b"<<<<<<< HEAD\n" + (run / "reports.jsonl").read_bytes()
+        )
+    ),
+    "broken later": (
+        lambda run: (run / "reports.jsonl").write_bytes(
+            (run / "reports.jsonl").read_bytes() + b"\xff\n"
+        )
+    ),
     "gone": without_reports,
     "no file": with_a_folder_in_their_place,
 }
@@ -160,7 +192,10 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.promise("mcp-hooks")
 async def test_a_record_that_cannot_be_read_stops_calls_until_a_person_brings_it_back(
-    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    sample: Sample,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -175,13 +210,19 @@ async def test_a_record_that_cannot_be_read_stops_calls_until_a_person_brings_it
         said = capsys.readouterr().err
         assert f"{host.workspace}, cannot be read" in said, what
         # The end of a session is none of the things that are stopped for it.
-        assert [judged(sample.path, event="stop"), judged(sample.path, event="post-tool")] == [0, 0], what
+        assert [judged(sample.path, event="stop"), judged(sample.path, event="post-tool")] == [
+            0,
+            0,
+        ], what
         if (run / "reports.jsonl").is_dir():
             (run / "reports.jsonl").rmdir()
         way_out = re.search(r"git (restore [^—]+) —", said)
         assert way_out is not None
         sample.git(*way_out[1].split())
-        assert (judged(sample.path), judged(sample.path, f"{host.workspace}/analysis.md")) == (2, 0), what
+        assert (judged(sample.path), judged(sample.path, f"{host.workspace}/analysis.md")) == (
+            2,
+            0,
+        ), what
         assert "phase-1" in capsys.readouterr().err, what
     (run / "state.json").write_text("{", encoding="utf-8")
     assert (judged(sample.path), judged(sample.path, f"{host.workspace}/analysis.md")) == (2, 0)
@@ -191,7 +232,9 @@ async def test_a_record_that_cannot_be_read_stops_calls_until_a_person_brings_it
     assert judged(sample.path) == 0
 
 
-async def test_a_run_that_is_over_lets_go_even_if_part_of_its_record_is_broken(sample: Sample) -> None:
+async def test_a_run_that_is_over_lets_go_even_if_part_of_its_record_is_broken(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
         await host.next()
@@ -205,7 +248,8 @@ async def test_a_run_that_is_over_lets_go_even_if_part_of_its_record_is_broken(s
     for what in ("empty", "gone"):
         DAMAGES[what](run)
         assert judged(sample.path) == 0, what
-    # Nobody is on a branch while a commit is looked at; nothing that could be harmed is under way there.
+    # Nobody is on a branch while a commit is looked at; nothing that could be harmed is under way
+    # there.
     sample.git("restore", "--", host.workspace)
     sample.git("switch", "-q", "--detach")
     assert judged(sample.path) == 0

@@ -1,4 +1,6 @@
-"""Many clients over HTTP: only with the token, only from this machine, only in the served folders, one after the other in a run."""
+"""Many clients over HTTP: only with the token, only from this machine, only in the served folders,
+one after the other in a run.
+"""
 
 import asyncio
 import contextlib
@@ -29,7 +31,11 @@ LIST: dict[str, Any] = {
     "jsonrpc": "2.0", "id": 1, "method": "tools/list",
     "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}},
 }  # fmt: skip
-HEADERS = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list", "Accept": "application/json, text/event-stream"}
+HEADERS = {
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/list",
+    "Accept": "application/json, text/event-stream",
+}
 
 
 class Served(NamedTuple):
@@ -61,7 +67,9 @@ async def process_of(sample: Sample) -> AsyncGenerator[Served]:
     """The same, with the process."""
     port = free_port()
     environ = {**os.environ, "FORGE_BOT_MCP_TOKEN": TOKEN}
-    process = await asyncio.create_subprocess_exec(sys.executable, *words(sample, port), env=environ)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *words(sample, port), env=environ
+    )
     try:
         for _ in range(600):
             try:
@@ -112,25 +120,50 @@ async def test_only_who_shows_the_token_from_this_machine_is_answered(sample: Sa
         port = url.rpartition(":")[2].partition("/")[0]
         answered: dict[str, int] = {}
         for what, (_, changes) in GUARDS.items():
-            headers = {**HEADERS, "Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **changes}
-            sent = {name: value.replace("PORT", port) for name, value in headers.items() if value is not None}
+            headers = {
+                **HEADERS,
+                "Authorization": f"Bearer {TOKEN}",
+                "Content-Type": "application/json",
+                **changes,
+            }
+            sent = {
+                name: value.replace("PORT", port)
+                for name, value in headers.items()
+                if value is not None
+            }
             answer = await http.post(url, content=json.dumps(LIST), headers=sent)
             answered[what] = answer.status_code
             assert TOKEN not in answer.text
             assert "access-control-allow-origin" not in answer.headers
         assert answered == {what: code for what, (code, _) in GUARDS.items()}
         # A browser asks before it sends a token; it is told nothing.
-        asked = await http.options(url, headers={"Origin": "https://evil.test", "Access-Control-Request-Headers": "authorization"})
-        assert (asked.status_code, [name for name in asked.headers if name.startswith("access-control")]) == (401, [])
+        asked = await http.options(
+            url,
+            headers={
+                "Origin": "https://evil.test",
+                "Access-Control-Request-Headers": "authorization",
+            },
+        )
+        assert (
+            asked.status_code,
+            [name for name in asked.headers if name.startswith("access-control")],
+        ) == (401, [])
         shown = {**HEADERS, "Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         assert (await http.post(url, content=b"x" * 5_000_000, headers=shown)).status_code == 413
         assert (await http.post(url, content=b"{", headers=shown)).json()["error"]["code"] == -32700
-        assert (await http.post(url.replace("/mcp", "/"), json=LIST, headers=shown)).status_code == 404
+        assert (
+            await http.post(url.replace("/mcp", "/"), json=LIST, headers=shown)
+        ).status_code == 404
 
 
 def test_a_port_that_is_taken_is_told_as_such(sample: Sample) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = subprocess.run([sys.executable, *words(sample, taken.getsockname()[1])], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, *words(sample, taken.getsockname()[1])],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.returncode != 0
     assert "MCP-013" in done.stderr
     assert "Bearer" not in done.stderr
@@ -151,7 +184,9 @@ async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sampl
     async with process_of(sample) as found, over_http(sample, found.url) as host:
         await host.begin(TASK)
         arguments = {"workspace": host.workspace}
-        call = asyncio.create_task(host.client.call_tool("pipeline_next_action", arguments, progress_callback=heard))
+        call = asyncio.create_task(
+            host.client.call_tool("pipeline_next_action", arguments, progress_callback=heard)
+        )
         await asyncio.wait_for(began.wait(), 60)
         found.process.send_signal(signal.SIGTERM)
         await asyncio.wait_for(found.process.wait(), 60)
@@ -162,8 +197,14 @@ async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sampl
 
 @pytest.mark.promise("mcp-many", "cli-mcp-repo")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else(sample: Sample, mode: str) -> None:
-    async with served(sample) as url, over_http(sample, url, mode=mode) as one, over_http(sample, url, mode=mode) as other:
+async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else(
+    sample: Sample, mode: str
+) -> None:
+    async with (
+        served(sample) as url,
+        over_http(sample, url, mode=mode) as one,
+        over_http(sample, url, mode=mode) as other,
+    ):
         await one.begin(TASK, "M")
         other.workspace = one.workspace
         # Setup and the baseline run in this call; lists and other questions are answered meanwhile.
@@ -179,7 +220,9 @@ async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_over_http_too_both_eras_hear_that_changes_are_told(sample: Sample, mode: str) -> None:
+async def test_over_http_too_both_eras_hear_that_changes_are_told(
+    sample: Sample, mode: str
+) -> None:
     async with served(sample) as url, over_http(sample, url, mode=mode) as host:
         able = host.client.server_capabilities
         assert able is not None
@@ -209,7 +252,9 @@ async def here(sample: Sample) -> AsyncGenerator[httpx2.AsyncClient]:
     transport = httpx2.ASGITransport(app=application(server, TOKEN, 1))
     async with (
         server.session_manager.run(),
-        httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:1", headers=headers) as http,
+        httpx2.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1:1", headers=headers
+        ) as http,
     ):
         yield http
 
@@ -228,10 +273,14 @@ async def test_text_that_no_file_can_hold_comes_in_with_a_sign_in_its_place(samp
         async def call(tool: str, **arguments: object) -> Any:
             params = {**LIST["params"], "name": tool, "arguments": arguments}
             body = json.dumps({**LIST, "method": "tools/call", "params": params})
-            answer = await http.post("/mcp", content=body, headers={"Mcp-Method": "tools/call", "Mcp-Name": tool})
+            answer = await http.post(
+                "/mcp", content=body, headers={"Mcp-Method": "tools/call", "Mcp-Name": tool}
+            )
             return answer.json()["result"]
 
         said = await call("pipeline_init", arguments="Fix the \ud800 thing")
         assert said["structuredContent"]["core_text"] == "Fix the \ufffd thing"
-        said = await call("pipeline_next_action", workspace=".specs/\ud800", user_response="reject: \udfff")
+        said = await call(
+            "pipeline_next_action", workspace=".specs/\ud800", user_response="reject: \udfff"
+        )
         assert said["_meta"]["error"]["code"] == "MCP-003"

@@ -1,4 +1,6 @@
-"""A run that begins in Actions, goes on at a client on a laptop, and ends in Actions: nothing twice, nothing lost, and who did what."""
+"""A run that begins in Actions, goes on at a client on a laptop, and ends in Actions: nothing
+twice, nothing lost, and who did what.
+"""
 
 import json
 import os
@@ -24,16 +26,32 @@ def cloned(stage: Stage, folder: Path) -> tuple[Path, dict[str, str]]:
     """A person's clone of the stage's repository, and their environment."""
     path = folder / "rota"
     token = stage.hub.token("maint")
-    address = f"{stage.hub.url}/{stage.repo.full_name}.git".replace("://", f"://x-access-token:{token}@")
+    address = f"{stage.hub.url}/{stage.repo.full_name}.git".replace(
+        "://", f"://x-access-token:{token}@"
+    )
     environ = {
         **{name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
         "HOME": str(folder),
         "XDG_STATE_HOME": str(folder / "state"),
-        **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", ANN), ("EMAIL", "ann@example.org"))},
+        **{
+            f"GIT_{who}_{what}": value
+            for who in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", ANN), ("EMAIL", "ann@example.org"))
+        },
     }
     subprocess.run(["git", "clone", "-q", address, str(path)], check=True, env=environ)
     for name in ("name", "email"):
-        subprocess.run(["git", "-C", str(path), "config", f"user.{name}", environ[f"GIT_AUTHOR_{name.upper()}"]], check=True)
+        subprocess.run(
+            [
+                "git",
+                "-C",
+                str(path),
+                "config",
+                f"user.{name}",
+                environ[f"GIT_AUTHOR_{name.upper()}"],
+            ],
+            check=True,
+        )
     return path, environ
 
 
@@ -41,7 +59,9 @@ def cloned(stage: Stage, folder: Path) -> tuple[Path, dict[str, str]]:
 async def laptop(stage: Stage, folder: Path) -> AsyncGenerator[Host]:
     """A client in a clone."""
     path, environ = cloned(stage, folder)
-    process = StdioServerParameters(command=sys.executable, args=["-m", "forge_bot", "mcp"], env=environ, cwd=path)
+    process = StdioServerParameters(
+        command=sys.executable, args=["-m", "forge_bot", "mcp"], env=environ, cwd=path
+    )
     async with Client(process) as client:
         yield Host(client, path)
 
@@ -64,7 +84,10 @@ def workspace(stage: Stage) -> str:
 def history(stage: Stage) -> list[tuple[str, str]]:
     """Who made which commit of the run, oldest first; those that only keep the record left out."""
     told = stage.repo.bare.git("log", "--reverse", "--format=%an\t%s", f"main..{stage.branch}")
-    rows = [(line.split("\t")[0], line.split("\t")[1].removeprefix("forge-bot: ")) for line in told.splitlines()]
+    rows = [
+        (line.split("\t")[0], line.split("\t")[1].removeprefix("forge-bot: "))
+        for line in told.splitlines()
+    ]
     return [row for row in rows if row[1] != "keep the record"]
 
 
@@ -72,13 +95,19 @@ def nothing_twice(stage: Stage) -> None:
     """Each report once, each action done once, no commit that is not the run's."""
     keys = [json.loads(line)["key"] for line in stage.document("reports.jsonl").splitlines()]
     assert [key for key, count in Counter(keys).items() if count > 1] == []
-    actions = stage.repo.bare.git("log", "--format=%(trailers:key=Forge-Action,valueonly,separator=)", f"main..{stage.branch}").split()
+    actions = stage.repo.bare.git(
+        "log", "--format=%(trailers:key=Forge-Action,valueonly,separator=)", f"main..{stage.branch}"
+    ).split()
     assert [action for action, count in Counter(actions).items() if count > 1] == []
-    runs = stage.repo.bare.git("log", "--format=%(trailers:key=Forge-Run,valueonly,separator=)", f"main..{stage.branch}").split()
+    runs = stage.repo.bare.git(
+        "log", "--format=%(trailers:key=Forge-Run,valueonly,separator=)", f"main..{stage.branch}"
+    ).split()
     assert set(runs) == {workspace(stage)}
 
 
-async def test_what_a_client_approved_is_asked_again_before_a_pull_request(github: FakeGitHub, tmp_path: Path) -> None:
+async def test_what_a_client_approved_is_asked_again_before_a_pull_request(
+    github: FakeGitHub, tmp_path: Path
+) -> None:
     stage = Stage(github, tmp_path / "jobs", tmp_path / "script.jsonl")
     github.add_label(stage.repo, stage.issue, "forge:M", by="maint")
     assert stage.label().code == 0
@@ -99,12 +128,18 @@ async def test_what_a_client_approved_is_asked_again_before_a_pull_request(githu
     assert heard(stage.say("/approve")).code == 0
     assert stage.state["currentPhaseStatus"] == "completed"
     assert stage.pull.pull is not None
-    decisions = [(each["answer"], each["by"], each["via"].partition("#")[0].rpartition("/")[0]) for each in stage.state["decisions"]]
+    decisions = [
+        (each["answer"], each["by"], each["via"].partition("#")[0].rpartition("/")[0])
+        for each in stage.state["decisions"]
+    ]
     assert decisions == [
         ("approve", "mcp, unverified", ""),
         ("approve", "maint", f"{stage.hub.url}/{stage.repo.full_name}/issues"),
     ]
-    assert [(who, [subject for _, subject in rows]) for who, rows in groupby(history(stage), key=itemgetter(0))] == [
+    assert [
+        (who, [subject for _, subject in rows])
+        for who, rows in groupby(history(stage), key=itemgetter(0))
+    ] == [
         (
             BOT,
             [
@@ -127,7 +162,17 @@ async def test_what_a_client_approved_is_asked_again_before_a_pull_request(githu
                 "Final Verification",
             ],
         ),
-        (BOT, ["an approval is asked again", "checkpoint-c approve", "PR Creation", "Final Summary", "Post to Source", "Final Commit"]),
+        (
+            BOT,
+            [
+                "an approval is asked again",
+                "checkpoint-c approve",
+                "PR Creation",
+                "Final Summary",
+                "Post to Source",
+                "Final Commit",
+            ],
+        ),
     ]
     nothing_twice(stage)
 
@@ -150,6 +195,9 @@ async def test_a_version_that_only_a_client_showed_is_shown_in_the_thread_before
     assert heard(stage.say("/approve")).code == 0
     assert stage.state["currentPhaseStatus"] == "completed"
     assert stage.pull.pull is not None
-    assert [(each["answer"], each["by"]) for each in stage.state["decisions"]] == [("reject", "mcp, unverified"), ("approve", "maint")]
+    assert [(each["answer"], each["by"]) for each in stage.state["decisions"]] == [
+        ("reject", "mcp, unverified"),
+        ("approve", "maint"),
+    ]
     assert [who for who, _ in groupby(history(stage), key=itemgetter(0))] == [BOT, ANN, BOT]
     nothing_twice(stage)

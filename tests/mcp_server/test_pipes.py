@@ -1,4 +1,6 @@
-"""Stdin and stdout as a client has them: every line is answered, whatever it is, and the process ends when it is told to."""
+"""Stdin and stdout as a client has them: every line is answered, whatever it is, and the process
+ends when it is told to.
+"""
 
 import asyncio
 import json
@@ -20,7 +22,11 @@ from tests.fakes.sample import Sample
 from tests.mcp_server.host import Refusal, hosting, over_stdio
 
 TASK = "Nobody is on call before the start"
-HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "raw", "version": "1"},
+}
 PRINTING = """
 import sys
 from pathlib import Path
@@ -61,7 +67,9 @@ def message(number: int, method: str, **params: Any) -> bytes:
 
 
 def tool(number: int, called: str, **arguments: Any) -> bytes:
-    return message(number, "tools/call", name=called, arguments=arguments, _meta={"progressToken": number})
+    return message(
+        number, "tools/call", name=called, arguments=arguments, _meta={"progressToken": number}
+    )
 
 
 @asynccontextmanager
@@ -70,9 +78,13 @@ async def started(*words: str) -> AsyncGenerator[Raw]:
     pipe = asyncio.subprocess.PIPE
     # Buffered, as a client starts it; without a buffer what is printed could not come late.
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    process = await asyncio.create_subprocess_exec(sys.executable, *words, stdin=pipe, stdout=pipe, env=environ)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *words, stdin=pipe, stdout=pipe, env=environ
+    )
     raw = Raw(process)
-    await raw.write(message(0, "initialize", **HELLO), b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+    await raw.write(
+        message(0, "initialize", **HELLO), b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+    )
     try:
         assert (await raw.said())["id"] == 0
         yield raw
@@ -84,7 +96,9 @@ async def started(*words: str) -> AsyncGenerator[Raw]:
 
 def running() -> list[str]:
     """The command lines of this machine's processes."""
-    return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(
+        ["ps", "-eo", "args"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
 
 
 def forge(sample: Sample) -> tuple[str, ...]:
@@ -92,11 +106,17 @@ def forge(sample: Sample) -> tuple[str, ...]:
 
 
 async def test_a_line_that_is_no_message_is_answered_and_so_is_the_next(sample: Sample) -> None:
-    half = rb'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"pipeline_init","arguments":{"arguments":"half \ud800"}}}'
+    half = (
+        rb'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"pipeline_init","arguments":{"arguments":"half'
+        rb' \ud800"}}}'
+    )
     async with started(*forge(sample)) as raw:
         await raw.write(b"not JSON", half, b"[" * 100_000, message(8, "ping"))
         answers = [await raw.said() for _ in range(4)]
-    assert [answer["error"]["code"] for answer in answers if answer["id"] is None] == [-32700, -32700]
+    assert [answer["error"]["code"] for answer in answers if answer["id"] is None] == [
+        -32700,
+        -32700,
+    ]
     # Half of a character is mended, and what is answered can be written.
     told = {answer["id"]: answer["result"] for answer in answers if answer["id"] is not None}
     assert (told[7]["structuredContent"]["core_text"], told[8]) == ("half \ufffd", {})
@@ -132,16 +152,22 @@ async def test_calls_that_wait_for_a_run_keep_the_server_from_nothing_else(sampl
     repository = Repository.find(sample.path)
     info = run_in(sample.path, host.workspace.removeprefix(".specs/"))
     assert info is not None
-    # Another process holds the run: each of these calls waits for it, more of them than the SDK has threads.
+    # Another process holds the run: each of these calls waits for it, more of them than the SDK has
+    # threads.
     with open_run(repository, info, load_config(repository.text_here), theirs=True):
         async with started(*forge(sample)) as raw:
-            calls = [tool(number, "pipeline_next_action", workspace=host.workspace) for number in range(1, 51)]
+            calls = [
+                tool(number, "pipeline_next_action", workspace=host.workspace)
+                for number in range(1, 51)
+            ]
             await raw.write(*calls, message(51, "tools/list"), message(52, "resources/list"))
             assert {(await raw.said())["id"] for _ in range(2)} == {51, 52}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sample: Sample, number: signal.Signals) -> None:
+async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(
+    sample: Sample, number: signal.Signals
+) -> None:
     config = sample.path / ".forge" / "config.yml"
     config.parent.mkdir()
     seconds = str(30_000 + number)
@@ -152,7 +178,8 @@ async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sampl
         await host.begin(TASK)
     async with started(*forge(sample)) as raw:
         await raw.write(tool(1, "pipeline_next_action", workspace=host.workspace))
-        # Progress says that the slow command is running now. The client keeps its end of the pipe open.
+        # Progress says that the slow command is running now. The client keeps its end of the pipe
+        # open.
         while f"sleep {seconds}".encode() not in await raw.stdout.readline():
             pass
         raw.process.send_signal(number)
@@ -169,7 +196,9 @@ async def test_a_call_that_is_called_off_is_recorded_whole_and_not_twice(sample:
         await raw.write(tool(1, "pipeline_next_action", workspace=host.workspace))
         assert (await raw.said())["method"] == "notifications/progress"
         off = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
-        await raw.write(json.dumps(off).encode(), tool(2, "pipeline_next_action", workspace=host.workspace))
+        await raw.write(
+            json.dumps(off).encode(), tool(2, "pipeline_next_action", workspace=host.workspace)
+        )
         while (answer := await raw.said()).get("id") != 2:
             assert answer.get("id") != 1 or "error" in answer
         assert answer["result"]["structuredContent"]["type"] == "spawn_agent"

@@ -1,4 +1,6 @@
-"""A run is found by every path that leads to it, where its folder is gone, and where no branch is checked out; and it can be ended."""
+"""A run is found by every path that leads to it, where its folder is gone, and where no branch is
+checked out; and it can be ended.
+"""
 
 import asyncio
 import shutil
@@ -30,7 +32,9 @@ async def test_a_workspace_may_be_spelled_through_a_link(sample: Sample, tmp_pat
 
 async def test_many_first_calls_at_once_name_workspaces_alike(sample: Sample) -> None:
     async with hosting(sample) as host:
-        calls = (host.call("pipeline_init", arguments=f"Task number {number}") for number in range(8))
+        calls = (
+            host.call("pipeline_init", arguments=f"Task number {number}") for number in range(8)
+        )
         found = await asyncio.gather(*calls)
     assert {one["workspace"].rpartition("/")[0] for one in found} == {".specs"}
 
@@ -55,7 +59,10 @@ async def test_where_no_branch_is_checked_out_the_runs_branch_is_named(sample: S
         await host.next()
         host.git("checkout", "-q", "--detach")
         info = await host.call("state_resume_info", workspace=host.workspace)
-        assert (info["checkedOut"], info["instruction"]) == (False, f"git switch {ready['branch']}, then call pipeline_next_action")
+        assert (info["checkedOut"], info["instruction"]) == (
+            False,
+            f"git switch {ready['branch']}, then call pipeline_next_action",
+        )
         assert (await host.call("forge_orient", response_tier="L2")).get("branch", "") == ""
         assert (await host.call("history_search", query="anything"))["results"] == []
 
@@ -74,7 +81,9 @@ async def test_who_abandons_a_run_does_not_wait_for_its_commands(sample: Sample)
 
     async with hosting(sample) as host:
         await host.begin(TASK)
-        call = host.client.call_tool("pipeline_next_action", {"workspace": host.workspace}, progress_callback=heard)
+        call = host.client.call_tool(
+            "pipeline_next_action", {"workspace": host.workspace}, progress_callback=heard
+        )
         working = asyncio.create_task(call)
         await begun.wait()
         ended = await host.call("run_control", workspace=host.workspace, operation="abandon")
@@ -88,7 +97,19 @@ async def test_a_run_can_be_abandoned_whatever_was_committed_beside_it(sample: S
     async with hosting(sample) as host:
         await host.begin(TASK)
         await host.next()
-        host.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "mine")
+        host.git(
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b.c",
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            "mine",
+        )
         with pytest.raises(Refusal, match="git reset --soft"):
             await host.next()
-        assert (await host.call("run_control", workspace=host.workspace, operation="abandon"))["status"] == "abandoned"
+        assert (await host.call("run_control", workspace=host.workspace, operation="abandon"))[
+            "status"
+        ] == "abandoned"

@@ -23,10 +23,20 @@ def set_up_lines() -> dict[str, list[str]]:
 
 
 def test_every_hook_of_the_plugin_is_a_command_that_exists() -> None:
-    hooks: dict[str, Any] = json.loads((PLUGIN / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
-    commands = [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]]
-    assert [*dict.fromkeys(commands)] == ["forge-bot hook pre-tool", "forge-bot hook post-tool", "forge-bot hook stop"]
-    server = json.loads((PLUGIN / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]["forge-bot"]
+    hooks: dict[str, Any] = json.loads(
+        (PLUGIN / "hooks" / "hooks.json").read_text(encoding="utf-8")
+    )["hooks"]
+    commands = [
+        hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]
+    ]
+    assert [*dict.fromkeys(commands)] == [
+        "forge-bot hook pre-tool",
+        "forge-bot hook post-tool",
+        "forge-bot hook stop",
+    ]
+    server = json.loads((PLUGIN / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"][
+        "forge-bot"
+    ]
     assert server == {"command": "forge-bot", "args": ["mcp"]}
 
 
@@ -36,20 +46,40 @@ def test_every_client_starts_the_same_command_and_editors_name_the_folder_that_i
     editors = {"VS Code", "Cursor, and others with a file"}
     for client, (program, *words) in lines.items():
         described = [json.loads(word) for word in (program, *words) if word.startswith("{")]
-        found = described[0].get("mcpServers", {}).get("forge-bot", described[0]) if described else None
-        told = (found["command"], *found["args"]) if found is not None else tuple(word for word in words[-2:] if word != "--")
-        assert told == ("forge-bot", "mcp", *(("--repo", "${workspaceFolder}") if client in editors else ())), client
+        found = (
+            described[0].get("mcpServers", {}).get("forge-bot", described[0]) if described else None
+        )
+        told = (
+            (found["command"], *found["args"])
+            if found is not None
+            else tuple(word for word in words[-2:] if word != "--")
+        )
+        assert told == (
+            "forge-bot",
+            "mcp",
+            *(("--repo", "${workspaceFolder}") if client in editors else ()),
+        ), client
 
 
 async def test_documentation_names_every_resource_and_prompt_and_no_other(tmp_path: Path) -> None:
     server = make_server(LazyService([tmp_path]))
     text = DOCS.read_text(encoding="utf-8")
     told: set[str] = set()
-    for row in re.findall(r"^\| (`forge://.*?) \| ", text.split("## Resources")[1].split("## Prompts")[0], re.MULTILINE):
+    for row in re.findall(
+        r"^\| (`forge://.*?) \| ",
+        text.split("## Resources")[1].split("## Prompts")[0],
+        re.MULTILINE,
+    ):
         first, *others = re.findall(r"`([^`]+)`", row)
         # What follows the first address stands in its last place, or is one of its own.
         stem = first.rpartition("/")[0]
-        told |= {first, *(each if each.startswith("forge:") else f"{stem}/{each.lstrip('/')}" for each in others)}
+        told |= {
+            first,
+            *(
+                each if each.startswith("forge:") else f"{stem}/{each.lstrip('/')}"
+                for each in others
+            ),
+        }
     assert told == {
         *(each.uri_template for each in await server.list_resource_templates()),
         *(each.uri for each in await server.list_resources()),
@@ -63,7 +93,11 @@ async def test_documentation_and_skill_name_every_tool_and_no_other() -> None:
     skill = (PLUGIN / "skills" / "forge" / "SKILL.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`((?:pipeline|state|run)_\w+)`", skill)) <= tools
     section = DOCS.read_text(encoding="utf-8").split("## Tools")[1].split("## Resources")[0]
-    told = {name for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE) for name in re.findall(r"`(\w+)", row)}
+    told = {
+        name
+        for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+        for name in re.findall(r"`(\w+)", row)
+    }
     assert told == tools
 
 

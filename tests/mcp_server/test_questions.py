@@ -1,4 +1,6 @@
-"""What a person is shown when they are asked: what counts first, then the documents, and nothing that hides or swallows the rest."""
+"""What a person is shown when they are asked: what counts first, then the documents, and nothing
+that hides or swallows the rest.
+"""
 
 import json
 from collections.abc import Sequence
@@ -23,17 +25,25 @@ GATE = (
 
 def design(*, words: int = 1, end: str = "") -> script.Answer:
     """A design of so many words, with an end of its own."""
-    text = str(script.document(*script.HEADINGS["architect"], body="true " * words)["artifact_markdown"])
+    text = str(
+        script.document(*script.HEADINGS["architect"], body="true " * words)["artifact_markdown"]
+    )
     return {"artifact_markdown": f"{text}\n{end}"}
 
 
 def answers(drafted: script.Answer) -> dict[tuple[str, str, str], script.Answer]:
     noted = script.review("APPROVE_WITH_NOTES", f"[MAJOR] {FINDING}")
-    return {**script.usual(), ("architect", "*", "*"): drafted, ("design-reviewer", "*", "*"): noted}
+    return {
+        **script.usual(),
+        ("architect", "*", "*"): drafted,
+        ("design-reviewer", "*", "*"): noted,
+    }
 
 
 async def to_design_gate(host: Host, drafted: script.Answer) -> Json:
-    """The question on a design and its review; or what comes after it, where it is answered on the way."""
+    """The question on a design and its review; or what comes after it, where it is answered on the
+    way.
+    """
     host.answers = answers(drafted)
     await host.begin(TASK, "M")
     review = await host.drive(await host.next(), "design-reviewer")
@@ -42,14 +52,18 @@ async def to_design_gate(host: Host, drafted: script.Answer) -> Json:
 
 
 async def by_hand(host: Host, end: str) -> Json:
-    """The question on a design whose end somebody wrote while it waited: a model's design with hidden text would go back."""
+    """The question on a design whose end somebody wrote while it waited: a model's design with
+    hidden text would go back.
+    """
     await to_design_gate(host, design())
     host.write("design.md", str(design(end=end)["artifact_markdown"]))
     return await host.next()
 
 
 def decisions(host: Host) -> list[Json]:
-    return json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))["decisions"]
+    return json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))[
+        "decisions"
+    ]
 
 
 def in_order(text: str, parts: Sequence[str]) -> bool:
@@ -58,7 +72,9 @@ def in_order(text: str, parts: Sequence[str]) -> bool:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document_is_cut(sample: Sample, mode: str) -> None:
+async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document_is_cut(
+    sample: Sample, mode: str
+) -> None:
     person = Person(says("approve"))
     async with hosting(sample, mode=mode, elicitation_callback=person) as host:
         await to_design_gate(host, design(words=5_000, end="THE-VERY-END\n"))
@@ -68,12 +84,22 @@ async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document
     place = f"{host.workspace}/design.md"
     assert len(message) < 25_000
     assert in_order(
-        message, ["## Human Reviews Design", f"Version: `{given['digest'][:12]}`", "- `approve`: go on", FINDING, f"### {place}"]
+        message,
+        [
+            "## Human Reviews Design",
+            f"Version: `{given['digest'][:12]}`",
+            "- `approve`: go on",
+            FINDING,
+            f"### {place}",
+        ],
     )
     assert "THE-VERY-END" not in message
     assert message.index("Not all of it is shown here") < message.index(FINDING)
     assert "cut here after " in message
-    assert f"the whole of it is {place} in the work tree, or forge://run/{run}/artifact/design.md" in message
+    assert (
+        f"the whole of it is {place} in the work tree, or forge://run/{run}/artifact/design.md"
+        in message
+    )
     # The review is short, and stands there whole, after the document that had to be cut.
     assert message.rindex("### ") > message.index("cut here")
     assert given["via"] == "mcp-elicitation, documents cut"
@@ -89,14 +115,30 @@ async def test_a_document_that_has_room_is_not_cut(sample: Sample) -> None:
 
 
 @pytest.mark.parametrize(
-    "end", ["```python\nunclosed = 1\n", "<!-- unclosed\n", "<details>\n\n- one\n", "> ~~~\n> quoted\n", "- ```\n  in a list\n"]
+    "end",
+    [
+        "```python\nunclosed = 1\n",
+        "<!-- unclosed\n",
+        "<details>\n\n- one\n",
+        "> ~~~\n> quoted\n",
+        "- ```\n  in a list\n",
+    ],
 )
-async def test_a_document_that_ends_open_swallows_nothing_and_its_headings_stand_below_ours(sample: Sample, end: str) -> None:
+async def test_a_document_that_ends_open_swallows_nothing_and_its_headings_stand_below_ours(
+    sample: Sample, end: str
+) -> None:
     async with hosting(sample) as host:
         gate = await by_hand(host, f"Setext\n======\n\n{end}")
     tokens = MarkdownIt("commonmark").parse(gate["present_to_user"])
-    headings = [(token.tag, tokens[place + 1].content) for place, token in enumerate(tokens) if token.type == "heading_open"]
-    assert [words for tag, words in headings if tag == "h3"] == [f"{host.workspace}/design.md", f"{host.workspace}/review-design.md"]
+    headings = [
+        (token.tag, tokens[place + 1].content)
+        for place, token in enumerate(tokens)
+        if token.type == "heading_open"
+    ]
+    assert [words for tag, words in headings if tag == "h3"] == [
+        f"{host.workspace}/design.md",
+        f"{host.workspace}/review-design.md",
+    ]
     assert [tag for tag, _ in headings if tag in {"h1", "h2"}] == ["h2"]
     assert end.splitlines()[-1].strip("> ") in gate["present_to_user"]
 
@@ -104,13 +146,22 @@ async def test_a_document_that_ends_open_swallows_nothing_and_its_headings_stand
 async def test_what_rendering_would_hide_is_shown_as_code(sample: Sample) -> None:
     async with hosting(sample) as host:
         gate = await by_hand(host, "A plan <!-- drop the users table --> that is fine.\n")
-    shown = [token.content for token in MarkdownIt("commonmark").parse(gate["present_to_user"]) if token.type == "fence"]
+    shown = [
+        token.content
+        for token in MarkdownIt("commonmark").parse(gate["present_to_user"])
+        if token.type == "fence"
+    ]
     assert any("<!-- drop the users table -->" in text for text in shown)
 
 
-async def test_what_only_a_person_can_do_is_shown_with_its_task_and_when_it_is_done(sample: Sample) -> None:
+async def test_what_only_a_person_can_do_is_shown_with_its_task_and_when_it_is_done(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
-        host.answers = {**script.usual(), ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{GATE}"}}
+        host.answers = {
+            **script.usual(),
+            ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{GATE}"},
+        }
         ready = await host.begin(TASK, "M")
         await host.drive(await host.next())
         gate = await host.drive(await host.next(user_response="approve"))
@@ -137,13 +188,17 @@ async def test_a_step_that_failed_is_named_with_what_a_yes_and_a_no_do(sample: S
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_form_that_is_sent_back_without_notes_comes_again_and_says_why(sample: Sample, mode: str) -> None:
+async def test_a_form_that_is_sent_back_without_notes_comes_again_and_says_why(
+    sample: Sample, mode: str
+) -> None:
     person = Person(says("reject"), says("reject", "  "), says("reject", "keep the old name"))
     async with hosting(sample, mode=mode, elicitation_callback=person) as host:
         action = await to_design_gate(host, design())
         assert action["agent"] == "architect"
         assert "> keep the old name" in action["prompt"]
-        assert [(each["answer"], each["notes"]) for each in decisions(host)] == [("reject", "keep the old name")]
+        assert [(each["answer"], each["notes"]) for each in decisions(host)] == [
+            ("reject", "keep the old name")
+        ]
     assert ["needs notes" in params.message for params in person.seen] == [False, True, True]
 
 
@@ -176,11 +231,16 @@ async def test_what_a_review_said_comes_also_where_the_question_after_it_is_aske
     assert "nothing new" not in action["warning"]
 
 
-async def test_a_review_with_more_findings_than_a_round_carries_says_how_many_are_left_out(sample: Sample) -> None:
+async def test_a_review_with_more_findings_than_a_round_carries_says_how_many_are_left_out(
+    sample: Sample,
+) -> None:
     many = [f"[MINOR] number {number} {'very ' * 100}long" for number in range(300)]
     async with hosting(sample, elicitation_callback=Person(says("approve"))) as host:
         host.answers = answers(design())
-        host.answers = {**host.answers, ("design-reviewer", "*", "*"): script.review("APPROVE_WITH_NOTES", *many)}
+        host.answers = {
+            **host.answers,
+            ("design-reviewer", "*", "*"): script.review("APPROVE_WITH_NOTES", *many),
+        }
         await host.begin(TASK, "M")
         review = await host.drive(await host.next(), "design-reviewer")
         host.perform(review)

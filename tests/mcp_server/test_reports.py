@@ -1,4 +1,6 @@
-"""Reports of a client: they count once, only with their effect, and what is wrong with them can be repaired."""
+"""Reports of a client: they count once, only with their effect, and what is wrong with them can be
+repaired.
+"""
 
 from pathlib import Path
 
@@ -33,7 +35,11 @@ async def test_the_same_report_again_changes_nothing(sample: Sample) -> None:
         after = await host.next(previous_action_complete=True, action_id=action["action_id"])
         commits = host.git("rev-list", "--count", "HEAD")
         again = await host.next(previous_action_complete=True, action_id=action["action_id"])
-        assert again["action_id"] == after["action_id"] == (await host.next(previous_action_complete=True))["action_id"]
+        assert (
+            again["action_id"]
+            == after["action_id"]
+            == (await host.next(previous_action_complete=True))["action_id"]
+        )
         assert host.git("rev-list", "--count", "HEAD") == commits
 
 
@@ -60,9 +66,14 @@ async def test_an_unfit_document_goes_back_with_the_heading_that_is_missing(samp
         await host.begin(TASK)
         action = await host.next()
         host.write("analysis.md", "# Analysis\n\n## Relevant Files\n\n- rota/schedule.py\n")
-        with pytest.raises(Refusal, match=r"Constraints: the heading is missing; add `## Constraints`") as caught:
+        with pytest.raises(
+            Refusal, match=r"Constraints: the heading is missing; add `## Constraints`"
+        ) as caught:
             await host.next(previous_action_complete=True, action_id=action["action_id"])
-        assert (caught.value.error["code"], caught.value.error["node_id"]) == ("MCP-009", "analysis.md")
+        assert (caught.value.error["code"], caught.value.error["node_id"]) == (
+            "MCP-009",
+            "analysis.md",
+        )
         host.perform(action)
         assert (await host.next(previous_action_complete=True))["phase"] == "phase-3"
 
@@ -75,7 +86,9 @@ async def test_a_document_that_stays_unfit_comes_before_a_person(sample: Sample)
         for number in range(8):
             host.write("analysis.md", f"# Analysis {number}\n\nNothing.\n")
             try:
-                action = await host.next(previous_action_complete=True, action_id=action["action_id"])
+                action = await host.next(
+                    previous_action_complete=True, action_id=action["action_id"]
+                )
             except Refusal:
                 refusals += 1
             if action["type"] == "checkpoint":
@@ -98,7 +111,9 @@ async def test_a_failure_is_reported_as_one_and_asked_again(sample: Sample) -> N
         action = await host.next()
         with pytest.raises(Refusal, match="MCP-006"):
             await host.next(previous_error="the agent ran out of tokens")
-        again = await host.next(previous_error="the agent ran out of tokens", action_id=action["action_id"])
+        again = await host.next(
+            previous_error="the agent ran out of tokens", action_id=action["action_id"]
+        )
         assert again["phase"] == "phase-1"
         assert "the agent ran out of tokens" in again["prompt"]
         asked = await host.next(previous_error="once more", action_id=again["action_id"])
@@ -109,7 +124,11 @@ async def test_a_failure_is_reported_as_one_and_asked_again(sample: Sample) -> N
 async def test_a_clients_word_for_green_tests_is_worth_nothing(sample: Sample) -> None:
     breaks = script.change(script.GUARD, script.TEST, script.BREAKS)
     async with hosting(sample) as host:
-        host.answers = {**script.usual(), ("implementer", "*", "task 1"): breaks, ("implementer", "*", "*"): script.change(script.MENDS)}
+        host.answers = {
+            **script.usual(),
+            ("implementer", "*", "task 1"): breaks,
+            ("implementer", "*", "*"): script.change(script.MENDS),
+        }
         await host.begin(TASK)
         await host.drive(await host.next())
         action = await host.drive(await host.next(user_response="approve"), "verifier")
@@ -118,13 +137,17 @@ async def test_a_clients_word_for_green_tests_is_worth_nothing(sample: Sample) -
         assert action["phase"] == "final-verification"
 
 
-async def test_an_exec_without_the_address_of_its_pull_request_is_not_believed(sample: Sample) -> None:
+async def test_an_exec_without_the_address_of_its_pull_request_is_not_believed(
+    sample: Sample,
+) -> None:
     sample.git("remote", "add", "origin", str(sample.path))
     async with hosting(sample) as host:
         await host.begin(TASK)
         await host.drive(await host.next())
         push = await host.drive(await host.next(user_response="approve"))
-        failed = await host.next(previous_error="remote: permission denied", action_id=push["action_id"])
+        failed = await host.next(
+            previous_error="remote: permission denied", action_id=push["action_id"]
+        )
         assert (failed["type"], failed["name"]) == ("checkpoint", "checkpoint-c")
         assert "permission denied" in failed["present_to_user"]
 
@@ -140,10 +163,16 @@ async def to_pull_request(host: Host, sample: Sample, remote: Path) -> Json:
     await host.drive(await host.next())
     push = await host.drive(await host.next(user_response="approve"))
     host.git(*push["commands"][1:])
-    return await host.next(action_id=push["action_id"], previous_output="branch set up to track", previous_setup_only=True)
+    return await host.next(
+        action_id=push["action_id"],
+        previous_output="branch set up to track",
+        previous_setup_only=True,
+    )
 
 
-async def test_an_exec_that_is_reported_with_its_output_is_reported(sample: Sample, tmp_path: Path) -> None:
+async def test_an_exec_that_is_reported_with_its_output_is_reported(
+    sample: Sample, tmp_path: Path
+) -> None:
     async with hosting(sample) as host:
         create = await to_pull_request(host, sample, tmp_path / "remote.git")
         assert create["commands"][:3] == ["gh", "pr", "create"]
@@ -182,8 +211,12 @@ async def test_a_call_that_reports_nothing_has_no_warning(sample: Sample) -> Non
         assert (await host.next())["warning"] == ""
 
 
-async def test_a_document_that_is_the_same_byte_for_byte_counts_beside_changed_code(sample: Sample) -> None:
-    failing = script.review("FAIL", "[CRITICAL] the guard is at the wrong place", extra=["Acceptance Criteria"])
+async def test_a_document_that_is_the_same_byte_for_byte_counts_beside_changed_code(
+    sample: Sample,
+) -> None:
+    failing = script.review(
+        "FAIL", "[CRITICAL] the guard is at the wrong place", extra=["Acceptance Criteria"]
+    )
     async with hosting(sample) as host:
         host.answers = {**script.usual(), ("impl-reviewer", "*", "task 1, 1"): failing}
         await host.begin(TASK, "M")
@@ -205,7 +238,9 @@ async def test_a_document_that_is_the_same_byte_for_byte_counts_beside_changed_c
         assert "# mended" in host.git("show", "HEAD:rota/schedule.py")
 
 
-async def test_in_a_wave_a_task_with_the_same_document_is_known_by_the_files_it_declares(sample: Sample) -> None:
+async def test_in_a_wave_a_task_with_the_same_document_is_known_by_the_files_it_declares(
+    sample: Sample,
+) -> None:
     failing = script.review("FAIL", "[CRITICAL] both are wrong", extra=["Acceptance Criteria"])
     answers = {**script.usual(), **two_tasks()}
     for task in ("1", "2"):
@@ -221,4 +256,6 @@ async def test_in_a_wave_a_task_with_the_same_document_is_known_by_the_files_it_
         with (host.path / "rota" / "schedule.py").open("a", encoding="utf-8") as file:
             file.write("\n# mended\n")
         left = await host.next(previous_action_complete=True, action_id=again["action_id"])
-        assert left["output_file"] == "impl-2.md", "task 2 declares another file, which is as it was"
+        assert left["output_file"] == "impl-2.md", (
+            "task 2 declares another file, which is as it was"
+        )

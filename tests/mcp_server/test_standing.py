@@ -1,4 +1,6 @@
-"""An action asked for again comes back at once while nothing happened, and is made anew whenever anything did."""
+"""An action asked for again comes back at once while nothing happened, and is made anew whenever
+anything did.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -20,7 +22,9 @@ def unheard(_notice: Notice) -> None:
 
 
 async def at_hand(sample: Sample, stop: str) -> tuple[Service, str, ClientAction]:
-    """A desk that has handed out a prompt or a question, for which files prove something at once; and what it handed out."""
+    """A desk that has handed out a prompt or a question, for which files prove something at once;
+    and what it handed out.
+    """
     async with hosting(sample) as host:
         await host.begin(TASK)
         await host.drive(await host.next(), stop)
@@ -29,19 +33,32 @@ async def at_hand(sample: Sample, stop: str) -> tuple[Service, str, ClientAction
 
 
 @pytest.mark.parametrize("stop", ["spawn_agent", "checkpoint"])
-async def test_asked_again_it_is_the_same_and_no_process_is_started(sample: Sample, stop: str) -> None:
+async def test_asked_again_it_is_the_same_and_no_process_is_started(
+    sample: Sample, stop: str
+) -> None:
     desk, place, found = await at_hand(sample, stop)
     again: list[ClientAction | None] = []
-    assert started_by(lambda: again.append(desk.asked_again(place, {"complete": False, "user_response": ""}))) == []
+    assert (
+        started_by(
+            lambda: again.append(desk.asked_again(place, {"complete": False, "user_response": ""}))
+        )
+        == []
+    )
     assert again[0] is not None
-    assert (again[0].action, again[0].question, again[0].news) == (found.action, found.question, False)
+    assert (again[0].action, again[0].question, again[0].news) == (
+        found.action,
+        found.question,
+        False,
+    )
     assert desk.asked_again(place, {"user_response": "approve"}) is None
     assert desk.asked_again(place, {"action_id": found.action.action_id, "complete": True}) is None
     assert desk.asked_again(".specs/other", {}) is None
 
 
 def _commit(sample: Sample) -> None:
-    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "mine")
+    sample.git(
+        "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "mine"
+    )
 
 
 def _configured(sample: Sample, name: str, text: str) -> None:
@@ -51,16 +68,28 @@ def _configured(sample: Sample, name: str, text: str) -> None:
 
 
 CHANGES: dict[str, Callable[[Sample, str], object]] = {
-    "a document is edited": lambda sample, place: (sample.path / place / "design.md").write_text("# Other\n", encoding="utf-8"),
+    "a document is edited": (
+        lambda sample, place: (sample.path / place / "design.md").write_text(
+            "# Other\n", encoding="utf-8"
+        )
+    ),
     "a document is gone": lambda sample, place: (sample.path / place / "design.md").unlink(),
-    "a document is new": lambda sample, place: (sample.path / place / "new.md").write_text("", encoding="utf-8"),
+    "a document is new": (
+        lambda sample, place: (sample.path / place / "new.md").write_text("", encoding="utf-8")
+    ),
     "the record went on": lambda sample, _place: sample.forge("abandon"),
     "another branch is checked out": lambda sample, _place: sample.git("switch", "-q", "main"),
     "the branch has another commit": lambda sample, _place: _commit(sample),
     "branches are packed": lambda sample, _place: sample.git("pack-refs", "--all"),
-    "the configuration is another": lambda sample, _place: _configured(sample, "config.yml", "budget: 3\n"),
-    "a prompt is another": lambda sample, _place: _configured(sample, "prompts/architect.md.j2", "Say nothing.\n"),
-    "a pipeline is another": lambda sample, _place: _configured(sample, "pipelines/develop.yaml", "phases: []\n"),
+    "the configuration is another": lambda sample, _place: _configured(
+        sample, "config.yml", "budget: 3\n"
+    ),
+    "a prompt is another": lambda sample, _place: _configured(
+        sample, "prompts/architect.md.j2", "Say nothing.\n"
+    ),
+    "a pipeline is another": lambda sample, _place: _configured(
+        sample, "pipelines/develop.yaml", "phases: []\n"
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""A server that starts has its list of tools at once: what takes long to import comes with the first call that needs it."""
+"""A server that starts has its list of tools at once: what takes long to import comes with the
+first call that needs it.
+"""
 
 import subprocess
 import sys
@@ -25,6 +27,8 @@ LATER = {
 
 
 def test_neither_engine_nor_anything_behind_it_is_there_before_the_first_call() -> None:
-    done = subprocess.run([sys.executable, "-c", LISTED], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LISTED], capture_output=True, text=True, check=True
+    )
     count, *modules = done.stdout.split()
     assert (count, LATER & {*modules}) == ("12", set())

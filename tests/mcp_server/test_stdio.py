@@ -19,8 +19,16 @@ def steps(host: Host) -> list[str]:
     said: list[str] = []
     for action in host.asked:
         tasks = ",".join(action.get("parallel_task_ids") or ())
-        said.append(" ".join(filter(None, (action.get("name") or action.get("phase") or action["type"], tasks))))
-    return [step for place, step in enumerate(said) if place == 0 or host.asked[place]["action_id"] != host.asked[place - 1]["action_id"]]
+        said.append(
+            " ".join(
+                filter(None, (action.get("name") or action.get("phase") or action["type"], tasks))
+            )
+        )
+    return [
+        step
+        for place, step in enumerate(said)
+        if place == 0 or host.asked[place]["action_id"] != host.asked[place - 1]["action_id"]
+    ]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -33,7 +41,9 @@ async def test_a_small_run_with_auto_and_without_a_pull_request(sample: Sample, 
             "phase-1", "phase-3", "phase-3b", "phase-4", "phase-5", "phase-7", "final-verification", "final-summary", "done",
         ]  # fmt: skip
         assert host.git("status", "--porcelain") == ""
-        state: Json = json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))
+        state: Json = json.loads(
+            (host.path / host.workspace / "state.json").read_text(encoding="utf-8")
+        )
         assert state["currentPhaseStatus"] == "completed"
         assert [decision["via"] for decision in state["decisions"]] == ["auto"]
         # Our own process ran the tests: three of them failed before, and none more does now.
@@ -45,13 +55,18 @@ async def test_a_small_run_with_auto_and_without_a_pull_request(sample: Sample, 
 async def test_a_large_run_with_revise_fail_reject_a_wave_and_a_human_gate(sample: Sample) -> None:
     tasks = two_tasks()
     plan = str(tasks["task-decomposer", "*", "*"]["artifact_markdown"])
-    human = "\n## Task 3: Tell the team\nmode: human_gate\ndepends_on: [1, 2]\n\nAcceptance criteria:\n- [ ] AC-1: told\n"
+    human = (
+        "\n## Task 3: Tell the team\nmode: human_gate\ndepends_on: [1, 2]\n\nAcceptance"
+        " criteria:\n- [ ] AC-1: told\n"
+    )
     answers = {
         **script.usual(),
         **tasks,
         ("task-decomposer", "*", "*"): {"artifact_markdown": plan + human},
         ("design-reviewer", "*", "1"): script.review("REVISE", "[CRITICAL] The end is missing"),
-        ("impl-reviewer", "*", "task 1, 1"): script.review("FAIL", "[MAJOR] Not tested", extra=["Acceptance Criteria"]),
+        ("impl-reviewer", "*", "task 1, 1"): script.review(
+            "FAIL", "[MAJOR] Not tested", extra=["Acceptance Criteria"]
+        ),
         ("implementer", "*", "task 1, 2"): script.change(),
     }
     async with over_stdio(sample) as host:
@@ -75,14 +90,19 @@ async def test_a_large_run_with_revise_fail_reject_a_wave_and_a_human_gate(sampl
 
 
 @pytest.mark.promise("mcp-asked-again", "cli-mcp")
-async def test_a_run_goes_on_after_the_server_went_away_and_a_report_never_came(sample: Sample) -> None:
+async def test_a_run_goes_on_after_the_server_went_away_and_a_report_never_came(
+    sample: Sample,
+) -> None:
     async with over_stdio(sample) as host:
         await host.begin(TASK, "M")
         lost = await host.drive(await host.next(), "investigator")
         host.perform(lost)
     async with over_stdio(sample, host.workspace) as host:
         resumed = await host.call("state_resume_info", workspace=host.workspace)
-        assert (resumed["currentPhase"], resumed["instruction"]) == ("phase-2", "call pipeline_next_action")
+        assert (resumed["currentPhase"], resumed["instruction"]) == (
+            "phase-2",
+            "call pipeline_next_action",
+        )
         same = await host.next()
         assert (same["action_id"], same["prompt"]) == (lost["action_id"], lost["prompt"])
         # What the agent wrote before the server went away counts, with and without its name.
@@ -97,8 +117,13 @@ async def test_two_clients_at_once_lose_no_report(sample: Sample) -> None:
         action = await one.next()
         async with over_stdio(sample, one.workspace) as other:
             one.perform(action)
-            said: dict[str, Any] = {"previous_action_complete": True, "action_id": action["action_id"]}
-            answers = await asyncio.gather(*(host.next(**said) for host in (one, other, one, other)))
+            said: dict[str, Any] = {
+                "previous_action_complete": True,
+                "action_id": action["action_id"],
+            }
+            answers = await asyncio.gather(
+                *(host.next(**said) for host in (one, other, one, other))
+            )
             assert {answer["phase"] for answer in answers} == {"phase-2"}
             assert sum(answer["report_result"] is not None for answer in answers) == 1
         log = one.git("log", "--format=%s").splitlines()
@@ -108,12 +133,25 @@ async def test_two_clients_at_once_lose_no_report(sample: Sample) -> None:
 @pytest.mark.promise("mcp-stdout")
 async def test_nothing_but_the_protocol_stands_on_stdout(sample: Sample) -> None:
     words = ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "raw", "version": "1"},
+    }
     opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
-    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "pipeline_init", "arguments": {"arguments": TASK}}}
+    call = {
+        "jsonrpc": "2.0",
+        "id": 2,
+        "method": "tools/call",
+        "params": {"name": "pipeline_init", "arguments": {"arguments": TASK}},
+    }
     told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        sys.executable,
+        *words,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -131,9 +169,13 @@ async def test_nothing_but_the_protocol_stands_on_stdout(sample: Sample) -> None
     assert rest == b""
 
 
-async def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_served(sample: Sample) -> None:
+async def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_served(
+    sample: Sample,
+) -> None:
     words = ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
-    process = await asyncio.create_subprocess_exec(sys.executable, *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
     assert process.stdin is not None
     assert process.stdout is not None
 
@@ -146,10 +188,18 @@ async def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_served(
 
     def call(id_: int, text: str) -> bytes:
         params = {"name": "pipeline_init", "arguments": {"arguments": text}}
-        return json.dumps({"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}).encode()
+        return json.dumps(
+            {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}
+        ).encode()
 
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-    await answer(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode())
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "raw", "version": "1"},
+    }
+    await answer(
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode()
+    )
     process.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n\n  \n')
     for line, id_, code in (
         (b"hello", None, -32700),
@@ -160,11 +210,22 @@ async def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_served(
     ):
         said = await answer(line)
         assert (said["id"], said["error"]["code"]) == (id_, code), line[:40]
-    # What JSON can spell and text cannot hold, and bytes that are no UTF-8, come in with a sign in their place.
-    for id_, line in ((2, call(2, "Fix the \ud800 thing")), (3, call(3, "Fix the XX thing").replace(b"XX", b"\xff"))):
+    # What JSON can spell and text cannot hold, and bytes that are no UTF-8, come in with a sign in
+    # their place.
+    for id_, line in (
+        (2, call(2, "Fix the \ud800 thing")),
+        (3, call(3, "Fix the XX thing").replace(b"XX", b"\xff")),
+    ):
         said = await answer(line)
-        assert (said["id"], said["result"]["structuredContent"]["core_text"]) == (id_, "Fix the \ufffd thing")
-    assert await answer(b'{"jsonrpc": "2.0", "id": 4, "method": "ping"}') == {"jsonrpc": "2.0", "id": 4, "result": {}}
+        assert (said["id"], said["result"]["structuredContent"]["core_text"]) == (
+            id_,
+            "Fix the \ufffd thing",
+        )
+    assert await answer(b'{"jsonrpc": "2.0", "id": 4, "method": "ping"}') == {
+        "jsonrpc": "2.0",
+        "id": 4,
+        "result": {},
+    }
     process.stdin.close()
     assert (await process.stdout.read(), await process.wait()) == (b"", 0)
 
@@ -179,11 +240,21 @@ async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(samp
     async with over_stdio(sample) as host:
         await host.begin(TASK, "S")
     words = ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
-    process = await asyncio.create_subprocess_exec(sys.executable, *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
     assert process.stdin is not None
     assert process.stdout is not None
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-    call = {"name": "pipeline_next_action", "arguments": {"workspace": host.workspace}, "_meta": {"progressToken": 1}}
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "raw", "version": "1"},
+    }
+    call = {
+        "name": "pipeline_next_action",
+        "arguments": {"workspace": host.workspace},
+        "_meta": {"progressToken": 1},
+    }
     for message in (
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -201,13 +272,29 @@ async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(samp
 
 
 @pytest.mark.promise("mcp-same")
-async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(sample: Sample) -> None:
+async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(
+    sample: Sample,
+) -> None:
     revise = script.review("REVISE", "[CRITICAL] The end is missing")
     # The command line's script counts turns too.
     different = {("design-reviewer", "*", "1.1"): revise}
     answers = {**script.usual(), ("design-reviewer", "*", "1"): revise}
-    words = ["-m", "forge_bot", "run", TASK, "--effort", "M", "--model", sample.model(different), "--branch", "by-cli", "--yes"]
-    process = await asyncio.create_subprocess_exec(sys.executable, *words, cwd=sample.path, stdout=asyncio.subprocess.DEVNULL)
+    words = [
+        "-m",
+        "forge_bot",
+        "run",
+        TASK,
+        "--effort",
+        "M",
+        "--model",
+        sample.model(different),
+        "--branch",
+        "by-cli",
+        "--yes",
+    ]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *words, cwd=sample.path, stdout=asyncio.subprocess.DEVNULL
+    )
     assert await process.wait() == 3
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -228,7 +315,9 @@ async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(
         await host.drive(await host.next())
         assert (await host.drive(await host.next(user_response="approve")))["type"] == "done"
     mine = host.path / host.workspace
-    folder = next(name for name in host.git("ls-tree", "-r", "--name-only", "by-cli", ".specs").splitlines()).rpartition("/")[0]
+    folder = next(
+        name for name in host.git("ls-tree", "-r", "--name-only", "by-cli", ".specs").splitlines()
+    ).rpartition("/")[0]
     theirs = {
         name.rpartition("/")[2]: host.git("show", f"by-cli:{name}")
         for name in host.git("ls-tree", "-r", "--name-only", "by-cli", ".specs").splitlines()
@@ -238,10 +327,23 @@ async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(
         own = (mine / name).read_text(encoding="utf-8").strip()
         if name.endswith(".md") and name not in {"request.md", "pull-request.md"}:
             assert own.replace(mine.name, folder.rpartition("/")[2]) == text, name
-    before, after = (json.loads(text) for text in (theirs["state.json"], (mine / "state.json").read_text(encoding="utf-8")))
-    for key in ("currentPhase", "completedPhases", "skippedPhases", "rounds", "visits", "tasks", "risks"):
+    before, after = (
+        json.loads(text)
+        for text in (theirs["state.json"], (mine / "state.json").read_text(encoding="utf-8"))
+    )
+    for key in (
+        "currentPhase",
+        "completedPhases",
+        "skippedPhases",
+        "rounds",
+        "visits",
+        "tasks",
+        "risks",
+    ):
         assert before[key] == after[key], key
-    assert {name: record["blob"] for name, record in before["artifacts"].items() if name != "request.md"} == {
+    assert {
+        name: record["blob"] for name, record in before["artifacts"].items() if name != "request.md"
+    } == {
         name: record["blob"] for name, record in after["artifacts"].items() if name != "request.md"
     }
     assert host.git("diff", "by-cli", "HEAD", "--", ".", ":!.specs") == ""

@@ -1,4 +1,6 @@
-"""What a client sees beside the loop: tools and their size, resources, prompts, completion, changes."""
+"""What a client sees beside the loop: tools and their size, resources, prompts, completion,
+changes.
+"""
 
 import json
 from pathlib import Path
@@ -6,7 +8,14 @@ from typing import Any
 
 import pytest
 from mcp import Client, MCPError
-from mcp.types import EmbeddedResource, PromptReference, ResourceLink, ResourceTemplateReference, TextContent, TextResourceContents
+from mcp.types import (
+    EmbeddedResource,
+    PromptReference,
+    ResourceLink,
+    ResourceTemplateReference,
+    TextContent,
+    TextResourceContents,
+)
 
 from forge_bot.errors import registry
 from forge_bot.mcp_server.server import make_server
@@ -30,19 +39,28 @@ async def read_json(host: Host, uri: str) -> Any:
 
 @pytest.mark.promise("mcp-tools")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_the_tools_are_twelve_and_cost_a_model_at_most_1500_tokens(sample: Sample, mode: str) -> None:
+async def test_the_tools_are_twelve_and_cost_a_model_at_most_1500_tokens(
+    sample: Sample, mode: str
+) -> None:
     async with hosting(sample, mode=mode) as host:
         tools = (await host.client.list_tools()).tools
     assert [tool.name for tool in tools] == sorted(tool.name for tool in tools)
     assert len(tools) == 12
-    seen = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in tools]
+    seen = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+        for tool in tools
+    ]
     # Four characters a token is within a twentieth of what tokenizers count for such lists.
     assert sum(len(json.dumps(each, separators=(",", ":"))) for each in seen) / 4 <= 1500
-    assert all(tool.description and tool.input_schema["additionalProperties"] is False for tool in tools)
+    assert all(
+        tool.description and tool.input_schema["additionalProperties"] is False for tool in tools
+    )
 
 
 @pytest.mark.promise("mcp-orient")
-async def test_orientation_is_a_status_of_twenty_tokens_with_a_link_to_the_rest(sample: Sample) -> None:
+async def test_orientation_is_a_status_of_twenty_tokens_with_a_link_to_the_rest(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         result = await host.client.call_tool("forge_orient", {})
         first = result.content[0]
@@ -66,11 +84,19 @@ async def test_a_run_can_be_read_by_address(sample: Sample) -> None:
         assert (await read_json(host, f"forge://run/{run}/state"))["currentPhase"] == "phase-3"
         names = [each["name"] for each in await read_json(host, f"forge://run/{run}/artifacts")]
         assert names == ["request.md", "analysis.md"]
-        assert (await read(host, f"forge://run/{run}/artifact/analysis.md")).startswith("# Document")
+        assert (await read(host, f"forge://run/{run}/artifact/analysis.md")).startswith(
+            "# Document"
+        )
         assert TASK in await read(host, f"forge://run/{run}/request")
-        assert "started at effort S" in (await read_json(host, f"forge://run/{run}/log"))[0]["event"]
-        assert (await read_json(host, "forge://project/rota/runs"))[0]["workspace"] == host.workspace
-        assert (await read_json(host, "forge://project/rota/profile"))["languages"][0]["name"] == "Python"
+        assert (
+            "started at effort S" in (await read_json(host, f"forge://run/{run}/log"))[0]["event"]
+        )
+        assert (await read_json(host, "forge://project/rota/runs"))[0][
+            "workspace"
+        ] == host.workspace
+        assert (await read_json(host, "forge://project/rota/profile"))["languages"][0][
+            "name"
+        ] == "Python"
 
 
 async def test_schemas_pipelines_and_the_server_describe_themselves(sample: Sample) -> None:
@@ -88,7 +114,9 @@ async def test_schemas_pipelines_and_the_server_describe_themselves(sample: Samp
         assert len(surface["tools"]) == 12
         assert surface["prompts"] == ["forge/start", "forge/audit"]
         assert "forge://pipeline/{id}" in surface["templates"]
-        assert (await read_json(host, "forge://mcp/roots"))["roots"] == [{"uri": sample.path.as_uri(), "name": "rota"}]
+        assert (await read_json(host, "forge://mcp/roots"))["roots"] == [
+            {"uri": sample.path.as_uri(), "name": "rota"}
+        ]
 
 
 @pytest.mark.parametrize(
@@ -108,31 +136,52 @@ async def test_what_is_not_there_is_told_as_not_found(sample: Sample, uri: str) 
     assert caught.value.code == -32602
 
 
-STEPS = "kind: steps\npipeline_id: scaffold\nsteps:\n- {step: orient, kind: resource, resource: 'forge://project/x/context'}\n"
+STEPS = (
+    "kind: steps\npipeline_id: scaffold\nsteps:\n- {step: orient, kind: resource, resource:"
+    " 'forge://project/x/context'}\n"
+)
 
 
-async def test_a_pipeline_that_cannot_be_read_is_listed_as_such_and_its_error_has_the_places(sample: Sample) -> None:
+async def test_a_pipeline_that_cannot_be_read_is_listed_as_such_and_its_error_has_the_places(
+    sample: Sample,
+) -> None:
     folder = sample.path / ".forge" / "pipelines"
     folder.mkdir(parents=True)
     (folder / "broken.yaml").write_text("kind: phases\nid: broken\nphazes: []\n")
     (folder / "scaffold.yaml").write_text(STEPS)
     async with hosting(sample) as host:
-        listed = {each.uri: each.description or "" for each in (await host.client.list_resources()).resources}
+        listed = {
+            each.uri: each.description or ""
+            for each in (await host.client.list_resources()).resources
+        }
         assert listed["forge://pipeline/develop"] == "a pipeline as data"
         assert listed["forge://pipeline/broken"].startswith("cannot be read: CONFIG-002:")
-        assert ".forge/pipelines/broken.yaml:1: phases.title: Field required" in listed["forge://pipeline/broken"]
+        assert (
+            ".forge/pipelines/broken.yaml:1: phases.title: Field required"
+            in listed["forge://pipeline/broken"]
+        )
         assert "no run is made of it" in listed["forge://pipeline/scaffold"]
         assert (await read_json(host, "forge://pipeline/scaffold"))["steps"][0]["step"] == "orient"
-        with pytest.raises(MCPError, match=r"CONFIG-002(.|\n)*\n- \.forge/pipelines/broken\.yaml:3: "):
+        with pytest.raises(
+            MCPError, match=r"CONFIG-002(.|\n)*\n- \.forge/pipelines/broken\.yaml:3: "
+        ):
             await host.client.read_resource("forge://pipeline/broken")
 
 
-async def test_the_start_prompt_brings_the_context_and_a_contract_without_steps(sample: Sample) -> None:
+async def test_the_start_prompt_brings_the_context_and_a_contract_without_steps(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
         start = await host.client.get_prompt("forge/start", {"project_path": str(sample.path)})
         first, second = start.messages[0].content, start.messages[1].content
         assert isinstance(first, TextContent)
-        for part in ("response_tier=L0", "policy_mode=", "resource_links", "forge://pipeline/develop", "hidden"):
+        for part in (
+            "response_tier=L0",
+            "policy_mode=",
+            "resource_links",
+            "forge://pipeline/develop",
+            "hidden",
+        ):
             assert part in first.text
         assert "1." not in first.text
         assert isinstance(second, EmbeddedResource)
@@ -144,18 +193,31 @@ async def test_the_start_prompt_brings_the_context_and_a_contract_without_steps(
         assert (await host.client.get_prompt("forge/start", {})).messages == start.messages
 
 
-async def test_both_prompts_say_tier_policy_channels_hidden_tools_and_pipeline(sample: Sample) -> None:
+async def test_both_prompts_say_tier_policy_channels_hidden_tools_and_pipeline(
+    sample: Sample,
+) -> None:
     async with hosting(sample) as host:
-        for name, tier, policy in (("forge/start", "L0", "enforced"), ("forge/audit", "L1", "read-only")):
+        for name, tier, policy in (
+            ("forge/start", "L0", "enforced"),
+            ("forge/audit", "L1", "read-only"),
+        ):
             messages = (await host.client.get_prompt(name, {})).messages
             assert len(messages) == 3
-            text = next(message.content.text for message in messages if isinstance(message.content, TextContent))
+            text = next(
+                message.content.text
+                for message in messages
+                if isinstance(message.content, TextContent)
+            )
             assert f"response_tier={tier}, policy_mode={policy}" in text
-            assert "_meta: hints, resource_links, annotations, ui, error. No tool is hidden." in text
+            assert (
+                "_meta: hints, resource_links, annotations, ui, error. No tool is hidden." in text
+            )
             assert "forge://pipeline/develop" in text
-            assert [message.content.uri for message in messages if isinstance(message.content, ResourceLink)][
-                -1
-            ] == "forge://pipeline/develop"
+            assert [
+                message.content.uri
+                for message in messages
+                if isinstance(message.content, ResourceLink)
+            ][-1] == "forge://pipeline/develop"
 
 
 async def test_names_are_completed(sample: Sample) -> None:
@@ -165,14 +227,20 @@ async def test_names_are_completed(sample: Sample) -> None:
 
         async def known(uri: str, name: str, value: str, **given: str) -> list[str]:
             ref = ResourceTemplateReference(type="ref/resource", uri=uri)
-            return (await host.client.complete(ref, {"name": name, "value": value}, given)).completion.values
+            return (
+                await host.client.complete(ref, {"name": name, "value": value}, given)
+            ).completion.values
 
         assert await known("forge://run/{run}/state", "run", run[:4]) == [run]
-        assert await known("forge://run/{run}/artifact/{name}", "name", "", run=run) == ["request.md"]
+        assert await known("forge://run/{run}/artifact/{name}", "name", "", run=run) == [
+            "request.md"
+        ]
         assert await known("forge://pipeline/{id}", "id", "dev") == ["develop"]
         assert await known("forge://project/{id}/context", "id", "") == ["rota"]
         prompt = PromptReference(type="ref/prompt", name="forge/start")
-        assert (await host.client.complete(prompt, {"name": "project_path", "value": ""})).completion.values == [str(sample.path)]
+        assert (
+            await host.client.complete(prompt, {"name": "project_path", "value": ""})
+        ).completion.values == [str(sample.path)]
 
 
 @pytest.mark.promise("mcp-listeners")
@@ -227,7 +295,9 @@ async def test_a_long_call_tells_what_it_does(sample: Sample, mode: str) -> None
 
     async with hosting(sample, mode=mode) as host:
         await host.begin(TASK)
-        await host.client.call_tool("pipeline_next_action", {"workspace": host.workspace}, progress_callback=told)
+        await host.client.call_tool(
+            "pipeline_next_action", {"workspace": host.workspace}, progress_callback=told
+        )
     assert heard[0] == "Setup"
     assert any(words.startswith("test: python3 -m unittest") for words in heard)
     assert heard[-1].startswith("test ended with ")
@@ -247,12 +317,18 @@ async def test_a_document_is_checked_without_being_reported(sample: Sample) -> N
         await host.begin(TASK)
         action = await host.next()
         host.write("analysis.md", "# Analysis\n\n## Relevant Files\n\n- rota/schedule.py\n")
-        said = await host.call("validate_artifact", workspace=host.workspace, artifact="analysis.md")
+        said = await host.call(
+            "validate_artifact", workspace=host.workspace, artifact="analysis.md"
+        )
         assert (said["valid"], said["phase"]) == (False, "phase-1")
         assert any("Open Questions" in problem for problem in said["problems"])
         host.perform(action)
-        assert (await host.call("validate_artifact", workspace=host.workspace, artifact="analysis.md"))["valid"] is True
-        assert (await host.call("state_resume_info", workspace=host.workspace))["currentPhase"] == "phase-1"
+        assert (
+            await host.call("validate_artifact", workspace=host.workspace, artifact="analysis.md")
+        )["valid"] is True
+        assert (await host.call("state_resume_info", workspace=host.workspace))[
+            "currentPhase"
+        ] == "phase-1"
 
 
 async def test_a_run_is_sent_back_and_ended(sample: Sample) -> None:
@@ -260,7 +336,13 @@ async def test_a_run_is_sent_back_and_ended(sample: Sample) -> None:
         await host.begin(TASK)
         await host.drive(await host.next())
         await host.drive(await host.next(user_response="approve"), "phase-5")
-        said = await host.call("run_control", workspace=host.workspace, operation="retry", phase="design", notes="shorter")
+        said = await host.call(
+            "run_control",
+            workspace=host.workspace,
+            operation="retry",
+            phase="design",
+            notes="shorter",
+        )
         assert (said["current_phase"], said["status"]) == ("phase-3", "in_progress")
         assert "> shorter" in (await host.next())["prompt"]
         said = await host.call("run_control", workspace=host.workspace, operation="abandon")
@@ -274,11 +356,17 @@ async def test_numbers_and_history_are_told_even_where_there_are_none(sample: Sa
         assert (await host.call("history_search", query="login"))["results"] == []
         assert (await host.call("history_search", query="login", about="patterns"))["results"] == []
         assert (await host.call("analytics", kind="repository"))["numbers"]["runs"] == 0
-        assert (await host.call("analytics", kind="estimate", effort="s"))["numbers"]["tokens"]["p50"] > 0
+        assert (await host.call("analytics", kind="estimate", effort="s"))["numbers"]["tokens"][
+            "p50"
+        ] > 0
         await host.begin(TASK)
         host.perform(action := await host.next())
-        await host.next(previous_action_complete=True, previous_tokens=700, action_id=action["action_id"])
-        numbers = (await host.call("analytics", kind="summary", workspace=host.workspace))["numbers"]
+        await host.next(
+            previous_action_complete=True, previous_tokens=700, action_id=action["action_id"]
+        )
+        numbers = (await host.call("analytics", kind="summary", workspace=host.workspace))[
+            "numbers"
+        ]
         assert (numbers["total_tokens"], numbers["cost_usd"]) == (700, None)
 
 
@@ -295,43 +383,72 @@ def sent_back(sample: Sample) -> Sample:
     return sample
 
 
-async def test_findings_of_earlier_rounds_and_rejections_of_a_past_run_are_taught(sent_back: Sample) -> None:
+async def test_findings_of_earlier_rounds_and_rejections_of_a_past_run_are_taught(
+    sent_back: Sample,
+) -> None:
     run = sent_back.workspace.name
     async with hosting(sent_back) as host:
         numbers = (await host.call("analytics", kind="repository"))["numbers"]
         assert [each["text"] for each in numbers["most_common_findings"]] == [CRITICAL]
-        assert [each["text"] for each in numbers["most_common_rejections"]] == ["Say who is on call before the start"]
-        found = (await host.call("history_search", query="Check the start of the rota: who is on call", about="patterns"))["results"]
-        assert [(each["by_person"], each["severity"]) for each in found] == [(True, "MAJOR"), (False, "CRITICAL")]
+        assert [each["text"] for each in numbers["most_common_rejections"]] == [
+            "Say who is on call before the start"
+        ]
+        found = (
+            await host.call(
+                "history_search",
+                query="Check the start of the rota: who is on call",
+                about="patterns",
+            )
+        )["results"]
+        assert [(each["by_person"], each["severity"]) for each in found] == [
+            (True, "MAJOR"),
+            (False, "CRITICAL"),
+        ]
         numbers = (await host.call("analytics", kind="summary", workspace=run))["numbers"]
         assert numbers["review_findings_all_rounds"] == {"CRITICAL": 1, "MAJOR": 0, "MINOR": 0}
-        assert numbers["rejections"] == [{"where": "checkpoint-a", "notes": "Say who is on call before the start"}]
+        assert numbers["rejections"] == [
+            {"where": "checkpoint-a", "notes": "Say who is on call before the start"}
+        ]
 
 
 async def test_lists_name_what_there_is_now(sample: Sample) -> None:
     async with hosting(sample) as host:
         assert isinstance(host.client, Client)
-        assert [prompt.name for prompt in (await host.client.list_prompts()).prompts] == ["forge/start", "forge/audit"]
+        assert [prompt.name for prompt in (await host.client.list_prompts()).prompts] == [
+            "forge/start",
+            "forge/audit",
+        ]
         uris = {resource.uri for resource in (await host.client.list_resources()).resources}
-        always = {"forge://mcp/surface", "forge://schema/errors", "forge://project/rota/context", "forge://pipeline/develop"}
+        always = {
+            "forge://mcp/surface",
+            "forge://schema/errors",
+            "forge://project/rota/context",
+            "forge://pipeline/develop",
+        }
         assert always <= uris
         await host.begin(TASK)
         more = {resource.uri for resource in (await host.client.list_resources()).resources} - uris
         assert more == {f"forge://run/{host.workspace.removeprefix('.specs/')}/state"}
 
 
-async def test_of_several_folders_a_run_begins_in_the_one_that_was_named(sample: Sample, tmp_path: Path) -> None:
+async def test_of_several_folders_a_run_begins_in_the_one_that_was_named(
+    sample: Sample, tmp_path: Path
+) -> None:
     sample.git("clone", "-q", str(sample.path), str(tmp_path / "second"))
     async with Client(make_server(LazyService([sample.path, tmp_path / "second"]))) as client:
         host = Host(client, tmp_path / "second")
         arrived = await host.call("pipeline_init", arguments=TASK, project="second")
         assert arrived["workspace"].startswith(f"{tmp_path}/second/.specs/")
         handed = {"workspace": arrived["workspace"], "task_text": TASK}
-        ready = await host.call("pipeline_init_with_context", **handed, user_confirmation={"effort": "S"})
+        ready = await host.call(
+            "pipeline_init_with_context", **handed, user_confirmation={"effort": "S"}
+        )
         assert (tmp_path / "second" / ready["workspace"] / "request.md").is_file()
         assert not (sample.path / ".specs").exists()
         found = await host.call("pipeline_init", arguments=ready["workspace"], project="second")
-        assert (await host.call("state_resume_info", workspace=found["workspace"]))["currentPhase"] == "setup"
+        assert (await host.call("state_resume_info", workspace=found["workspace"]))[
+            "currentPhase"
+        ] == "setup"
 
 
 async def test_answers_link_to_what_can_be_read_of_them(sample: Sample) -> None:
@@ -341,14 +458,24 @@ async def test_answers_link_to_what_can_be_read_of_them(sample: Sample) -> None:
             content = (await host.client.call_tool(tool, arguments)).content
             return [block.uri for block in content if isinstance(block, ResourceLink)]
 
-        handed = {"workspace": ".specs/x", "task_text": f"{TASK}", "flags": {"auto": True, "skip_pr": True}}
-        (state,) = await linked("pipeline_init_with_context", **handed, user_confirmation={"effort": "S"})
+        handed = {
+            "workspace": ".specs/x",
+            "task_text": f"{TASK}",
+            "flags": {"auto": True, "skip_pr": True},
+        }
+        (state,) = await linked(
+            "pipeline_init_with_context", **handed, user_confirmation={"effort": "S"}
+        )
         run = state.split("/")[3]
         host.workspace = f".specs/{run}"
         host.perform(await host.next())
         artifact = f"forge://run/{run}/artifact/analysis.md"
-        assert await linked("validate_artifact", workspace=host.workspace, artifact="analysis.md") == [artifact]
-        assert await linked("pipeline_report_result", workspace=host.workspace, phase="phase-1") == [artifact]
+        assert await linked(
+            "validate_artifact", workspace=host.workspace, artifact="analysis.md"
+        ) == [artifact]
+        assert await linked(
+            "pipeline_report_result", workspace=host.workspace, phase="phase-1"
+        ) == [artifact]
         assert (await host.drive(await host.next()))["type"] == "done"
         (summary,) = await linked("pipeline_next_action", workspace=host.workspace)
         for uri in (state, artifact, summary):
@@ -367,8 +494,12 @@ async def test_what_costs_no_context_comes_beside_the_answers(sample: Sample) ->
         proposed = await beside("pipeline_init_with_context", **handed, flags={})
         assert set(proposed["ui"]) == {"kind", "title", "data", "actions", "requires_response"}
         assert [action["answer"] for action in proposed["ui"]["actions"]] == ["S", "M", "L"]
-        assert [action["effect"].endswith("recommended") for action in proposed["ui"]["actions"]] == [False, True, False]
-        begun = await beside("pipeline_init_with_context", **handed, user_confirmation={"effort": "S"})
+        assert [
+            action["effect"].endswith("recommended") for action in proposed["ui"]["actions"]
+        ] == [False, True, False]
+        begun = await beside(
+            "pipeline_init_with_context", **handed, user_confirmation={"effort": "S"}
+        )
         assert begun["hints"]["next"].startswith("git checkout -b ")
         run = begun["resource_links"][0].split("/")[3]
         host.workspace = f".specs/{run}"
@@ -383,9 +514,16 @@ async def test_what_costs_no_context_comes_beside_the_answers(sample: Sample) ->
             assert (await beside(tool, **arguments))["resource_links"] == links, tool
         assert (await beside("run_list"))["resource_links"] == links[:1]
         host.perform(action)
-        checked = await beside("validate_artifact", workspace=host.workspace, artifact="analysis.md")
-        assert (checked["resource_links"], checked["annotations"]) == (links, {"findings": 0, "problems": 0})
+        checked = await beside(
+            "validate_artifact", workspace=host.workspace, artifact="analysis.md"
+        )
+        assert (checked["resource_links"], checked["annotations"]) == (
+            links,
+            {"findings": 0, "problems": 0},
+        )
         told = await beside("pipeline_report_result", workspace=host.workspace, phase="phase-1")
         assert (told["resource_links"], told["annotations"]) == (links, {"findings": 0})
-        assert (await beside("run_control", workspace=host.workspace, operation="abandon"))["resource_links"] == links
+        assert (await beside("run_control", workspace=host.workspace, operation="abandon"))[
+            "resource_links"
+        ] == links
         assert (await read_json(host, links[0]))["currentPhaseStatus"] == "abandoned"

@@ -22,10 +22,15 @@ from tests.mcp_server.loop import Loop
 
 
 def clone(stage: Stage, folder: Path) -> tuple[Path, dict[str, str]]:
-    """A person's clone of what the stage's repository holds now, with a remote of its own; and their environment."""
+    """A person's clone of what the stage's repository holds now, with a remote of its own; and
+    their environment.
+    """
     folder.mkdir()
     path = folder / "rota"
-    subprocess.run(["git", "clone", "-q", "--bare", str(stage.repo.bare.path), str(folder / "remote.git")], check=True)
+    subprocess.run(
+        ["git", "clone", "-q", "--bare", str(stage.repo.bare.path), str(folder / "remote.git")],
+        check=True,
+    )
     subprocess.run(["git", "clone", "-q", str(folder / "remote.git"), str(path)], check=True)
     environ = {
         **{name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
@@ -54,17 +59,27 @@ class Way:
     @staticmethod
     def left(repository: Path) -> "Way":
         def git(*words: str) -> str:
-            return subprocess.run(["git", "-C", str(repository), *words], capture_output=True, text=True, check=True).stdout
+            return subprocess.run(
+                ["git", "-C", str(repository), *words], capture_output=True, text=True, check=True
+            ).stdout
 
-        branch = next(name for name in git("for-each-ref", "--format=%(refname:short)", "refs/heads").split() if name != "main")
+        branch = next(
+            name
+            for name in git("for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+            if name != "main"
+        )
         names = git("ls-tree", "-r", "--name-only", branch).splitlines()
         subjects = git("log", "--reverse", "--format=%s", f"main..{branch}").splitlines()
         return Way({name: git("show", f"{branch}:{name}") for name in names}, tuple(subjects))
 
     def documents(self) -> dict[str, str]:
-        """Everything but what is compared apart: the record, and the texts that say who asked and where it was delivered."""
+        """Everything but what is compared apart: the record, and the texts that say who asked and
+        where it was delivered.
+        """
         apart = {"state.json", "reports.jsonl", "request.md", "pull-request.md"}
-        return {name: text for name, text in self.files.items() if name.rpartition("/")[2] not in apart}
+        return {
+            name: text for name, text in self.files.items() if name.rpartition("/")[2] not in apart
+        }
 
     def text(self, name: str) -> str:
         return next(text for path, text in self.files.items() if path.endswith(f"/{name}"))
@@ -87,15 +102,28 @@ DELIVERY = {
     "by": "who gave an answer: a login on GitHub, a user of the machine, a client",
     "via": "where they gave it",
     "digest": "is made of the request's hash, below",
-    "requestHash": "is made of author and address of the issue: MCP's contract does not ask for the author",
+    "requestHash": (
+        "is made of author and address of the issue: MCP's contract does not ask for the author"
+    ),
     "url": "MCP makes every address https; the GitHub of the tests speaks http",
     "author": "see requestHash",
     "effortReason": "a label, an option or a person: each way is told the effort by another",
-    "pullRequest": "where the pull request is: nobody opens one at a terminal that was not told to push",
+    "pullRequest": (
+        "where the pull request is: nobody opens one at a terminal that was not told to push"
+    ),
 }
-"""Keys of the state, wherever they stand, that say how a run was led and delivered; and why they differ."""
+"""Keys of the state, wherever they stand, that say how a run was led and delivered; and why they
+differ."""
 
-REQUEST_APART = {"source_type", "source_id", "source_url", "source_author", "requested_by", "effort_reason", "request_hash"}
+REQUEST_APART = {
+    "source_type",
+    "source_id",
+    "source_url",
+    "source_author",
+    "requested_by",
+    "effort_reason",
+    "request_hash",
+}
 """The same, in the front matter of request.md."""
 
 PUBLISHING = {"pr-creation", "post-to-source", "final-commit"}
@@ -109,17 +137,36 @@ def compared(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     whole = cast("Json", value)
-    kept = {name: compared(part) for name, part in whole.items() if name not in TIMES and name not in DELIVERY}
+    kept = {
+        name: compared(part)
+        for name, part in whole.items()
+        if name not in TIMES and name not in DELIVERY
+    }
     if "inputTokens" in kept:
-        # A client tells one number for all tokens, and one for all tasks of a wave: only the whole run's sum says the same everywhere.
-        kept = {"calls": kept["calls"], "model": kept["model"], "tokens": kept["inputTokens"] + kept["outputTokens"]}
+        # A client tells one number for all tokens, and one for all tasks of a wave: only the whole
+        # run's sum says the same everywhere.
+        kept = {
+            "calls": kept["calls"],
+            "model": kept["model"],
+            "tokens": kept["inputTokens"] + kept["outputTokens"],
+        }
     if "event" in kept:
         kept.pop("usage")
-        kept["event"] = "" if kept["phase"] in PUBLISHING else re.sub(r" by .* via \S+$|(?<=effort L): .*", "", kept["event"])
+        kept["event"] = (
+            ""
+            if kept["phase"] in PUBLISHING
+            else re.sub(r" by .* via \S+$|(?<=effort L): .*", "", kept["event"])
+        )
     if "seen" in kept:
-        # Keys of actions are made by the engine; those of beginnings, answers and showings are made up where they happened.
+        # Keys of actions are made by the engine; those of beginnings, answers and showings are made
+        # up where they happened.
         kept["seen"] = [
-            key if key.split(".")[0].split("-")[0] in {"phase", "final", "pr", "post", "setup", "checkpoint"} else ""
+            (
+                key
+                if key.split(".")[0].split("-")[0]
+                in {"phase", "final", "pr", "post", "setup", "checkpoint"}
+                else ""
+            )
             for key in kept["seen"]
         ]
         kept["seen"].sort()
@@ -138,9 +185,18 @@ def by_bot(stage: Stage) -> Way:
 
 def by_command_line(path: Path, environ: Mapping[str, str], address: str) -> Way:
     """The whole run at a terminal."""
-    for words, code in ((("run", address, "--effort", "L", "--yes"), 3), (("approve", "--by-script"), 3), (("approve", "--by-script"), 0)):
+    for words, code in (
+        (("run", address, "--effort", "L", "--yes"), 3),
+        (("approve", "--by-script"), 3),
+        (("approve", "--by-script"), 0),
+    ):
         done = subprocess.run(
-            [sys.executable, "-m", "forge_bot", *words], cwd=path, env=environ, capture_output=True, text=True, check=False
+            [sys.executable, "-m", "forge_bot", *words],
+            cwd=path,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == code, done.stdout + done.stderr
     return Way.left(path)
@@ -148,13 +204,20 @@ def by_command_line(path: Path, environ: Mapping[str, str], address: str) -> Way
 
 async def by_client(path: Path, environ: dict[str, str], address: str, issue: Json) -> Way:
     """The whole run by a client that gives each prompt to the same loop."""
-    process = StdioServerParameters(command=sys.executable, args=["-m", "forge_bot", "mcp"], env=environ, cwd=path)
+    process = StdioServerParameters(
+        command=sys.executable, args=["-m", "forge_bot", "mcp"], env=environ, cwd=path
+    )
     async with Client(process) as client:
         host = Host(client, path)
         arrived = await host.call("pipeline_init", arguments=address)
         handed = {name: arrived[name] for name in ("workspace", "source_id", "source_url", "flags")}
         confirmed = {"effort": "L"}
-        ready = await host.call("pipeline_init_with_context", **handed, external_context=issue, user_confirmation=confirmed)
+        ready = await host.call(
+            "pipeline_init_with_context",
+            **handed,
+            external_context=issue,
+            user_confirmation=confirmed,
+        )
         host.workspace = ready["workspace"]
         host.git("checkout", "-q", "-b", ready["branch"])
         loop = Loop(host, NAME, path.parent)
@@ -176,7 +239,9 @@ async def by_client(path: Path, environ: dict[str, str], address: str, issue: Js
 
 
 @pytest.mark.slow
-async def test_one_model_leads_to_one_run_by_three_ways(github: FakeGitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_model_leads_to_one_run_by_three_ways(
+    github: FakeGitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Mind() as mind:
         stage = Stage(github, tmp_path / "jobs", tmp_path / "script.jsonl")
         stage.environ = {"FORGE_BOT_MODEL": NAME, "OPENAI_BASE_URL": f"{mind.url}/v1"}
@@ -188,7 +253,11 @@ async def test_one_model_leads_to_one_run_by_three_ways(github: FakeGitHub, tmp_
         bot = by_bot(stage)
         cli = by_command_line(*clones["cli"], address)
         labels = [label.name for label in stage.issue.labels]
-        issue = {"github_title": stage.issue.title, "github_body": stage.issue.body, "github_labels": labels}
+        issue = {
+            "github_title": stage.issue.title,
+            "github_body": stage.issue.body,
+            "github_labels": labels,
+        }
         mcp = await by_client(*clones["mcp"], address, issue)
     assert bot.documents() == cli.documents() == mcp.documents()
     assert bot.request() == cli.request() == mcp.request()
@@ -204,7 +273,11 @@ async def test_one_model_leads_to_one_run_by_three_ways(github: FakeGitHub, tmp_
     ] * 2
     # And it was a run with something in it.
     state = mcp.state()
-    assert (state["rounds"]["phase-3b"], state["visits"]["phase-6/1"], state["visits"]["phase-6/2"]) == (1, 2, 1)
+    assert (
+        state["rounds"]["phase-3b"],
+        state["visits"]["phase-6/1"],
+        state["visits"]["phase-6/2"],
+    ) == (1, 2, 1)
     assert "# Nobody is on call before the first day." in mcp.files["rota/schedule.py"]
     assert REVISED in mcp.text("design.md")
     assert state["usage"] == {"calls": 17, "model": "mind", "tokens": 17 * 1100}

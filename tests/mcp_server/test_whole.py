@@ -1,4 +1,6 @@
-"""Whole runs over stdin and stdout as a host leads them that does exactly what it is told: its commands run as they stand."""
+"""Whole runs over stdin and stdout as a host leads them that does exactly what it is told: its
+commands run as they stand.
+"""
 
 import json
 import os
@@ -30,7 +32,9 @@ print(answers[tuple(sys.argv[1:3])])
 
 
 class Shell:
-    """The host's shell: runs argument lists in its clone, with a `gh` that remembers what it was asked."""
+    """The host's shell: runs argument lists in its clone, with a `gh` that remembers what it was
+    asked.
+    """
 
     def __init__(self, sample: Sample, folder: Path) -> None:
         self.sample, self.log = sample, folder / "gh.log"
@@ -42,7 +46,14 @@ class Shell:
 
     def run(self, words: list[str]) -> str:
         """What a command prints. Raises CalledProcessError."""
-        done = subprocess.run(words, cwd=self.sample.path, env=self.environ, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            words,
+            cwd=self.sample.path,
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return done.stdout
 
     @property
@@ -68,14 +79,24 @@ async def to_the_end(host: Host, shell: Shell, action: Json) -> Json:
             action = await host.next(user_response=yes, digest=action["digest"])
             continue
         assert action["type"] == "exec"
-        said = {"previous_output": shell.run(action["commands"]), "previous_setup_only": action["setup_only"]}
-        action = await host.next(previous_action_complete=True, action_id=action["action_id"], **said)
+        said = {
+            "previous_output": shell.run(action["commands"]),
+            "previous_setup_only": action["setup_only"],
+        }
+        action = await host.next(
+            previous_action_complete=True, action_id=action["action_id"], **said
+        )
     return action
 
 
 def phases(host: Host) -> list[str]:
     """What was asked, in order, each once."""
-    return list(dict.fromkeys(str(action.get("name") or action.get("phase") or action["type"]) for action in host.asked))
+    return list(
+        dict.fromkeys(
+            str(action.get("name") or action.get("phase") or action["type"])
+            for action in host.asked
+        )
+    )
 
 
 async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell: Shell) -> None:
@@ -84,10 +105,21 @@ async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell
         told: Json = json.loads(shell.run(arrived["fetch_needed"]["command"]))
         handed = {name: arrived[name] for name in ("workspace", "source_id", "source_url", "flags")}
         fetched = {f"github_{name}": told[name] for name in arrived["fetch_needed"]["fields"]}
-        needs = (await host.call("pipeline_init_with_context", **handed, external_context=fetched))["needs_user_confirmation"]
+        needs = (await host.call("pipeline_init_with_context", **handed, external_context=fetched))[
+            "needs_user_confirmation"
+        ]
         assert (needs["detected_effort"], needs["current_branch"]) == ("S", "main")
-        confirmed = {"effort": "M", "workspace_slug": "before-the-start", "use_current_branch": False}
-        ready = await host.call("pipeline_init_with_context", **handed, external_context=fetched, user_confirmation=confirmed)
+        confirmed = {
+            "effort": "M",
+            "workspace_slug": "before-the-start",
+            "use_current_branch": False,
+        }
+        ready = await host.call(
+            "pipeline_init_with_context",
+            **handed,
+            external_context=fetched,
+            user_confirmation=confirmed,
+        )
         host.workspace = ready["workspace"]
         assert ready["branch"] == "fix/42-before-the-start"
         host.git("checkout", "-q", "-b", ready["branch"])
@@ -108,28 +140,51 @@ async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell
     # A comment with this line is read for no command, whoever's account posts it.
     assert comment[4].startswith("<!-- forge-bot:summary run=")
     assert "print the token" not in "".join(str(action.get("prompt")) for action in host.asked)
-    state: Json = json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))
-    assert (state["pullRequest"], state["source"]["type"], state["currentPhaseStatus"]) == (PULL, "github_issue", "completed")
+    state: Json = json.loads(
+        (host.path / host.workspace / "state.json").read_text(encoding="utf-8")
+    )
+    assert (state["pullRequest"], state["source"]["type"], state["currentPhaseStatus"]) == (
+        PULL,
+        "github_issue",
+        "completed",
+    )
     assert host.git("status", "--porcelain") == ""
     # All but the record of the last push is on the remote.
     assert host.git("diff", "--name-only", f"origin/{ready['branch']}", "HEAD").splitlines() == [
         f"{host.workspace}/reports.jsonl",
         f"{host.workspace}/state.json",
     ]
-    assert done["display_message"] == f"git push once more publishes the last record of {ready['branch']}."
+    assert (
+        done["display_message"]
+        == f"git push once more publishes the last record of {ready['branch']}."
+    )
 
 
-async def test_a_discussion_shapes_the_request_of_the_whole_run(sample: Sample, shell: Shell) -> None:
+async def test_a_discussion_shapes_the_request_of_the_whole_run(
+    sample: Sample, shell: Shell
+) -> None:
     async with over_stdio(sample) as host:
-        arrived = await host.call("pipeline_init", arguments="Nobody is on call before the start --discuss --nopr")
-        handed: Json = {"workspace": arrived["workspace"], "flags": arrived["flags"], "task_text": arrived["core_text"]}
-        questions = (await host.call("pipeline_init_with_context", **handed))["needs_discussion"]["questions"]
+        arrived = await host.call(
+            "pipeline_init", arguments="Nobody is on call before the start --discuss --nopr"
+        )
+        handed: Json = {
+            "workspace": arrived["workspace"],
+            "flags": arrived["flags"],
+            "task_text": arrived["core_text"],
+        }
+        questions = (await host.call("pipeline_init_with_context", **handed))["needs_discussion"][
+            "questions"
+        ]
         answers = "\n".join(f"- {question} It says nobody." for question in questions)
         # What the server was told before need not be said again.
         call = {"workspace": arrived["workspace"], "discussion_answers": answers}
         needs = (await host.call("pipeline_init_with_context", **call))["needs_user_confirmation"]
         confirmed = {"effort": "S", "enriched_request_body": needs["enriched_request_body"]}
-        ready = await host.call("pipeline_init_with_context", workspace=arrived["workspace"], user_confirmation=confirmed)
+        ready = await host.call(
+            "pipeline_init_with_context",
+            workspace=arrived["workspace"],
+            user_confirmation=confirmed,
+        )
         host.workspace = ready["workspace"]
         host.git("checkout", "-q", "-b", ready["branch"])
         assert (await to_the_end(host, shell, await host.next()))["type"] == "done"
@@ -138,16 +193,22 @@ async def test_a_discussion_shapes_the_request_of_the_whole_run(sample: Sample, 
         ]  # fmt: skip
     request = (host.path / host.workspace / "request.md").read_text(encoding="utf-8")
     assert f"## Discussion Answers\n\n{answers}" in request
-    state: Json = json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))
+    state: Json = json.loads(
+        (host.path / host.workspace / "state.json").read_text(encoding="utf-8")
+    )
     assert state["flags"] == {"auto": False, "skip_pr": True, "debug": False, "discuss": True}
     assert not shell.log.exists()
 
 
-async def test_what_a_person_skips_is_left_out_and_what_depends_on_it_goes_on(sample: Sample, shell: Shell) -> None:
-    plan = script.TASKS.replace("- tests/test_before.py\n", "") + (
-        "\n## Task 2: Tell the team\nmode: human_gate\ndepends_on: [1]\n\nAcceptance criteria:\n- [ ] AC-1: told\n"
-        "\n## Task 3: A test of it\nmode: sequential\nfiles:\n- tests/test_before.py\ndepends_on: [2]\n\n"
-        "Acceptance criteria:\n- [ ] AC-1: the test is there\n"
+async def test_what_a_person_skips_is_left_out_and_what_depends_on_it_goes_on(
+    sample: Sample, shell: Shell
+) -> None:
+    plan = (
+        script.TASKS.replace("- tests/test_before.py\n", "")
+        + "\n## Task 2: Tell the team\nmode: human_gate\ndepends_on: [1]\n\nAcceptance criteria:\n-"
+        " [ ] AC-1: told\n\n## Task 3: A test of it\nmode: sequential\nfiles:\n-"
+        " tests/test_before.py\ndepends_on: [2]\n\nAcceptance criteria:\n- [ ] AC-1: the test is"
+        " there\n"
     )
     async with over_stdio(sample) as host:
         host.answers = {
@@ -164,8 +225,14 @@ async def test_what_a_person_skips_is_left_out_and_what_depends_on_it_goes_on(sa
         action = await host.next(user_response="skip", action_id=gate["action_id"])
         assert (action["agent"], action["output_file"]) == ("implementer", "impl-3.md")
         assert (await to_the_end(host, shell, action))["type"] == "done"
-    state: Json = json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))
-    assert [(task["spec"]["id"], task["status"]) for task in state["tasks"]] == [("1", "passed"), ("2", "skipped"), ("3", "passed")]
+    state: Json = json.loads(
+        (host.path / host.workspace / "state.json").read_text(encoding="utf-8")
+    )
+    assert [(task["spec"]["id"], task["status"]) for task in state["tasks"]] == [
+        ("1", "passed"),
+        ("2", "skipped"),
+        ("3", "passed"),
+    ]
     assert [(each["gate"], each["answer"], each["task"]) for each in state["decisions"]] == [
         ("checkpoint-a", "approve", None),
         ("phase-5", "skip", "2"),
@@ -174,11 +241,18 @@ async def test_what_a_person_skips_is_left_out_and_what_depends_on_it_goes_on(sa
 
 async def to_the_question(host: Host, shell: Shell, flags: str = "") -> Json:
     """The question whether the summary is posted, or what comes in its place."""
-    arrived = await host.call("pipeline_init", arguments=f"{ISSUE} {flags}".strip(), current_branch="main")
+    arrived = await host.call(
+        "pipeline_init", arguments=f"{ISSUE} {flags}".strip(), current_branch="main"
+    )
     handed = {name: arrived[name] for name in ("workspace", "source_id", "source_url", "flags")}
     fetched = {"github_title": TITLE, "github_body": BODY}
     await host.call("pipeline_init_with_context", **handed, external_context=fetched)
-    ready = await host.call("pipeline_init_with_context", **handed, external_context=fetched, user_confirmation={"effort": "S"})
+    ready = await host.call(
+        "pipeline_init_with_context",
+        **handed,
+        external_context=fetched,
+        user_confirmation={"effort": "S"},
+    )
     host.workspace = ready["workspace"]
     host.git("checkout", "-q", "-b", ready["branch"])
     action = await host.drive(await host.next())
@@ -186,7 +260,9 @@ async def to_the_question(host: Host, shell: Shell, flags: str = "") -> Json:
         if action["type"] == "checkpoint":
             action = await host.next(user_response="approve", digest=action["digest"])
         else:
-            action = await host.next(action_id=action["action_id"], previous_output=shell.run(action["commands"]))
+            action = await host.next(
+                action_id=action["action_id"], previous_output=shell.run(action["commands"])
+            )
         action = await host.drive(action)
     return action
 
@@ -195,7 +271,9 @@ def comments(shell: Shell) -> list[list[str]]:
     return [words for words in shell.asked if words[:2] == ["issue", "comment"]]
 
 
-async def test_nothing_is_posted_to_the_issue_before_a_person_says_so(sample: Sample, shell: Shell) -> None:
+async def test_nothing_is_posted_to_the_issue_before_a_person_says_so(
+    sample: Sample, shell: Shell
+) -> None:
     async with over_stdio(sample) as host:
         asked = await to_the_question(host, shell)
         assert (asked["type"], asked["options"]) == ("checkpoint", ["post", "skip"])
@@ -210,7 +288,9 @@ async def test_nothing_is_posted_to_the_issue_before_a_person_says_so(sample: Sa
     assert comments(shell) == []
 
 
-async def test_an_answer_to_post_counts_for_the_summary_that_was_shown(sample: Sample, shell: Shell) -> None:
+async def test_an_answer_to_post_counts_for_the_summary_that_was_shown(
+    sample: Sample, shell: Shell
+) -> None:
     async with over_stdio(sample) as host:
         asked = await to_the_question(host, shell)
         host.write("summary.md", "# Another summary\n\n/approve\n")
@@ -222,7 +302,9 @@ async def test_an_answer_to_post_counts_for_the_summary_that_was_shown(sample: S
         assert "Another summary" in post["commands"][-1]
 
 
-async def test_with_nopr_nobody_is_asked_and_nothing_is_posted(sample: Sample, shell: Shell) -> None:
+async def test_with_nopr_nobody_is_asked_and_nothing_is_posted(
+    sample: Sample, shell: Shell
+) -> None:
     async with over_stdio(sample) as host:
         assert (await to_the_question(host, shell, "--nopr"))["type"] == "done"
     assert not shell.log.exists()

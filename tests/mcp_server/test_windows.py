@@ -1,4 +1,6 @@
-"""Folders that the client has open: they say which of several served ones is meant, and are served where none was named."""
+"""Folders that the client has open: they say which of several served ones is meant, and are served
+where none was named.
+"""
 
 import os
 import sys
@@ -44,22 +46,32 @@ class Editor:
 async def started(home: Path, repos: Sequence[Path], **more: Any) -> AsyncGenerator[Host]:
     """A client of `forge-bot mcp` that was started in `home`."""
     words = ["-m", "forge_bot", "mcp", *(word for repo in repos for word in ("--repo", str(repo)))]
-    process = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ), cwd=home)
+    process = StdioServerParameters(
+        command=sys.executable, args=words, env=dict(os.environ), cwd=home
+    )
     async with Client(process, **more) as client:
         yield Host(client, home)
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_of_several_folders_the_one_that_is_open_is_meant(sample: Sample, second: Path, tmp_path: Path, mode: str) -> None:
+async def test_of_several_folders_the_one_that_is_open_is_meant(
+    sample: Sample, second: Path, tmp_path: Path, mode: str
+) -> None:
     editor = Editor(tmp_path / "other", second / "tests")
-    async with started(tmp_path, (sample.path, second), mode=mode, list_roots_callback=editor.roots) as host:
-        assert (await host.call("pipeline_init", arguments=TASK))["workspace"].startswith(f"{second}/.specs/")
+    async with started(
+        tmp_path, (sample.path, second), mode=mode, list_roots_callback=editor.roots
+    ) as host:
+        assert (await host.call("pipeline_init", arguments=TASK))["workspace"].startswith(
+            f"{second}/.specs/"
+        )
         named: Json = await host.call("pipeline_init", arguments=TASK, project=str(sample.path))
         assert named["workspace"].startswith(".specs/")
         assert editor.asked == 1
 
 
-async def test_what_is_open_serves_where_the_server_was_started_outside_of_a_repository(second: Path, tmp_path: Path) -> None:
+async def test_what_is_open_serves_where_the_server_was_started_outside_of_a_repository(
+    second: Path, tmp_path: Path
+) -> None:
     home = tmp_path / "home"
     home.mkdir()
     editor = Editor(second)
@@ -71,7 +83,9 @@ async def test_what_is_open_serves_where_the_server_was_started_outside_of_a_rep
         assert (second / host.workspace / "request.md").is_file()
 
 
-async def test_a_folder_that_was_named_is_the_only_one_whatever_is_open(sample: Sample, second: Path, tmp_path: Path) -> None:
+async def test_a_folder_that_was_named_is_the_only_one_whatever_is_open(
+    sample: Sample, second: Path, tmp_path: Path
+) -> None:
     editor = Editor(second)
     async with started(tmp_path, (sample.path,), list_roots_callback=editor.roots) as host:
         assert (await host.call("pipeline_init", arguments=TASK))["workspace"].startswith(".specs/")

@@ -15,8 +15,17 @@ from forge_bot.resources import templates
 from forge_bot.runs.inquiry import AGENT
 from forge_bot.values import Frozen
 
-READ_FILE = Capability(name="read_file", description="A file of the repository. For example", parameters='{"path": "src/app.py"}')
-JIRA = Capability(name="jira_search", description="Search tickets. For example", parameters='{"query": "timeout"}', kind="mcp_tool")
+READ_FILE = Capability(
+    name="read_file",
+    description="A file of the repository. For example",
+    parameters='{"path": "src/app.py"}',
+)
+JIRA = Capability(
+    name="jira_search",
+    description="Search tickets. For example",
+    parameters='{"query": "timeout"}',
+    kind="mcp_tool",
+)
 
 CLOSING = "</untrusted-text>"
 
@@ -32,10 +41,16 @@ def material(**changes: Any) -> Material:
         "output_file": "design.md",
         "branch": "fix/42-uploads",
         "base": "main",
-        "inputs": (InputFile(name="request.md", text="Uploads fail.", untrusted=True), InputFile(name="analysis.md", text="# Analysis")),
+        "inputs": (
+            InputFile(name="request.md", text="Uploads fail.", untrusted=True),
+            InputFile(name="analysis.md", text="# Analysis"),
+        ),
         "headings": ("Approach", "Changes", "Test Strategy", "Risks", "Decisions"),
         "capabilities": (READ_FILE,),
-        "repository": (Line(label="Languages", text="Python (92 %)"), Line(label="Layout", text="app/\ntests/")),
+        "repository": (
+            Line(label="Languages", text="Python (92 %)"),
+            Line(label="Layout", text="app/\ntests/"),
+        ),
     }
     return Material(**plain | changes)
 
@@ -50,29 +65,49 @@ class Part(Frozen):
     verdicts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.agent} in {self.phase}" + (" with debug" if "Debug Report" in self.headings else "")
+        return f"{self.agent} in {self.phase}" + (
+            " with debug" if "Debug Report" in self.headings else ""
+        )
 
     def material(self, **changes: Any) -> Material:
         """What this agent would be given."""
-        own = {"agent": self.agent, "phase": self.phase, "output_file": self.writes, "headings": self.headings}
+        own = {
+            "agent": self.agent,
+            "phase": self.phase,
+            "output_file": self.writes,
+            "headings": self.headings,
+        }
         return material(**own | {"verdicts": self.verdicts} | changes)
 
 
 @cache
 def parts() -> tuple[Part, ...]:
-    """Every agent of the pipeline that ships, in every phase it speaks in, and the one who answers questions."""
+    """Every agent of the pipeline that ships, in every phase it speaks in, and the one who answers
+    questions.
+    """
     descriptor: Descriptor = TypeAdapter[Descriptor](Descriptor).validate_python(
         yaml.safe_load((templates() / "pipelines" / "develop.yaml").read_text(encoding="utf-8"))
     )
     assert isinstance(descriptor, Pipeline)
-    speaking = tuple(part for phase in descriptor.phases if isinstance(phase, AnsweringPhase) for part in _of(phase))
+    speaking = tuple(
+        part
+        for phase in descriptor.phases
+        if isinstance(phase, AnsweringPhase)
+        for part in _of(phase)
+    )
     return (*speaking, Part(agent=AGENT, phase="checkpoint-a", writes="answer.md", headings=()))
 
 
 def _of(phase: AnsweringPhase) -> Iterable[Part]:
     verdicts = phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else ()
     writes = phase.writes.replace("{task}", "1")
-    whole = Part(agent=phase.agent, phase=phase.id, writes=writes, headings=phase.headings, verdicts=tuple(verdicts))
+    whole = Part(
+        agent=phase.agent,
+        phase=phase.id,
+        writes=writes,
+        headings=phase.headings,
+        verdicts=tuple(verdicts),
+    )
     yield whole
     if isinstance(phase, AgentPhase):
         for variant in phase.variants.values():
@@ -99,4 +134,8 @@ def sections(markdown: str) -> dict[str, str]:
 
 def fences(markdown: str, language: str) -> list[str]:
     """What stands in the fenced blocks of one language."""
-    return [token.content for token in MarkdownIt().parse(markdown) if token.type == "fence" and token.info.strip() == language]
+    return [
+        token.content
+        for token in MarkdownIt().parse(markdown)
+        if token.type == "fence" and token.info.strip() == language
+    ]

@@ -24,7 +24,13 @@ def refusal(text: str) -> str:
 
 
 def test_a_template_prints_the_facts_it_is_given() -> None:
-    assert render("{% for name in names %}{{ loop.index }} {{ name }}{{ ', ' if not loop.last }}{% endfor %}") == "1 ann, 2 bob"
+    assert (
+        render(
+            "{% for name in names %}{{ loop.index }} {{ name }}{{ ', ' if not loop.last }}{%"
+            " endfor %}"
+        )
+        == "1 ann, 2 bob"
+    )
 
 
 def test_a_tag_on_a_line_of_its_own_leaves_no_line_behind() -> None:
@@ -33,25 +39,42 @@ def test_a_tag_on_a_line_of_its_own_leaves_no_line_behind() -> None:
 
 def test_a_text_is_printed_as_it_is_and_never_rendered_again() -> None:
     probe = Environment({"_probe.md.j2": "{{ word }}"})
-    assert probe.render("_probe.md.j2", Facts(word="<b>&{{ number }}{% raw %}")) == "<b>&{{ number }}{% raw %}"
+    assert (
+        probe.render("_probe.md.j2", Facts(word="<b>&{{ number }}{% raw %}"))
+        == "<b>&{{ number }}{% raw %}"
+    )
 
 
 def test_a_syntax_error_is_told_with_template_and_line() -> None:
-    assert refusal("one\ntwo {% if %}") == (".forge/prompts/_probe.md.j2, line 2: Expected an expression, got 'end of statement block'.")
+    assert (
+        refusal("one\ntwo {% if %}")
+        == ".forge/prompts/_probe.md.j2, line 2: Expected an expression, got 'end of statement"
+        " block'."
+    )
 
 
 def test_an_unknown_name_is_told_with_template_and_line() -> None:
-    assert refusal("one\n\n{{ numbr }}") == ".forge/prompts/_probe.md.j2, line 3: 'numbr' is undefined."
+    assert (
+        refusal("one\n\n{{ numbr }}")
+        == ".forge/prompts/_probe.md.j2, line 3: 'numbr' is undefined."
+    )
 
 
 def test_an_error_in_a_partial_is_told_with_the_partial_and_its_line() -> None:
-    probe = Environment({"_outer.md.j2": "{% include '_inner.md.j2' %}", "_inner.md.j2": "\n{{ nobody }}"})
-    with pytest.raises(BadTemplate, match=r"^\.forge/prompts/_inner\.md\.j2, line 2: 'nobody' is undefined\.$"):
+    probe = Environment(
+        {"_outer.md.j2": "{% include '_inner.md.j2' %}", "_inner.md.j2": "\n{{ nobody }}"}
+    )
+    with pytest.raises(
+        BadTemplate, match=r"^\.forge/prompts/_inner\.md\.j2, line 2: 'nobody' is undefined\.$"
+    ):
         probe.render("_outer.md.j2", Facts())
 
 
 def test_a_missing_partial_is_told_with_the_line_that_wants_it() -> None:
-    assert refusal("\n{% include '_gone.md.j2' %}") == ".forge/prompts/_probe.md.j2, line 2: there is no template '_gone.md.j2'."
+    assert (
+        refusal("\n{% include '_gone.md.j2' %}")
+        == ".forge/prompts/_probe.md.j2, line 2: there is no template '_gone.md.j2'."
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,12 +96,16 @@ def test_no_attribute_leads_out_of_the_sandbox(text: str) -> None:
     assert "line 1" in refusal(text)
 
 
-@pytest.mark.parametrize("text", ["{{ names.append('eve') }}", "{{ names.clear() }}", "{% set names.x = 1 %}"])
+@pytest.mark.parametrize(
+    "text", ["{{ names.append('eve') }}", "{{ names.clear() }}", "{% set names.x = 1 %}"]
+)
 def test_a_template_cannot_change_what_it_was_given(text: str) -> None:
     assert "line 1" in refusal(text)
 
 
-@pytest.mark.parametrize("name", ["../pipelines/develop.yaml", "/etc/passwd", "shipped/../../pyproject.toml", "_again"])
+@pytest.mark.parametrize(
+    "name", ["../pipelines/develop.yaml", "/etc/passwd", "shipped/../../pyproject.toml", "_again"]
+)
 def test_an_include_reads_templates_only(name: str) -> None:
     assert refusal(f"{{% include '{name}' %}}").endswith(f"there is no template '{name}'.")
 
@@ -86,9 +113,21 @@ def test_an_include_reads_templates_only(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{% for a in range(999) %}{% for b in range(999) %}{% endfor %}{% endfor %}", "more than 100,000 steps"),
-        ("{% for a in range(999) %}{% for b in range(999) if false %}{% endfor %}{% endfor %}", "more than 100,000 steps"),
-        ("{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(50) }}", "more than 100,000 steps"),
+        (
+            "{% for a in range(999) %}{% for b in range(999) %}{% endfor %}{% endfor %}",
+            "more than 100,000 steps",
+        ),
+        (
+            "{% for a in range(999) %}{% for b in range(999) if false %}{% endfor %}{% endfor %}",
+            "more than 100,000 steps",
+        ),
+        (
+            (
+                "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{"
+                " m(50) }}"
+            ),
+            "more than 100,000 steps",
+        ),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "calls itself without end"),
         ("{% include '_probe.md.j2' %}", "calls itself without end"),
         ("{{ range(1001)|length }}", "a range holds more than 1,000 numbers"),
@@ -107,22 +146,37 @@ def test_a_template_cannot_run_away(text: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "double", ["{% set n.s = n.s ~ n.s %}", "{% set n.s = n.s + n.s %}", "{% set n.s %}{{ n.s }}{{ n.s }}{% endset %}"]
+    "double",
+    [
+        "{% set n.s = n.s ~ n.s %}",
+        "{% set n.s = n.s + n.s %}",
+        "{% set n.s %}{{ n.s }}{{ n.s }}{% endset %}",
+    ],
 )
 def test_a_text_that_doubles_itself_is_stopped(double: str) -> None:
-    text = f"{{% set n = namespace(s='12345678') %}}{{% for a in range(60) %}}{double}{{% endfor %}}"
+    text = (
+        f"{{% set n = namespace(s='12345678') %}}{{% for a in range(60) %}}{double}{{% endfor %}}"
+    )
     assert "more than 4,000,000 characters" in refusal(text)
 
 
 def test_each_rendering_counts_its_own_steps() -> None:
-    probe = Environment({"_probe.md.j2": "{% for a in range(900) %}{% for b in range(90) %}{% endfor %}{% endfor %}done"})
+    probe = Environment(
+        {
+            "_probe.md.j2": (
+                "{% for a in range(900) %}{% for b in range(90) %}{% endfor %}{% endfor %}done"
+            )
+        }
+    )
     assert [probe.render("_probe.md.j2", Facts()) for _ in range(3)] == ["done"] * 3
 
 
 def test_a_repository_can_replace_a_template_or_a_partial() -> None:
     assert Environment({"architect.md.j2": "Ours."}).render("architect.md.j2", Facts()) == "Ours."
     assert (
-        Environment({"_probe.md.j2": "{% include '_untrusted.md.j2' %}", "_untrusted.md.j2": "Ours."}).render("_probe.md.j2", Facts())
+        Environment(
+            {"_probe.md.j2": "{% include '_untrusted.md.j2' %}", "_untrusted.md.j2": "Ours."}
+        ).render("_probe.md.j2", Facts())
         == "Ours."
     )
 
@@ -154,7 +208,9 @@ def test_a_check_finds_an_override_that_nobody_would_render() -> None:
 
 
 def test_a_check_finds_an_agent_without_template() -> None:
-    with pytest.raises(BadTemplate, match=r"auditor\.md\.j2: the pipeline has this agent, but it has no template"):
+    with pytest.raises(
+        BadTemplate, match=r"auditor\.md\.j2: the pipeline has this agent, but it has no template"
+    ):
         Environment().check(["auditor"])
     Environment({"auditor.md.j2": "Audit."}).check(["auditor"])
 

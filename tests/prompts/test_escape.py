@@ -11,7 +11,17 @@ from forge_bot.prompts.active_markdown import active_markup
 from tests.bot.reading import acts, elements, shown
 
 PIECES = (
-    *("@ann", "@org/team", "#12", "GH-7", "octo/rota#3", "fixes #1", "Closes: ", "resolves octo/rota#2", "closed GH-1"),
+    *(
+        "@ann",
+        "@org/team",
+        "#12",
+        "GH-7",
+        "octo/rota#3",
+        "fixes #1",
+        "Closes: ",
+        "resolves octo/rota#2",
+        "closed GH-1",
+    ),
     *(
         "https://github.com/octo/rota/issues/9",
         "www.github.com/o/r/pull/1",
@@ -36,7 +46,22 @@ PIECES = (
         "<script>",
         "<br>",
     ),
-    *("```", "~~~", "````", "`", "``", "\\", "\\`", "&#64;ann", "&commat;", "&num;1", "&#35;2", "&#x40;", "&lt;img src=x>", "&amp;"),
+    *(
+        "```",
+        "~~~",
+        "````",
+        "`",
+        "``",
+        "\\",
+        "\\`",
+        "&#64;ann",
+        "&commat;",
+        "&num;1",
+        "&#35;2",
+        "&#x40;",
+        "&lt;img src=x>",
+        "&amp;",
+    ),
     *(
         "\n",
         "\n\n",
@@ -107,18 +132,26 @@ def test_no_line_of_words_acts_or_leaves_its_cell(text: str) -> None:
         for before in ("- x ", "- ", "> - ", "", "x\n"):
             page = f"{before}{said}\n\nLAST\n"
             assert acts(page) == []
-            assert [each.text for each in elements(page, "p", "h1", "h2", "hr", "pre", "ol", "table")][-1] == "LAST", page
+            assert [
+                each.text for each in elements(page, "p", "h1", "h2", "hr", "pre", "ol", "table")
+            ][-1] == "LAST", page
             assert not elements(page, "h1", "h2", "hr", "pre", "ol", "table"), page
     table = f"| a | b |\n| --- | --- |\n| {escape.cell(text)} | {escape.code_cell(text)} |\n"
     assert [each.tag for each in elements(table, "td")] == ["td", "td"]
     assert acts(table) == []
 
 
-@given(st.text(alphabet=st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), max_size=60))
+@given(
+    st.text(
+        alphabet=st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), max_size=60
+    )
+)
 @settings(max_examples=80, deadline=None)
 def test_every_sign_of_a_title_is_shown(text: str) -> None:
     plain = " ".join(text.replace("`", "'").split())
-    assert shown(f"x {escape.plain(plain)} x") == " ".join(f"x {plain} x".replace("\u200b", "").split())
+    assert shown(f"x {escape.plain(plain)} x") == " ".join(
+        f"x {plain} x".replace("\u200b", "").split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,7 +191,10 @@ def test_a_link_to_an_issue_still_leads_there_and_leaves_no_note() -> None:
     links = "[x](https://github.com/o/r/issues/1) [y](<https://github.com/o/r/issues/2>)"
     threads = f"{links} https://github.com/o/r/pull/3 www.github.com/o/r/pull/4"
     hrefs = [each.get("href") for each in elements(escape.document(threads).text, "a")]
-    assert hrefs == [f"https://redirect.github.com/o/r/{path}" for path in ("issues/1", "issues/2", "pull/3", "pull/4")]
+    assert hrefs == [
+        f"https://redirect.github.com/o/r/{path}"
+        for path in ("issues/1", "issues/2", "pull/3", "pull/4")
+    ]
 
 
 def test_a_company_s_own_github_gets_no_note_either() -> None:
@@ -183,7 +219,9 @@ def test_a_block_left_open_is_closed_and_keeps_its_looks() -> None:
 
 def test_code_keeps_every_sign() -> None:
     code = "```py\n@property\ndef f(x): # fixes #1 <b>\n    return f'{x}'\n```"
-    assert escape.document(f"@ann\n\n{code}\n\n@bob").text == f"@&#8203;ann\n\n{code}\n\n@&#8203;bob"
+    assert (
+        escape.document(f"@ann\n\n{code}\n\n@bob").text == f"@&#8203;ann\n\n{code}\n\n@&#8203;bob"
+    )
 
 
 def test_hidden_text_is_left_out_and_counted() -> None:
@@ -193,7 +231,10 @@ def test_hidden_text_is_left_out_and_counted() -> None:
 
 
 def test_a_title_of_a_pull_request_refers_to_nothing() -> None:
-    assert escape.heading("Fixes #7: https://github.com/o/r/issues/8") == "Fixes 7: github.com/o/r/issues/8"
+    assert (
+        escape.heading("Fixes #7: https://github.com/o/r/issues/8")
+        == "Fixes 7: github.com/o/r/issues/8"
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,10 +247,16 @@ def test_a_title_of_a_pull_request_refers_to_nothing() -> None:
         ("a skip-checks:true", "a skip-checks true"),
         ("x\n\nskip-checks: true", "x skip-checks true"),
         ("fixes #7, closes o/r#8, resolves GH-9", "fixes 7, closes o/r8, resolves 9"),
-        ("fixes ##7 #@7 GH-#7 #GH-7 ht\u200btps://github.com/o/r/issues/1", "fixes 7 7 7 7 github.com/o/r/issues/1"),
+        (
+            "fixes ##7 #@7 GH-#7 #GH-7 ht\u200btps://github.com/o/r/issues/1",
+            "fixes 7 7 7 7 github.com/o/r/issues/1",
+        ),
         ("hthttps://tps://x", "x"),
         ("thanks @name and @@org/team", "thanks name and org/team"),
-        ("mail a@example.org about dict[str, int] and [Bug]", "mail a@example.org about dict[str, int] and [Bug]"),
+        (
+            "mail a@example.org about dict[str, int] and [Bug]",
+            "mail a@example.org about dict[str, int] and [Bug]",
+        ),
         ("@\u200bname [skip\u00a0ci]", "name (skip ci)"),
     ],
 )
@@ -220,6 +267,11 @@ def test_a_title_makes_no_program_act(title: str, shown: str) -> None:
 
 def test_the_longest_title_is_read_in_a_moment() -> None:
     began = time.process_time()
-    for title in ("[" + "skip" * 50_000, "#" * 200_000 + "7", "[skip]" * 50_000, "@#" * 100_000 + "1"):
+    for title in (
+        "[" + "skip" * 50_000,
+        "#" * 200_000 + "7",
+        "[skip]" * 50_000,
+        "@#" * 100_000 + "1",
+    ):
         escape.heading(title)
     assert time.process_time() - began < 5

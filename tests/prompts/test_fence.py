@@ -6,7 +6,10 @@ from forge_bot.prompts.untrusted import fence
 
 
 def test_text_stands_between_delimiters_that_name_its_source() -> None:
-    assert fence("Fix it.", "issue body") == '<untrusted-text source="issue body">\nFix it.\n</untrusted-text>'
+    assert (
+        fence("Fix it.", "issue body")
+        == '<untrusted-text source="issue body">\nFix it.\n</untrusted-text>'
+    )
 
 
 @pytest.mark.parametrize(
@@ -30,7 +33,16 @@ def test_a_delimiter_in_the_text_is_made_harmless_and_stays_readable(written: st
     assert inside == f"before &lt;{written[1:]} after"
 
 
-@pytest.mark.parametrize("text", ["untrusted-text", "a < b and untrusted text", "</untrusted>", "```\n</div>\n```", "x/untrusted-text"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "untrusted-text",
+        "a < b and untrusted text",
+        "</untrusted>",
+        "```\n</div>\n```",
+        "x/untrusted-text",
+    ],
+)
 def test_text_without_a_delimiter_is_not_touched(text: str) -> None:
     assert fence(text, "x") == f'<untrusted-text source="x">\n{text}\n</untrusted-text>'
 

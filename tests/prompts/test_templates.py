@@ -1,4 +1,6 @@
-"""The templates that ship: one for each agent, each example as its contract asks, each rendering whole for both deliveries."""
+"""The templates that ship: one for each agent, each example as its contract asks, each rendering
+whole for both deliveries.
+"""
 
 import json
 import re
@@ -37,7 +39,9 @@ def example(part: Part) -> str:
 
 def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
     agents = {part.agent for part in PARTS}
-    assert agents == {name.removesuffix(".md.j2") for name in SHIPPED.names if not name.startswith("_")}
+    assert agents == {
+        name.removesuffix(".md.j2") for name in SHIPPED.names if not name.startswith("_")
+    }
     SHIPPED.check(agents)
 
 
@@ -67,7 +71,9 @@ def test_an_example_is_an_artifact_that_the_engine_takes(part: Part) -> None:
     )
     assert read.problems == ()
     assert bool(read.findings) == bool(part.verdicts)
-    assert read.verdict is (None if not part.verdicts else Verdict(re.findall(r"## Verdict: (\w+)", example(part))[0]))
+    assert read.verdict is (
+        None if not part.verdicts else Verdict(re.findall(r"## Verdict: (\w+)", example(part))[0])
+    )
 
 
 @each_part
@@ -79,10 +85,14 @@ def test_the_contract_lists_the_headings_it_was_given_and_means_no_others(part: 
 
 
 @each_review
-def test_an_example_of_a_review_holds_one_verdict_that_follows_from_its_findings(part: Part) -> None:
+def test_an_example_of_a_review_holds_one_verdict_that_follows_from_its_findings(
+    part: Part,
+) -> None:
     text = example(part)
     (verdict,) = re.findall(r"^## Verdict: (\w+)$", text, re.MULTILINE)
-    severities = set(re.findall(r"^- \*\*\[(\w+)\]\*\* \S", sections(text)["Findings"], re.MULTILINE))
+    severities = set(
+        re.findall(r"^- \*\*\[(\w+)\]\*\* \S", sections(text)["Findings"], re.MULTILINE)
+    )
     assert severities <= set(Severity)
     heavy = bool(severities & {Severity.CRITICAL, Severity.MAJOR})
     assert verdict == part.verdicts[2 if heavy else 1 if severities else 0]
@@ -92,7 +102,9 @@ def test_an_example_of_a_review_holds_one_verdict_that_follows_from_its_findings
 
 @each_review
 def test_a_reviewer_is_told_its_own_verdicts_only(part: Part) -> None:
-    told = set(re.findall(r"`(APPROVE|APPROVE_WITH_NOTES|REVISE|PASS|PASS_WITH_NOTES|FAIL)`", system(part)))
+    told = set(
+        re.findall(r"`(APPROVE|APPROVE_WITH_NOTES|REVISE|PASS|PASS_WITH_NOTES|FAIL)`", system(part))
+    )
     assert told == set(part.verdicts)
 
 
@@ -108,9 +120,18 @@ def test_the_example_of_a_task_list_is_read_as_it_is_meant() -> None:
 
 
 def test_the_page_after_a_run_reports_friction_under_four_headings() -> None:
-    (summary,) = [part for part in PARTS if part.phase == "final-summary" and "Debug Report" not in part.headings]
+    (summary,) = [
+        part
+        for part in PARTS
+        if part.phase == "final-summary" and "Debug Report" not in part.headings
+    ]
     report = sections(example(summary))["Improvement Report"]
-    assert re.findall(r"^### (.+)$", report, re.MULTILINE) == ["Documentation", "Code Readability", "AI Agent Support", "Other"]
+    assert re.findall(r"^### (.+)$", report, re.MULTILINE) == [
+        "Documentation",
+        "Code Readability",
+        "AI Agent Support",
+        "Other",
+    ]
     assert "No friction observed." in report
 
 
@@ -128,15 +149,22 @@ BUSY = {
     "similar": ("s",),
     "patterns": ("p",),
     "friction": ("f",),
-    "inputs": (InputFile(name="request.md", text="r", untrusted=True), InputFile(name="d", text="+", kind="diff")),
-    "task": TaskSpec(id=TaskId("1"), title="t", files=("a",), depends_on=(TaskId("2"),), acceptance=("AC-1: z",)),
+    "inputs": (
+        InputFile(name="request.md", text="r", untrusted=True),
+        InputFile(name="d", text="+", kind="diff"),
+    ),
+    "task": TaskSpec(
+        id=TaskId("1"), title="t", files=("a",), depends_on=(TaskId("2"),), acceptance=("AC-1: z",)
+    ),
 }
 
 
 @each_part
 @pytest.mark.parametrize("delivery", ["answer", "files"])
 @pytest.mark.parametrize("extra", [{}, BUSY], ids=["bare", "busy"])
-def test_every_prompt_is_clean_markdown_for_both_deliveries(part: Part, delivery: str, extra: dict[str, object]) -> None:
+def test_every_prompt_is_clean_markdown_for_both_deliveries(
+    part: Part, delivery: str, extra: dict[str, object]
+) -> None:
     made = assemble(part.material(delivery=delivery, **extra), SHIPPED)
     for text in (made.system, made.user):
         assert text.endswith("\n")
@@ -178,7 +206,11 @@ def test_the_one_who_cannot_run_tests_is_told_not_to_claim_results() -> None:
 
 
 def test_what_only_a_run_can_show_is_left_to_the_process_in_task_report_and_review() -> None:
-    made = {part.agent: example(part) for part in PARTS if part.agent in {"task-decomposer", "implementer", "impl-reviewer"}}
+    made = {
+        part.agent: example(part)
+        for part in PARTS
+        if part.agent in {"task-decomposer", "implementer", "impl-reviewer"}
+    }
     assert "- [ ] AC-3: `pytest` passes\n" in made["task-decomposer"]
     for agent in ("implementer", "impl-reviewer"):
         assert "- [ ] AC-3: for the process to show (`pytest`)\n" in made[agent]
@@ -187,8 +219,12 @@ def test_what_only_a_run_can_show_is_left_to_the_process_in_task_report_and_revi
 
 def test_the_states_of_a_verified_requirement_are_those_of_its_example() -> None:
     (verification,) = [part for part in PARTS if part.phase == "final-verification"]
-    told = set(re.findall(r"“(shown by the run|shown by reading|failed|not shown)”", system(verification)))
+    told = set(
+        re.findall(r"“(shown by the run|shown by reading|failed|not shown)”", system(verification))
+    )
     assert told == {"shown by the run", "shown by reading", "failed", "not shown"}
-    states = re.findall(r"\| ([^|]+) \|$", sections(example(verification))["Requirements"], re.MULTILINE)
+    states = re.findall(
+        r"\| ([^|]+) \|$", sections(example(verification))["Requirements"], re.MULTILINE
+    )
     assert states[0] == "State"
     assert set(states[1:]) <= told

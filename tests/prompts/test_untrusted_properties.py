@@ -12,8 +12,22 @@ from markdown_it import MarkdownIt
 from forge_bot.prompts.characters import is_suspect
 from forge_bot.prompts.untrusted import clean, clean_plain, fence
 
-MARKS = (*"<!->`[]()\"'\\|#*_~&;:=/? \n\t^{}0aZ", "-->", "--!>", "<!--", "```\n", "~~~\n", "\n\n", "> ", "- ", "1. ", "    ")
-UNSEEN = tuple("\u200b\u200c\u200d\u2060\ufe0f\ufeff\u202e\u00ad\u180e\u3164\u2800\x00\x1b\ue000\ud800\U000e0041\U000e0100")
+MARKS = (
+    *"<!->`[]()\"'\\|#*_~&;:=/? \n\t^{}0aZ",
+    "-->",
+    "--!>",
+    "<!--",
+    "```\n",
+    "~~~\n",
+    "\n\n",
+    "> ",
+    "- ",
+    "1. ",
+    "    ",
+)
+UNSEEN = tuple(
+    "\u200b\u200c\u200d\u2060\ufe0f\ufeff\u202e\u00ad\u180e\u3164\u2800\x00\x1b\ue000\ud800\U000e0041\U000e0100"
+)
 LETTERS = tuple("éяمیकष्👩💻🏴❤日本ᠠ⠓")
 HTML = (
     *(
@@ -59,10 +73,14 @@ MARKDOWN = (
     "&lt;",
     "\r\n",
 )
-ANYTHING = st.lists(st.sampled_from(MARKS + UNSEEN + LETTERS + HTML + MARKDOWN) | st.text(st.characters(), max_size=3), max_size=40).map(
-    "".join
-)
-WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyzäöüжяあ漢 ", min_size=1, max_size=12), max_size=12).map("\n".join)
+ANYTHING = st.lists(
+    st.sampled_from(MARKS + UNSEEN + LETTERS + HTML + MARKDOWN)
+    | st.text(st.characters(), max_size=3),
+    max_size=40,
+).map("".join)
+WORDS = st.lists(
+    st.text("abcdefghijklmnopqrstuvwxyzäöüжяあ漢 ", min_size=1, max_size=12), max_size=12
+).map("\n".join)
 
 
 def is_subsequence(part: str, whole: str) -> bool:
@@ -98,13 +116,16 @@ def test_nothing_that_follows_harms_the_words_before(words: str, rest: str) -> N
 @settings(max_examples=200, deadline=None)
 def test_plain_text_loses_unseen_characters_and_nothing_else(text: str) -> None:
     cleaned = clean_plain(text).text
-    drawn = [char for char in text.replace("\r\n", "\n").replace("\r", "\n") if not is_suspect(char)]
+    drawn = [
+        char for char in text.replace("\r\n", "\n").replace("\r", "\n") if not is_suspect(char)
+    ]
     assert [char for char in cleaned if not is_suspect(char)] == drawn
     assert clean_plain(cleaned).removals == ()
 
 
-# Pieces on which GitHub, a browser and this reading agree, so that a page made by other means can say what is seen.
-# The sign in the words keeps them from being taken for the language of a code block, which stays without being shown.
+# Pieces on which GitHub, a browser and this reading agree, so that a page made by other means can
+# say what is seen. The sign in the words keeps them from being taken for the language of a code
+# block, which stays without being shown.
 AGREED = (
     *(
         "<!--",
@@ -127,7 +148,22 @@ AGREED = (
         "(",
         ")",
     ),
-    *("](u)", '](u "', '")', "]: <u> '", "'\n", "![", "\\", "&lt;", "&amp;", "<b>", "</b>", '<b title="', '">', "\n<div>\n"),
+    *(
+        "](u)",
+        '](u "',
+        '")',
+        "]: <u> '",
+        "'\n",
+        "![",
+        "\\",
+        "&lt;",
+        "&amp;",
+        "<b>",
+        "</b>",
+        '<b title="',
+        '">',
+        "\n<div>\n",
+    ),
     *(
         "\n</div>\n",
         "<details>",
@@ -171,7 +207,21 @@ WHOLE = (
         "\n",
         "\n\n",
     ),
-    *("\n> ", "\n- ", "\n1. ", "\n    ", "\n# ", "|", "\n\na|b\n-|-\n", "*", "&lt;", "é", "日本", "a", "<http://x>"),
+    *(
+        "\n> ",
+        "\n- ",
+        "\n1. ",
+        "\n    ",
+        "\n# ",
+        "|",
+        "\n\na|b\n-|-\n",
+        "*",
+        "&lt;",
+        "é",
+        "日本",
+        "a",
+        "<http://x>",
+    ),
 )
 
 
@@ -179,7 +229,8 @@ def seen(markdown: str) -> str:
     """The words on the page that markdown-it's renderer and html5lib's parser make of a text."""
     page = MarkdownIt("commonmark", {"maxNesting": 60}).enable("table").render(markdown)
     # The stubs leave the tree untyped, because it can be built in several ways.
-    return "".join(words_in(cast("Element", html5lib.parseFragment(page, namespaceHTMLElements=False))))  # pyright: ignore[reportUnknownMemberType]
+    tree = html5lib.parseFragment(page, namespaceHTMLElements=False)  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]
+    return "".join(words_in(cast("Element", tree)))
 
 
 def words_in(element: Element) -> Iterator[str]:
@@ -191,7 +242,12 @@ def words_in(element: Element) -> Iterator[str]:
 
 
 def word_lists(pieces: Iterable[str]) -> st.SearchStrategy[list[str]]:
-    return st.lists(st.sampled_from(list(pieces)) | st.integers(100, 999).map(lambda number: f" word{number}% "), min_size=1, max_size=18)
+    return st.lists(
+        st.sampled_from(list(pieces))
+        | st.integers(100, 999).map(lambda number: f" word{number}% "),
+        min_size=1,
+        max_size=18,
+    )
 
 
 def words_of(pieces: list[str]) -> set[str]:

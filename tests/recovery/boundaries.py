@@ -1,4 +1,6 @@
-"""Where a process is killed: at its n-th call of git, change of a file, or question to a model. Nothing of it is patched."""
+"""Where a process is killed: at its n-th call of git, change of a file, or question to a model.
+Nothing of it is patched.
+"""
 
 import contextlib
 import ctypes
@@ -20,7 +22,9 @@ _FOLDER = 0x40000000
 
 
 class FileEvents:
-    """Counts what happens to files below some folders (inotify), and calls `then` at event number `at`."""
+    """Counts what happens to files below some folders (inotify), and calls `then` at event number
+    `at`.
+    """
 
     def __init__(self, roots: tuple[Path, ...], at: int, then: Callable[[], None]) -> None:
         self.count = 0
@@ -40,7 +44,12 @@ class FileEvents:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         os.write(self._end, b"!")
         self._thread.join()
         for file in (self._queue, self._bell, self._end):
@@ -67,7 +76,12 @@ class FileEvents:
             mark, mask, _, length = _HEAD.unpack_from(data, place)
             name = data[place + _HEAD.size : place + _HEAD.size + length].rstrip(b"\0")
             place += _HEAD.size + length
-            if mask & _FOLDER and mask & _CREATE and mark in self._folders and name != b"environment":
+            if (
+                mask & _FOLDER
+                and mask & _CREATE
+                and mark in self._folders
+                and name != b"environment"
+            ):
                 self._add(self._folders[mark] / os.fsdecode(name))
             self.count += 1
             if self.count == self._at:
@@ -89,7 +103,9 @@ kill -9 $PPID
 
 
 class GitCalls:
-    """A folder with a `git` that counts its calls in one process, and kills that process before or after call number `at`."""
+    """A folder with a `git` that counts its calls in one process, and kills that process before or
+    after call number `at`.
+    """
 
     def __init__(self, folder: Path, when: str, at: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -99,7 +115,10 @@ class GitCalls:
         shim = folder / "git"
         shim.write_text(_SHIM.format(folder=folder, git=shutil.which("git"), at=f"{when} {at}"))
         shim.chmod(0o755)
-        self.environment = {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "NURSERY_PID": str(folder / "pid")}
+        self.environment = {
+            "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+            "NURSERY_PID": str(folder / "pid"),
+        }
 
     @property
     def count(self) -> int:
@@ -127,7 +146,12 @@ def below(pid: int) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                parent = int((entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1])
+                parent = int(
+                    (entry / "stat")
+                    .read_text(encoding="utf-8", errors="replace")
+                    .rpartition(")")[2]
+                    .split()[1]
+                )
                 parents.setdefault(parent, []).append(int(entry.name))
     found, left = list[int](), [pid]
     while left:

@@ -44,7 +44,9 @@ Told = tuple[World, list[Undisturbed]]
 
 @pytest.fixture(scope="session")
 def short(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
-    """The short script, performed once without a disturbance; the world before each part is kept."""
+    """The short script, performed once without a disturbance; the world before each part is
+    kept.
+    """
     with Play() as play:
         made = World(tmp_path_factory.mktemp("short"), nursery, play)
         made.build()

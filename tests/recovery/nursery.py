@@ -1,6 +1,8 @@
-"""Processes of forge-bot that begin at once: an interpreter that has loaded everything forks for each of them.
+"""Processes of forge-bot that begin at once: an interpreter that has loaded everything forks for
+each of them.
 
-What a fork runs is `python -m forge_bot WORDS`, and it is a process like any other: it can be killed, and takes nothing along.
+What a fork runs is `python -m forge_bot WORDS`, and it is a process like any other: it can be
+killed, and takes nothing along.
 """
 
 import json
@@ -33,16 +35,34 @@ class Nursery:
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.recovery.nursery"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "tests.recovery.nursery"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._process.communicate()
 
-    def start(self, words: tuple[str, ...], folder: Path, environment: Mapping[str, str], out: Path) -> int:
+    def start(
+        self, words: tuple[str, ...], folder: Path, environment: Mapping[str, str], out: Path
+    ) -> int:
         """Begin `forge-bot WORDS` in a folder, with both outputs into a file; its process id."""
-        pid = self._asked({"words": words, "folder": str(folder), "environment": dict(environment), "out": str(out)})
+        pid = self._asked(
+            {
+                "words": words,
+                "folder": str(folder),
+                "environment": dict(environment),
+                "out": str(out),
+            }
+        )
         # What is taken for a process id here may be sent SIGKILL: 0 and 1 would mean everybody.
         assert pid > 1
         return pid
@@ -74,7 +94,10 @@ def _become(order: dict[str, Any]) -> None:
     os.chdir(order["folder"])
     os.environ.clear()
     os.environ.update(order["environment"])
-    for number, flags, name in ((0, os.O_RDONLY, os.devnull), (1, os.O_WRONLY | os.O_CREAT | os.O_APPEND, order["out"])):
+    for number, flags, name in (
+        (0, os.O_RDONLY, os.devnull),
+        (1, os.O_WRONLY | os.O_CREAT | os.O_APPEND, order["out"]),
+    ):
         file = os.open(name, flags, 0o600)
         os.dup2(file, number)
         os.close(file)

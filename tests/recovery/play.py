@@ -1,7 +1,8 @@
-"""A model provider that plays one whole run: a REVISE, a rejected design, a wave of two tasks, a FAIL, looks into the repository.
+"""A model provider that plays one whole run: a REVISE, a rejected design, a wave of two tasks, a
+FAIL, looks into the repository.
 
-What is answered depends on the question alone, never on how often it was asked: so a question asked again after a kill gets
-the same answer, and two runs that ask the same questions end the same.
+What is answered depends on the question alone, never on how often it was asked: so a question asked
+again after a kill gets the same answer, and two runs that ask the same questions end the same.
 """
 
 import json
@@ -39,7 +40,12 @@ depends_on: []
 Acceptance criteria:
 - [ ] AC-1: the note names the first day
 """
-_NOTE = {"path": "docs/before.md", "operation": "write", "old": "", "new": "Before the first day nobody is on call.\n"}
+_NOTE = {
+    "path": "docs/before.md",
+    "operation": "write",
+    "old": "",
+    "new": "Before the first day nobody is on call.\n",
+}
 
 
 def _architect(text: str) -> script.Answer:
@@ -58,13 +64,21 @@ def _design_reviewer(text: str) -> script.Answer:
 def _implementer(text: str) -> script.Answer:
     if "Task 2: A note for readers" in _own_part(text):
         return script.change(_NOTE)
-    return script.change(script.TEST) if "says FAIL" in text or "## Verdict: FAIL" in text else script.change(script.GUARD)
+    return (
+        script.change(script.TEST)
+        if "says FAIL" in text or "## Verdict: FAIL" in text
+        else script.change(script.GUARD)
+    )
 
 
 def _impl_reviewer(text: str) -> script.Answer:
     wanting = "Nobody before the start" in _own_part(text) and "BeforeTheStart" not in text
     extra = ["Acceptance Criteria"]
-    return script.review("FAIL", "[MAJOR] no test covers it", extra=extra) if wanting else script.review("PASS", extra=extra)
+    return (
+        script.review("FAIL", "[MAJOR] no test covers it", extra=extra)
+        if wanting
+        else script.review("PASS", extra=extra)
+    )
 
 
 def _own_part(text: str) -> str:
@@ -74,7 +88,10 @@ def _own_part(text: str) -> str:
 
 
 def _look(*requests: tuple[str, dict[str, object]]) -> script.Answer:
-    wanted = [{"provider": name, "params_json": json.dumps(params), "reasoning": "to see it"} for name, params in requests]
+    wanted = [
+        {"provider": name, "params_json": json.dumps(params), "reasoning": "to see it"}
+        for name, params in requests
+    ]
     return {"requests": wanted, "actions": []}
 
 
@@ -85,7 +102,9 @@ def answer_to(question: Question) -> script.Answer:
     text = "\n".join(str(message["content"]) for message in messages[1:])
     begins = not any(message["role"] == "assistant" for message in messages)
     if agent == "investigator" and begins:
-        return _look(("read_file", {"path": "rota/schedule.py"}), ("search_code", {"pattern": "on_call"}))
+        return _look(
+            ("read_file", {"path": "rota/schedule.py"}), ("search_code", {"pattern": "on_call"})
+        )
     if agent == "comprehensive-reviewer" and begins:
         return _look(("run_tests", {}))
     match agent:
@@ -106,7 +125,9 @@ def answer_to(question: Question) -> script.Answer:
 
 @dataclass
 class Play(ModelServer):
-    """Counts each question by its bytes, and calls `then` at the n-th one, before or after it is answered."""
+    """Counts each question by its bytes, and calls `then` at the n-th one, before or after it is
+    answered.
+    """
 
     asked: Counter[str] = field(default_factory=Counter[str])
     total: int = 0
@@ -126,12 +147,16 @@ class Play(ModelServer):
         self.asked = Counter()
 
     def count(self, when: str, number: int, then: Callable[[], None]) -> None:
-        """Count from one again, and call `then` at question `number`: `before` its answer or `after` it."""
+        """Count from one again, and call `then` at question `number`: `before` its answer or
+        `after` it.
+        """
         self.taken, self._given, self._at, self._then = 0, 0, (when, number), then
 
     @contextmanager
     def silent(self, at: int) -> Generator[None]:
-        """Give no answer to question number `at`, nor to any later one, for the time of the block."""
+        """Give no answer to question number `at`, nor to any later one, for the time of the
+        block.
+        """
         self.count("before", at, lambda: None)
         self._silent, self._reached = threading.Event(), threading.Event()
         try:

@@ -30,4 +30,5 @@ LONG = (
     Part(("approve", *MODEL), 3),
     Part(("approve", *MODEL), 0),
 )
-"""Effort L: a design review that says REVISE, a design that a person rejects, a wave of two tasks, a code review that says FAIL."""
+"""Effort L: a design review that says REVISE, a design that a person rejects, a wave of two tasks,
+a code review that says FAIL."""

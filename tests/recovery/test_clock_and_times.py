@@ -1,4 +1,6 @@
-"""A clock that was set back, and files that all have one time: what counts is the order of the reports and what is in the files."""
+"""A clock that was set back, and files that all have one time: what counts is the order of the
+reports and what is in the files.
+"""
 
 import json
 import os
@@ -23,7 +25,9 @@ def set_forward(world: World, days: int) -> None:
 
 
 @pytest.mark.parametrize("days", [1, pytest.param(4_000, marks=pytest.mark.slow)])
-def test_a_bare_approval_means_what_was_shown_last_though_the_clock_was_set_back(short: Told, days: int) -> None:
+def test_a_bare_approval_means_what_was_shown_last_though_the_clock_was_set_back(
+    short: Told, days: int
+) -> None:
     world, parts = short
     world.back("1")
     set_forward(world, days)

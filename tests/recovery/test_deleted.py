@@ -1,4 +1,6 @@
-"""A work folder that is deleted, with everything outside git: what was pushed is enough to go on to the same end."""
+"""A work folder that is deleted, with everything outside git: what was pushed is enough to go on to
+the same end.
+"""
 
 import shutil
 from pathlib import Path
@@ -14,16 +16,24 @@ from tests.recovery.world import World
 
 
 def published(world: World, end: str) -> tuple[Path, str, list[str]]:
-    """A bare remote with everything of a finished run: where it is, the run's branch, its commits from the oldest on."""
+    """A bare remote with everything of a finished run: where it is, the run's branch, its commits
+    from the oldest on.
+    """
     world.back(end)
     remote = world.root / "remote.git"
     if not remote.exists():
         world.git("clone", "-q", "--bare", str(world.path), str(remote))
-    return remote, world.branch, world.git("rev-list", "--reverse", f"main..{world.branch}").splitlines()
+    return (
+        remote,
+        world.branch,
+        world.git("rev-list", "--reverse", f"main..{world.branch}").splitlines(),
+    )
 
 
 def cloned_at(world: World, remote: Path, branch: str, commit: str) -> None:
-    """Delete the clone and the state folder, and clone a remote anew on which the run has come as far as a commit."""
+    """Delete the clone and the state folder, and clone a remote anew on which the run has come as
+    far as a commit.
+    """
     world.git("update-ref", f"refs/heads/{branch}", commit, folder=remote)
     for folder in (world.path, world.state):
         shutil.rmtree(folder)
@@ -61,10 +71,14 @@ def test_a_long_run_goes_on_in_a_fresh_clone_after_each_of_its_commits(long: Tol
     each_in_turn(long, LONG, slice(None))
 
 
-def test_a_run_that_only_a_remote_has_is_listed_named_and_read_before_anything_is_checked_out(short: Told) -> None:
+def test_a_run_that_only_a_remote_has_is_listed_named_and_read_before_anything_is_checked_out(
+    short: Told,
+) -> None:
     world, _ = short
     remote, branch, commits = published(world, "end")
-    gate = next(commit for commit in commits if "Design" in world.git("log", "-1", "--format=%s", commit))
+    gate = next(
+        commit for commit in commits if "Design" in world.git("log", "-1", "--format=%s", commit)
+    )
     name = world.here.name
     cloned_at(world, remote, branch, gate)
     assert name in world.forge("list")[1]
@@ -85,7 +99,9 @@ def test_a_run_on_a_remote_does_not_stand_in_the_way_of_the_one_that_is_here(sho
 
 
 @pytest.mark.slow
-def test_a_folder_that_was_deleted_while_its_state_stayed_is_no_obstacle(nursery: Nursery, tmp_path: Path) -> None:
+def test_a_folder_that_was_deleted_while_its_state_stayed_is_no_obstacle(
+    nursery: Nursery, tmp_path: Path
+) -> None:
     with Play() as play:
         world = World(tmp_path, nursery, play)
         world.build()
@@ -96,5 +112,7 @@ def test_a_folder_that_was_deleted_while_its_state_stayed_is_no_obstacle(nursery
         world.git("clone", "-q", str(remote), str(world.path), folder=tmp_path)
         asked = play.total
         assert world.to_the_end(answers(SHORT), "--push") == 0, world.printed
-        assert world.git("rev-parse", f"refs/heads/{branch}", folder=remote) == world.git("rev-parse", branch)
+        assert world.git("rev-parse", f"refs/heads/{branch}", folder=remote) == world.git(
+            "rev-parse", branch
+        )
         assert play.total == asked + 5

@@ -1,4 +1,6 @@
-"""A disk that runs full: the error says so and says where, nothing is damaged, and with room again the run goes on to its end."""
+"""A disk that runs full: the error says so and says where, nothing is damaged, and with room again
+the run goes on to its end.
+"""
 
 import os
 import subprocess
@@ -67,7 +69,9 @@ def begun(world: World) -> None:
 
 
 def is_told(world: World, folder: Path) -> bool:
-    """Whether the next invocation fails for want of room; then it says so, and what is to be done."""
+    """Whether the next invocation fails for want of room; then it says so, and what is to be
+    done.
+    """
     code, said = world.forge("resume" if world.decisions else "approve", *MODEL)
     if code == 0:
         return False
@@ -80,7 +84,9 @@ def is_told(world: World, folder: Path) -> bool:
 
 
 def ends_the_same(world: World, told: Told, *, again: int) -> None:
-    """With room again the run ends like one that was never disturbed, and at most so many questions were asked again."""
+    """With room again the run ends like one that was never disturbed, and at most so many questions
+    were asked again.
+    """
     code = world.to_the_end(answers(SHORT))
     assert code == 0 or "RUN-002" in world.printed, world.printed
     now, whole = world.standing(), told[1][-1]
@@ -108,7 +114,11 @@ def room_again(world: World, disk: Disk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "question"), [("state", 1), *(pytest.param(*each, marks=pytest.mark.slow) for each in (("state", 0), ("rota", 1)))]
+    ("place", "question"),
+    [
+        ("state", 1),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in (("state", 0), ("rota", 1))),
+    ],
 )
 def test_a_full_disk_is_told_and_with_room_again_the_run_ends_the_same(
     short: Told, blank: World, small_disk: Callable[[Path], Disk], place: str, question: int
@@ -137,7 +147,12 @@ def test_a_full_folder_for_temporary_files_is_told_and_the_next_invocation_takes
 @pytest.mark.parametrize("question", [1, 3])
 @pytest.mark.parametrize("left", [0, 6_000, 20_000, 60_000])
 def test_wherever_the_room_ends_the_run_is_told_of_or_comes_to_its_end(
-    short: Told, blank: World, small_disk: Callable[[Path], Disk], place: str, question: int, left: int
+    short: Told,
+    blank: World,
+    small_disk: Callable[[Path], Disk],
+    place: str,
+    question: int,
+    left: int,
 ) -> None:
     disk = small_disk(blank.root / place)
     if place == "temporary":
@@ -149,10 +164,27 @@ def test_wherever_the_room_ends_the_run_is_told_of_or_comes_to_its_end(
     ends_the_same(blank, short, again=1)
 
 
-@pytest.mark.skipif(os.geteuid() == 0 or _INSIDE in os.environ, reason="small disks can be mounted without a namespace")
+@pytest.mark.skipif(
+    os.geteuid() == 0 or _INSIDE in os.environ,
+    reason="small disks can be mounted without a namespace",
+)
 def test_all_of_this_holds_in_a_namespace_where_anybody_may_mount() -> None:
     if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("neither root nor user namespaces: no small disk can be mounted")
-    command = ["unshare", "-rm", sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-k", "with_room_again", __file__]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, _INSIDE: "1"})
+    command = [
+        "unshare",
+        "-rm",
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "not slow",
+        "-k",
+        "with_room_again",
+        __file__,
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, _INSIDE: "1"}
+    )
     assert done.returncode == 0, done.stdout

@@ -1,4 +1,6 @@
-"""A run that is killed at any boundary ends as if nothing had happened, and asks no question again that was answered."""
+"""A run that is killed at any boundary ends as if nothing had happened, and asks no question again
+that was answered.
+"""
 
 import random
 
@@ -7,8 +9,16 @@ import pytest
 from tests.recovery.conftest import Told
 from tests.recovery.trials import KINDS, Boundary, Kind, spread, survives
 
-_CLOSE: dict[Kind, int] = {"git before": 70, "git after": 70, "file": 150, "power": 150, "model before": 1, "model after": 1}
-"""How far a process of a run that is killed again and again gets, at most: well past its opening, not to its end."""
+_CLOSE: dict[Kind, int] = {
+    "git before": 70,
+    "git after": 70,
+    "file": 150,
+    "power": 150,
+    "model before": 1,
+    "model after": 1,
+}
+"""How far a process of a run that is killed again and again gets, at most: well past its opening,
+not to its end."""
 
 
 @pytest.mark.parametrize(
@@ -18,7 +28,9 @@ _CLOSE: dict[Kind, int] = {"git before": 70, "git after": 70, "file": 150, "powe
         (1, (Boundary("power", 150), Boundary("git before", 45), Boundary("file", 90))),
     ],
 )
-def test_a_run_that_is_killed_again_and_again_ends_the_same(short: Told, part: int, boundaries: tuple[Boundary, ...]) -> None:
+def test_a_run_that_is_killed_again_and_again_ends_the_same(
+    short: Told, part: int, boundaries: tuple[Boundary, ...]
+) -> None:
     world, parts = short
     assert survives(world, parts[part], boundaries) == len(boundaries)
 
@@ -27,7 +39,9 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(short: Told, part: i
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_that_is_killed_at_one_boundary_ends_the_same(long: Told, kind: Kind, part: int) -> None:
+def test_a_run_that_is_killed_at_one_boundary_ends_the_same(
+    long: Told, kind: Kind, part: int
+) -> None:
     world, parts = long
     for boundary in spread(parts[part], (kind,), 5):
         survives(world, parts[part], (boundary,))
@@ -36,9 +50,13 @@ def test_a_run_that_is_killed_at_one_boundary_ends_the_same(long: Told, kind: Ki
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("luck", range(2))
-def test_a_long_run_that_is_killed_again_and_again_ends_the_same(long: Told, part: int, luck: int) -> None:
+def test_a_long_run_that_is_killed_again_and_again_ends_the_same(
+    long: Told, part: int, luck: int
+) -> None:
     world, parts = long
     # The same boundaries every time, so that a failure can be looked at again.
     chosen = random.Random(10 * part + luck)  # noqa: S311
     kinds: list[Kind] = [chosen.choice(KINDS) for _ in range(8)]
-    survives(world, parts[part], [Boundary(kind, chosen.randint(1, _CLOSE[kind])) for kind in kinds])
+    survives(
+        world, parts[part], [Boundary(kind, chosen.randint(1, _CLOSE[kind])) for kind in kinds]
+    )

@@ -1,4 +1,6 @@
-"""A run whose reports end anywhere, in the middle of a line too, with artifacts left, gone or changed, opens and says where it stands."""
+"""A run whose reports end anywhere, in the middle of a line too, with artifacts left, gone or
+changed, opens and says where it stands.
+"""
 
 import os
 from collections.abc import Callable
@@ -17,8 +19,14 @@ from forge_bot.settings import Config, load_pipeline
 from tests.recovery.conftest import Told
 from tests.recovery.world import World
 
-MANY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-GARBAGE = st.one_of(st.none(), st.binary(max_size=40), st.sampled_from([b"{}", b'{"schemaVersion": \xc2\xb2}', b'{"schemaVersion": "x"}']))
+MANY = settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+GARBAGE = st.one_of(
+    st.none(),
+    st.binary(max_size=40),
+    st.sampled_from([b"{}", b'{"schemaVersion": \xc2\xb2}', b'{"schemaVersion": "x"}']),
+)
 
 
 @pytest.fixture
@@ -54,8 +62,12 @@ def opens(world: World, share: float, state: bytes | None, changed: list[int]) -
     assert run_snapshot(repository, resolve_run(repository, None), Config()).state == expected
     with open_run(repository, resolve_run(repository, None), Config()) as run:
         assert run.state.model_copy(update={"seen": None}).current_phase == expected.current_phase
-        assert next_action(pipeline, run.state).action_id == next_action(pipeline, expected).action_id
-        outside = [change.path for change in run.tree.status() if not change.path.startswith(".specs/")]
+        assert (
+            next_action(pipeline, run.state).action_id == next_action(pipeline, expected).action_id
+        )
+        outside = [
+            change.path for change in run.tree.status() if not change.path.startswith(".specs/")
+        ]
         assert outside == []
         known = (world.here / "reports.jsonl").read_bytes()
         assert known.startswith(whole)
@@ -83,6 +95,10 @@ def _garble(folder: Path, state: bytes | None, changed: list[int]) -> None:
 @MANY
 @given(st.floats(0, 1), GARBAGE, st.lists(st.integers(0, 30), max_size=3))
 def test_any_beginning_of_a_long_run_opens_where_it_ends(
-    long: Told, here: Callable[[World], World], share: float, state: bytes | None, changed: list[int]
+    long: Told,
+    here: Callable[[World], World],
+    share: float,
+    state: bytes | None,
+    changed: list[int],
 ) -> None:
     opens(here(long[0]), share, state, changed)

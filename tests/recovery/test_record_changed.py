@@ -1,4 +1,6 @@
-"""Tests that the record of a run is appended to only where it is the one that was read, and that a damaged one can be restored."""
+"""Tests that the record of a run is appended to only where it is the one that was read, and that a
+damaged one can be restored.
+"""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +16,10 @@ def records(world: World) -> list[dict[str, object]]:
     return [json.loads(line) for line in (world.here / "reports.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize(("answer", "number"), [(("approve",), 1), (("approve",), 3), (("reject", "Say what happens to swaps"), 1)])
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [(("approve",), 1), (("approve",), 3), (("reject", "Say what happens to swaps"), 1)],
+)
 def test_a_branch_that_is_reset_while_a_process_works_stops_the_process_and_the_run_goes_on(
     short: Told, answer: Sequence[str], number: int
 ) -> None:
@@ -39,12 +44,20 @@ def test_a_branch_that_is_reset_while_a_process_works_stops_the_process_and_the_
 
 @pytest.mark.promise("cli-repair")
 @pytest.mark.parametrize("way", ["committed", "uncommitted"])
-def test_a_record_that_contradicts_itself_is_restored_from_the_newest_commit_that_can_be_read(short: Told, way: str) -> None:
+def test_a_record_that_contradicts_itself_is_restored_from_the_newest_commit_that_can_be_read(
+    short: Told, way: str
+) -> None:
     world, parts = short
     world.back("end")
     world.play.count("", 0, lambda: None)
     damage(world, committed=way == "committed")
-    for words in (("status",), ("resume", *MODEL), ("approve", *MODEL), ("retry", *MODEL), ("abandon",)):
+    for words in (
+        ("status",),
+        ("resume", *MODEL),
+        ("approve", *MODEL),
+        ("retry", *MODEL),
+        ("abandon",),
+    ):
         code, said = world.forge(*words)
         assert code == 1, said
         assert "STATE-001" in said
@@ -86,7 +99,10 @@ def test_a_record_that_can_be_read_is_not_changed_by_a_repair(short: Told) -> No
     code, said = world.forge("repair")
     assert code == 0, said
     assert "nothing was changed" in said
-    assert (world.git("rev-parse", world.branch), (world.here / "reports.jsonl").read_bytes()) == before
+    assert (
+        world.git("rev-parse", world.branch),
+        (world.here / "reports.jsonl").read_bytes(),
+    ) == before
 
 
 @pytest.mark.parametrize("text", ["{ broken\n", "\x00\x00\n", '{"type": "answered"}\n'])
@@ -103,12 +119,16 @@ def test_lines_that_cannot_be_read_are_repaired_too(short: Told, text: str) -> N
 
 
 def damage(world: World, *, committed: bool) -> None:
-    """Leave a record as an older version did: a last report that does not follow from those before it."""
+    """Leave a record as an older version did: a last report that does not follow from those before
+    it.
+    """
     file = world.here / "reports.jsonl"
     lines = file.read_text().splitlines(keepends=True)
     kinds = [json.loads(line)["type"] for line in lines]
     cut = len(kinds) - 1 - kinds[::-1].index("commands_ran")
-    file.write_text("".join((*lines[:cut], json.dumps({**json.loads(lines[-1]), "key": "later"}) + "\n")))
+    file.write_text(
+        "".join((*lines[:cut], json.dumps({**json.loads(lines[-1]), "key": "later"}) + "\n"))
+    )
     (world.here / "state.json").unlink()
     if committed:
         world.git("add", "-A", folder=world.tree)

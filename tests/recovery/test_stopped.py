@@ -1,4 +1,6 @@
-"""Ctrl-C once and twice, and SIGTERM: nothing of the run goes on, the way to go on is said, and it works."""
+"""Ctrl-C once and twice, and SIGTERM: nothing of the run goes on, the way to go on is said, and it
+works.
+"""
 
 import os
 import signal
@@ -17,7 +19,9 @@ ONCE, TWICE, TERM = (signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SI
 
 
 def stop(pid: int, signals: tuple[signal.Signals, ...]) -> None:
-    """Send signals one after the other, each when the one before has arrived: two that wait would become one."""
+    """Send signals one after the other, each when the one before has arrived: two that wait would
+    become one.
+    """
     for number in signals:
         while _waits(pid, number):
             pass
@@ -26,11 +30,18 @@ def stop(pid: int, signals: tuple[signal.Signals, ...]) -> None:
 
 def _waits(pid: int, number: signal.Signals) -> bool:
     status = Path(f"/proc/{pid}/status").read_text()
-    masks = (line.split()[1] for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd")))
+    masks = (
+        line.split()[1] for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd"))
+    )
     return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
 
-def stopped(world: World, words: tuple[str, ...], until: Callable[[int], None], signals: tuple[signal.Signals, ...]) -> None:
+def stopped(
+    world: World,
+    words: tuple[str, ...],
+    until: Callable[[int], None],
+    signals: tuple[signal.Signals, ...],
+) -> None:
     pid = world.start(words)
     until(pid)
     started = below(pid)
@@ -39,7 +50,11 @@ def stopped(world: World, words: tuple[str, ...], until: Callable[[int], None], 
     assert "Stopped." in world.printed
     assert "forge-bot resume" in world.printed
     assert "Traceback" not in world.printed
-    assert not [each for each in started if Path(f"/proc/{each}/cmdline").exists() and b"wait for ever" in _words(each)]
+    assert not [
+        each
+        for each in started
+        if Path(f"/proc/{each}/cmdline").exists() and b"wait for ever" in _words(each)
+    ]
 
 
 def _words(pid: int) -> bytes:
@@ -51,9 +66,14 @@ def _words(pid: int) -> bytes:
 
 @pytest.mark.parametrize(
     "signals",
-    [pytest.param(TWICE, id="ctrl-c twice"), *(pytest.param(each, marks=pytest.mark.slow) for each in (ONCE, TERM))],
+    [
+        pytest.param(TWICE, id="ctrl-c twice"),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (ONCE, TERM)),
+    ],
 )
-def test_stopped_while_the_model_is_asked_a_run_goes_on_where_it_was(short: Told, signals: tuple[signal.Signals, ...]) -> None:
+def test_stopped_while_the_model_is_asked_a_run_goes_on_where_it_was(
+    short: Told, signals: tuple[signal.Signals, ...]
+) -> None:
     world, parts = short
     world.back("1")
     world.play.fresh()
@@ -64,11 +84,18 @@ def test_stopped_while_the_model_is_asked_a_run_goes_on_where_it_was(short: Told
     assert world.play.asked.total() == parts[1].asked.total() + 1
 
 
-@pytest.mark.parametrize("signals", [pytest.param(TERM, id="sigterm"), pytest.param(TWICE, id="ctrl-c twice")])
-def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(world: World, signals: tuple[signal.Signals, ...]) -> None:
+@pytest.mark.parametrize(
+    "signals", [pytest.param(TERM, id="sigterm"), pytest.param(TWICE, id="ctrl-c twice")]
+)
+def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(
+    world: World, signals: tuple[signal.Signals, ...]
+) -> None:
     config = world.path / ".forge" / "config.yml"
     config.parent.mkdir()
-    config.write_text(f"commands:\n  test:\n    - [{Path(sys.executable).name}, -c, 'import time; time.sleep(600)  # wait for ever']\n")
+    config.write_text(
+        f"commands:\n  test:\n    - [{Path(sys.executable).name}, -c, 'import time; time.sleep(600)"
+        "  # wait for ever']\n"
+    )
 
     def until(pid: int) -> None:
         while not any(b"wait for ever" in _words(each) for each in below(pid)):
@@ -80,7 +107,9 @@ def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(wo
     assert world.leftovers() == []
 
 
-def test_in_the_background_of_a_script_where_ctrl_c_is_ignored_sigterm_stops_all_the_same(short: Told) -> None:
+def test_in_the_background_of_a_script_where_ctrl_c_is_ignored_sigterm_stops_all_the_same(
+    short: Told,
+) -> None:
     world, _ = short
     world.back("1")
     world.play.fresh()

@@ -14,7 +14,9 @@ from tests.recovery.world import World
 
 
 @pytest.mark.promise("lesson-08", "lesson-11", "lesson-23", "cli-option-repo")
-def test_the_second_process_is_told_who_holds_the_run_from_whichever_work_tree_it_comes(short: Told) -> None:
+def test_the_second_process_is_told_who_holds_the_run_from_whichever_work_tree_it_comes(
+    short: Told,
+) -> None:
     world, parts = short
     world.back("1")
     other = world.root / "other"

@@ -23,7 +23,8 @@ REFUSED = 5
 
 @dataclass(frozen=True)
 class Boundary:
-    """The `number`-th event of a kind in one process: a call of git, a change of a file, a question to the model.
+    """The `number`-th event of a kind in one process: a call of git, a change of a file, a question
+    to the model.
 
     `power` is a change of a file too, and what the process had started dies with it.
     """
@@ -34,7 +35,9 @@ class Boundary:
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """A part of a script as it goes when nobody is killed, and how many boundaries of each kind it has."""
+    """A part of a script as it goes when nobody is killed, and how many boundaries of each kind it
+    has.
+    """
 
     number: int
     part: Part
@@ -57,7 +60,8 @@ def undisturbed(world: World, script: Sequence[Part]) -> list[Undisturbed]:
 
 
 def survives(world: World, whole: Undisturbed, boundaries: Sequence[Boundary]) -> int:
-    """Kill the part at the first boundary, each process that goes on with it at the next one, then let it end, and compare.
+    """Kill the part at the first boundary, each process that goes on with it at the next one, then
+    let it end, and compare.
 
     How many of the boundaries were reached.
     """
@@ -77,7 +81,9 @@ def survives(world: World, whole: Undisturbed, boundaries: Sequence[Boundary]) -
 
 
 def _next_words(world: World, whole: Undisturbed) -> tuple[str, ...]:
-    """What a person types after a kill: the same again if nothing of it was recorded, else `resume`."""
+    """What a person types after a kill: the same again if nothing of it was recorded, else
+    `resume`.
+    """
     recorded = world.decisions >= whole.number if whole.number else world.workspace is not None
     return ("resume", *MODEL) if recorded else whole.part.words
 
@@ -87,7 +93,9 @@ def _compare(world: World, whole: Undisturbed) -> None:
     assert now.code == then.code
     # Killed before anything of the run was on disk, it was begun anew under the same name.
     assert now.name == then.name
-    assert world.git("branch", "--format=%(refname:short)").split() == sorted({world.branch, "main"})
+    assert world.git("branch", "--format=%(refname:short)").split() == sorted(
+        {world.branch, "main"}
+    )
     asked = Counter(world.play.asked)
     assert set(asked) == set(whole.asked), world.printed
     # Only questions that were under way at a kill may have been asked again.
@@ -105,7 +113,12 @@ def _counted(world: World, words: Sequence[str]) -> tuple[int, dict[Kind, int]]:
     calls = GitCalls(world.root / "shim", "never", 0)
     with FileEvents(_folders(world), 0, lambda: None) as files:
         code = world.nursery.wait(world.start(words, calls.environment))
-    seen = {"git": calls.count, "file": files.count, "power": files.count, "model": world.play.taken}
+    seen = {
+        "git": calls.count,
+        "file": files.count,
+        "power": files.count,
+        "model": world.play.taken,
+    }
     return code, {kind: seen[kind.split()[0]] for kind in KINDS}
 
 
@@ -123,7 +136,9 @@ def killed_at(world: World, words: Sequence[str], at: Boundary | None) -> int:
         if at is not None and at.kind in MODEL_CALL:
             world.play.count(at.kind.removeprefix("model "), at.number, end)
         elif at is not None and at.kind in GIT:
-            more = GitCalls(world.root / "shim", at.kind.removeprefix("git "), at.number).environment
+            more = GitCalls(
+                world.root / "shim", at.kind.removeprefix("git "), at.number
+            ).environment
         elif at is not None:
             watched.enter_context(FileEvents(_folders(world), at.number, end))
         process.append(world.start(words, more))
@@ -141,6 +156,10 @@ def spread(whole: Undisturbed, kinds: Sequence[Kind], most: int) -> list[Boundar
     found: list[Boundary] = []
     for kind in kinds:
         total = whole.counts[kind]
-        numbers = range(1, total + 1) if total <= most else [1 + round(step * (total - 1) / max(most - 1, 1)) for step in range(most)]
+        numbers = (
+            range(1, total + 1)
+            if total <= most
+            else [1 + round(step * (total - 1) / max(most - 1, 1)) for step in range(most)]
+        )
         found += [Boundary(kind, number) for number in numbers]
     return found

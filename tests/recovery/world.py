@@ -1,4 +1,6 @@
-"""A repository, a state folder and a model provider, in which one run is performed, killed, gone on with, and looked at."""
+"""A repository, a state folder and a model provider, in which one run is performed, killed, gone on
+with, and looked at.
+"""
 
 import json
 import os
@@ -58,7 +60,9 @@ class World:
     def build(self) -> None:
         """Make the sample repository."""
         sample = templates() / "demo" / "repository"
-        shutil.copytree(sample, self.path, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+        shutil.copytree(
+            sample, self.path, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
+        )
         self.state.mkdir(exist_ok=True)
         for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "start"]):
             self.git(*words)
@@ -67,13 +71,23 @@ class World:
         """What git says."""
         environment = {**os.environ, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.c"}
         environment |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.c"}
-        done = subprocess.run(["git", "-C", str(folder or self.path), *words], capture_output=True, text=True, check=True, env=environment)
+        done = subprocess.run(
+            ["git", "-C", str(folder or self.path), *words],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
+        )
         return done.stdout.rstrip("\n")
 
     @property
     def environment(self) -> dict[str, str]:
         """What forge-bot is started with."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTEST_", "COV_"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("GIT_", "PYTEST_", "COV_"))
+        }
         return {
             **kept,
             "OPENAI_BASE_URL": f"{self.play.url}/v1",
@@ -83,7 +97,8 @@ class World:
             **self.extra,
         }
 
-    # -- performing ------------------------------------------------------------------------------------------------
+    # -- performing
+    # ----------------------------------------------------------------------------------------------
 
     @property
     def out(self) -> Path:
@@ -92,7 +107,9 @@ class World:
 
     def start(self, words: Sequence[str], more: Mapping[str, str] | None = None) -> int:
         """Begin an invocation; its process id."""
-        return self.nursery.start((*words, *by_script(words)), self.path, {**self.environment, **(more or {})}, self.out)
+        return self.nursery.start(
+            (*words, *by_script(words)), self.path, {**self.environment, **(more or {})}, self.out
+        )
 
     def forge(self, *words: str) -> tuple[int, str]:
         """A whole invocation: its exit code, and what it printed."""
@@ -101,7 +118,9 @@ class World:
         return code, self.out.read_bytes()[before:].decode()
 
     def to_the_end(self, answers: Sequence[Sequence[str]], *more: str) -> int:
-        """Go on with the run, answer its questions in this order (those on record are passed over); the last exit code."""
+        """Go on with the run, answer its questions in this order (those on record are passed over);
+        the last exit code.
+        """
         code, _ = self.forge("resume", *MODEL, *more)
         while code == WAITING and self.decisions < len(answers):
             code, _ = self.forge(*answers[self.decisions], *more)
@@ -122,7 +141,8 @@ class World:
         for folder in ("rota", "state"):
             shutil.copytree(origin / folder, target / folder, symlinks=True)
 
-    # -- looking ---------------------------------------------------------------------------------------------------
+    # -- looking
+    # ----------------------------------------------------------------------------------------------
 
     @property
     def workspace(self) -> Path | None:
@@ -150,7 +170,11 @@ class World:
     def decisions(self) -> int:
         """How many answers of a person are on record."""
         text = (self.here / "reports.jsonl").read_text()
-        return sum(json.loads(line)["type"] == "answered" for line in text.splitlines(keepends=True) if line.endswith("\n"))
+        return sum(
+            json.loads(line)["type"] == "answered"
+            for line in text.splitlines(keepends=True)
+            if line.endswith("\n")
+        )
 
     @property
     def printed(self) -> str:
@@ -165,23 +189,35 @@ class World:
 
     def standing(self) -> Standing:
         """What the run has brought about so far."""
-        listed = [line.split(None, 3) for line in self.git("ls-tree", "-r", self.branch).splitlines()]
+        listed = [
+            line.split(None, 3) for line in self.git("ls-tree", "-r", self.branch).splitlines()
+        ]
         files = {path: blob for _, _, blob, path in listed}
-        artifacts = {path.name: _DURATION.sub("…", path.read_text()) for path in self.here.iterdir()}
-        reports = [_timeless(json.loads(line)) for line in artifacts.pop("reports.jsonl").splitlines()]
+        artifacts = {
+            path.name: _DURATION.sub("…", path.read_text()) for path in self.here.iterdir()
+        }
+        reports = [
+            _timeless(json.loads(line)) for line in artifacts.pop("reports.jsonl").splitlines()
+        ]
         del artifacts["state.json"], artifacts["request.md"]
-        log = self.git("log", "--reverse", "--format=%s%n%(trailers:only,unfold)%x00", f"main..{self.branch}").split("\0")
+        log = self.git(
+            "log", "--reverse", "--format=%s%n%(trailers:only,unfold)%x00", f"main..{self.branch}"
+        ).split("\0")
         return Standing(
             name=self.here.name,
             code={path: blob for path, blob in files.items() if not path.startswith(".specs/")},
             artifacts=artifacts,
             reports=reports,
-            commits=[entry.strip() for entry in log if "keep the record" not in entry and entry.strip()],
+            commits=[
+                entry.strip() for entry in log if "keep the record" not in entry and entry.strip()
+            ],
             uncommitted=self.git("status", "--porcelain", folder=self.tree).splitlines(),
         )
 
     def leftovers(self) -> list[str]:
-        """Locks and half-written files that a killed process left, where they could stand in somebody's way."""
+        """Locks and half-written files that a killed process left, where they could stand in
+        somebody's way.
+        """
         names = [*self.tree.rglob("*"), *(self.path / ".git").rglob("*.lock")]
         return [
             str(path.relative_to(self.root))

@@ -1,4 +1,6 @@
-"""The demo replays its record from end to end: real git, real engine, real tests from red to green."""
+"""The demo replays its record from end to end: real git, real engine, real tests from red to
+green.
+"""
 
 import subprocess
 import sys
@@ -20,34 +22,56 @@ def shown(sample: Sample, tmp_path: Path) -> Said:
 
 
 def git(folder: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        ["git", "-C", str(folder), *words], capture_output=True, text=True, check=True
+    ).stdout
 
 
 @pytest.mark.promise("cli-demo", "cli-demo-yes")
-def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(shown: Said, tmp_path: Path) -> None:
+def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
+    shown: Said, tmp_path: Path
+) -> None:
     assert shown.code == 0, shown.err
     assert "model's words are recorded" in shown.out.replace("\n", " ")
     assert "To go live" in shown.out
     assert "checkpoint-a" in shown.out
     assert "✗ python3 -m unittest" in shown.out, "the baseline is red"
     folder = tmp_path / "demo"
-    branch = next(name for name in git(folder, "branch", "--format=%(refname:short)").split() if name != "main")
+    branch = next(
+        name
+        for name in git(folder, "branch", "--format=%(refname:short)").split()
+        if name != "main"
+    )
     assert branch in shown.out
     workspace = next(
-        line for line in git(folder, "ls-tree", "-r", "--name-only", branch).splitlines() if line.endswith("summary.md")
+        line
+        for line in git(folder, "ls-tree", "-r", "--name-only", branch).splitlines()
+        if line.endswith("summary.md")
     ).rpartition("/")[0]
     verification = git(folder, "show", f"{branch}:{workspace}/final-verification.md")
     assert "Result: **green**" in verification
     assert "| 0 |" in verification
     assert "exit code 1" in verification, "what it was before the change"
     git(folder, "worktree", "add", "-q", "--detach", str(tmp_path / "look"), branch)
-    assert subprocess.run([sys.executable, "-m", "unittest"], cwd=tmp_path / "look", check=False, capture_output=True).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-m", "unittest"],
+            cwd=tmp_path / "look",
+            check=False,
+            capture_output=True,
+        ).returncode
+        == 0
+    )
 
 
 def test_the_prompts_have_not_drifted_from_the_record(shown: Said) -> None:
-    """The record holds what a model answered to these very prompts; whoever changes a prompt decides whether to record anew."""
+    """The record holds what a model answered to these very prompts; whoever changes a prompt
+    decides whether to record anew.
+    """
     assert shown.code == 0
-    assert "drifted" not in shown.out, "a prompt changed: record the demo anew (docs/models.md), or accept the drift knowingly"
+    assert "drifted" not in shown.out, (
+        "a prompt changed: record the demo anew (docs/models.md), or accept the drift knowingly"
+    )
 
 
 def test_a_folder_that_is_not_empty_is_left_alone(sample: Sample, tmp_path: Path) -> None:
@@ -60,5 +84,10 @@ def test_a_folder_that_is_not_empty_is_left_alone(sample: Sample, tmp_path: Path
 
 def test_the_record_names_its_agents_and_phases_and_holds_no_secret() -> None:
     exchanges = Exchanges.read(RECORD)
-    assert {exchange.agent for exchange in exchanges} >= {"situation-analyst", "architect", "implementer", "verifier"}
+    assert {exchange.agent for exchange in exchanges} >= {
+        "situation-analyst",
+        "architect",
+        "implementer",
+        "verifier",
+    }
     assert all(exchange.prompt_sha256 for exchange in exchanges)

@@ -1,4 +1,6 @@
-"""What a run will take is estimated from earlier runs like it, else from the recorded run that ships."""
+"""What a run will take is estimated from earlier runs like it, else from the recorded run that
+ships.
+"""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +24,9 @@ UNKNOWN = "openai-chat:nobody-knows"
 RECORD = templates() / "demo" / "record.jsonl"
 
 
-def used(*, tokens: int = 1_000, cost: str | None = "0.10", minutes: float = 1, model: str = DATED) -> dict[str, object]:
+def used(
+    *, tokens: int = 1_000, cost: str | None = "0.10", minutes: float = 1, model: str = DATED
+) -> dict[str, object]:
     """What state.json says of a run's or phase's usage; a tenth of the tokens are the answer's."""
     out = tokens // 10
     return {
@@ -36,9 +40,24 @@ def used(*, tokens: int = 1_000, cost: str | None = "0.10", minutes: float = 1, 
     }
 
 
-def state(usage: object, *, effort: str = "M", status: str = "completed", pipeline: str = "develop", log: object = ()) -> str:
+def state(
+    usage: object,
+    *,
+    effort: str = "M",
+    status: str = "completed",
+    pipeline: str = "develop",
+    log: object = (),
+) -> str:
     return json.dumps(
-        {"schemaVersion": 1, "title": "t", "pipeline": pipeline, "effort": effort, "currentPhaseStatus": status, "usage": usage, "log": log}
+        {
+            "schemaVersion": 1,
+            "title": "t",
+            "pipeline": pipeline,
+            "effort": effort,
+            "currentPhaseStatus": status,
+            "usage": usage,
+            "log": log,
+        }
     )
 
 
@@ -51,7 +70,9 @@ def remember(sample: Sample, states: Mapping[str, str]) -> None:
     clones.commit(sample)
 
 
-def expect(sample: Sample, effort: Effort = Effort.M, model: str = SONNET, **tiers: str) -> Estimate:
+def expect(
+    sample: Sample, effort: Effort = Effort.M, model: str = SONNET, **tiers: str
+) -> Estimate:
     repository = Repository.find(sample.path)
     models = {tier: tiers.get(tier.value, model) for tier in Tier}
     return estimate(repository, repository.head().commit, DEVELOP, effort, models)
@@ -74,7 +95,9 @@ def days(count: int) -> list[str]:
         ([5, 5, 5], "0.9", "5"),
     ],
 )
-def test_percentiles_lie_between_the_closest_ranks(values: list[int], share: str, expected: str) -> None:
+def test_percentiles_lie_between_the_closest_ranks(
+    values: list[int], share: str, expected: str
+) -> None:
     assert percentile([Decimal(value) for value in values], Decimal(share)) == Decimal(expected)
 
 
@@ -104,7 +127,9 @@ def test_only_finished_runs_of_the_same_effort_and_pipeline_count(sample: Sample
         },
     )
     assert expect(sample).tokens.p90 == 2_000
-    assert expect(sample, Effort.S).rests_on.startswith("from 1 earlier S run here and the recorded run")
+    assert expect(sample, Effort.S).rests_on.startswith(
+        "from 1 earlier S run here and the recorded run"
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +148,9 @@ def test_only_finished_runs_of_the_same_effort_and_pipeline_count(sample: Sample
     ],
 )
 def test_a_broken_state_of_a_past_run_is_passed_over(sample: Sample, broken: str) -> None:
-    remember(sample, {**{name: state(used(tokens=2_000)) for name in days(5)}, "20260301-broken": broken})
+    remember(
+        sample, {**{name: state(used(tokens=2_000)) for name in days(5)}, "20260301-broken": broken}
+    )
     found = expect(sample)
     assert (found.runs, found.tokens.p90) == (5, 2_000)
 
@@ -145,12 +172,17 @@ def test_without_runs_the_recorded_one_counts_at_the_price_of_the_model(sample: 
     assert price is not None
     assert found.cost.p50 == price.quantize(Decimal("0.0001")) > 0
     assert found.minutes is None, "the record tells no times"
-    assert (found.runs, found.rests_on) == (0, "from the recorded run that ships, at this model's price")
+    assert (found.runs, found.rests_on) == (
+        0,
+        "from the recorded run that ships, at this model's price",
+    )
 
 
 def test_a_smaller_effort_counts_only_the_phases_it_has(sample: Sample) -> None:
     left_out = {"phase-2", "phase-3b", "phase-4", "phase-6"}
-    kept = sum((each.usage for each in Exchanges.read(RECORD) if each.phase not in left_out), Usage())
+    kept = sum(
+        (each.usage for each in Exchanges.read(RECORD) if each.phase not in left_out), Usage()
+    )
     small, medium, large = (expect(sample, effort).tokens.p50 for effort in Effort)
     assert small == kept.input_tokens + kept.output_tokens
     assert small < medium < large, "a phase that was not recorded counts as one of its kind"
@@ -171,19 +203,29 @@ def test_few_runs_are_mixed_with_the_recorded_one(sample: Sample) -> None:
     found = expect(sample)
     assert (found.tokens.p50, found.tokens.p90) == (10, 10 + round((alone - 10) * 0.8))
     assert found.minutes is not None, "two of three tell their times"
-    assert found.rests_on == "from 2 earlier M runs here and the recorded run that ships, at this model's price"
+    assert (
+        found.rests_on
+        == "from 2 earlier M runs here and the recorded run that ships, at this model's price"
+    )
 
 
 def test_an_unknown_price_leaves_the_tokens(sample: Sample) -> None:
     found = expect(sample, model=UNKNOWN)
     assert found.cost is None
     assert found.tokens.p50 > 0
-    assert found.rests_on == f"from the recorded run that ships; the price of {UNKNOWN} is unknown, so only tokens"
+    assert (
+        found.rests_on
+        == f"from the recorded run that ships; the price of {UNKNOWN} is unknown, so only tokens"
+    )
     assert not found.exceeds(Decimal("0.01"))
 
 
-def test_runs_of_another_model_are_priced_anew_and_those_of_the_same_as_they_were_paid(sample: Sample) -> None:
-    remember(sample, {name: state(used(tokens=1_000_000, cost="77", model="gpt-5")) for name in days(5)})
+def test_runs_of_another_model_are_priced_anew_and_those_of_the_same_as_they_were_paid(
+    sample: Sample,
+) -> None:
+    remember(
+        sample, {name: state(used(tokens=1_000_000, cost="77", model="gpt-5")) for name in days(5)}
+    )
     found = expect(sample)
     assert found.cost is not None
     assert found.cost.p50 == usual_price(SONNET, Usage(input_tokens=900_000, output_tokens=100_000))
@@ -193,16 +235,26 @@ def test_runs_of_another_model_are_priced_anew_and_those_of_the_same_as_they_wer
     assert expect(sample, model=UNKNOWN).cost is None
 
 
-def test_an_earlier_run_is_priced_phase_by_phase_where_its_log_tells_everything(sample: Sample) -> None:
+def test_an_earlier_run_is_priced_phase_by_phase_where_its_log_tells_everything(
+    sample: Sample,
+) -> None:
     half = used(tokens=500_000, model="gpt-5")
-    log = [{"phase": "phase-1", "usage": half}, {"phase": "phase-3", "usage": half}, {"phase": "checkpoint-a"}]
-    remember(sample, {name: state(used(tokens=1_000_000, model="gpt-5"), log=log) for name in days(5)})
+    log = [
+        {"phase": "phase-1", "usage": half},
+        {"phase": "phase-3", "usage": half},
+        {"phase": "checkpoint-a"},
+    ]
+    remember(
+        sample, {name: state(used(tokens=1_000_000, model="gpt-5"), log=log) for name in days(5)}
+    )
     found = expect(sample, model="scripted:nothing", strong=SONNET)
     assert found.cost is not None
     assert found.cost.p50 == usual_price(SONNET, Usage(input_tokens=450_000, output_tokens=50_000))
 
 
-def test_an_estimate_is_remembered_beside_the_run_and_a_broken_one_forgotten(sample: Sample) -> None:
+def test_an_estimate_is_remembered_beside_the_run_and_a_broken_one_forgotten(
+    sample: Sample,
+) -> None:
     repository, found = Repository.find(sample.path), expect(sample)
     assert kept_estimate(repository, "20260101-x") is None
     keep_estimate(repository, "20260101-x", found)

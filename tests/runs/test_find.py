@@ -27,7 +27,13 @@ def test_a_run_that_only_a_remote_has_is_marked_as_such(sample: Sample, clone: R
     assert found.remote == "origin"
     assert found.ref == f"refs/remotes/origin/{sample.branch}"
     assert found.tree is None
-    for wanted in (None, found.name, found.branch, f"origin/{found.branch}", f".specs/{found.name}"):
+    for wanted in (
+        None,
+        found.name,
+        found.branch,
+        f"origin/{found.branch}",
+        f".specs/{found.name}",
+    ):
         assert resolve_run(clone, wanted) == found
     assert sample.branch not in clone.branches()
 
@@ -35,13 +41,18 @@ def test_a_run_that_only_a_remote_has_is_marked_as_such(sample: Sample, clone: R
 def test_it_can_be_looked_at_without_being_checked_out(sample: Sample, clone: Repository) -> None:
     assert "Setup" in sample.forge("status", "--repo", str(clone.root)).out
     for command in ("status", "list"):
-        assert f"origin/{sample.branch}, on the remote only" in sample.forge(command, "--repo", str(clone.root)).out
+        assert (
+            f"origin/{sample.branch}, on the remote only"
+            in sample.forge(command, "--repo", str(clone.root)).out
+        )
         assert "on the remote only" not in sample.forge(command).out
     assert sample.forge("show", "design.md", "--repo", str(clone.root)).out.startswith("# Document")
     assert clone.branches() == ("main",)
 
 
-def test_going_on_with_it_makes_the_branch_and_the_work_tree_here(sample: Sample, clone: Repository) -> None:
+def test_going_on_with_it_makes_the_branch_and_the_work_tree_here(
+    sample: Sample, clone: Repository
+) -> None:
     shown = sample.forge("resume", "--repo", str(clone.root), "--model", sample.model())
     assert shown.code == 3, shown.err
     (found,) = runs(clone)
@@ -56,15 +67,28 @@ def test_with_two_remotes_that_have_it_there_is_one_run(sample: Sample, clone: R
     assert sample.forge("resume", "--repo", str(clone.root), "--model", sample.model()).code == 3
 
 
-def test_a_run_that_is_here_comes_before_those_of_remotes(sample: Sample, clone: Repository) -> None:
-    other = ("run", "Say in the README how swaps work", "--repo", str(clone.root), "--effort", "S", "--model", sample.model())
+def test_a_run_that_is_here_comes_before_those_of_remotes(
+    sample: Sample, clone: Repository
+) -> None:
+    other = (
+        "run",
+        "Say in the README how swaps work",
+        "--repo",
+        str(clone.root),
+        "--effort",
+        "S",
+        "--model",
+        sample.model(),
+    )
     assert sample.forge(*other).code == 3
     assert [found.remote for found in runs(clone)] == ["", "origin"]
     assert resolve_run(clone, None).remote == ""
 
 
 def test_several_runs_of_remotes_have_to_be_told_apart(sample: Sample, clone: Repository) -> None:
-    sample.forge("run", "Say in the README how swaps work", "--effort", "S", "--model", sample.model())
+    sample.forge(
+        "run", "Say in the README how swaps work", "--effort", "S", "--model", sample.model()
+    )
     sample.git("-C", str(clone.root), "fetch", "-q")
     with pytest.raises(AmbiguousRun) as unclear:
         resolve_run(clone, None)
@@ -72,23 +96,37 @@ def test_several_runs_of_remotes_have_to_be_told_apart(sample: Sample, clone: Re
     assert len(unclear.value.details) == 2
 
 
-def test_a_run_that_was_merged_is_none_of_a_branch_that_came_after_it(sample: Sample, clone: Repository) -> None:
+def test_a_run_that_was_merged_is_none_of_a_branch_that_came_after_it(
+    sample: Sample, clone: Repository
+) -> None:
     sample.git("merge", "-q", "--ff-only", sample.branch)
     sample.git("branch", "-q", "later")
     sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
-    sample.git("branch", "-q", "-D", next(name for name in sample.git("branch", "--format=%(refname:short)").split() if "/" in name))
+    sample.git(
+        "branch",
+        "-q",
+        "-D",
+        next(
+            name
+            for name in sample.git("branch", "--format=%(refname:short)").split()
+            if "/" in name
+        ),
+    )
     sample.git("-C", str(clone.root), "pull", "-q", "--prune")
     assert runs(clone) == ()
     with pytest.raises(UnknownRun):
         resolve_run(clone, None)
 
 
-# -- a branch with another name ---------------------------------------------------------------------------------------
+# -- a branch with another name
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def renamed(sample: Sample) -> tuple[Sample, str]:
-    """A repository in which the branch of the waiting run was renamed to `other`, and the name it had."""
+    """A repository in which the branch of the waiting run was renamed to `other`, and the name it
+    had.
+    """
     assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
     branch = sample.branch
     sample.git("branch", "-m", branch, "other")
@@ -105,8 +143,12 @@ def test_a_run_whose_branch_was_renamed_is_listed_and_shown(renamed: tuple[Sampl
     assert sample.forge("show", "design.md").out.startswith("# Document")
 
 
-@pytest.mark.parametrize("words", [("approve",), ("resume",), ("retry",), ("abandon",), ("repair",)])
-def test_going_on_with_it_names_the_command_that_gives_the_name_back(renamed: tuple[Sample, str], words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "words", [("approve",), ("resume",), ("retry",), ("abandon",), ("repair",)]
+)
+def test_going_on_with_it_names_the_command_that_gives_the_name_back(
+    renamed: tuple[Sample, str], words: tuple[str, ...]
+) -> None:
     sample, branch = renamed
     more = () if words[0] in {"abandon", "repair"} else ("--model", sample.model())
     refused = sample.forge(*words, *more)
@@ -118,7 +160,9 @@ def test_going_on_with_it_names_the_command_that_gives_the_name_back(renamed: tu
     assert sample.forge("approve", "--model", sample.model()).code == 0
 
 
-def test_it_is_found_without_its_work_tree_and_beside_what_a_remote_has(renamed: tuple[Sample, str], tmp_path: Path) -> None:
+def test_it_is_found_without_its_work_tree_and_beside_what_a_remote_has(
+    renamed: tuple[Sample, str], tmp_path: Path
+) -> None:
     sample, branch = renamed
     sample.git("clone", "-q", "--bare", str(sample.path), str(tmp_path / "remote.git"))
     sample.git("-C", str(tmp_path / "remote.git"), "branch", "-m", "other", branch)
@@ -132,7 +176,9 @@ def test_it_is_found_without_its_work_tree_and_beside_what_a_remote_has(renamed:
     assert sample.forge("status").code == 0
 
 
-def test_a_run_that_is_over_and_merged_is_not_found_on_the_branches_that_came_after(sample: Sample) -> None:
+def test_a_run_that_is_over_and_merged_is_not_found_on_the_branches_that_came_after(
+    sample: Sample,
+) -> None:
     assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
     assert sample.forge("approve", "--model", sample.model()).code == 0
     branch = sample.branch

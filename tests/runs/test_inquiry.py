@@ -1,4 +1,6 @@
-"""The room where questions are answered, as another host enters it: by a run it holds, with a key of its own."""
+"""The room where questions are answered, as another host enters it: by a run it holds, with a key
+of its own.
+"""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +22,10 @@ from tests.fakes.script import look
 
 SECRET = "sk-very-secret-value-123456"
 TASK = "Nobody is on call before the rota starts"
-BY_HAND = "# Tasks\n\n## Task 1: Tell the people on call\nmode: human_gate\ndepends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: they know\n"
+BY_HAND = (
+    "# Tasks\n\n## Task 1: Tell the people on call\nmode: human_gate\ndepends_on: []\n\nAcceptance"
+    " criteria:\n- [ ] AC-1: they know\n"
+)
 
 
 class Talker:
@@ -34,21 +39,33 @@ class Talker:
 
     async def ask(self, call: ModelCall) -> ModelReply:
         self.calls.append(call)
-        return ModelReply(text=json.dumps({"artifact_markdown": self.words}), usage=Usage(calls=1, input_tokens=10))
+        return ModelReply(
+            text=json.dumps({"artifact_markdown": self.words}),
+            usage=Usage(calls=1, input_tokens=10),
+        )
 
 
 class Curious(Talker):
     """Wants to see two files before it answers: one of the code and one of the run."""
 
     async def ask(self, call: ModelCall) -> ModelReply:
-        paths = ("rota/schedule.py", f".specs/{call.messages[1].text.partition('.specs/')[2].partition('/')[0]}/analysis.md")
+        paths = (
+            "rota/schedule.py",
+            f".specs/{call.messages[1].text.partition('.specs/')[2].partition('/')[0]}/analysis.md",
+        )
         if not self.calls:
             self.calls.append(call)
             return ModelReply(text=json.dumps(look(*paths)), usage=Usage(calls=1))
         return await super().ask(call)
 
 
-def asked(run: Run, question: str, models: Mapping[Tier, Model], key: str = "", environ: Mapping[str, str] | None = None) -> Inquiry:
+def asked(
+    run: Run,
+    question: str,
+    models: Mapping[Tier, Model],
+    key: str = "",
+    environ: Mapping[str, str] | None = None,
+) -> Inquiry:
     notices: list[Notice] = []
     return inquire(
         run,
@@ -116,6 +133,11 @@ def test_what_is_kept_of_an_answer_holds_no_secret_of_the_environment(sample: Sa
     repository = Repository.find(sample.path)
 
     with open_run(repository, resolve_run(repository, None), Config()) as run:
-        asked(run, "Which key?", dict.fromkeys(Tier, Talker(f"It is {SECRET}.")), environ={"OPENAI_API_KEY": SECRET})
+        asked(
+            run,
+            "Which key?",
+            dict.fromkeys(Tier, Talker(f"It is {SECRET}.")),
+            environ={"OPENAI_API_KEY": SECRET},
+        )
         assert "It is" in (run.workspace.path / "reports.jsonl").read_text()
         assert SECRET not in (run.workspace.path / "reports.jsonl").read_text()

@@ -1,4 +1,6 @@
-"""The standing rules in runs: read at the base commit, shown at the questions, obeyed over every door."""
+"""The standing rules in runs: read at the base commit, shown at the questions, obeyed over every
+door.
+"""
 
 import json
 
@@ -27,7 +29,9 @@ def keep(sample: Sample, text: str = RULES) -> None:
     sample.git("commit", "-qm", "standing rules")
 
 
-async def test_a_task_that_touches_the_paths_of_a_rule_waits_for_a_person_and_the_rule_is_shown(sample: Sample) -> None:
+async def test_a_task_that_touches_the_paths_of_a_rule_waits_for_a_person_and_the_rule_is_shown(
+    sample: Sample,
+) -> None:
     keep(sample)
     async with hosting(sample) as host:
         host.answers = {**script.usual(), **two_tasks()}
@@ -48,16 +52,24 @@ async def test_a_task_that_touches_the_paths_of_a_rule_waits_for_a_person_and_th
         assert [task["spec"]["mode"] for task in state["tasks"]] == ["human_gate", "parallel"]
         while gate["type"] != "human_gate":
             host.perform(gate)
-            gate = await host.drive(await host.next(previous_action_complete=True, action_id=gate["action_id"]), "impl-reviewer")
+            gate = await host.drive(
+                await host.next(previous_action_complete=True, action_id=gate["action_id"]),
+                "impl-reviewer",
+            )
         assert REASON in gate["present_to_user"]
         assert [each for each in host.asked if each.get("output_file") == "impl-1.md"] == []
 
 
-async def test_an_agent_that_touches_such_a_path_without_declaring_it_has_its_change_held(sample: Sample) -> None:
+async def test_an_agent_that_touches_such_a_path_without_declaring_it_has_its_change_held(
+    sample: Sample,
+) -> None:
     keep(sample)
     undeclared = script.TASKS.replace("- rota/schedule.py\n", "")
     async with hosting(sample) as host:
-        host.answers = {**script.usual(), ("task-decomposer", "*", "*"): {"artifact_markdown": undeclared}}
+        host.answers = {
+            **script.usual(),
+            ("task-decomposer", "*", "*"): {"artifact_markdown": undeclared},
+        }
         await host.begin(TASK, "M")
         await host.drive(await host.next())
         held = await host.drive(await host.next(user_response="approve"))
@@ -71,10 +83,14 @@ def test_a_run_keeps_the_rules_of_its_base_commit(sample: Sample) -> None:
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     (sample.path / ".specs" / "instructions.md").write_text("---\nrules: []\n---\n")
     sample.git("commit", "-qam", "no rules any more")
-    assert "Something only a person can do" in sample.forge("approve", "--model", sample.model()).out
+    assert (
+        "Something only a person can do" in sample.forge("approve", "--model", sample.model()).out
+    )
 
 
-def test_at_the_terminal_the_rules_are_named_and_the_one_task_of_a_small_run_is_a_persons(sample: Sample) -> None:
+def test_at_the_terminal_the_rules_are_named_and_the_one_task_of_a_small_run_is_a_persons(
+    sample: Sample,
+) -> None:
     keep(sample, TITLED)
     begun = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     assert "Rules of .specs/instructions.md count for this run: schedule." in begun.out + begun.err
@@ -85,10 +101,14 @@ def test_at_the_terminal_the_rules_are_named_and_the_one_task_of_a_small_run_is_
     assert REASON in gate.out
 
 
-def test_rules_that_are_broken_stop_a_run_before_it_begins_and_others_in_the_tree_are_said(sample: Sample) -> None:
+def test_rules_that_are_broken_stop_a_run_before_it_begins_and_others_in_the_tree_are_said(
+    sample: Sample,
+) -> None:
     keep(sample)
     (sample.path / ".specs" / "instructions.md").write_text("---\nrules: []\n---\n")
-    assert "is another one than in the commit" in sample.forge("doctor", "--model", sample.model()).out
+    assert (
+        "is another one than in the commit" in sample.forge("doctor", "--model", sample.model()).out
+    )
     (sample.path / ".specs" / "instructions.md").write_text("---\nrules: [{id: a}]\n---\n")
     sample.git("commit", "-qam", "broken rules")
     said = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())

@@ -1,4 +1,6 @@
-"""A run that is killed, again and again, ends as if nothing had happened, and asks no finished question twice."""
+"""A run that is killed, again and again, ends as if nothing had happened, and asks no finished
+question twice.
+"""
 
 import os
 import signal
@@ -18,7 +20,14 @@ CALLS = 7
 def started(sample: Sample, server: AgentServer, *words: str) -> "subprocess.Popen[str]":
     environment = {**os.environ, "OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": "none"}
     command = [sys.executable, "-m", "forge_bot", *words, "--model", "openai-chat:fake"]
-    return subprocess.Popen(command, cwd=sample.path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        command,
+        cwd=sample.path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def finished(process: "subprocess.Popen[str]") -> str:
@@ -30,8 +39,18 @@ def finished(process: "subprocess.Popen[str]") -> str:
 def result(sample: Sample) -> dict[str, str]:
     """Everything on the run's branch but what has times in it."""
     names = sample.git("ls-tree", "-r", "--name-only", sample.branch).splitlines()
-    timed = ("reports.jsonl", "state.json", "pull-request.md", "final-verification.md", "request.md")
-    return {name.split("/", 2)[-1]: sample.git("show", f"{sample.branch}:{name}") for name in names if not name.endswith(timed)}
+    timed = (
+        "reports.jsonl",
+        "state.json",
+        "pull-request.md",
+        "final-verification.md",
+        "request.md",
+    )
+    return {
+        name.split("/", 2)[-1]: sample.git("show", f"{sample.branch}:{name}")
+        for name in names
+        if not name.endswith(timed)
+    }
 
 
 @pytest.fixture
@@ -40,7 +59,9 @@ def server() -> Iterator[AgentServer]:
         yield running
 
 
-def test_killed_in_three_calls_a_run_ends_the_same_and_repeats_only_the_calls_in_flight(sample: Sample, server: AgentServer) -> None:
+def test_killed_in_three_calls_a_run_ends_the_same_and_repeats_only_the_calls_in_flight(
+    sample: Sample, server: AgentServer
+) -> None:
     words = ("run", TASK, "--effort", "S", "--auto", "--nopr")
     for number, call in enumerate((2, 4, 6)):
         process = started(sample, server, *(words if number == 0 else ("resume",)))
@@ -52,7 +73,10 @@ def test_killed_in_three_calls_a_run_ends_the_same_and_repeats_only_the_calls_in
     assert all(count <= 3 for count in server.asked.values())
     killed = result(sample)
 
-    for words_ in (["worktree", "remove", "--force", str(sample.workspace.parents[1])], ["branch", "-D", sample.branch]):
+    for words_ in (
+        ["worktree", "remove", "--force", str(sample.workspace.parents[1])],
+        ["branch", "-D", sample.branch],
+    ):
         sample.git(*words_)
     with AgentServer() as other:
         finished(started(sample, other, *words))

@@ -30,7 +30,9 @@ def run(played: Repository, tmp_path: Path) -> Finished:
     return finished(played, tmp_path, 30)
 
 
-def test_a_prompt_asks_git_a_few_times_however_many_runs_there_were(played: Repository, tmp_path: Path) -> None:
+def test_a_prompt_asks_git_a_few_times_however_many_runs_there_were(
+    played: Repository, tmp_path: Path
+) -> None:
     counts: list[list[int]] = []
     for past in (0, 3, 120):
         place = tmp_path / str(past)
@@ -38,12 +40,16 @@ def test_a_prompt_asks_git_a_few_times_however_many_runs_there_were(played: Repo
         run = finished(played, place, past)
         for step in run.steps:
             run.prompt(step)
-        counts.append([len(started_by(lambda run=run, step=step: run.prompt(step))) for step in run.steps])
+        counts.append(
+            [len(started_by(lambda run=run, step=step: run.prompt(step))) for step in run.steps]
+        )
     assert counts[0] == counts[1] == counts[2]
     assert max(counts[0]) <= MOST_CALLS
 
 
-def test_the_first_prompt_reads_all_past_runs_with_the_same_few_calls_of_git(played: Repository, tmp_path: Path) -> None:
+def test_the_first_prompt_reads_all_past_runs_with_the_same_few_calls_of_git(
+    played: Repository, tmp_path: Path
+) -> None:
     counts: list[int] = []
     for past in (3, 120):
         place = tmp_path / str(past)
@@ -54,15 +60,29 @@ def test_the_first_prompt_reads_all_past_runs_with_the_same_few_calls_of_git(pla
 
 
 @pytest.mark.promise("lesson-19")
-def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_anybody_look(run: Finished) -> None:
+def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_anybody_look(
+    run: Finished,
+) -> None:
     history_at.cache_clear()
     judging = next(step for step in run.steps if step.action.agent == "verifier")
     assert run.prompt(judging)[1].similar == ()
     assert not memory(run.repository).exists()
     designing = next(step for step in run.steps if step.action.agent == "architect")
-    noted = {"type": "answered", "gate": "checkpoint-a", "answer": "reject", "notes": "rota next must say who is on call"}
-    found = "## Verdict: REVISE\n\n## Findings\n\n- [MAJOR] rota next prints the wrong person on call\n- [MAJOR] Colours are pale\n"
-    record = {"request.md": "# A past run\n", "review-design.md": found, "reports.jsonl": f"{json.dumps(noted)}\n"}
+    noted = {
+        "type": "answered",
+        "gate": "checkpoint-a",
+        "answer": "reject",
+        "notes": "rota next must say who is on call",
+    }
+    found = (
+        "## Verdict: REVISE\n\n## Findings\n\n- [MAJOR] rota next prints the wrong person on"
+        " call\n- [MAJOR] Colours are pale\n"
+    )
+    record = {
+        "request.md": "# A past run\n",
+        "review-design.md": found,
+        "reports.jsonl": f"{json.dumps(noted)}\n",
+    }
     base = committed(run, {f".specs/20200101-past/{name}": text for name, text in record.items()})
     material = run.prompt(designing._replace(state=designing.state.replace(base_commit=base)))[1]
     assert material.patterns == (
@@ -86,18 +106,28 @@ def test_only_workspaces_that_changed_are_read_again(run: Finished) -> None:
     before = past_runs(run.repository, run.base, DOCUMENTS)
     changed = before[4].name
     base = committed(
-        run, {f".specs/{changed}/request.md": "# Another title\n\nAnother text.\n", ".specs/29991231-new/request.md": "# New\n"}
+        run,
+        {
+            f".specs/{changed}/request.md": "# Another title\n\nAnother text.\n",
+            ".specs/29991231-new/request.md": "# New\n",
+        },
     )
     after = {each.name: each for each in past_runs(run.repository, base, DOCUMENTS)}
     assert len(after) == 31
     assert after["29991231-new"].title == "New"
     assert after[changed].request == "Another text."
     assert {name for name in after if after[name] not in before} == {changed, "29991231-new"}
-    assert past_runs(run.repository, run.base, DOCUMENTS) == before, "an older commit still tells what it told"
+    assert past_runs(run.repository, run.base, DOCUMENTS) == before, (
+        "an older commit still tells what it told"
+    )
 
 
-@pytest.mark.parametrize("damage", ["", "not a memory", '{"pastRuns":2,"version":"0.0.0-other"}\n', "\n\xff\xfe"])
-def test_a_memory_that_is_broken_or_of_another_version_is_made_anew(run: Finished, damage: str) -> None:
+@pytest.mark.parametrize(
+    "damage", ["", "not a memory", '{"pastRuns":2,"version":"0.0.0-other"}\n', "\n\xff\xfe"]
+)
+def test_a_memory_that_is_broken_or_of_another_version_is_made_anew(
+    run: Finished, damage: str
+) -> None:
     whole = past_runs(run.repository, run.base, DOCUMENTS)
     text = memory(run.repository).read_bytes()
     memory(run.repository).write_bytes(damage.encode("latin-1"))
@@ -112,5 +142,16 @@ def test_where_nothing_can_be_remembered_past_runs_are_still_known(run: Finished
 
 
 def test_folders_that_hold_no_run_are_passed_over(run: Finished) -> None:
-    base = committed(run, {".specs/notes/readme.md": "x", ".specs/file.md": "x", ".specs/\u200bodd/request.md": "# x\n"})
-    assert len(past_runs(run.repository, base, DOCUMENTS)) == len(past_runs(run.repository, base, DOCUMENTS)) == 30
+    base = committed(
+        run,
+        {
+            ".specs/notes/readme.md": "x",
+            ".specs/file.md": "x",
+            ".specs/\u200bodd/request.md": "# x\n",
+        },
+    )
+    assert (
+        len(past_runs(run.repository, base, DOCUMENTS))
+        == len(past_runs(run.repository, base, DOCUMENTS))
+        == 30
+    )

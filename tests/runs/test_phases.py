@@ -1,4 +1,6 @@
-"""Phases are found by the names people use, and a line behind one lets through exactly what comes before it."""
+"""Phases are found by the names people use, and a line behind one lets through exactly what comes
+before it.
+"""
 
 import pytest
 
@@ -83,7 +85,11 @@ def test_what_a_review_sends_back_is_done_again_before_the_line() -> None:
 def test_a_fix_that_verification_asks_for_is_made_before_the_line() -> None:
     bench = Bench(Effort.S).until("final-verification")
     bench.ran(RED)
-    assert performed_until(bench, "final-verification")[:3] == ["phase-5", "phase-7", "final-verification"]
+    assert performed_until(bench, "final-verification")[:3] == [
+        "phase-5",
+        "phase-7",
+        "final-verification",
+    ]
 
 
 def test_the_implementation_is_complete_when_every_task_is_implemented() -> None:

@@ -14,7 +14,9 @@ from tests.fakes import clones
 from tests.fakes.sample import Sample
 
 
-def found(sample: Sample, intent: RunIntent | None = None, *, least_free: int = 0, at: Path | None = None) -> Sequence[CheckResult]:
+def found(
+    sample: Sample, intent: RunIntent | None = None, *, least_free: int = 0, at: Path | None = None
+) -> Sequence[CheckResult]:
     """Everything that is found, in its order."""
     repository = Repository.find(at or sample.path)
     config = load_config(repository.text_here)
@@ -56,7 +58,11 @@ def test_paths_are_read_off_what_a_request_orders(text: str, named: tuple[str, .
         ("Run the tests in .github/workflows/ci.yml", True, "warn"),
         ("Run the tests in .github/workflows/ci.yml", False, "refuse"),
         ("Add workflows below .github/workflows/ for Python 3.12, e.g. nightly", False, "refuse"),
-        ("Let rota/cli.py print its version, and check it in .github/workflows/ci.yml", False, "warn"),
+        (
+            "Let rota/cli.py print its version, and check it in .github/workflows/ci.yml",
+            False,
+            "warn",
+        ),
         ("Add tests/test_new.py and run it in .github/workflows/ci.yml", False, "warn"),
         ("Fix the flaky test, but do not touch .github/workflows/ci.yml", False, ""),
         ("Our GitHub Actions are red since the rota starts on a Monday", False, ""),
@@ -66,7 +72,9 @@ def test_workflow_files_are_refused_only_where_nothing_else_is_asked_and_nobody_
     sample: Sample, text: str, deliver: bool, weight: str
 ) -> None:
     findings = found(sample, RunIntent(text=text, deliver_workflows=deliver))
-    assert [finding.weight for finding in findings if finding.what == "workflow files"] == ([weight] if weight else [])
+    assert [finding.weight for finding in findings if finding.what == "workflow files"] == (
+        [weight] if weight else []
+    )
     assert all(finding.way_out for finding in findings)
 
 
@@ -84,7 +92,9 @@ def test_uncommitted_work_is_counted_unless_the_run_works_there(sample: Sample) 
     (sample.path / "notes").mkdir()
     (sample.path / "notes" / "one.txt").write_text("mine")
     (sample.path / "notes" / "two.txt").write_text("mine")
-    assert one(found(sample))[1].startswith("Uncommitted changes in 3 files are not part of the run")
+    assert one(found(sample))[1].startswith(
+        "Uncommitted changes in 3 files are not part of the run"
+    )
     assert found(sample, RunIntent(here=True)) == ()
 
 
@@ -136,11 +146,17 @@ def test_a_clock_far_behind_the_newest_commit_is_told(sample: Sample) -> None:
         (("--no-cone", "/*", "!/.specs/"), "refuse"),
     ],
 )
-def test_a_sparse_checkout_must_have_room_for_the_record(sample: Sample, rules: tuple[str, ...], weight: str) -> None:
+def test_a_sparse_checkout_must_have_room_for_the_record(
+    sample: Sample, rules: tuple[str, ...], weight: str
+) -> None:
     sample.git("sparse-checkout", "set", *rules)
     (sample.path / ".specs").mkdir()
     (sample.path / ".specs" / "probe").write_text("x")
-    findings = [finding.weight for finding in found(sample, RunIntent(here=True)) if finding.what == "sparse checkout"]
+    findings = [
+        finding.weight
+        for finding in found(sample, RunIntent(here=True))
+        if finding.what == "sparse checkout"
+    ]
     assert findings == [weight]
     takes = sample.git_code("add", "--all", "--force", "--", ".specs") == 0
     assert takes == (weight != "refuse"), "git itself says the same"
@@ -183,7 +199,9 @@ def test_a_program_of_the_repository_itself_is_looked_for_in_its_commit(sample: 
     (sample.path / "run-tests").write_text("#!/bin/sh\n")
     clones.commit(sample)
     assert found(sample) == ()
-    clones.configure(sample, "commands: {setup: [], build: python3 make.py, test: build/run-tests}\n")
+    clones.configure(
+        sample, "commands: {setup: [], build: python3 make.py, test: build/run-tests}\n"
+    )
     assert found(sample) == (), "what is not committed may still be built"
 
 

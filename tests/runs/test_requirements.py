@@ -15,10 +15,16 @@ TABLE = """
 def test_rows_are_read_with_their_files_and_tests() -> None:
     first, second = read_requirements(TABLE)
     assert first.text == "R-1: next prints a day"
-    assert (first.files, first.tests, first.state) == (("rota/cli.py", "README.md"), ("test_it_prints",), "shown by the run")
+    assert (first.files, first.tests, first.state) == (
+        ("rota/cli.py", "README.md"),
+        ("test_it_prints",),
+        "shown by the run",
+    )
     assert (second.text, second.files, second.tests) == ("R-2: a | b", (), ())
 
 
 def test_a_document_without_such_a_table_has_no_rows() -> None:
-    assert read_requirements("## Requirements\n\nAll met.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n") == ()
+    assert (
+        read_requirements("## Requirements\n\nAll met.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n") == ()
+    )
     assert read_requirements("```\n" + TABLE + "\n```") == ()

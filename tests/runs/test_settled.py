@@ -1,4 +1,6 @@
-"""What a killed process or a person left is brought into agreement when a run is opened: same commit, same files, same text."""
+"""What a killed process or a person left is brought into agreement when a run is opened: same
+commit, same files, same text.
+"""
 
 from pathlib import Path
 
@@ -11,11 +13,15 @@ TASK = "`rota who` names somebody for days before the rota starts"
 
 @pytest.fixture(params=[False, True], ids=["", "ignored"])
 def waiting(sample: Sample, request: pytest.FixtureRequest) -> Sample:
-    """A run that waits at its design gate; its record is an ignored folder in one of two repositories."""
+    """A run that waits at its design gate; its record is an ignored folder in one of two
+    repositories.
+    """
     if request.param:
         (sample.path / ".gitignore").write_text(".specs/\n")
         sample.git("add", "-A")
-        sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "ignore the record")
+        sample.git(
+            "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "ignore the record"
+        )
     assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
     return sample
 
@@ -34,12 +40,16 @@ def test_a_commit_that_was_not_come_to_is_made_as_it_would_have_been(waiting: Sa
     waiting.git("-C", str(tree(waiting)), "reset", "-q", "--soft", "HEAD~1")
     assert message(waiting) != before
     gates = (waiting.workspace / "reports.jsonl").read_text().splitlines()[-1]
-    (waiting.workspace / "reports.jsonl").write_text((waiting.workspace / "reports.jsonl").read_text().replace(gates + "\n", ""))
+    (waiting.workspace / "reports.jsonl").write_text(
+        (waiting.workspace / "reports.jsonl").read_text().replace(gates + "\n", "")
+    )
     assert waiting.forge("resume", "--model", waiting.model()).code == 3
     assert message(waiting) == before
 
 
-def test_reports_and_artifacts_that_are_gone_come_back_from_the_last_commit(waiting: Sample) -> None:
+def test_reports_and_artifacts_that_are_gone_come_back_from_the_last_commit(
+    waiting: Sample,
+) -> None:
     for file in waiting.workspace.iterdir():
         file.unlink()
     listed = waiting.forge("list").out

@@ -1,4 +1,6 @@
-"""Tasks of a wave are worked on at the same time, each in a tree of its own, and merged in the order of the plan."""
+"""Tasks of a wave are worked on at the same time, each in a tree of its own, and merged in the
+order of the plan.
+"""
 
 import asyncio
 from collections import defaultdict
@@ -35,7 +37,9 @@ def stage(tmp_path: Path, parallel: int = 4) -> Stage:
 TWO = (Planned("1", ("a.txt",)), Planned("2", ("b.txt",)))
 
 
-def test_the_first_call_of_a_wave_is_answered_only_after_the_second_arrived_and_both_land(tmp_path: Path) -> None:
+def test_the_first_call_of_a_wave_is_answered_only_after_the_second_arrived_and_both_land(
+    tmp_path: Path,
+) -> None:
     here = stage(tmp_path)
     arrived = defaultdict[str, asyncio.Event](asyncio.Event)
 
@@ -97,7 +101,9 @@ def test_a_task_that_clashes_with_another_is_done_again_on_the_merged_files(tmp_
     assert run.state.usage.calls == 4
 
 
-def test_one_task_deletes_what_another_changes_and_the_second_is_asked_again(tmp_path: Path) -> None:
+def test_one_task_deletes_what_another_changes_and_the_second_is_asked_again(
+    tmp_path: Path,
+) -> None:
     here = stage(tmp_path)
 
     async def implement(call: ModelCall) -> Answer:
@@ -125,7 +131,9 @@ def test_files_that_differ_only_in_case_are_a_clash(tmp_path: Path) -> None:
     assert {"Notes.txt", "other.txt"} <= here.files().keys()
 
 
-def test_a_model_that_is_gone_for_one_task_loses_nothing_of_the_other_and_the_rest_goes_on_with_the_same_question(tmp_path: Path) -> None:
+def test_a_model_that_is_gone_for_one_task_loses_nothing_of_the_other_and_the_rest_goes_on_with_the_same_question(
+    tmp_path: Path,
+) -> None:
     here = stage(tmp_path)
     gone = True
 
@@ -169,7 +177,16 @@ def test_agents_of_a_wave_see_the_files_as_they_were_when_it_began(tmp_path: Pat
             while "Forge-Task: 1" not in here.git("log", "-1", "--format=%B", here.branch):  # noqa: ASYNC110 - another process's work
                 await asyncio.sleep(0.02)
             first_landed.set()
-            return {"requests": [{"provider": "read_file", "params_json": '{"path": "poem.txt"}', "reasoning": "see"}], "actions": []}
+            return {
+                "requests": [
+                    {
+                        "provider": "read_file",
+                        "params_json": '{"path": "poem.txt"}',
+                        "reasoning": "see",
+                    }
+                ],
+                "actions": [],
+            }
         seen.append(call.messages[-1].text)
         return done(wrote("b.txt", "2"))
 
@@ -189,7 +206,8 @@ def test_a_wave_stops_at_the_budget_within_it_and_goes_on_with_more(tmp_path: Pa
         return done(wrote(f"{task_of(call)}.txt", task_of(call)))
 
     tasks = [Planned(str(number), (f"{number}.txt",)) for number in range(1, 7)]
-    # The worst case of one call of this model is more than a third of the budget, so not all four of a wave can be under way.
+    # The worst case of one call of this model is more than a third of the budget, so not all four
+    # of a wave can be under way.
     talker = Talker(tasks, implement, name="anthropic:claude-sonnet-4-5", cost=Decimal("0.10"))
     outcome, run = here.go_on(talker)
     assert outcome is Outcome.BUDGET
@@ -202,7 +220,8 @@ def test_a_wave_stops_at_the_budget_within_it_and_goes_on_with_more(tmp_path: Pa
     assert {f"{number}.txt" for number in range(1, 7)} <= here.files().keys()
 
 
-# -- any plan ----------------------------------------------------------------------------------------------------------
+# -- any plan
+# --------------------------------------------------------------------------------------------------
 
 FILES = ("a.txt", "b.txt", "c.txt", "d/e.txt")
 
@@ -226,7 +245,9 @@ def spec(task: Planned) -> TaskSpec:
 
 
 class Worker:
-    """Appends the task's name to each of its files, as it sees them; notes who works beside whom."""
+    """Appends the task's name to each of its files, as it sees them; notes who works beside
+    whom.
+    """
 
     def __init__(self, plan: tuple[Planned, ...]) -> None:
         self.plan = {task.id: task for task in plan}
@@ -252,7 +273,9 @@ def _content(prompt: str, name: str) -> str:
     return "".join(f"{line}\n" for line in block.splitlines() if line.strip().isdigit())
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(plan=plans())
 def test_whatever_the_plan_side_by_side_gives_the_same_files_as_one_after_the_other(
     plan: tuple[Planned, ...], tmp_path_factory: pytest.TempPathFactory
@@ -267,7 +290,9 @@ def test_whatever_the_plan_side_by_side_gives_the_same_files_as_one_after_the_ot
         by_id = {task.id: spec(task) for task in plan}
         assert not any(clash(*(by_id[name] for name in pair)) for pair in worker.beside)
     assert results[0] == results[1]
-    expected = {name: "".join(f"{task.id}\n" for task in plan if name in task.files) for name in FILES}
+    expected = {
+        name: "".join(f"{task.id}\n" for task in plan if name in task.files) for name in FILES
+    }
     assert {name: text for name, text in results[0].items() if name != "README.md"} == {
         name: text.strip() for name, text in expected.items() if text
     }

@@ -1,4 +1,6 @@
-"""A small repository, a pipeline of tasks and nothing else, and a model that is a function: the stage for waves of tasks."""
+"""A small repository, a pipeline of tasks and nothing else, and a model that is a function: the
+stage for waves of tasks.
+"""
 
 import json
 import subprocess
@@ -48,8 +50,9 @@ class Planned:
     def __str__(self) -> str:
         files = "\n".join(f"- {name}" for name in self.files)
         return (
-            f"## Task {self.id}: Work number {self.id}\nmode: parallel\nfiles:\n{files}\ndepends_on: [{', '.join(self.needs)}]\n\n"
-            f"Acceptance criteria:\n- [ ] AC-1: work {self.id} is done\n"
+            f"## Task {self.id}: Work number {self.id}\nmode:"
+            f" parallel\nfiles:\n{files}\ndepends_on: [{', '.join(self.needs)}]\n\nAcceptance"
+            f" criteria:\n- [ ] AC-1: work {self.id} is done\n"
         )
 
 
@@ -63,7 +66,9 @@ def replaced(path: str, old: str, new: str) -> dict[str, str]:
 
 def done(*edits: Mapping[str, str]) -> Answer:
     """An implementer's finished work."""
-    text = "# Done\n\n" + "\n\n".join(f"## {heading}\n\nAs asked." for heading in HEADINGS["implementer"])
+    text = "# Done\n\n" + "\n\n".join(
+        f"## {heading}\n\nAs asked." for heading in HEADINGS["implementer"]
+    )
     return {"artifact_markdown": text, "edits": list(edits)}
 
 
@@ -88,10 +93,15 @@ class Talker:
             answer: Answer = {"artifact_markdown": "# Tasks\n\n" + "\n".join(map(str, self.tasks))}
         else:
             answer = await self.implement(call)
-        return ModelReply(text=json.dumps(answer), usage=Usage(calls=1, input_tokens=1000, output_tokens=100, cost=self.cost))
+        return ModelReply(
+            text=json.dumps(answer),
+            usage=Usage(calls=1, input_tokens=1000, output_tokens=100, cost=self.cost),
+        )
 
     def asked(self, task: str) -> list[ModelCall]:
-        return [call for call in self.calls if call.key.agent == "implementer" and task_of(call) == task]
+        return [
+            call for call in self.calls if call.key.agent == "implementer" and task_of(call) == task
+        ]
 
 
 @dataclass
@@ -103,7 +113,10 @@ class Stage:
 
     @staticmethod
     def made(path: Path, files: Mapping[str, str], parallel: int = 4) -> "Stage":
-        for name, text in {".forge/pipelines/develop.yaml": PIPELINE.format(parallel=parallel), **files}.items():
+        for name, text in {
+            ".forge/pipelines/develop.yaml": PIPELINE.format(parallel=parallel),
+            **files,
+        }.items():
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             (path / name).write_text(text, encoding="utf-8")
         stage = Stage(path)
@@ -113,29 +126,56 @@ class Stage:
         return stage
 
     def git(self, *words: str) -> str:
-        return subprocess.run(["git", "-C", str(self.path), *words], capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", "-C", str(self.path), *words], capture_output=True, text=True, check=True
+        ).stdout.strip()
 
     def start(self, budget: Decimal | None = None) -> RunInfo:
         repository = Repository.find(self.path)
         draft = draft_from_words("Do all the work that there is", token=None, api_url=None)
         plan = plan_for(repository, draft, effort="L", name=None, branch=None, here=False)
-        return create_run(repository, NewRun(draft=draft, plan=plan, budget=budget), load_pipeline("develop", repository.text_here))
+        return create_run(
+            repository,
+            NewRun(draft=draft, plan=plan, budget=budget),
+            load_pipeline("develop", repository.text_here),
+        )
 
-    def go_on(self, talker: Talker, first: Callable[[Run], Report | None] | None = None) -> tuple[Outcome, Run]:
+    def go_on(
+        self, talker: Talker, first: Callable[[Run], Report | None] | None = None
+    ) -> tuple[Outcome, Run]:
         repository = Repository.find(self.path)
-        session = Session(repository, Config(), lambda: dict.fromkeys(Tier, talker), self.notices.append, lambda _question: None)
+        session = Session(
+            repository,
+            Config(),
+            lambda: dict.fromkeys(Tier, talker),
+            self.notices.append,
+            lambda _question: None,
+        )
         return session.go_on(resolve_run(repository, None), first)
 
     @property
     def branch(self) -> str:
-        return next(name for name in self.git("branch", "--format=%(refname:short)").splitlines() if name != "main")
+        return next(
+            name
+            for name in self.git("branch", "--format=%(refname:short)").splitlines()
+            if name != "main"
+        )
 
     def files(self) -> dict[str, str]:
         """Everything on the run's branch outside the record."""
         names = self.git("ls-tree", "-r", "--name-only", self.branch).splitlines()
-        return {name: self.git("show", f"{self.branch}:{name}") for name in names if not name.startswith(".")}
+        return {
+            name: self.git("show", f"{self.branch}:{name}")
+            for name in names
+            if not name.startswith(".")
+        }
 
     def landed(self) -> list[str]:
         """The tasks in the order of their commits."""
-        told = self.git("log", "--reverse", "--format=%(trailers:key=Forge-Task,valueonly,separator=)", f"main..{self.branch}")
+        told = self.git(
+            "log",
+            "--reverse",
+            "--format=%(trailers:key=Forge-Task,valueonly,separator=)",
+            f"main..{self.branch}",
+        )
         return [line for line in told.splitlines() if line]

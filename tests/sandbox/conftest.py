@@ -11,7 +11,10 @@ TROUBLES = dict(available())
 
 
 def _every(*names: BackendName) -> list[object]:
-    skips = {name: [pytest.mark.skip(reason=f"{name}: {TROUBLES[name]}")] if TROUBLES[name] else [] for name in names}
+    skips = {
+        name: [pytest.mark.skip(reason=f"{name}: {TROUBLES[name]}")] if TROUBLES[name] else []
+        for name in names
+    }
     return [pytest.param(name, marks=skips[name], id=str(name)) for name in names]
 
 
@@ -53,9 +56,13 @@ def worktree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def attempt(worktree: Path) -> Attempt:
-    """Run some Python in a box around the work tree; names given as `env` are its declared variables."""
+    """Run some Python in a box around the work tree; names given as `env` are its declared
+    variables.
+    """
 
     def go(backend: BackendName, code: str, **box: object) -> CommandOutcome:
-        return run(backend, Box.model_validate({"worktree": worktree, **box}), ["python3", "-c", code])
+        return run(
+            backend, Box.model_validate({"worktree": worktree, **box}), ["python3", "-c", code]
+        )
 
     return go

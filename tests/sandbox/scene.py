@@ -1,4 +1,6 @@
-"""A project, and the world around it that must stay out of reach: files, servers of every kind, a process with a secret."""
+"""A project, and the world around it that must stay out of reach: files, servers of every kind, a
+process with a secret.
+"""
 
 import atexit
 import ctypes
@@ -33,7 +35,11 @@ def _pattern() -> Path:
     folder = TemporaryDirectory()
     atexit.register(folder.cleanup)
     root = Path(folder.name)
-    for name, text in {"src/app.py": "x = 1\n", ".github/workflows/ci.yml": "on: push\n", ".specs/spec.md": "# Spec\n"}.items():
+    for name, text in {
+        "src/app.py": "x = 1\n",
+        ".github/workflows/ci.yml": "on: push\n",
+        ".specs/spec.md": "# Spec\n",
+    }.items():
         file = root / name
         file.parent.mkdir(parents=True)
         file.write_text(text, encoding="utf-8")
@@ -46,13 +52,26 @@ def _pattern() -> Path:
 
 def git(folder: Path, *words: str) -> str:
     """Run git with a name and nothing of the machine's configuration."""
-    nobody = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    env = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, **nobody}
-    return subprocess.run(["git", *words], cwd=folder, env=env, check=True, capture_output=True, text=True).stdout
+    nobody = {
+        f"GIT_{who}_{what}": "a@example.org"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
+    env = {
+        "PATH": os.environ["PATH"],
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        **nobody,
+    }
+    return subprocess.run(
+        ["git", *words], cwd=folder, env=env, check=True, capture_output=True, text=True
+    ).stdout
 
 
 class World:
-    """What lies around a box: a file with a secret, servers of every kind, and a process with a secret."""
+    """What lies around a box: a file with a secret, servers of every kind, and a process with a
+    secret.
+    """
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -68,13 +87,17 @@ class World:
         self.sequenced = _listening(str(folder / "q"), socket.SOCK_SEQPACKET)
         for each in self._servers():
             each.setblocking(False)
-        self.witness = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={"SECRET": SECRET})
+        self.witness = subprocess.Popen(
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={"SECRET": SECRET}
+        )
         # A System V queue, segment and semaphore, and a POSIX queue, of the user's other programs.
         self.queue = _LIBC.msgget(0, _NEW)
         self.segment = _LIBC.shmget(0, 4096, _NEW)
         self.semaphore = _LIBC.semget(0, 1, _NEW)
         self.posix_queue = f"/forge-{folder.parent.name}-{os.getpid()}"
-        self._posix_descriptor = _LIBC.mq_open(self.posix_queue.encode(), os.O_CREAT | os.O_RDWR, 0o600, None)
+        self._posix_descriptor = _LIBC.mq_open(
+            self.posix_queue.encode(), os.O_CREAT | os.O_RDWR, 0o600, None
+        )
 
     def variables(self) -> dict[str, str]:
         """Where everything is, for the attacks."""
@@ -93,7 +116,11 @@ class World:
 
     def reached(self) -> list[str]:
         """Which of the servers has heard something."""
-        return [name for name in ("tcp", "udp", "unix", "abstract", "datagram", "sequenced") if _heard(getattr(self, name))]
+        return [
+            name
+            for name in ("tcp", "udp", "unix", "abstract", "datagram", "sequenced")
+            if _heard(getattr(self, name))
+        ]
 
     def _servers(self) -> tuple[socket.socket, ...]:
         return (self.tcp, self.udp, self.unix, self.abstract, self.datagram, self.sequenced)

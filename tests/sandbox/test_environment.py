@@ -1,4 +1,6 @@
-"""What a command finds around it: variables, tools of this machine, and, for an installation, the way to the registries."""
+"""What a command finds around it: variables, tools of this machine, and, for an installation, the
+way to the registries.
+"""
 
 from pathlib import Path
 
@@ -41,27 +43,48 @@ def on_path(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
     monkeypatch.setenv("PATH", ":".join([*map(str, folders), "/usr/local/bin:/usr/bin:/bin"]))
 
 
-# -- variables -------------------------------------------------------------------------------------------------------
+# -- variables
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("docs-clean-environment")
-def test_nothing_of_our_environment_is_passed_on(backend: BackendName, worktree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GITHUB_TOKEN", "ANTHROPIC_API_KEY", "HARMLESS", "PIP_INDEX_URL", "LD_PRELOAD_OF_MINE"):
+def test_nothing_of_our_environment_is_passed_on(
+    backend: BackendName, worktree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (
+        "GITHUB_TOKEN",
+        "ANTHROPIC_API_KEY",
+        "HARMLESS",
+        "PIP_INDEX_URL",
+        "LD_PRELOAD_OF_MINE",
+    ):
         monkeypatch.setenv(name, "hunter2")
     found = variables(backend, Box(worktree=worktree))
     assert CLEAN - {"TERM"} <= found.keys() <= CLEAN | MAY_BE_THERE
     assert "hunter2" not in found.values()
-    assert (found["CI"], found["GIT_CONFIG_GLOBAL"], found["GIT_TERMINAL_PROMPT"]) == ("true", "/dev/null", "0")
+    assert (found["CI"], found["GIT_CONFIG_GLOBAL"], found["GIT_TERMINAL_PROMPT"]) == (
+        "true",
+        "/dev/null",
+        "0",
+    )
 
 
 def test_declared_variables_are_added_and_win(chosen: BackendName, worktree: Path) -> None:
-    found = variables(chosen, Box(worktree=worktree, env={"DEBUG": "1", "LANG": "de_DE.UTF-8", "EMPTY": ""}))
+    found = variables(
+        chosen, Box(worktree=worktree, env={"DEBUG": "1", "LANG": "de_DE.UTF-8", "EMPTY": ""})
+    )
     assert (found["DEBUG"], found["LANG"], found["EMPTY"]) == ("1", "de_DE.UTF-8", "")
 
 
 def test_a_declared_library_is_loaded_inside_only(walled: BackendName, worktree: Path) -> None:
-    """LD_PRELOAD with a library of the project must not reach the program that builds the box, which runs outside of it."""
-    outcome = run(walled, Box(worktree=worktree, env={"LD_PRELOAD": str(worktree / "src" / "missing.so")}), ["true"])
+    """LD_PRELOAD with a library of the project must not reach the program that builds the box,
+    which runs outside of it.
+    """
+    outcome = run(
+        walled,
+        Box(worktree=worktree, env={"LD_PRELOAD": str(worktree / "src" / "missing.so")}),
+        ["true"],
+    )
     assert outcome.exit_code == 0
     assert outcome.output.count("missing.so") == 1
 
@@ -73,7 +96,8 @@ def test_a_declared_path_is_searched_first(chosen: BackendName, worktree: Path, 
     assert variables(chosen, box)["PATH"] == f"{worktree}/src/bin:/usr/bin"
 
 
-# -- tools -------------------------------------------------------------------------------------------------------------
+# -- tools
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_pyenv_shim_gives_way_to_the_version_the_project_asks_for(
@@ -98,7 +122,9 @@ def test_a_node_of_its_own_is_seen_with_what_lies_beside_it(
     tool(prefix / "bin" / "node", "v99")
     tool(prefix / "bin" / "npm", "npm-of-99")
     on_path(monkeypatch, prefix / "bin")
-    assert run(chosen, Box(worktree=worktree), ["sh", "-c", "node; npm"]).output == "v99\nnpm-of-99\n"
+    assert (
+        run(chosen, Box(worktree=worktree), ["sh", "-c", "node; npm"]).output == "v99\nnpm-of-99\n"
+    )
 
 
 def test_a_tool_behind_a_link_is_found_where_it_really_lies(
@@ -118,7 +144,9 @@ def test_a_tool_of_one_file_is_seen_without_its_folder(
     tool(home / ".local" / "bin" / "uv", "uv-of-home")
     tool(home / ".local" / "bin" / "private", "private")
     on_path(monkeypatch, home / ".local" / "bin")
-    outcome = run(bubblewrap, Box(worktree=worktree), ["sh", "-c", f"uv; ls {home}/.local/bin; ls -A {home}"])
+    outcome = run(
+        bubblewrap, Box(worktree=worktree), ["sh", "-c", f"uv; ls {home}/.local/bin; ls -A {home}"]
+    )
     assert outcome.output == "uv-of-home\nuv\n.local\n"
 
 
@@ -147,7 +175,8 @@ def test_of_a_rust_in_the_home_folder_the_credentials_stay_hidden(
     assert "hunter2" not in str(lines)
 
 
-# -- registries --------------------------------------------------------------------------------------------------------
+# -- registries
+# --------------------------------------------------------------------------------------------------
 
 PASSED_ON = {
     "PIP_INDEX_URL": "https://mirror.example.org/simple",
@@ -204,9 +233,15 @@ def test_configuration_files_of_package_clients_come_along_without_their_secrets
     chosen: BackendName, worktree: Path, home: Path, tmp_path: Path
 ) -> None:
     (home / ".config" / "pip").mkdir(parents=True)
-    (home / ".config" / "pip" / "pip.conf").write_text(PIP_CONF.format(folder=tmp_path / "wheels"), encoding="utf-8")
+    (home / ".config" / "pip" / "pip.conf").write_text(
+        PIP_CONF.format(folder=tmp_path / "wheels"), encoding="utf-8"
+    )
     (home / ".npmrc").write_text(NPMRC, encoding="utf-8")
-    output = run(chosen, Box(worktree=worktree, network=True), ["sh", "-c", "cat ~/.config/pip/pip.conf ~/.npmrc"]).output
+    output = run(
+        chosen,
+        Box(worktree=worktree, network=True),
+        ["sh", "-c", "cat ~/.config/pip/pip.conf ~/.npmrc"],
+    ).output
     assert "hunter2" not in output
     for kept in (
         "index-url = https://mirror",
@@ -216,7 +251,9 @@ def test_configuration_files_of_package_clients_come_along_without_their_secrets
         f"find-links = {tmp_path}/wheels",
     ):
         assert kept in output
-    assert "registry" not in run(chosen, Box(worktree=worktree), ["sh", "-c", "cat ~/.npmrc"]).output
+    assert (
+        "registry" not in run(chosen, Box(worktree=worktree), ["sh", "-c", "cat ~/.npmrc"]).output
+    )
 
 
 def test_folders_with_packages_are_readable_for_an_installation_only(
@@ -229,7 +266,9 @@ def test_folders_with_packages_are_readable_for_an_installation_only(
     monkeypatch.setenv("PIP_FIND_LINKS", str(places[0]))
     monkeypatch.setenv("UV_INDEX_URL", f"file://{places[1]}")
     (home / ".config" / "pip").mkdir(parents=True)
-    (home / ".config" / "pip" / "pip.conf").write_text(PIP_CONF.format(folder=places[2]), encoding="utf-8")
+    (home / ".config" / "pip" / "pip.conf").write_text(
+        PIP_CONF.format(folder=places[2]), encoding="utf-8"
+    )
     words = ["ls", *map(str, places)]
     assert run(walled, Box(worktree=worktree, network=True), words).output.count("six.whl") == 3
     assert "six.whl" not in run(walled, Box(worktree=worktree), words).output
@@ -240,5 +279,9 @@ def test_a_folder_of_packages_that_is_a_home_folder_is_not_shown(
 ) -> None:
     for place in (home, home / ".ssh", home.parent):
         monkeypatch.setenv("PIP_FIND_LINKS", str(place))
-        outcome = run(walled, Box(worktree=worktree, network=True), ["cat", f"{home}/.netrc", f"{home}/.ssh/id_ed25519"])
+        outcome = run(
+            walled,
+            Box(worktree=worktree, network=True),
+            ["cat", f"{home}/.netrc", f"{home}/.ssh/id_ed25519"],
+        )
         assert "hunter2" not in outcome.output

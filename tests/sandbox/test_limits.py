@@ -1,4 +1,6 @@
-"""Time, memory, processes, file sizes and output: what a command may use up, and that nothing of it stays behind."""
+"""Time, memory, processes, file sizes and output: what a command may use up, and that nothing of it
+stays behind.
+"""
 
 import os
 import subprocess
@@ -33,7 +35,9 @@ time.sleep(0.4)
 
 def alive(marker: str) -> list[str]:
     """Processes of this machine with a word in their command line."""
-    return [process.name for process in Path("/proc").glob("[0-9]*") if marker in _command_line(process)]
+    return [
+        process.name for process in Path("/proc").glob("[0-9]*") if marker in _command_line(process)
+    ]
 
 
 def _command_line(process: Path) -> str:
@@ -44,13 +48,24 @@ def _command_line(process: Path) -> str:
 
 
 def shell(backend: BackendName, worktree: Path, script: str, **limits: float) -> CommandOutcome:
-    return run(backend, Box(worktree=worktree, limits=ResourceLimits.model_validate(limits)), ["sh", "-c", script])
+    return run(
+        backend,
+        Box(worktree=worktree, limits=ResourceLimits.model_validate(limits)),
+        ["sh", "-c", script],
+    )
 
 
 @pytest.mark.promise("docs-limits")
-def test_a_command_that_takes_too_long_is_ended_with_all_it_started(backend: BackendName, worktree: Path) -> None:
+def test_a_command_that_takes_too_long_is_ended_with_all_it_started(
+    backend: BackendName, worktree: Path
+) -> None:
     marker = f"60.{os.getpid()}1"
-    outcome = shell(backend, worktree, f"setsid sleep {marker} >/dev/null 2>&1 & echo begun; sleep {marker}", seconds=0.5)
+    outcome = shell(
+        backend,
+        worktree,
+        f"setsid sleep {marker} >/dev/null 2>&1 & echo begun; sleep {marker}",
+        seconds=0.5,
+    )
     assert (outcome.exit_code, outcome.timed_out) == (124, True)
     assert outcome.output == "begun\n\n[ended after 0.5 seconds]\n"
     assert 500 <= outcome.duration_ms < 30_000
@@ -66,15 +81,23 @@ def test_a_daemon_does_not_outlive_its_command(backend: BackendName, worktree: P
     assert alive(marker) == []
 
 
-def test_a_command_can_be_called_off_from_another_thread(backend: BackendName, worktree: Path) -> None:
+def test_a_command_can_be_called_off_from_another_thread(
+    backend: BackendName, worktree: Path
+) -> None:
     marker, called_off, outcomes = f"60.{os.getpid()}3", threading.Event(), list[CommandOutcome]()
     words = ["sh", "-c", f"touch src/begun; sleep {marker}"]
-    thread = threading.Thread(target=lambda: outcomes.append(run(backend, Box(worktree=worktree), words, called_off=called_off)))
+    thread = threading.Thread(
+        target=lambda: outcomes.append(
+            run(backend, Box(worktree=worktree), words, called_off=called_off)
+        )
+    )
     thread.start()
     wait_until(lambda: not thread.is_alive() or (worktree / "src" / "begun").exists())
     called_off.set()
     thread.join(30)
-    assert [(outcome.exit_code, outcome.timed_out, outcome.output) for outcome in outcomes] == [(130, False, "\n[called off]\n")]
+    assert [(outcome.exit_code, outcome.timed_out, outcome.output) for outcome in outcomes] == [
+        (130, False, "\n[called off]\n")
+    ]
     assert alive(marker) == []
 
 
@@ -84,11 +107,17 @@ RUN = (
 )
 
 
-def test_a_kill_while_the_box_is_made_leaves_no_process(bubblewrap: BackendName, worktree: Path) -> None:
-    """The moments of the kill: bwrap has just started, its child exists, the command waits for its limits."""
+def test_a_kill_while_the_box_is_made_leaves_no_process(
+    bubblewrap: BackendName, worktree: Path
+) -> None:
+    """The moments of the kill: bwrap has just started, its child exists, the command waits for its
+    limits.
+    """
     marker = f"60.{os.getpid()}5"
     for processes in (1, 2) * 6:
-        with subprocess.Popen([sys.executable, "-c", RUN, bubblewrap, worktree, f": {marker}; sleep 60"]) as process:
+        with subprocess.Popen(
+            [sys.executable, "-c", RUN, bubblewrap, worktree, f": {marker}; sleep 60"]
+        ) as process:
             wait_until(partial(seen_or_over, process, marker, processes))
             process.kill()
     wait_until(lambda: not boxes(marker))
@@ -100,7 +129,11 @@ def seen_or_over(process: "subprocess.Popen[bytes]", marker: str, count: int) ->
 
 def boxes(marker: str) -> list[str]:
     """Processes of bwrap, by a word in their command lines."""
-    return [pid for pid in alive(marker) if _command_line(Path("/proc") / pid).split("\0")[0].endswith("bwrap")]
+    return [
+        pid
+        for pid in alive(marker)
+        if _command_line(Path("/proc") / pid).split("\0")[0].endswith("bwrap")
+    ]
 
 
 def test_nothing_outlives_us_when_we_are_killed(backend: BackendName, worktree: Path) -> None:
@@ -122,15 +155,24 @@ def wait_until(true: Callable[[], bool]) -> None:
 
 
 @pytest.mark.promise("docs-limits")
-def test_memory_of_all_processes_together_is_bounded(backend: BackendName, attempt: Attempt) -> None:
+def test_memory_of_all_processes_together_is_bounded(
+    backend: BackendName, attempt: Attempt
+) -> None:
     hog = "import os, time\nfor _ in range(3): os.fork()\nx = bytearray(40 << 20); time.sleep(60)"
     outcome = attempt(backend, hog, limits=ResourceLimits(memory_bytes=200 << 20, seconds=50))
     assert outcome.exit_code == 137
     assert outcome.output.endswith("[ended for using more than 200 MiB of memory]\n")
 
 
-def test_memory_that_is_only_reserved_or_shared_does_not_count(walled: BackendName, attempt: Attempt) -> None:
-    assert attempt(walled, RESERVED_AND_SHARED, limits=ResourceLimits(memory_bytes=200 << 20)).exit_code == 0
+def test_memory_that_is_only_reserved_or_shared_does_not_count(
+    walled: BackendName, attempt: Attempt
+) -> None:
+    assert (
+        attempt(
+            walled, RESERVED_AND_SHARED, limits=ResourceLimits(memory_bytes=200 << 20)
+        ).exit_code
+        == 0
+    )
 
 
 FILLER = """
@@ -152,7 +194,9 @@ def in_shared_memory() -> Iterator[str]:
 
 
 @pytest.mark.promise("docs-limits")
-def test_shared_memory_is_bounded_in_all_its_files_together(walled: BackendName, attempt: Attempt, in_shared_memory: str) -> None:
+def test_shared_memory_is_bounded_in_all_its_files_together(
+    walled: BackendName, attempt: Attempt, in_shared_memory: str
+) -> None:
     limits = ResourceLimits(shared_memory_bytes=60 << 20, seconds=50)
     outcome = attempt(walled, FILLER.replace("{name}", in_shared_memory), limits=limits)
     if walled is BackendName.BUBBLEWRAP:
@@ -160,10 +204,14 @@ def test_shared_memory_is_bounded_in_all_its_files_together(walled: BackendName,
         assert "No space left on device" in outcome.output
     else:
         assert outcome.exit_code == 137
-        assert outcome.output.endswith("[ended because /dev/shm holds more than a command may fill]\n")
+        assert outcome.output.endswith(
+            "[ended because /dev/shm holds more than a command may fill]\n"
+        )
 
 
-def test_landlock_starts_nothing_while_shared_memory_is_full(landlock: BackendName, attempt: Attempt, in_shared_memory: str) -> None:
+def test_landlock_starts_nothing_while_shared_memory_is_full(
+    landlock: BackendName, attempt: Attempt, in_shared_memory: str
+) -> None:
     """What a command left there counts for the next one, since nobody can tell whose it is."""
     Path("/dev/shm", in_shared_memory).write_bytes(bytes(61 << 20))
     with pytest.raises(SandboxFailed, match=r"/dev/shm holds \d+ MiB"):
@@ -171,39 +219,55 @@ def test_landlock_starts_nothing_while_shared_memory_is_full(landlock: BackendNa
 
 
 @pytest.mark.promise("docs-limits")
-def test_more_processes_than_allowed_end_the_command(backend: BackendName, attempt: Attempt) -> None:
-    outcome = attempt(backend, MANY.format(count=120, then="time.sleep(60)"), limits=ResourceLimits(processes=60, seconds=50))
+def test_more_processes_than_allowed_end_the_command(
+    backend: BackendName, attempt: Attempt
+) -> None:
+    outcome = attempt(
+        backend,
+        MANY.format(count=120, then="time.sleep(60)"),
+        limits=ResourceLimits(processes=60, seconds=50),
+    )
     assert outcome.exit_code == 137
     assert outcome.output.endswith("[ended for running more than 60 processes at a time]\n")
 
 
 def test_as_many_processes_as_allowed_are_no_trouble(walled: BackendName, attempt: Attempt) -> None:
-    outcome = attempt(walled, MANY.format(count=50, then="time.sleep(0.4)"), limits=ResourceLimits(processes=60))
+    outcome = attempt(
+        walled, MANY.format(count=50, then="time.sleep(0.4)"), limits=ResourceLimits(processes=60)
+    )
     assert (outcome.exit_code, outcome.output) == (0, "ALL STARTED\n")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the kernel does not count the processes of root")
-def test_threads_are_bounded_by_the_kernel_at_eight_for_each_process(backend: BackendName, attempt: Attempt) -> None:
+def test_threads_are_bounded_by_the_kernel_at_eight_for_each_process(
+    backend: BackendName, attempt: Attempt
+) -> None:
     code = (
-        "import threading\nstarted = 0\ntry:\n"
-        "    for started in range(1_000): threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
-        "except RuntimeError as error: print(started, error)"
+        "import threading\nstarted = 0\ntry:\n    for started in range(1_000):"
+        " threading.Thread(target=threading.Event().wait, daemon=True).start()\nexcept RuntimeError"
+        " as error: print(started, error)"
     )
-    started, _, words = attempt(backend, code, limits=ResourceLimits(processes=20)).output.partition(" ")
+    started, _, words = attempt(
+        backend, code, limits=ResourceLimits(processes=20)
+    ).output.partition(" ")
     assert words == "can't start new thread\n"
     assert 100 < int(started) <= 160
 
 
 @pytest.mark.promise("docs-limits")
 def test_no_file_grows_beyond_its_limit(walled: BackendName, worktree: Path) -> None:
-    outcome = shell(walled, worktree, "head -c 3000000 /dev/zero > src/big; echo $?", file_bytes=1_000_000)
+    outcome = shell(
+        walled, worktree, "head -c 3000000 /dev/zero > src/big; echo $?", file_bytes=1_000_000
+    )
     assert outcome.output.splitlines()[-1] != "0"
     assert (worktree / "src" / "big").stat().st_size == 1_000_000
 
 
 @pytest.mark.promise("docs-limits")
 def test_a_flood_of_output_keeps_its_head_and_its_tail(walled: BackendName, worktree: Path) -> None:
-    outcome = shell(walled, worktree, "echo first; yes | head -c 20000000; echo last", output_bytes=10_000)
+    outcome = shell(
+        walled, worktree, "echo first; yes | head -c 20000000; echo last", output_bytes=10_000
+    )
     assert outcome.truncated
     assert outcome.exit_code == 0
     assert outcome.output.startswith("first\ny\n")
@@ -217,8 +281,13 @@ def test_output_within_its_limit_is_whole(walled: BackendName, worktree: Path) -
     assert (outcome.truncated, len(outcome.output)) == (False, 9_999)
 
 
-def test_output_that_is_no_text_is_replaced_where_it_is_none(walled: BackendName, worktree: Path) -> None:
-    assert shell(walled, worktree, r"printf 'a\377\303\244\n'; printf 'e\n' >&2").output == "a\ufffdä\ne\n"
+def test_output_that_is_no_text_is_replaced_where_it_is_none(
+    walled: BackendName, worktree: Path
+) -> None:
+    assert (
+        shell(walled, worktree, r"printf 'a\377\303\244\n'; printf 'e\n' >&2").output
+        == "a\ufffdä\ne\n"
+    )
 
 
 def test_an_endless_flood_is_ended_by_time(walled: BackendName, worktree: Path) -> None:
@@ -231,5 +300,7 @@ def test_a_command_ended_by_a_signal_says_which(backend: BackendName, worktree: 
     assert shell(backend, worktree, "exit 3").exit_code == 3
 
 
-def test_a_box_goes_before_anything_of_the_users_when_memory_is_short(walled: BackendName, worktree: Path) -> None:
+def test_a_box_goes_before_anything_of_the_users_when_memory_is_short(
+    walled: BackendName, worktree: Path
+) -> None:
     assert shell(walled, worktree, "cat /proc/self/oom_score_adj").output == "1000\n"

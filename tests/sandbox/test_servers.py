@@ -104,7 +104,9 @@ NEEDS_NODE = pytest.mark.skipif(not shutil.which("node"), reason="node is not in
 SUITES = [
     pytest.param("test_http.py", HTTP, UNITTEST, "Ran 4 tests", id="http.server"),
     pytest.param("test_echo.py", ASYNCIO, UNITTEST, "Ran 3 tests", id="asyncio"),
-    pytest.param("server.test.js", NODE, ["node", "--test", "src/"], "pass 2", id="node", marks=NEEDS_NODE),
+    pytest.param(
+        "server.test.js", NODE, ["node", "--test", "src/"], "pass 2", id="node", marks=NEEDS_NODE
+    ),
 ]
 LOOPBACK = "it opens a TCP socket, and under Landlock there is no 127.0.0.1"
 
@@ -137,7 +139,9 @@ if __name__ == '__main__':
 """
 
 
-def test_a_unix_socket_of_ones_own_is_judged_or_said_to_be_beyond_the_backend(walled: BackendName, worktree: Path) -> None:
+def test_a_unix_socket_of_ones_own_is_judged_or_said_to_be_beyond_the_backend(
+    walled: BackendName, worktree: Path
+) -> None:
     outcome = python(walled, worktree, MANAGER)
     if walled is BackendName.BUBBLEWRAP:
         assert (outcome.exit_code, outcome.output, outcome.cannot_judge) == (0, "3\n", "")
@@ -159,8 +163,12 @@ sys.exit('1 test failed')
 """
 
 
-def test_a_red_result_counts_although_libraries_looked_for_network_and_services(walled: BackendName, worktree: Path) -> None:
-    """urllib3 tries IPv6 when it is imported, names are looked up by datagrams, and users by a service of the machine."""
+def test_a_red_result_counts_although_libraries_looked_for_network_and_services(
+    walled: BackendName, worktree: Path
+) -> None:
+    """urllib3 tries IPv6 when it is imported, names are looked up by datagrams, and users by a
+    service of the machine.
+    """
     outcome = python(walled, worktree, RED)
     assert (outcome.exit_code, outcome.output, outcome.cannot_judge) == (1, "1 test failed\n", "")
 
@@ -170,24 +178,43 @@ def with_server_tests(sample: Sample, backend: BackendName) -> None:
     (sample.path / ".forge").mkdir(exist_ok=True)
     words = json.dumps([["python3", "-m", "unittest", "tests.test_http"]])
     (sample.path / ".forge" / "config.yml").write_text(
-        f"commands: {{setup: [], build: [], lint: [], test: {words}}}\nsandbox: {backend}\n", encoding="utf-8"
+        f"commands: {{setup: [], build: [], lint: [], test: {words}}}\nsandbox: {backend}\n",
+        encoding="utf-8",
     )
     sample.git("add", "-A")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "tests of a server")
 
 
-def test_a_run_whose_baseline_landlock_cannot_judge_is_refused_with_the_reason(sample: Sample, landlock: BackendName) -> None:
+def test_a_run_whose_baseline_landlock_cannot_judge_is_refused_with_the_reason(
+    sample: Sample, landlock: BackendName
+) -> None:
     with_server_tests(sample, landlock)
-    said = sample.forge("run", "Who is it on a day before the rota starts?", "--effort", "S", "--model", sample.model())
+    said = sample.forge(
+        "run",
+        "Who is it on a day before the rota starts?",
+        "--effort",
+        "S",
+        "--model",
+        sample.model(),
+    )
     assert said.code == 5, said
     assert "SANDBOX-003" in said.err
     assert "127.0.0.1" in said.err
-    assert "cannot judge tests that use 127.0.0.1" in said.out + said.err, "the baseline names it before anything is red"
+    assert "cannot judge tests that use 127.0.0.1" in said.out + said.err, (
+        "the baseline names it before anything is red"
+    )
 
 
 def test_the_same_run_is_judged_under_bubblewrap(sample: Sample, bubblewrap: BackendName) -> None:
     with_server_tests(sample, bubblewrap)
-    said = sample.forge("run", "Who is it on a day before the rota starts?", "--effort", "S", "--model", sample.model())
+    said = sample.forge(
+        "run",
+        "Who is it on a day before the rota starts?",
+        "--effort",
+        "S",
+        "--model",
+        sample.model(),
+    )
     assert "SANDBOX" not in said.out + said.err
     assert said.code in {0, 3}, said
 

@@ -1,4 +1,6 @@
-"""A box with network reaches public addresses and configured registries through a proxy, and nothing of this machine."""
+"""A box with network reaches public addresses and configured registries through a proxy, and
+nothing of this machine.
+"""
 
 import socket
 import threading
@@ -59,27 +61,50 @@ def test_a_configured_registry_is_reached_and_another_local_server_is_not(
 ) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", registry)
     with web("a secret") as other:
-        box = Box(worktree=worktree, network=True, env={"REGISTRY": registry + "/simple", "OTHER": other})
-        # What the configuration declares counts as a registry, so the other server is named to the command alone.
-        code = f"import os; os.environ['OTHER'] = 'http://127.0.0.2:' + os.environ['OTHER'].rpartition(':')[2]{FETCH}"
+        box = Box(
+            worktree=worktree, network=True, env={"REGISTRY": registry + "/simple", "OTHER": other}
+        )
+        # What the configuration declares counts as a registry, so the other server is named to the
+        # command alone.
+        code = (
+            "import os; os.environ['OTHER'] = 'http://127.0.0.2:' +"
+            f" os.environ['OTHER'].rpartition(':')[2]{FETCH}"
+        )
         output = run(walled, box, ["python3", "-c", code]).output
     assert "REGISTRY a package" in output
     assert "OTHER refused HTTP Error 403: 127.0.0.2 is not a public address" in output
 
 
 @pytest.mark.parametrize(
-    "target", ["127.0.0.1:1", "169.254.169.254:80", "10.0.0.1:443", "[::1]:22", "[::ffff:10.0.0.1]:80", "localhost:80"]
+    "target",
+    [
+        "127.0.0.1:1",
+        "169.254.169.254:80",
+        "10.0.0.1:443",
+        "[::1]:22",
+        "[::ffff:10.0.0.1]:80",
+        "localhost:80",
+    ],
 )
-def test_a_tunnel_to_an_address_of_this_machine_or_its_network_is_refused(walled: BackendName, worktree: Path, target: str) -> None:
+def test_a_tunnel_to_an_address_of_this_machine_or_its_network_is_refused(
+    walled: BackendName, worktree: Path, target: str
+) -> None:
     box = Box(worktree=worktree, network=True, env={"TARGET": target})
     assert run(walled, box, ["python3", "-c", TUNNEL]).output.startswith("HTTP/1.1 403 ")
 
 
-@pytest.mark.parametrize("request_line", ["GET / HTTP/1.1", "CONNECT nonsense HTTP/1.1", "GET ftp://a/ HTTP/1.1", "x"])
+@pytest.mark.parametrize(
+    "request_line", ["GET / HTTP/1.1", "CONNECT nonsense HTTP/1.1", "GET ftp://a/ HTTP/1.1", "x"]
+)
 def test_what_is_no_request_for_a_proxy_gets_an_error_and_the_next_one_is_served(
     walled: BackendName, worktree: Path, registry: str, request_line: str
 ) -> None:
-    code = TUNNEL.replace('b"CONNECT " + os.environ["TARGET"].encode() + b" HTTP/1.1', f'b"{request_line}') + FETCH
+    code = (
+        TUNNEL.replace(
+            'b"CONNECT " + os.environ["TARGET"].encode() + b" HTTP/1.1', f'b"{request_line}'
+        )
+        + FETCH
+    )
     box = Box(worktree=worktree, network=True, env={"REGISTRY": registry, "OTHER": registry})
     output = run(walled, box, ["python3", "-c", code]).output
     assert output.startswith(("HTTP/1.1 502 ", "HTTP/1.1 403 "))
@@ -89,8 +114,20 @@ def test_what_is_no_request_for_a_proxy_gets_an_error_and_the_next_one_is_served
 @pytest.mark.parametrize(
     ("address", "public"),
     [
-        *(("93.184.216.34", True), ("2606:4700::1111", True), ("127.0.0.1", False), ("0.0.0.1", False), ("224.0.0.1", False)),
-        *(("100.64.0.1", False), ("fe80::1%eth0", False), ("fd00::1", False), ("::ffff:127.0.0.1", False), ("64:ff9b::a00:1", False)),
+        *(
+            ("93.184.216.34", True),
+            ("2606:4700::1111", True),
+            ("127.0.0.1", False),
+            ("0.0.0.1", False),
+            ("224.0.0.1", False),
+        ),
+        *(
+            ("100.64.0.1", False),
+            ("fe80::1%eth0", False),
+            ("fd00::1", False),
+            ("::ffff:127.0.0.1", False),
+            ("64:ff9b::a00:1", False),
+        ),
     ],
 )
 def test_an_address_is_public_or_not(address: str, public: bool) -> None:
@@ -99,7 +136,10 @@ def test_an_address_is_public_or_not(address: str, public: bool) -> None:
 
 def test_registries_are_read_from_settings_and_a_proxy_is_none_of_them() -> None:
     texts = ["registry=https://npm.corp.example/\nhttps-proxy=http://10.0.0.9:3128\n"]
-    environ = {"PIP_INDEX_URL": "http://10.0.0.5:8080/simple", "HTTPS_PROXY": "http://10.0.0.9:3128"}
+    environ = {
+        "PIP_INDEX_URL": "http://10.0.0.5:8080/simple",
+        "HTTPS_PROXY": "http://10.0.0.9:3128",
+    }
     assert registry_places(environ, texts) == {("npm.corp.example", 443), ("10.0.0.5", 8080)}
 
 

@@ -1,4 +1,6 @@
-"""What project commands need, and get, in every box; where a backend cannot give it, that is said here."""
+"""What project commands need, and get, in every box; where a backend cannot give it, that is said
+here.
+"""
 
 import shutil
 from pathlib import Path
@@ -33,31 +35,46 @@ class Everything(unittest.TestCase):
 """
 
 
-def test_a_test_run_with_processes_pools_and_temporary_files_passes(backend: BackendName, worktree: Path) -> None:
+def test_a_test_run_with_processes_pools_and_temporary_files_passes(
+    backend: BackendName, worktree: Path
+) -> None:
     (worktree / "src" / "test_all.py").write_text(TESTS, encoding="utf-8")
-    outcome = run(backend, Box(worktree=worktree), ["python3", "-m", "unittest", "discover", "-s", "src"])
+    outcome = run(
+        backend, Box(worktree=worktree), ["python3", "-m", "unittest", "discover", "-s", "src"]
+    )
     assert outcome.exit_code == 0, outcome.output
     assert "Ran 5 tests" in outcome.output
 
 
-def test_files_in_folders_of_the_work_tree_can_be_made_changed_moved_and_removed(backend: BackendName, worktree: Path) -> None:
-    script = "cd src && mkdir -p a/b && echo x > a/b/c && mv a/b/c d && echo y >> app.py && rm -r a && ls"
+def test_files_in_folders_of_the_work_tree_can_be_made_changed_moved_and_removed(
+    backend: BackendName, worktree: Path
+) -> None:
+    script = (
+        "cd src && mkdir -p a/b && echo x > a/b/c && mv a/b/c d && echo y >> app.py && rm -r a"
+        " && ls"
+    )
     assert run(backend, Box(worktree=worktree), ["sh", "-ec", script]).output == "app.py\nd\n"
     assert (worktree / "src" / "d").read_text(encoding="utf-8") == "x\n"
 
 
-def test_only_bubblewrap_lets_new_files_into_the_root_of_the_work_tree(walled: BackendName, worktree: Path) -> None:
+def test_only_bubblewrap_lets_new_files_into_the_root_of_the_work_tree(
+    walled: BackendName, worktree: Path
+) -> None:
     outcome = run(walled, Box(worktree=worktree), ["sh", "-c", "echo x > coverage.xml"])
     assert (outcome.exit_code == 0) == (walled is BackendName.BUBBLEWRAP)
     assert (worktree / "coverage.xml").exists() == (walled is BackendName.BUBBLEWRAP)
 
 
-def test_only_bubblewrap_has_a_network_of_its_own_for_servers_under_test(walled: BackendName, attempt: Attempt) -> None:
+def test_only_bubblewrap_has_a_network_of_its_own_for_servers_under_test(
+    walled: BackendName, attempt: Attempt
+) -> None:
     outcome = attempt(walled, SERVER)
     assert ("HELLO" in outcome.output) == (walled is BackendName.BUBBLEWRAP)
 
 
-def test_git_works_in_a_linked_work_tree_when_its_common_folder_is_readable(walled: BackendName, worktree: Path) -> None:
+def test_git_works_in_a_linked_work_tree_when_its_common_folder_is_readable(
+    walled: BackendName, worktree: Path
+) -> None:
     linked = worktree.parent / "linked"
     git(worktree, "worktree", "add", "-q", str(linked))
     (linked / "src" / "app.py").write_text("x = 2\n", encoding="utf-8")
@@ -67,38 +84,53 @@ def test_git_works_in_a_linked_work_tree_when_its_common_folder_is_readable(wall
     assert run(walled, box, ["git", "log", "--format=%s"]).output == "start\n"
 
 
-def test_a_password_in_gits_common_folder_is_taken_out_of_what_is_shown(bubblewrap: BackendName, worktree: Path) -> None:
+def test_a_password_in_gits_common_folder_is_taken_out_of_what_is_shown(
+    bubblewrap: BackendName, worktree: Path
+) -> None:
     git(worktree, "remote", "add", "origin", "https://me:hunter2@example.org/x.git")
     linked = worktree.parent / "linked"
     git(worktree, "worktree", "add", "-q", str(linked))
     box = Box(worktree=linked, readable=(worktree / ".git",))
-    outcome = run(bubblewrap, box, ["sh", "-c", "git status --porcelain && cat ../project/.git/config"])
+    outcome = run(
+        bubblewrap, box, ["sh", "-c", "git status --porcelain && cat ../project/.git/config"]
+    )
     assert outcome.exit_code == 0, outcome.output
     assert "hunter2" not in outcome.output
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
-def test_node_runs_although_it_reserves_more_than_the_memory_limit(walled: BackendName, worktree: Path) -> None:
-    code = "const {execFileSync} = require('child_process'); console.log(execFileSync(process.execPath, ['-p', '6 * 7']) + '')"
+def test_node_runs_although_it_reserves_more_than_the_memory_limit(
+    walled: BackendName, worktree: Path
+) -> None:
+    code = (
+        "const {execFileSync} = require('child_process');"
+        " console.log(execFileSync(process.execPath, ['-p', '6 * 7']) + '')"
+    )
     assert run(walled, Box(worktree=worktree), ["node", "-e", code]).output == "42\n\n"
 
 
 @pytest.mark.skipif(not shutil.which("cargo"), reason="Rust is not installed")
 def test_rust_runs_without_its_home_folder_being_shown(walled: BackendName, worktree: Path) -> None:
-    (worktree / "src" / "main.rs").write_text('fn main() { println!("{}", 6 * 7); }\n', encoding="utf-8")
+    (worktree / "src" / "main.rs").write_text(
+        'fn main() { println!("{}", 6 * 7); }\n', encoding="utf-8"
+    )
     script = "rustc --crate-type bin -o src/main src/main.rs && src/main; ls -A $CARGO_HOME"
     lines = run(walled, Box(worktree=worktree), ["sh", "-c", script]).output.splitlines()
     assert lines[0] == "42"
     assert walled is not BackendName.BUBBLEWRAP or not set(lines[1:]) - {"bin", "registry", "git"}
 
 
-def test_bubblewrap_can_show_a_work_tree_at_another_place(worktree: Path, tmp_path: Path, bubblewrap: BackendName) -> None:
+def test_bubblewrap_can_show_a_work_tree_at_another_place(
+    worktree: Path, tmp_path: Path, bubblewrap: BackendName
+) -> None:
     usual = tmp_path / "usual"
     usual.mkdir()
     (usual / "secret.txt").write_text("of the other tree", encoding="utf-8")
     (worktree / ".github").mkdir(exist_ok=True)
     box = Box(worktree=worktree, appears_at=usual)
-    outcome = run(bubblewrap, box, ["sh", "-c", "pwd; ls; echo made > made.txt; echo x > .github/x"])
+    outcome = run(
+        bubblewrap, box, ["sh", "-c", "pwd; ls; echo made > made.txt; echo x > .github/x"]
+    )
     assert str(usual) in outcome.output
     assert "secret.txt" not in outcome.output
     assert (worktree / "made.txt").read_text() == "made\n"

@@ -1,13 +1,17 @@
-"""Classes of attacks on bots that run models in repositories, and where each is shown to fail here. A test checks it both ways."""
+"""Classes of attacks on bots that run models in repositories, and where each is shown to fail here.
+A test checks it both ways.
+"""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Class:
-    """One class: what is tried, the tests that show what comes of it, and what no test without GitHub can show.
+    """One class: what is tried, the tests that show what comes of it, and what no test without
+    GitHub can show.
 
-    `red_at` is the last commit at which the tests of a class failed: an attack that had got through.
+    `red_at` is the last commit at which the tests of a class failed: an attack that had got
+    through.
     """
 
     name: str
@@ -16,7 +20,10 @@ class Class:
     red_at: str = ""
 
 
-_ACTION = "lies in the files of the action and the workflows, which linters look at: zizmor and actionlint, with no finding allowed"
+_ACTION = (
+    "lies in the files of the action and the workflows, which linters look at: zizmor and"
+    " actionlint, with no finding allowed"
+)
 
 CLASSES: dict[str, Class] = {
     "S1": Class("Script injection through titles, bodies and branches", not_shown=_ACTION),
@@ -39,15 +46,21 @@ CLASSES: dict[str, Class] = {
     ),
     "S4": Class(
         "Text that is edited after the label",
-        ("tests/bot/test_commands.py::test_an_issue_that_was_edited_after_the_label_is_worked_on_as_it_was",),
+        (
+            "tests/bot/test_commands.py::test_an_issue_that_was_edited_after_the_label_is_worked_on_as_it_was",
+        ),
     ),
     "S5": Class(
         "Approval of what has changed since",
-        ("tests/bot/test_runs.py::test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one",),
+        (
+            "tests/bot/test_runs.py::test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one",
+        ),
     ),
     "S6": Class(
         "Forged comments of the bot",
-        ("tests/security/test_threads.py::test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once",),
+        (
+            "tests/security/test_threads.py::test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once",
+        ),
     ),
     "S7": Class(
         "Forged records in the branch",
@@ -74,10 +87,16 @@ CLASSES: dict[str, Class] = {
     ),
     "S11": Class(
         "Approval by oneself, or by somebody who has left",
-        ("tests/security/test_threads.py::test_an_approval_of_somebody_who_has_lost_the_role_does_not_count_later",),
-        "one person with the role may both ask and approve; a rule for a second person is the branch's own protection",
+        (
+            "tests/security/test_threads.py::test_an_approval_of_somebody_who_has_lost_the_role_does_not_count_later",
+        ),
+        "one person with the role may both ask and approve; a rule for a second person is the"
+        " branch's own protection",
     ),
-    "S12": Class("Jobs that somebody else runs again", ("tests/gate/test_authorise.py::test_who_may_do_what",)),
+    "S12": Class(
+        "Jobs that somebody else runs again",
+        ("tests/gate/test_authorise.py::test_who_may_do_what",),
+    ),
     "S13": Class(
         "Bots that act for strangers",
         (
@@ -85,7 +104,10 @@ CLASSES: dict[str, Class] = {
             "tests/gate/test_authorise.py::test_the_own_bot_may_wake_its_run_and_nothing_else",
         ),
     ),
-    "S14": Class("Injection into outputs of a step", ("tests/security/test_outputs.py::test_no_value_can_add_an_output_of_its_own",)),
+    "S14": Class(
+        "Injection into outputs of a step",
+        ("tests/security/test_outputs.py::test_no_value_can_add_an_output_of_its_own",),
+    ),
     "S15": Class(
         "Keys read from files, environment and processes",
         (
@@ -93,7 +115,8 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_token.py::test_a_supervisor_closes_its_memory_and_environment_to_other_processes_of_its_user",
             "tests/sandbox/test_environment.py::test_nothing_of_our_environment_is_passed_on",
         ),
-        "root keeps nothing from root: outside the sandbox only the three jobs of the reusable workflow are a wall",
+        "root keeps nothing from root: outside the sandbox only the three jobs of the reusable"
+        " workflow are a wall",
     ),
     "S16": Class(
         "Keys let out through what is written",
@@ -102,7 +125,8 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_commits.py::test_a_key_is_found_in_documents_in_binary_files_and_in_messages",
             "tests/prompts/test_escape.py::test_a_picture_becomes_a_link_to_it",
         ),
-        "encryption, and forms nobody thought of: no key that the model's provider lets you limit should be without a limit",
+        "encryption, and forms nobody thought of: no key that the model's provider lets you limit"
+        " should be without a limit",
     ),
     "S17": Class(
         "Calls to hosts outside",
@@ -138,12 +162,17 @@ CLASSES: dict[str, Class] = {
         ),
     ),
     "S21": Class(
-        "Configuration from a branch", ("tests/security/test_threads.py::test_the_configuration_of_the_runs_branch_does_not_count",)
+        "Configuration from a branch",
+        (
+            "tests/security/test_threads.py::test_the_configuration_of_the_runs_branch_does_not_count",
+        ),
     ),
     "S22": Class("Poisoned caches", not_shown=_ACTION),
     "S23": Class(
         "Code of forks beside secrets",
-        ("tests/gate/test_events.py::test_checks_of_a_branch_with_the_same_name_in_a_fork_do_not_count",),
+        (
+            "tests/gate/test_events.py::test_checks_of_a_branch_with_the_same_name_in_a_fork_do_not_count",
+        ),
         _ACTION,
     ),
     "S24": Class("Tokens that may too much", not_shown=_ACTION),
@@ -192,7 +221,12 @@ CLASSES: dict[str, Class] = {
             "tests/engine/test_verdicts.py::test_a_yes_of_any_sort_beside_a_critical_finding_is_unreadable",
         ),
     ),
-    "S32": Class("Poisoned memory", ("tests/security/test_commits.py::test_runs_of_branches_that_are_not_merged_are_no_memory",)),
+    "S32": Class(
+        "Poisoned memory",
+        (
+            "tests/security/test_commits.py::test_runs_of_branches_that_are_not_merged_are_no_memory",
+        ),
+    ),
     "S33": Class(
         "Secrets in records and logs",
         (
@@ -203,7 +237,9 @@ CLASSES: dict[str, Class] = {
     ),
     "S34": Class(
         "Approval out of tiredness",
-        ("tests/bot/test_checkpoint.py::test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_documents",),
+        (
+            "tests/bot/test_checkpoint.py::test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_documents",
+        ),
     ),
     "S35": Class(
         "Setup with network on code that a model edited",
@@ -214,7 +250,8 @@ CLASSES: dict[str, Class] = {
             "tests/sandbox/test_setup_network.py::test_a_configured_registry_is_reached_and_another_local_server_is_not",
             "tests/sandbox/test_setup_network.py::test_a_tunnel_to_an_address_of_this_machine_or_its_network_is_refused",
         ),
-        "what third-party packages do while they are installed: they have the network, and no secret",
+        "what third-party packages do while they are installed: they have the network, and no"
+        " secret",
         red_at="7997ad5",
     ),
     "S36": Class(
@@ -262,7 +299,8 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_hidden_documents.py::test_what_somebody_hides_in_a_document_that_the_question_does_not_show_is_said",
             "tests/security/test_hidden_documents.py::test_a_comment_with_a_question_shows_a_document_that_hides_text_as_it_is_written",
         ),
-        "addresses of links, labels of one short word and what stands far to the right in code can be seen, by who looks for it",
+        "addresses of links, labels of one short word and what stands far to the right in code can"
+        " be seen, by who looks for it",
         red_at="7997ad5",
     ),
     "S40": Class(
@@ -297,8 +335,8 @@ CLASSES: dict[str, Class] = {
             "tests/sandbox/test_seccomp.py::test_a_call_that_is_not_listed_is_refused_and_a_newer_one_is_said_not_to_exist",
             "tests/sandbox/test_limits.py::test_shared_memory_is_bounded_in_all_its_files_together",
         ),
-        "on aarch64 the filter is only computed; a hole in the kernel behind a call of the list; under Landlock, guessed names "
-        "in `/dev/shm`",
+        "on aarch64 the filter is only computed; a hole in the kernel behind a call of the list;"
+        " under Landlock, guessed names in `/dev/shm`",
         red_at="7997ad5",
     ),
     "S43": Class(
@@ -329,7 +367,8 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_answers.py::test_where_the_client_can_ask_its_person_decides_whether_a_question_is_passed_over",
             "tests/mcp_server/test_whole.py::test_nothing_is_posted_to_the_issue_before_a_person_says_so",
         ),
-        "an agent with a shell of its own user can make a terminal; the hook refuses the lines that it can read, and no others",
+        "an agent with a shell of its own user can make a terminal; the hook refuses the lines that"
+        " it can read, and no others",
         red_at="7997ad5",
     ),
     "S45": Class(
@@ -362,7 +401,8 @@ CLASSES: dict[str, Class] = {
             "tests/prompts/test_untrusted.py::test_what_is_seen_stays_letter_by_letter",
             "tests/prompts/test_untrusted.py::test_formulas_that_only_hide_go_whole_and_words_between_them_stay",
         ),
-        "how GitHub itself draws formulas: colours near the page's own in the dark theme are not looked for",
+        "how GitHub itself draws formulas: colours near the page's own in the dark theme are not"
+        " looked for",
         red_at="7997ad5",
     ),
 }

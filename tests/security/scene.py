@@ -47,19 +47,25 @@ class Scene:
 
     def check(self, *, before: str = "", **secrets: str) -> None:
         """What the supervisor does before it pushes."""
-        inspector = CommitInspector(self.repository, self.tree, self.info.name, {"OPENAI_API_KEY": KEY, **secrets})
+        inspector = CommitInspector(
+            self.repository, self.tree, self.info.name, {"OPENAI_API_KEY": KEY, **secrets}
+        )
         inspector.check(before or self.start, self.tree.head().commit)
 
 
 def git(folder: Path, *words: str) -> str:
     given = ("-c", "user.name=ann", "-c", "user.email=ann@example.org")
-    return subprocess.run(["git", "-C", str(folder), *given, *words], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", "-C", str(folder), *given, *words], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def begun(folder: Path, instructions: str = "") -> Scene:
     """A run at its first commit; XDG_STATE_HOME has to be a folder of the test's."""
     path = folder / "rota"
-    shutil.copytree(templates() / "demo" / "repository", path, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        templates() / "demo" / "repository", path, ignore=shutil.ignore_patterns("__pycache__")
+    )
     git(path, "init", "-q", "-b", "main")
     if instructions:
         (path / ".specs").mkdir()
@@ -69,7 +75,11 @@ def begun(folder: Path, instructions: str = "") -> Scene:
     repository = Repository.find(path)
     draft = RequestDraft(title="Say nobody before the start", text="Say nobody before the start.")
     plan = plan_for(repository, draft, effort="S", name=None, branch=None, here=False)
-    info = create_run(repository, NewRun(draft=draft, plan=plan, by="ann"), load_pipeline("develop", repository.text_here))
+    info = create_run(
+        repository,
+        NewRun(draft=draft, plan=plan, by="ann"),
+        load_pipeline("develop", repository.text_here),
+    )
     assert info.tree is not None
     tree = Tree(info.tree)
     return Scene(repository, info, tree, tree.head().commit)

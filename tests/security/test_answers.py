@@ -1,4 +1,6 @@
-"""An agent that works for a person does not answer for them: at the command line, through its host's shell, or over MCP."""
+"""An agent that works for a person does not answer for them: at the command line, through its
+host's shell, or over MCP.
+"""
 
 import json
 import os
@@ -29,7 +31,9 @@ def begun(sample: Sample) -> str:
 def typed(sample: Sample, *words: str, stdin: int = subprocess.DEVNULL) -> tuple[int, str]:
     """The command in a process of its own, as an agent's shell starts it."""
     command = [sys.executable, "-m", "forge_bot", *words]
-    done = subprocess.run(command, cwd=sample.path, stdin=stdin, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=sample.path, stdin=stdin, capture_output=True, text=True, check=False
+    )
     return done.returncode, done.stderr
 
 
@@ -73,7 +77,9 @@ def test_an_answer_of_a_script_is_recorded_as_one(sample: Sample) -> None:
     assert typed(sample, "approve", "--by-script", "--model", model)[0] == 0
     assert ways(sample) == [("reject", "script"), ("approve", "script")]
     assert '"type":"retry_asked"' in reports(sample)
-    assert '"via":"terminal"' not in "".join(line for line in reports(sample).splitlines() if '"retry_asked"' in line)
+    assert '"via":"terminal"' not in "".join(
+        line for line in reports(sample).splitlines() if '"retry_asked"' in line
+    )
 
 
 def test_an_answer_at_a_terminal_is_recorded_as_one(sample: Sample) -> None:
@@ -87,7 +93,9 @@ def test_an_answer_at_a_terminal_is_recorded_as_one(sample: Sample) -> None:
     assert ways(sample) == [("approve", "terminal")]
 
 
-def test_a_run_that_asks_nothing_is_sent_back_without_a_terminal_and_not_as_from_one(sample: Sample) -> None:
+def test_a_run_that_asks_nothing_is_sent_back_without_a_terminal_and_not_as_from_one(
+    sample: Sample,
+) -> None:
     model = begun(sample)
     typed(sample, "approve", "--by-script", "--model", model, "--until", "tasks")
     assert typed(sample, "retry", "tasks", "--until", "tasks", "--model", model)[0] == 3
@@ -125,7 +133,10 @@ REFUSED = (
     "tmux send-keys 'forge-bot approve' Enter",
     "python -c \"import pty; pty.spawn(['forge-bot', 'approve'])\"",
     "python -c 'from forge_bot.cli.app import run; run([\"approve\"])'",
-    "python - <<'END'\nfrom forge_bot.runs.session import answer, PersonAnswer\nPersonAnswer(answer=Answer.APPROVE)\nEND",
+    (
+        "python - <<'END'\nfrom forge_bot.runs.session import answer,"
+        " PersonAnswer\nPersonAnswer(answer=Answer.APPROVE)\nEND"
+    ),
     "bash <<< 'forge-bot approve'",
     "bash <<'END'\nforge-bot approve\nEND",
     "echo forge-bot approve | sh",
@@ -216,7 +227,9 @@ def judged(folder: Path, command: str) -> int:
     return answer_hook("pre-tool", StringIO(json.dumps(payload)))
 
 
-def test_the_reason_says_whose_answer_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_reason_says_whose_answer_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     judged(tmp_path, "forge-bot approve")
     said = capsys.readouterr().err
     assert "The person answers" in said
@@ -231,11 +244,18 @@ async def to_gate(host: Host) -> str:
 
 
 @pytest.mark.parametrize("operation", ["abandon", "retry"])
-async def test_an_open_question_is_neither_ended_nor_gone_round_by_a_model(sample: Sample, operation: str) -> None:
+async def test_an_open_question_is_neither_ended_nor_gone_round_by_a_model(
+    sample: Sample, operation: str
+) -> None:
     async with hosting(sample) as host:
         name = await to_gate(host)
         with pytest.raises(Refusal, match=f"forge-bot {operation} .*--run") as refused:
-            await host.call("run_control", workspace=host.workspace, operation=operation, phase="phase-1" if operation == "retry" else "")
+            await host.call(
+                "run_control",
+                workspace=host.workspace,
+                operation=operation,
+                phase="phase-1" if operation == "retry" else "",
+            )
         assert refused.value.error["code"] == "MCP-014"
         assert (await host.next())["action_id"] == name
 
@@ -249,12 +269,23 @@ async def test_where_the_client_can_ask_its_person_decides_whether_a_question_is
     person = Person(no, no, says(operation))
     async with hosting(sample, mode=mode, elicitation_callback=person) as host:
         name = await to_gate(host)
-        wanted = {"workspace": host.workspace, "operation": operation, "phase": "phase-1" if operation == "retry" else ""}
+        wanted = {
+            "workspace": host.workspace,
+            "operation": operation,
+            "phase": "phase-1" if operation == "retry" else "",
+        }
         with pytest.raises(Refusal):
             await host.call("run_control", **wanted)
-        assert json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))["gate"] is not None, name
+        assert (
+            json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))[
+                "gate"
+            ]
+            is not None
+        ), name
         said = await host.call("run_control", **wanted)
-        record = (host.path / host.workspace / "reports.jsonl").read_text(encoding="utf-8").splitlines()
+        record = (
+            (host.path / host.workspace / "reports.jsonl").read_text(encoding="utf-8").splitlines()
+        )
     assert (said["status"], said["current_phase"]) == {
         "abandon": ("abandoned", "checkpoint-a"),
         "retry": ("in_progress", "phase-1"),

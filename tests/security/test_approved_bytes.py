@@ -1,4 +1,6 @@
-"""An approval of a patch holds for the bytes it makes: neither for other bytes at the same paths, nor for another patch of that name."""
+"""An approval of a patch holds for the bytes it makes: neither for other bytes at the same paths,
+nor for another patch of that name.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -23,20 +25,42 @@ from forge_bot.values import PhaseId, TaskId, Tier
 from tests.fakes import script
 from tests.security.scene import Scene
 
-CONFIG = {"path": ".forge/config.yml", "operation": "write", "old": "", "new": "command_seconds: 60\n"}
+CONFIG = {
+    "path": ".forge/config.yml",
+    "operation": "write",
+    "old": "",
+    "new": "command_seconds: 60\n",
+}
 ENVRC = {"path": ".envrc", "operation": "write", "old": "", "new": "use python\n"}
 
 
 def performed(scene: Scene, *edits: Mapping[str, str]) -> None:
     """Let a worker go on until a person has to act; its implementer makes these edits."""
-    model = script.write(scene.repository.root.parent / "script.jsonl", {("implementer", "*", "*"): script.change(*map(dict, edits))})
+    model = script.write(
+        scene.repository.root.parent / "script.jsonl",
+        {("implementer", "*", "*"): script.change(*map(dict, edits))},
+    )
 
     def go(run: Run) -> None:
         profile = profile_at(scene.repository, run.state.base_commit, run.config)
-        project = Project(scene.repository, run.tree, run.places, run.config, profile, lambda _notice: None, foundation(run))
-        models = open_tiers(dict.fromkeys(Tier, model), ProviderSettings(seconds=60, retries=0, output="auto"), record=None)
+        project = Project(
+            scene.repository,
+            run.tree,
+            run.places,
+            run.config,
+            profile,
+            lambda _notice: None,
+            foundation(run),
+        )
+        models = open_tiers(
+            dict.fromkeys(Tier, model),
+            ProviderSettings(seconds=60, retries=0, output="auto"),
+            record=None,
+        )
         templates = prompts_for(scene.repository.root, run.pipeline)
-        host = LocalHost(run, project, models, templates, lambda _notice: None, environ={}, publishes=False)
+        host = LocalHost(
+            run, project, models, templates, lambda _notice: None, environ={}, publishes=False
+        )
         asyncio.run(drive(run.pipeline, run.state, host))
 
     on_run(scene, go)
@@ -73,7 +97,9 @@ def approve(scene: Scene, reason: Reason | None = None) -> None:
 
 @pytest.fixture
 def cleared(scene: Scene) -> Scene:
-    """A run whose patch of two protected files was approved and is not applied yet; `start` is the commit of the approval."""
+    """A run whose patch of two protected files was approved and is not applied yet; `start` is the
+    commit of the approval.
+    """
     performed(scene, script.GUARD, script.TEST, CONFIG, ENVRC)
     approve(scene)
     performed(scene, script.GUARD, script.TEST, CONFIG, ENVRC)
@@ -88,7 +114,9 @@ def refused(scene: Scene) -> str:
     return "\n".join(caught.value.details)
 
 
-def test_what_an_approved_patch_makes_is_pushed_and_nothing_else_at_its_paths(cleared: Scene) -> None:
+def test_what_an_approved_patch_makes_is_pushed_and_nothing_else_at_its_paths(
+    cleared: Scene,
+) -> None:
     performed(cleared, script.GUARD, script.TEST, CONFIG, ENVRC)
     assert (cleared.tree.path / ".envrc").read_text() == "use python\n"
     cleared.check()
@@ -142,7 +170,9 @@ def test_a_patch_that_is_replaced_after_its_approval_approves_nothing(cleared: S
     assert ".envrc is protected" in refused(cleared)
 
 
-def test_a_new_patch_of_the_same_task_is_not_approved_by_the_answer_to_the_old_one(cleared: Scene) -> None:
+def test_a_new_patch_of_the_same_task_is_not_approved_by_the_answer_to_the_old_one(
+    cleared: Scene,
+) -> None:
     ids: list[str] = []
     on_run(cleared, lambda run: ids.append(run.action.action_id))
     raw = (cleared.record / "held-1.patch").read_bytes().replace(b"seconds: 60", b"seconds: 99")
@@ -173,7 +203,10 @@ def test_a_patch_that_was_changed_after_its_approval_is_not_applied(cleared: Sce
     performed(cleared, script.GUARD, script.TEST, CONFIG, ENVRC)
     assert not (cleared.tree.path / ".envrc").exists()
     seen: list[bool] = []
-    on_run(cleared, lambda run: seen.extend(isinstance(each, ActionFailed) for each in run.workspace.reports()))
+    on_run(
+        cleared,
+        lambda run: seen.extend(isinstance(each, ActionFailed) for each in run.workspace.reports()),
+    )
     assert any(seen)
 
 

@@ -1,4 +1,6 @@
-"""The table of attack classes, held against the tests that are there and against the page that people read."""
+"""The table of attack classes, held against the tests that are there and against the page that
+people read.
+"""
 
 import ast
 import re
@@ -14,7 +16,12 @@ PAGE = ROOT / "docs" / "security-model.md"
 
 def named_in(path: Path) -> set[str]:
     found = ast.parse(path.read_text(encoding="utf-8")).body
-    return {each.name for each in found if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name.startswith("test_")}
+    return {
+        each.name
+        for each in found
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        and each.name.startswith("test_")
+    }
 
 
 def test_every_class_is_shown_or_says_why_not() -> None:
@@ -52,11 +59,15 @@ def test_every_test_here_stands_for_a_class() -> None:
 
 
 def test_the_page_has_the_same_table() -> None:
-    rows = re.findall(r"^\| (S\d+) \| (.+?) \| (.+?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (S\d+) \| (.+?) \| (.+?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     said = {number: (name, rest) for number, name, rest in rows}
     assert list(said) == list(CLASSES)
     for number, each in CLASSES.items():
         name, rest = said[number]
         assert name == each.name
-        assert len(re.findall(r"`tests/[^`]+`", rest)) == len({node.partition("::")[0] for node in each.shown})
+        assert len(re.findall(r"`tests/[^`]+`", rest)) == len(
+            {node.partition("::")[0] for node in each.shown}
+        )
         assert bool(each.not_shown) == ("not shown" in rest.lower())

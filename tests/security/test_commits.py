@@ -14,6 +14,7 @@ from forge_bot.knowledge import DocumentNames
 from forge_bot.runs.create import NewRun, RequestDraft, create_run, plan_for
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.settings import load_pipeline
+from forge_bot.values import PhaseId
 from tests.security.scene import KEY, Scene, begun, git
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -32,7 +33,9 @@ def test_ordinary_work_is_pushed(scene: Scene) -> None:
     scene.check()
 
 
-def test_what_a_branch_got_after_it_was_looked_at_does_not_go_out(scene: Scene, tmp_path: Path) -> None:
+def test_what_a_branch_got_after_it_was_looked_at_does_not_go_out(
+    scene: Scene, tmp_path: Path
+) -> None:
     remote = tmp_path / "remote.git"
     git(tmp_path, "init", "-q", "--bare", str(remote))
     git(scene.tree.path, "remote", "add", "origin", str(remote))
@@ -49,7 +52,10 @@ def test_what_a_branch_got_after_it_was_looked_at_does_not_go_out(scene: Scene, 
     with pytest.raises(BranchMoved, match="nobody looked at"):
         refuse_unseen(scene.repository, scene.info.branch)
     with pytest.raises(BranchMoved):
-        push(scene.tree, git(scene.tree.path, "commit-tree", "-m", "elsewhere", f"{looked_at}^{{tree}}"))
+        push(
+            scene.tree,
+            git(scene.tree.path, "commit-tree", "-m", "elsewhere", f"{looked_at}^{{tree}}"),
+        )
 
 
 FORMS = {
@@ -116,7 +122,9 @@ PROTECTED = [
 
 @pytest.mark.promise("bot-inspected")
 @pytest.mark.parametrize("path", PROTECTED)
-def test_a_change_to_what_decides_about_others_is_not_pushed_without_a_person(scene: Scene, path: str) -> None:
+def test_a_change_to_what_decides_about_others_is_not_pushed_without_a_person(
+    scene: Scene, path: str
+) -> None:
     scene.write(path, "on: push\n")
     scene.commit()
     refused(scene, "is protected, and nobody approved")
@@ -155,9 +163,14 @@ def test_commits_of_somebody_else_or_on_another_history_are_not_pushed(scene: Sc
     refused(scene, "do not follow what is on the branch")
 
 
+GATE = PhaseId("checkpoint-a")
 FORGED = {
-    "an approval": Answered(key="k", at=NOW, gate="checkpoint-a", answer=Answer.APPROVE, by="maint", via="thread"),  # pyright: ignore[reportArgumentType] - ids are checked strings
-    "that a question was shown": GateShown(key="k", at=NOW, gate="checkpoint-a", digest="0" * 64, via="thread"),  # pyright: ignore[reportArgumentType] - as above
+    "an approval": Answered(
+        key="k", at=NOW, gate=GATE, answer=Answer.APPROVE, by="maint", via="thread"
+    ),
+    "that a question was shown": GateShown(
+        key="k", at=NOW, gate=GATE, digest="0" * 64, via="thread"
+    ),
     "an end": Abandoned(key="k", at=NOW, by="maint", via="thread"),
     "a publication": Published(key="k", at=NOW, action_id="pr-creation.9", detail="done"),
 }
@@ -189,26 +202,42 @@ def test_a_state_that_the_reports_do_not_lead_to_is_not_believed(scene: Scene) -
     (scene.record / "state.json").write_text(state.replace('"in_progress"', '"completed"'))
     scene.commit()
     pipeline = load_pipeline("develop", scene.repository.text_here)
-    assert not state_at(scene.repository, pipeline, scene.tree.head().commit, f".specs/{scene.info.name}/").ended
+    assert not state_at(
+        scene.repository, pipeline, scene.tree.head().commit, f".specs/{scene.info.name}/"
+    ).ended
 
 
 def test_runs_of_branches_that_are_not_merged_are_no_memory(scene: Scene) -> None:
     draft = RequestDraft(title="Say nobody before the start, again", text="The same once more.")
     plan = plan_for(scene.repository, draft, effort="S", name=None, branch=None, here=False)
-    create_run(scene.repository, NewRun(draft=draft, plan=plan), (pipeline := load_pipeline("develop", scene.repository.text_here)))
+    create_run(
+        scene.repository,
+        NewRun(draft=draft, plan=plan),
+        (pipeline := load_pipeline("develop", scene.repository.text_here)),
+    )
     documents = DocumentNames.of(pipeline)
     base = scene.repository.commit_id("main")
-    assert history_at(scene.repository, base, documents).similar("say nobody before the start") == ()
+    assert (
+        history_at(scene.repository, base, documents).similar("say nobody before the start") == ()
+    )
     git(scene.repository.root, "merge", "-q", scene.info.branch)
     merged = scene.repository.commit_id("main")
-    assert [found.name for found in history_at(scene.repository, merged, documents).similar("say nobody before the start")] == [
-        scene.info.name
-    ]
+    assert [
+        found.name
+        for found in history_at(scene.repository, merged, documents).similar(
+            "say nobody before the start"
+        )
+    ] == [scene.info.name]
 
 
-def test_a_path_that_a_standing_rule_leaves_to_a_person_is_not_pushed_by_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_that_a_standing_rule_leaves_to_a_person_is_not_pushed_by_a_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    rule = "---\nrules:\n- {id: one, when: {files_match: ['rota/**']}, require: human_gate, reason: why}\n---\n"
+    rule = (
+        "---\nrules:\n- {id: one, when: {files_match: ['rota/**']}, require: human_gate, reason:"
+        " why}\n---\n"
+    )
     scene = begun(tmp_path, rule)
     scene.write("tests/test_more.py", "x = 1\n")
     scene.commit()

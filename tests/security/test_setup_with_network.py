@@ -1,4 +1,6 @@
-"""Setup runs with network only on the base commit, and on bytes of a manifest that a person approved."""
+"""Setup runs with network only on the base commit, and on bytes of a manifest that a person
+approved.
+"""
 
 import subprocess
 import threading
@@ -40,7 +42,8 @@ print("nested:", any(pathlib.Path(folder, ".git").exists() for folder in ("modul
 print("editable:", (environment / "installed-at").read_text() == os.getcwd())
 print("code:", pathlib.Path("code.txt").read_text().strip())
 ended = 0 if tool.is_file() else 1
-# What a command changes among the installed files is undone before the next one, and so are its repositories.
+# What a command changes among the installed files is undone before the next one, and so are its
+# repositories.
 tool.write_text("spoiled")
 tool.with_name("new").touch()
 for folder in ("modules/inner", "modules"):
@@ -111,29 +114,51 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 class Model(Talker):
-    """Plans two tasks: one edits what setup runs, the other the code; both ask for the tests first."""
+    """Plans two tasks: one edits what setup runs, the other the code; both ask for the tests
+    first.
+    """
 
     def __init__(self, edits: Mapping[str, Answer]) -> None:
         self.seen: list[str] = []
-        super().__init__([Planned("1", ("install.py",)), Planned("2", ("code.txt",))], self._implement)
+        super().__init__(
+            [Planned("1", ("install.py",)), Planned("2", ("code.txt",))], self._implement
+        )
         self.edits = edits
 
     async def _implement(self, call: ModelCall) -> Answer:
         if call.key.agent == "verifier":
-            return {"artifact_markdown": "# Final verification\n\n## Summary\n\nAll commands are green.\n"}
+            return {
+                "artifact_markdown": (
+                    "# Final verification\n\n## Summary\n\nAll commands are green.\n"
+                )
+            }
         if "Turn 1 of" in call.messages[-1].text:
-            return {"requests": [{"provider": "run_tests", "params_json": "{}", "reasoning": "to begin green"}], "actions": []}
+            return {
+                "requests": [
+                    {"provider": "run_tests", "params_json": "{}", "reasoning": "to begin green"}
+                ],
+                "actions": [],
+            }
         self.seen.append(call.messages[-1].text)
         # Where the attack gets through, verification is red and a task to mend it follows.
         return self.edits.get(task_of(call), done())
 
 
-def go_on(folder: Path, model: Model, until: str | None = None, reply: PersonAnswer | None = None) -> tuple[Outcome, list[CommandResult]]:
+def go_on(
+    folder: Path, model: Model, until: str | None = None, reply: PersonAnswer | None = None
+) -> tuple[Outcome, list[CommandResult]]:
     """Go on with the run; its outcome, and how the project's commands ended."""
     repository = Repository.find(folder)
     config = load_config(repository.text_here)
     told: list[Notice] = []
-    session = Session(repository, config, lambda: dict.fromkeys(Tier, model), told.append, lambda _question: reply, until=until)
+    session = Session(
+        repository,
+        config,
+        lambda: dict.fromkeys(Tier, model),
+        told.append,
+        lambda _question: reply,
+        until=until,
+    )
     outcome, _ = session.go_on(resolve_run(repository, None))
     return outcome, [notice.result for notice in told if isinstance(notice, CommandEnded)]
 
@@ -145,7 +170,10 @@ def on_a_fresh_machine(stage: Stage, folder: Path, monkeypatch: pytest.MonkeyPat
     return folder / "clone"
 
 
-EDITS = {"1": done(wrote("install.py", INSTALL % "stolen")), "2": done(wrote("code.txt", "changed\n"))}
+EDITS = {
+    "1": done(wrote("install.py", INSTALL % "stolen")),
+    "2": done(wrote("code.txt", "changed\n")),
+}
 
 
 def test_setup_on_a_fresh_machine_runs_the_base_commit_and_not_what_a_model_edited(
@@ -159,10 +187,15 @@ def test_setup_on_a_fresh_machine_runs_the_base_commit_and_not_what_a_model_edit
     outcome, results = go_on(clone, Model(EDITS))
     assert registry.asked == ["/base/one", "/base/one"]
     assert outcome is Outcome.DONE
-    assert results[-1].tail == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
+    assert (
+        results[-1].tail
+        == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
+    )
 
 
-def test_every_task_of_a_wave_and_the_verification_see_what_setup_installed_and_their_own_code(stage: Stage, registry: Registry) -> None:
+def test_every_task_of_a_wave_and_the_verification_see_what_setup_installed_and_their_own_code(
+    stage: Stage, registry: Registry
+) -> None:
     stage.start()
     model = Model(EDITS)
     outcome, results = go_on(stage.path, model)
@@ -170,17 +203,29 @@ def test_every_task_of_a_wave_and_the_verification_see_what_setup_installed_and_
     assert len(model.seen) == 2
     for text in model.seen:
         assert "tool: installed\nadded: False\nnested: False\neditable: True\ncode: base" in text
-    assert results[-1].tail == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
+    assert (
+        results[-1].tail
+        == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
+    )
     assert registry.asked == ["/base/one"]
 
 
-def test_of_an_approved_patch_only_manifests_and_lock_files_reach_setup(stage: Stage, registry: Registry) -> None:
+def test_of_an_approved_patch_only_manifests_and_lock_files_reach_setup(
+    stage: Stage, registry: Registry
+) -> None:
     """A lock file is protected, so the whole answer of the task waits for a person."""
     stage.start()
-    edits = [wrote("install.py", INSTALL % "stolen"), wrote("requirements.txt", "two\n"), wrote("uv.lock", "two\n")]
+    edits = [
+        wrote("install.py", INSTALL % "stolen"),
+        wrote("requirements.txt", "two\n"),
+        wrote("uv.lock", "two\n"),
+    ]
     model = Model({**EDITS, "1": done(*edits)})
     assert go_on(stage.path, model)[0] is Outcome.WAITING
     outcome, results = go_on(stage.path, model, reply=PersonAnswer(answer=PersonsAnswer.APPROVE))
     assert outcome is Outcome.DONE
     assert registry.asked == ["/base/one", "/base/two"]
-    assert results[-1].tail == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
+    assert (
+        results[-1].tail
+        == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
+    )

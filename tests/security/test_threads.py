@@ -1,4 +1,6 @@
-"""Whole runs among people who mean ill: what they write and push changes nothing, and costs little."""
+"""Whole runs among people who mean ill: what they write and push changes nothing, and costs
+little.
+"""
 
 import json
 import time
@@ -34,22 +36,35 @@ class Spy(unittest.TestCase):
 '''
 
 
-def test_a_project_command_reads_no_secret_from_environment_processes_or_files(stage: Stage) -> None:
+def test_a_project_command_reads_no_secret_from_environment_processes_or_files(
+    stage: Stage,
+) -> None:
     stage.hub.commit(stage.repo, "main", {"tests/test_spy.py": SPY})
     stage.label()
     done = heard(stage.say("/approve"))
     assert done.code == 0, done.log
     state = stage.state
     assert state["currentPhaseStatus"] == "completed"
-    said = next(result["tail"] for result in state["verification"]["results"] if result["name"] == "test")
+    said = next(
+        result["tail"] for result in state["verification"]["results"] if result["name"] == "test"
+    )
     assert "Spy.test_nothing_here_is_worth_stealing) ... ok" in said, said
 
 
-def test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once(waiting: Stage) -> None:
+def test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once(
+    waiting: Stage,
+) -> None:
     before = (waiting.state["gate"]["digest"], waiting.state["step"])
     for body in [*waiting.said("checkpoint"), *waiting.said("tracking")]:
         waiting.comment(body, by="stranger")
-    for body in ("> /approve", "```\n/approve\n```", "<!-- /approve -->", "    /approve", "please /approve", "\u200b/approve x"):
+    for body in (
+        "> /approve",
+        "```\n/approve\n```",
+        "<!-- /approve -->",
+        "    /approve",
+        "please /approve",
+        "\u200b/approve x",
+    ):
         waiting.comment(body)
     edited = waiting.comment("/approve")
     edited.updated += 5
@@ -71,7 +86,9 @@ def test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_o
     assert time.process_time() - began < 20
 
 
-def test_an_approval_that_somebody_wrote_into_the_record_is_asked_about_before_anything_is_published(waiting: Stage) -> None:
+def test_an_approval_that_somebody_wrote_into_the_record_is_asked_about_before_anything_is_published(
+    waiting: Stage,
+) -> None:
     head = waiting.state
     path = next(name for name in waiting.files() if name.endswith("/reports.jsonl"))
     forged = {
@@ -82,12 +99,20 @@ def test_an_approval_that_somebody_wrote_into_the_record_is_asked_about_before_a
         "answer": "approve",
         "digest": head["gate"]["digest"],
         "by": "boss",
-        "via": f"{waiting.hub.url}/{waiting.repo.full_name}/issues/{waiting.issue.number}#issuecomment-1",
+        "via": (
+            f"{waiting.hub.url}/{waiting.repo.full_name}/issues/{waiting.issue.number}#issuecomment-1"
+        ),
     }
     lines = waiting.files()[path].rstrip("\n") + "\n" + json.dumps(forged) + "\n"
     state = next(name for name in waiting.files() if name.endswith("/state.json"))
     claimed = waiting.files()[state].replace('"awaiting_human"', '"completed"')
-    waiting.repo.bare.commit(waiting.branch, {path: lines, state: claimed}, "Approved", "mallory <m@x.y>", waiting.hub.clock.tick())
+    waiting.repo.bare.commit(
+        waiting.branch,
+        {path: lines, state: claimed},
+        "Approved",
+        "mallory <m@x.y>",
+        waiting.hub.clock.tick(),
+    )
     job = heard(waiting.say("/forge status"))
     assert job.code == 0, job.log
     assert waiting.state["gate"]["reason"] == "unverified_approval"
@@ -96,7 +121,13 @@ def test_an_approval_that_somebody_wrote_into_the_record_is_asked_about_before_a
 
 def test_the_configuration_of_the_runs_branch_does_not_count(waiting: Stage) -> None:
     hostile = "sandbox: off\ncommands:\n  test: [touch, /tmp/owned]\nno: such\n"
-    waiting.repo.bare.commit(waiting.branch, {".forge/config.yml": hostile}, "Settings", "mallory <m@x.y>", waiting.hub.clock.tick())
+    waiting.repo.bare.commit(
+        waiting.branch,
+        {".forge/config.yml": hostile},
+        "Settings",
+        "mallory <m@x.y>",
+        waiting.hub.clock.tick(),
+    )
     job = heard(waiting.say("/forge status"))
     assert job.code == 0, job.log
     assert "CONFIG-001" not in job.log

@@ -1,4 +1,6 @@
-"""The token stays with the supervisor: not in its children's environment, and not in what others can read of it."""
+"""The token stays with the supervisor: not in its children's environment, and not in what others
+can read of it.
+"""
 
 import os
 import subprocess
@@ -24,7 +26,10 @@ def test_a_worker_gets_nothing_that_has_the_token_in_it_whatever_it_is_called() 
         "HOMEBREW_AUTH": f"Bearer {TOKEN}",
         "FORGE_BOT_WAKE": "{}",
     }
-    assert without_token(environ, TOKEN) == {"PATH": "/usr/bin", "OPENAI_API_KEY": "sk-of-the-model"}
+    assert without_token(environ, TOKEN) == {
+        "PATH": "/usr/bin",
+        "OPENAI_API_KEY": "sk-of-the-model",
+    }
 
 
 LOOKED_AT = """
@@ -38,7 +43,11 @@ print(os.environ["GIT_CONFIG_KEY_0"])
 
 @pytest.mark.promise("bot-worker-without-token")
 def test_a_supervisor_closes_its_memory_and_environment_to_other_processes_of_its_user() -> None:
-    """What `prctl` says; root may look all the same, which no process of its own user can prevent."""
+    """What `prctl` says; root may look all the same, which no process of its own user can
+    prevent.
+    """
     environ = {**os.environ, "GITHUB_TOKEN": TOKEN}
-    said = subprocess.run([sys.executable, "-c", LOOKED_AT], env=environ, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", LOOKED_AT], env=environ, capture_output=True, text=True, check=True
+    ).stdout
     assert said.splitlines() == ["0", "http.https://github.com/.extraheader"]

@@ -1,4 +1,6 @@
-"""Traces that a worker leaves beside its files: names, the lines of commits, and what stays in the work tree."""
+"""Traces that a worker leaves beside its files: names, the lines of commits, and what stays in the
+work tree.
+"""
 
 import base64
 import os
@@ -19,7 +21,13 @@ def refused(scene: Scene) -> str:
 
 @pytest.mark.parametrize(
     "path",
-    [f"notes/{KEY}.txt", f"{KEY}/notes.txt", f"notes/{KEY.encode().hex()}", f"{KEY[:10]}/{KEY[10:]}", f"notes/{KEY[::-1]}"],
+    [
+        f"notes/{KEY}.txt",
+        f"{KEY}/notes.txt",
+        f"notes/{KEY.encode().hex()}",
+        f"{KEY[:10]}/{KEY[10:]}",
+        f"notes/{KEY[::-1]}",
+    ],
     ids=["file", "folder", "hexadecimal", "across folders", "reversed"],
 )
 def test_a_key_in_the_name_of_a_file_is_found_and_not_said(scene: Scene, path: str) -> None:
@@ -43,15 +51,29 @@ def test_a_key_in_the_author_or_committer_of_a_commit_is_found(scene: Scene, rol
     scene.write("notes.txt", "x\n")
     git(scene.tree.path, "add", "-A")
     env = {**os.environ, f"GIT_{role}": KEY}
-    words = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", f"x\n\nForge-Run: {scene.info.name}")
+    words = (
+        "git",
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b.c",
+        "commit",
+        "-qm",
+        f"x\n\nForge-Run: {scene.info.name}",
+    )
     subprocess.run(words, cwd=scene.tree.path, env=env, check=True)
-    assert "a commit's author, committer or another line of it holds the value of OPENAI_API_KEY" in refused(scene)
+    assert (
+        "a commit's author, committer or another line of it holds the value of OPENAI_API_KEY"
+        in refused(scene)
+    )
 
 
 def test_a_key_in_a_line_of_a_commit_that_no_log_shows_is_found(scene: Scene) -> None:
     scene.write("notes.txt", "x\n")
     scene.commit()
-    raw = subprocess.run(["git", "cat-file", "commit", "HEAD"], cwd=scene.tree.path, check=True, capture_output=True).stdout
+    raw = subprocess.run(
+        ["git", "cat-file", "commit", "HEAD"], cwd=scene.tree.path, check=True, capture_output=True
+    ).stdout
     head, _, message = raw.partition(b"\n\n")
     made = subprocess.run(
         ["git", "hash-object", "-t", "commit", "-w", "--stdin"],

@@ -1,4 +1,6 @@
-"""A configuration broken in every way ends in a sentence with the place, at once, and never in a traceback."""
+"""A configuration broken in every way ends in a sentence with the place, at once, and never in a
+traceback.
+"""
 
 import time
 
@@ -17,7 +19,10 @@ BROKEN = {
     "a number": ("3", "no mapping of keys"),
     "two documents": ("budget: 1\n---\nbudget: 2\n", "another document"),
     "an unknown key": ("bugdet: 4\n", ":1: bugdet: there is no such key; did you mean budget?"),
-    "an unknown key inside": ("agent:\n  turn: 4\n", ":2: agent.turn: there is no such key; did you mean agent.turns?"),
+    "an unknown key inside": (
+        "agent:\n  turn: 4\n",
+        ":2: agent.turn: there is no such key; did you mean agent.turns?",
+    ),
     "a key like no other": ("zzzz: 4\n", ":1: zzzz: there is no such key"),
     "a key twice": ("budget: 3\nbudget: 4\n", ":2: the key 'budget' stands twice"),
     "a list as key": ("? [a]\n: 3\n", "unhashable key"),
@@ -40,7 +45,10 @@ BROKEN = {
     "a billion laughs": (LAUGHS, "more than 50,000 values"),
     "a list that holds itself": ("a: &a [*a]\n", "*a holds itself"),
     "an alias for nothing": ("a: *nobody\n", "nobody"),
-    "a program": ("model: !!python/object/apply:os.system [ls]\n", "could not determine a constructor"),
+    "a program": (
+        "model: !!python/object/apply:os.system [ls]\n",
+        "could not determine a constructor",
+    ),
     "a date there is not": ("budget: 2020-13-45\n", "month"),
     "a number of a thousand digits": ("budget: " + "9" * 5_000 + "\n", "digits"),
     "a megabyte": ("# " + "x" * 1_000_000, "500,000 are the most"),
@@ -66,7 +74,9 @@ def test_a_broken_configuration_is_told_at_once_with_its_place(text: str, said: 
 
 
 def test_an_alias_that_saves_writing_is_welcome() -> None:
-    config = load_config(lambda _path: "commands:\n  test: &all [[make, check]]\n  lint: *all\n", {})
+    config = load_config(
+        lambda _path: "commands:\n  test: &all [[make, check]]\n  lint: *all\n", {}
+    )
     assert config.commands.lint == config.commands.test == (("make", "check"),)
 
 
@@ -75,8 +85,12 @@ def test_a_file_without_keys_is_a_file_of_defaults(text: str) -> None:
     assert load_config(lambda _path: text, {}).budget is None
 
 
-@pytest.mark.parametrize("text", ["", "- a", "kind: phases", LAUGHS, "a: &a [*a]", "\0", "kind: !!python/name:os.system"])
+@pytest.mark.parametrize(
+    "text", ["", "- a", "kind: phases", LAUGHS, "a: &a [*a]", "\0", "kind: !!python/name:os.system"]
+)
 def test_a_broken_pipeline_of_ones_own_is_told_with_its_place(text: str) -> None:
     with pytest.raises(BadPipeline) as caught:
         load_pipeline("develop", lambda _path: text)
-    assert ".forge/pipelines/develop.yaml" in "\n".join((caught.value.message, *caught.value.details))
+    assert ".forge/pipelines/develop.yaml" in "\n".join(
+        (caught.value.message, *caught.value.details)
+    )

@@ -42,7 +42,9 @@ def test_the_environment_replaces_the_models_of_the_file() -> None:
         ("build: make", None),
     ],
 )
-def test_commands_are_strings_or_lists_of_words(written: str, read: tuple[tuple[str, ...], ...] | None) -> None:
+def test_commands_are_strings_or_lists_of_words(
+    written: str, read: tuple[tuple[str, ...], ...] | None
+) -> None:
     assert config(f"commands:\n  {written}\n").commands.test == read
 
 
@@ -79,7 +81,8 @@ def test_money_is_exact() -> None:
     assert config("budget: 0.10\n").budget == Decimal("0.10")
 
 
-# -- pipelines ----------------------------------------------------------------------------------------------------
+# -- pipelines
+# --------------------------------------------------------------------------------------------------
 
 MINIMAL = """
 kind: phases
@@ -96,7 +99,9 @@ phases:
 
 
 def own(text: str, name: str = "mini") -> object:
-    return load_pipeline(name, lambda path: text if path == f".forge/pipelines/{name}.yaml" else None)
+    return load_pipeline(
+        name, lambda path: text if path == f".forge/pipelines/{name}.yaml" else None
+    )
 
 
 def test_a_repository_may_bring_its_own_pipeline() -> None:
@@ -106,30 +111,53 @@ def test_a_repository_may_bring_its_own_pipeline() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("reads: [plan.md]", "reads: [design.md]", "work reads 'design.md', which no earlier phase writes"),
+        (
+            "reads: [plan.md]",
+            "reads: [design.md]",
+            "work reads 'design.md', which no earlier phase writes",
+        ),
         ("id: plan", "id: setup", "phase id 'setup' stands twice"),
-        ("  - {id: ask, kind: decision, label: Ask}\n", "", "exactly one phase of kind 'decision', not 0"),
+        (
+            "  - {id: ask, kind: decision, label: Ask}\n",
+            "",
+            "exactly one phase of kind 'decision', not 0",
+        ),
         ("  - {id: end, kind: end, label: End}\n", "", "exactly one phase of kind 'end', not 0"),
-        ("flows: {S: light, M: standard, L: full}", "flows: {S: light, M: standard}", "flows must name L"),
+        (
+            "flows: {S: light, M: standard, L: full}",
+            "flows: {S: light, M: standard}",
+            "flows must name L",
+        ),
         (
             "  - {id: end",
-            "  - {id: gate, kind: gate, label: Gate, shows: [plan.md], sends_back_to: nowhere}\n  - {id: end",
+            (
+                "  - {id: gate, kind: gate, label: Gate, shows: [plan.md], sends_back_to:"
+                " nowhere}\n  - {id: end"
+            ),
             "gate sends back to 'nowhere', which is no earlier phase of kind 'agent'",
         ),
         (
             "  - {id: end",
-            "  - {id: r, kind: review, label: R, agent: a, writes: r.md, verdicts: [PASS], adds_task: true}\n  - {id: end",
+            (
+                "  - {id: r, kind: review, label: R, agent: a, writes: r.md, verdicts: [PASS],"
+                " adds_task: true}\n  - {id: end"
+            ),
             "r needs at least one positive and one negative verdict",
         ),
         (
             "  - {id: end",
-            "  - {id: r, kind: review, label: R, agent: a, writes: r.md, verdicts: [PASS, FAIL]}\n  - {id: end",
+            (
+                "  - {id: r, kind: review, label: R, agent: a, writes: r.md, verdicts: [PASS,"
+                " FAIL]}\n  - {id: end"
+            ),
             "r must either send back to a phase or add a task",
         ),
         ("kind: tasks", "kind: taks", "taks"),
     ],
 )
-def test_a_pipeline_that_contradicts_itself_is_refused_with_the_reason(old: str, new: str, said: str) -> None:
+def test_a_pipeline_that_contradicts_itself_is_refused_with_the_reason(
+    old: str, new: str, said: str
+) -> None:
     assert old in MINIMAL
     with pytest.raises(BadPipeline) as error:
         own(MINIMAL.replace(old, new))
@@ -138,7 +166,10 @@ def test_a_pipeline_that_contradicts_itself_is_refused_with_the_reason(old: str,
 
 def test_a_pipeline_of_steps_is_read_but_no_run_is_made_of_it() -> None:
     with pytest.raises(PipelineNotRunnable):
-        own("kind: steps\npipeline_id: scaffold\nsteps:\n  - {step: orient, kind: resource, resource: 'forge://x'}\n")
+        own(
+            "kind: steps\npipeline_id: scaffold\nsteps:\n  - {step: orient, kind: resource,"
+            " resource: 'forge://x'}\n"
+        )
 
 
 def test_a_name_that_is_a_path_finds_nothing() -> None:
@@ -146,7 +177,9 @@ def test_a_name_that_is_a_path_finds_nothing() -> None:
         load_pipeline("../../etc/passwd", lambda _path: None)
 
 
-def test_state_is_kept_where_the_system_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_state_is_kept_where_the_system_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert state_home() == tmp_path / "forge-bot"
     monkeypatch.setenv("XDG_STATE_HOME", "relative")

@@ -1,4 +1,6 @@
-"""`.specs/instructions.md`: which tasks its rules leave to a person, and what is said of rules that cannot be read."""
+"""`.specs/instructions.md`: which tasks its rules leave to a person, and what is said of rules that
+cannot be read.
+"""
 
 import pytest
 
@@ -9,7 +11,12 @@ from forge_bot.values import TaskId, TaskMode, TaskSpec
 
 def rules(*files: str, title: str = "") -> Rules:
     when = {"files_match": list(files)} | ({"title_matches": title} if title else {})
-    return load_rules(lambda _path: f"---\nrules:\n- {{id: one, when: {when}, require: human_gate, reason: why}}\n---\nWords.\n")
+    return load_rules(
+        lambda _path: (
+            f"---\nrules:\n- {{id: one, when: {when}, require: human_gate, reason:"
+            " why}\n---\nWords.\n"
+        )
+    )
 
 
 def task(*files: str, title: str = "Change the table") -> TaskSpec:
@@ -73,18 +80,42 @@ BROKEN = {
     "no front matter": ("# Words\n", "instructions.md:1: the first line must be ---"),
     "no end": ("---\nrules: []\n", "a second line --- is missing"),
     "an unknown key": (
-        "---\nrules:\n- id: a\n  when: {files_match: [a]}\n  requires: human_gate\n  reason: r\n---\n",
+        (
+            "---\nrules:\n- id: a\n  when: {files_match: [a]}\n  requires: human_gate\n  reason:"
+            " r\n---\n"
+        ),
         ":5: rules.0.requires",
     ),
-    "no id": ("---\nrules:\n- when: {files_match: [a]}\n  require: human_gate\n  reason: r\n---\n", "rules.0.id: Field required"),
-    "another requirement": ("---\nrules:\n- id: a\n  when: {files_match: [a]}\n  require: skip\n  reason: r\n---\n", ":5: rules.0.require"),
-    "no condition": ("---\nrules:\n- {id: a, when: {}, require: human_gate, reason: r}\n---\n", "at least one of files_match"),
+    "no id": (
+        "---\nrules:\n- when: {files_match: [a]}\n  require: human_gate\n  reason: r\n---\n",
+        "rules.0.id: Field required",
+    ),
+    "another requirement": (
+        "---\nrules:\n- id: a\n  when: {files_match: [a]}\n  require: skip\n  reason: r\n---\n",
+        ":5: rules.0.require",
+    ),
+    "no condition": (
+        "---\nrules:\n- {id: a, when: {}, require: human_gate, reason: r}\n---\n",
+        "at least one of files_match",
+    ),
     "a bad expression": (
-        "---\nrules:\n- id: a\n  when:\n    title_matches: '('\n  require: human_gate\n  reason: r\n---\n",
+        (
+            "---\nrules:\n- id: a\n  when:\n    title_matches: '('\n  require: human_gate\n "
+            " reason: r\n---\n"
+        ),
         ":5: rules.0.when.title_matches: Value error, this is no regular expression",
     ),
-    "a path that leads out": ("---\nrules:\n- {id: a, when: {files_match: [../x]}, require: human_gate, reason: r}\n---\n", "inside"),
-    "no reason": ("---\nrules:\n- {id: a, when: {files_match: [a]}, require: human_gate, reason: ''}\n---\n", "rules.0.reason"),
+    "a path that leads out": (
+        (
+            "---\nrules:\n- {id: a, when: {files_match: [../x]}, require: human_gate, reason:"
+            " r}\n---\n"
+        ),
+        "inside",
+    ),
+    "no reason": (
+        "---\nrules:\n- {id: a, when: {files_match: [a]}, require: human_gate, reason: ''}\n---\n",
+        "rules.0.reason",
+    ),
 }
 
 

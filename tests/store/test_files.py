@@ -10,9 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_bot.errors import PathEscapes, RunBusy, WriteFailed
-from forge_bot.store import append_line, branch_name, held, inside, slug, workspace_name, write_whole
+from forge_bot.store import (
+    append_line,
+    branch_name,
+    held,
+    inside,
+    slug,
+    workspace_name,
+    write_whole,
+)
 
-# -- names --------------------------------------------------------------------------------------------------------
+# -- names
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -51,7 +60,8 @@ def test_workspace_and_branch_carry_date_source_and_slug() -> None:
     assert branch_name("fix", "SOA-123", "auth") == "fix/soa-123-auth"
 
 
-# -- writing ------------------------------------------------------------------------------------------------------
+# -- writing
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_file_is_replaced_in_one_step_and_nothing_else_stays(tmp_path: Path) -> None:
@@ -89,7 +99,8 @@ def test_a_torn_last_line_is_taken_away_before_the_next_one(tmp_path: Path) -> N
     assert file.read_text() == '{"a": 1}\n{"c": 3}\n'
 
 
-# -- staying inside -----------------------------------------------------------------------------------------------
+# -- staying inside
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("lesson-24")
@@ -113,7 +124,8 @@ def test_links_that_stay_inside_are_taken(tmp_path: Path) -> None:
     assert inside(tmp_path, "link/file") == tmp_path / "link" / "file"
 
 
-# -- one writer ---------------------------------------------------------------------------------------------------
+# -- one writer
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_second_writer_is_told_at_once(tmp_path: Path) -> None:
@@ -130,7 +142,9 @@ except RunBusy as error:
     print(error.message)
     sys.exit(7)
 """
-        second = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        second = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
     assert second.returncode == 7
     assert second.stdout == "Another process is working on the run x.\n"
     with held(tmp_path / "run.lock", "the run x"):
@@ -140,7 +154,10 @@ except RunBusy as error:
 def test_a_second_writer_is_told_who_is_there(tmp_path: Path) -> None:
     lock = tmp_path / "run.lock"
     with held(lock, "the run x", "process 7 on here"):
-        with pytest.raises(RunBusy, match=r"the run x: process 7 on here\."), held(lock, "the run x", "me"):
+        with (
+            pytest.raises(RunBusy, match=r"the run x: process 7 on here\."),
+            held(lock, "the run x", "me"),
+        ):
             pass
         assert (tmp_path / "run.holder").read_text() == "process 7 on here"
     (tmp_path / "run.holder").write_text("process 8, which died here")

@@ -26,8 +26,14 @@ def because(error: Exception, cause: BaseException | None) -> Exception:
         OSError(errno.EDQUOT, "Disk quota exceeded"),
         because(WriteFailed("state.json could not be written."), NO_ROOM),
         because(SandboxFailed("The box could not be made."), NO_ROOM),
-        GitFailed("`git commit` failed.", output="fatal: unable to write new index file: No space left on device"),
-        GitFailed("`git add` failed.", output="fatal: sha1 file 'index.lock' write error. Out of diskspace"),
+        GitFailed(
+            "`git commit` failed.",
+            output="fatal: unable to write new index file: No space left on device",
+        ),
+        GitFailed(
+            "`git add` failed.",
+            output="fatal: sha1 file 'index.lock' write error. Out of diskspace",
+        ),
         DiskFull("full"),
     ],
 )

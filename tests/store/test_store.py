@@ -34,9 +34,17 @@ def test_the_state_is_the_fold_of_the_reports(workspace: Workspace) -> None:
 
 @pytest.mark.promise("design-fold")
 @pytest.mark.parametrize(
-    ("content", "said"), [(b"{", "was broken"), (b"\xff\xfe", "was broken"), (b'{"currentPhase": 3}', "was broken"), (None, "was missing")]
+    ("content", "said"),
+    [
+        (b"{", "was broken"),
+        (b"\xff\xfe", "was broken"),
+        (b'{"currentPhase": 3}', "was broken"),
+        (None, "was missing"),
+    ],
 )
-def test_a_broken_state_file_is_made_anew_and_said(workspace: Workspace, content: bytes | None, said: str) -> None:
+def test_a_broken_state_file_is_made_anew_and_said(
+    workspace: Workspace, content: bytes | None, said: str
+) -> None:
     file = workspace.path / "state.json"
     whole = file.read_bytes()
     file.unlink()
@@ -95,12 +103,17 @@ def test_a_last_line_that_lacks_only_its_end_was_not_recorded_either(workspace: 
     file = workspace.path / "reports.jsonl"
     file.write_bytes(file.read_bytes().rstrip(b"\n"))
     before = len(workspace.reports())
-    workspace.record(Bench(Effort.S).until("checkpoint-a").reports[-1], workspace.load(DEVELOP).state)
+    workspace.record(
+        Bench(Effort.S).until("checkpoint-a").reports[-1], workspace.load(DEVELOP).state
+    )
     assert len(workspace.reports()) == before + 1
 
 
 @ON_DISK
-@given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: f'{{"schemaVersion": {text}'.encode(errors="replace")))
+@given(
+    st.binary(max_size=60)
+    | st.text(max_size=60).map(lambda text: f'{{"schemaVersion": {text}'.encode(errors="replace"))
+)
 def test_whatever_stands_in_the_state_file_it_is_made_anew_or_refused(
     whole: bytes, tmp_path_factory: pytest.TempPathFactory, raw: bytes
 ) -> None:
@@ -157,16 +170,27 @@ def test_a_folder_without_reports_is_no_run(tmp_path: Path) -> None:
         Workspace(tmp_path, "20261121-nothing").load(DEVELOP)
 
 
-# -- the request --------------------------------------------------------------------------------------------------
+# -- the request
+# --------------------------------------------------------------------------------------------------
 
 
 @given(
-    title=st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=60).filter(lambda text: bool(text.strip())),
+    title=st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=60).filter(
+        lambda text: bool(text.strip())
+    ),
     text=st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r"), max_size=400),
-    labels=st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=12), max_size=3),
+    labels=st.lists(
+        st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=12), max_size=3
+    ),
 )
 def test_a_request_reads_back_as_it_was_written(title: str, text: str, labels: list[str]) -> None:
-    request = Request(title=title.strip(), text=text.strip(), labels=tuple(labels), effort=Effort.M, effort_reason="because")
+    request = Request(
+        title=title.strip(),
+        text=text.strip(),
+        labels=tuple(labels),
+        effort=Effort.M,
+        effort_reason="because",
+    )
     again = read_request(render_request(request))
     assert again.hash == request.hash
     assert (again.title, again.text, again.labels) == (request.title, request.text, request.labels)
@@ -174,13 +198,21 @@ def test_a_request_reads_back_as_it_was_written(title: str, text: str, labels: l
 
 @pytest.mark.promise("design-frozen-request")
 def test_a_request_that_was_changed_is_refused() -> None:
-    source = Source(type="github_issue", id="42", url="https://github.com/o/r/issues/42", author="eve")
-    text = render_request(Request(title="Fix it", text="Please fix", source=source, effort=Effort.S, effort_reason="label"))
+    source = Source(
+        type="github_issue", id="42", url="https://github.com/o/r/issues/42", author="eve"
+    )
+    text = render_request(
+        Request(
+            title="Fix it", text="Please fix", source=source, effort=Effort.S, effort_reason="label"
+        )
+    )
     with pytest.raises(ReportsDamaged, match="hash no longer fits"):
         read_request(text.replace("Please fix", "Please break"))
 
 
-@pytest.mark.parametrize("text", ["", "# no front matter", "---\n- a list\n---\n\n# x\n\ny", "---\n{\n---\n\n# x\n\ny"])
+@pytest.mark.parametrize(
+    "text", ["", "# no front matter", "---\n- a list\n---\n\n# x\n\ny", "---\n{\n---\n\n# x\n\ny"]
+)
 def test_what_is_no_request_is_said(text: str) -> None:
     with pytest.raises(ReportsDamaged):
         read_request(text)

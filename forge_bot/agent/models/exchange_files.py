@@ -32,10 +32,14 @@ class Exchange(Frozen):
     round: str = ANY
     kind: str = Field(default=ANY, alias="schema")
     prompt_sha256: str = ""
-    answer: str | dict[str, Any] = Field(default="", description="the raw text of the reply, or the answer as data")
+    answer: str | dict[str, Any] = Field(
+        default="", description="the raw text of the reply, or the answer as data"
+    )
     finish: FinishReason = FinishReason.STOP
     usage: Usage = Usage()
-    unavailable: str = Field(default="", description="instead of answering, fail with this sentence")
+    unavailable: str = Field(
+        default="", description="instead of answering, fail with this sentence"
+    )
 
     @property
     def key(self) -> ReplayKey:
@@ -45,7 +49,11 @@ class Exchange(Frozen):
     @property
     def text(self) -> str:
         """Return the reply as a model would have written it."""
-        return self.answer if isinstance(self.answer, str) else json.dumps(self.answer, ensure_ascii=False)
+        return (
+            self.answer
+            if isinstance(self.answer, str)
+            else json.dumps(self.answer, ensure_ascii=False)
+        )
 
     def fits(self, key: ReplayKey) -> int | None:
         """Return how many parts of the key are named and equal, or None if a named one differs."""
@@ -78,13 +86,19 @@ class Exchanges(tuple[Exchange, ...]):
 
         Among equals the last one wins, so a record can be corrected by adding to it.
         """
-        fitting = [(fit, place) for place, item in enumerate(self) if (fit := item.fits(key)) is not None]
+        fitting = [
+            (fit, place) for place, item in enumerate(self) if (fit := item.fits(key)) is not None
+        ]
         return self[max(fitting)[1]] if fitting else None
 
     def listed(self, most: int = 12) -> tuple[str, ...]:
         """Return the keys, for people."""
         keys = [str(item.key) for item in self]
-        return tuple(keys[:most]) if len(keys) <= most else (*keys[:most], f"… {len(keys) - most} more")
+        return (
+            tuple(keys[:most])
+            if len(keys) <= most
+            else (*keys[:most], f"… {len(keys) - most} more")
+        )
 
 
 def _lines(text: str, path: Path) -> Mapping[str, object]:
@@ -118,5 +132,7 @@ def _first_fault(found: Mapping[str, object], path: Path) -> BadRecord:
             Exchange.model_validate(item)
         except ValidationError as error:
             first = error.errors()[0]
-            return BadRecord(f"{path}, {place}: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
+            return BadRecord(
+                f"{path}, {place}: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}."
+            )
     raise AssertionError("called for a file without a fault")

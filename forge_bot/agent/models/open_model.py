@@ -10,7 +10,9 @@ from forge_bot.agent.models.scripted import Scripted
 from forge_bot.values import Tier
 
 
-def open_model(spec: str, settings: ProviderSettings | None = None, *, record: Path | None = None) -> Model:
+def open_model(
+    spec: str, settings: ProviderSettings | None = None, *, record: Path | None = None
+) -> Model:
     """Return the model with that name. With `record`, its exchanges are appended to that file.
 
     Raises UnknownModel, NoModelKey or BadRecord, before anything is sent.
@@ -26,7 +28,12 @@ def open_model(spec: str, settings: ProviderSettings | None = None, *, record: P
     return Recorder(model, record) if record else model
 
 
-def open_tiers(specs: Mapping[Tier, str], settings: ProviderSettings | None = None, *, record: Path | None = None) -> dict[Tier, Model]:
+def open_tiers(
+    specs: Mapping[Tier, str],
+    settings: ProviderSettings | None = None,
+    *,
+    record: Path | None = None,
+) -> dict[Tier, Model]:
     """Return a model for every named tier. Tiers with the same name share one model."""
     opened: dict[str, Model] = {}
     for spec in specs.values():

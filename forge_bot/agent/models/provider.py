@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from pydantic import Field
 
 from forge_bot.agent.model_answers import answer_schema
-from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelCall, ModelReply, PossiblyCharged
+from forge_bot.agent.models.base import (
+    ChatMessage,
+    FinishReason,
+    MessageRole,
+    ModelCall,
+    ModelReply,
+    PossiblyCharged,
+)
 from forge_bot.agent.models.provider_errors import error_details, suggest_models, to_forge_error
 from forge_bot.agent.models.retry_delay import retry_delay
 from forge_bot.agent.models.usage import counted
@@ -31,7 +38,9 @@ if TYPE_CHECKING:
 OutputForm = Literal["auto", "native", "prompted"]
 
 # Compatible servers constrain what the model writes without showing it the schema.
-_SCHEMA_TOLD = "Answer with one JSON object that fits this JSON schema, and nothing around it:\n\n{schema}"
+_SCHEMA_TOLD = (
+    "Answer with one JSON object that fits this JSON schema, and nothing around it:\n\n{schema}"
+)
 _BASE_URLS = {
     "openai": "OPENAI_BASE_URL",
     "openai-chat": "OPENAI_BASE_URL",
@@ -43,13 +52,24 @@ _BASE_URLS = {
 class ProviderSettings(Frozen):
     """The settings for requests to a provider."""
 
-    base_url: str = Field(default="", description="another address than the provider's own, or than its environment variable's")
-    seconds: float = Field(default=600.0, gt=0, description="time for one attempt; large models think for minutes")
-    retries: int = Field(default=4, ge=0, description="further attempts after 408, 409, 429, 5xx and lost connections")
+    base_url: str = Field(
+        default="",
+        description="another address than the provider's own, or than its environment variable's",
+    )
+    seconds: float = Field(
+        default=600.0, gt=0, description="time for one attempt; large models think for minutes"
+    )
+    retries: int = Field(
+        default=4,
+        ge=0,
+        description="further attempts after 408, 409, 429, 5xx and lost connections",
+    )
     output: OutputForm = Field(
         default="auto",
-        description="native: the provider enforces the schema; prompted: the model is only told it; auto: what the model is "
-        "known to do, and both on other servers than the provider's own",
+        description=(
+            "native: the provider enforces the schema; prompted: the model is only told it; auto:"
+            " what the model is known to do, and both on other servers than the provider's own"
+        ),
     )
 
 
@@ -90,11 +110,19 @@ def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeE
     if address := re.search(r"`?\b([A-Z][A-Z0-9_]*_BASE_URL)\b`?", words):
         name = address.group(1)
         usual = _USUAL_ADDRESSES.get(name, "the address of your server")
-        return UnknownModel(f"{spec} needs an address, and {name} is not set.", hint=f"Set {name} in the environment: {usual}.")
+        return UnknownModel(
+            f"{spec} needs an address, and {name} is not set.",
+            hint=f"Set {name} in the environment: {usual}.",
+        )
     if isinstance(error, ImportError):
-        return UnknownModel(f"The provider of {spec} needs a package that is not installed: {words}")
+        return UnknownModel(
+            f"The provider of {spec} needs a package that is not installed: {words}"
+        )
     if isinstance(error, TypeError) and settings.base_url:
-        return UnknownModel(f"The provider of {spec} takes no base URL.", hint="Use openai-chat:NAME for a compatible server.")
+        return UnknownModel(
+            f"The provider of {spec} takes no base URL.",
+            hint="Use openai-chat:NAME for a compatible server.",
+        )
     return UnknownModel(f"{spec} is not a model that can be asked: {words}{suggest_models(spec)}")
 
 
@@ -117,7 +145,9 @@ class ProviderModel:
             except (AgentRunError, UserError) as error:
                 wait = retry_delay(error, attempt) if attempt <= self._settings.retries else None
                 if wait is None:
-                    raise to_forge_error(self.name, error, self._settings.seconds, attempt) from error
+                    raise to_forge_error(
+                        self.name, error, self._settings.seconds, attempt
+                    ) from error
             await asyncio.sleep(wait)
             attempt += 1
 
@@ -136,7 +166,10 @@ class ProviderModel:
                 )
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library expects the documented fields in a provider's body and fails without them.
-            raise PossiblyCharged(f"The answer of {self.name} is not what its API promises.", details=error_details(error)) from error
+            raise PossiblyCharged(
+                f"The answer of {self.name} is not what its API promises.",
+                details=error_details(error),
+            ) from error
 
     def _request_settings(self, call: ModelCall) -> "ModelSettings":
         wanted: dict[str, object] = {
@@ -150,7 +183,11 @@ class ProviderModel:
             # and not in the SDK as well.
             "max_retries": 0,
         }
-        known = {name: value for name, value in wanted.items() if name not in self._model.unsupported_settings}
+        known = {
+            name: value
+            for name, value in wanted.items()
+            if name not in self._model.unsupported_settings
+        }
         return cast("ModelSettings", known)
 
     def _parameters(self, call: ModelCall) -> "ModelRequestParameters":
@@ -159,14 +196,18 @@ class ProviderModel:
         from pydantic_ai.output import OutputObjectDefinition
 
         form, schema = self._settings.output, answer_schema(call.kind)
-        enforced = form == "native" or (form == "auto" and self._model.profile.get("supports_json_schema_output", False))
+        enforced = form == "native" or (
+            form == "auto" and self._model.profile.get("supports_json_schema_output", False)
+        )
         told = not enforced or (form == "auto" and self._elsewhere())
         # One text, not two: some servers accept only a single system message.
         system = [item.text for item in call.messages if item.role is MessageRole.SYSTEM]
         system += [_SCHEMA_TOLD.format(schema=json.dumps(schema))] if told else []
         return ModelRequestParameters(
             output_mode="native" if enforced else "prompted",
-            output_object=OutputObjectDefinition(json_schema=schema, name="turn", description="Your answer."),
+            output_object=OutputObjectDefinition(
+                json_schema=schema, name="turn", description="Your answer."
+            ),
             prompted_output_template="",
             instruction_parts=[InstructionPart(content="\n\n".join(system))],
             allow_text_output=True,
@@ -183,7 +224,11 @@ def _history(messages: tuple[ChatMessage, ...]) -> "list[ModelMessage]":
     from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
 
     return [
-        ModelResponse(parts=[TextPart(item.text)]) if item.role is MessageRole.ASSISTANT else ModelRequest.user_text_prompt(item.text)
+        (
+            ModelResponse(parts=[TextPart(item.text)])
+            if item.role is MessageRole.ASSISTANT
+            else ModelRequest.user_text_prompt(item.text)
+        )
         for item in messages
         if item.role is not MessageRole.SYSTEM
     ]

@@ -10,7 +10,14 @@ from typing import cast
 
 from forge_bot.agent.models.base import PossiblyCharged
 from forge_bot.agent.models.retry_delay import too_long
-from forge_bot.errors import ContextTooLong, ForgeError, KeyRefused, ModelUnavailable, QuestionRejected, UnknownModel
+from forge_bot.errors import (
+    ContextTooLong,
+    ForgeError,
+    KeyRefused,
+    ModelUnavailable,
+    QuestionRejected,
+    UnknownModel,
+)
 from forge_bot.remedies import CheckKey, ModelTrouble, Resume
 
 _KEYS = {
@@ -38,31 +45,50 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
     match error:
         case theirs.ModelContextWindowExceededError():
             return ContextTooLong(
-                f"The question is longer than {name} can read; a model with a larger window, or lower agent.prompt_tokens and "
-                "agent.input_tokens in .forge/config.yml, would help.",
+                f"The question is longer than {name} can read; a model with a larger window, or"
+                " lower agent.prompt_tokens and agent.input_tokens in .forge/config.yml, would"
+                " help.",
                 details=error_details(error),
             )
         case theirs.ModelAuthenticationError():
             return _key_refused(name, error)
         case theirs.ModelNotFoundError():
-            return UnknownModel(f"The provider knows no model {name}.{suggest_models(name)}", details=error_details(error))
+            return UnknownModel(
+                f"The provider knows no model {name}.{suggest_models(name)}",
+                details=error_details(error),
+            )
         case theirs.ModelQuotaExceededError():
             return ModelUnavailable(
-                f"The account for {name} has used up its quota or credit.", trouble=ModelTrouble("no-credit"), details=error_details(error)
+                f"The account for {name} has used up its quota or credit.",
+                trouble=ModelTrouble("no-credit"),
+                details=error_details(error),
             )
         case theirs.ModelRequestRejectedError():
-            return QuestionRejected(f"The provider of {name} rejects the question: {_sentence(error)}", details=error_details(error))
+            return QuestionRejected(
+                f"The provider of {name} rejects the question: {_sentence(error)}",
+                details=error_details(error),
+            )
         case theirs.ModelRateLimitError():
             return _limited(name, error, error.retry_after, times)
-        case theirs.ModelTimeoutError() | theirs.ModelRequestTimeout() | theirs.ModelConnectionError():
+        case (
+            theirs.ModelTimeoutError()
+            | theirs.ModelRequestTimeout()
+            | theirs.ModelConnectionError()
+        ):
             return _not_reached(name, error, seconds, times)
         case theirs.ModelHTTPError():
             why = _message(error) or f"it answers with status {error.status_code}"
-            return ModelUnavailable(f"The provider of {name} failed, after {times}: {why}", details=error_details(error))
+            return ModelUnavailable(
+                f"The provider of {name} failed, after {times}: {why}", details=error_details(error)
+            )
         case theirs.AgentRunError():
-            return PossiblyCharged(f"The answer of {name} is not what its API promises.", details=error_details(error))
+            return PossiblyCharged(
+                f"The answer of {name} is not what its API promises.", details=error_details(error)
+            )
         case _:
-            return QuestionRejected(f"{name} cannot be asked this way: {_sentence(error)}", details=error_details(error))
+            return QuestionRejected(
+                f"{name} cannot be asked this way: {_sentence(error)}", details=error_details(error)
+            )
 
 
 def suggest_models(spec: str) -> str:
@@ -85,7 +111,11 @@ def _key_refused(name: str, error: Exception) -> KeyRefused:
     variable = _KEYS.get(name.removeprefix("gateway/").partition(":")[0])
     key = f"the key in {variable}" if variable else "the key"
     remedy = CheckKey(variable or "")
-    return KeyRefused(f"The provider of {name} does not accept {key}: {_sentence(error)}", remedy=remedy, details=error_details(error))
+    return KeyRefused(
+        f"The provider of {name} does not accept {key}: {_sentence(error)}",
+        remedy=remedy,
+        details=error_details(error),
+    )
 
 
 def _not_reached(name: str, error: Exception, seconds: float, times: str) -> ModelUnavailable:
@@ -97,17 +127,30 @@ def _not_reached(name: str, error: Exception, seconds: float, times: str) -> Mod
 
     phase = error.phase if isinstance(error, theirs.ModelConnectionError) else None
     if phase in {"pool", "connect"}:
-        return ModelUnavailable(f"No connection to {name} could be made, after {times}: {_cause(error)}.", details=error_details(error))
+        return ModelUnavailable(
+            f"No connection to {name} could be made, after {times}: {_cause(error)}.",
+            details=error_details(error),
+        )
     if isinstance(error, theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
-        return PossiblyCharged(f"{name} did not answer within {seconds:g} seconds, after {times}.", details=error_details(error))
-    return PossiblyCharged(f"The connection to {name} failed, after {times}: {_cause(error)}.", details=error_details(error))
+        return PossiblyCharged(
+            f"{name} did not answer within {seconds:g} seconds, after {times}.",
+            details=error_details(error),
+        )
+    return PossiblyCharged(
+        f"The connection to {name} failed, after {times}: {_cause(error)}.",
+        details=error_details(error),
+    )
 
 
 def _limited(name: str, error: Exception, wait: float | None, times: str) -> ModelUnavailable:
-    """The error for a rate limit; it says when to come back if the provider asks for a longer wait than anybody should sit through."""
+    """The error for a rate limit; it says when to come back if the provider asks for a longer wait
+    than anybody should sit through.
+    """
     if wait is None or not too_long(wait):
         return ModelUnavailable(
-            f"The rate limit of {name} is reached, after {times}.", trouble=ModelTrouble("rate-limited"), details=error_details(error)
+            f"The rate limit of {name} is reached, after {times}.",
+            trouble=ModelTrouble("rate-limited"),
+            details=error_details(error),
         )
     seconds = ceil(wait) if isfinite(wait) else None
     return ModelUnavailable(
@@ -123,7 +166,10 @@ def _span(seconds: float) -> str:
     """Return a wait in its largest precise enough unit, rounded up."""
     if not isfinite(seconds):
         return "ever"
-    unit, name = next((each for each in ((_DAY, "days"), (_HOUR, "hours")) if seconds > _FEW * each[0]), (_MINUTE, "minutes"))
+    unit, name = next(
+        (each for each in ((_DAY, "days"), (_HOUR, "hours")) if seconds > _FEW * each[0]),
+        (_MINUTE, "minutes"),
+    )
     return f"{ceil(seconds / unit):,} {name}"
 
 

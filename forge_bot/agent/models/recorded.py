@@ -33,7 +33,10 @@ class Recorder:
             usage=reply.usage,
         )
         # Each line is one write: recorders of parallel tasks share the file.
-        line = json.dumps(exchange.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False) + "\n"
+        line = (
+            json.dumps(exchange.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
+            + "\n"
+        )
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(descriptor, line.encode("utf-8", "replace"))
@@ -70,4 +73,8 @@ class Replayer:
             self._drifted[call.key] = None
         if found.unavailable:
             raise ModelUnavailable(found.unavailable)
-        return ModelReply(text=found.text, usage=found.usage.model_copy(update={"cost": Decimal(0)}), finish=found.finish)
+        return ModelReply(
+            text=found.text,
+            usage=found.usage.model_copy(update={"cost": Decimal(0)}),
+            finish=found.finish,
+        )

@@ -27,4 +27,8 @@ class Scripted:
             raise RecordExhausted(said, details=("It has answers for:", *self._exchanges.listed()))
         if found.unavailable:
             raise ModelUnavailable(found.unavailable)
-        return ModelReply(text=found.text, usage=found.usage.model_copy(update={"cost": Decimal(0)}), finish=found.finish)
+        return ModelReply(
+            text=found.text,
+            usage=found.usage.model_copy(update={"cost": Decimal(0)}),
+            finish=found.finish,
+        )

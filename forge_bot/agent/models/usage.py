@@ -27,13 +27,25 @@ def counted(name: str, call: ModelCall, text: str, response: "ModelResponse") ->
         cost = _cost(response)
         usual = cost is None or cost >= 0
         return _usage(name, response, *asked, cached, cost if usual else worst_case(name, *asked))
-    estimate = (prompt_tokens(call.messages), int(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) + 1)
+    estimate = (
+        prompt_tokens(call.messages),
+        int(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) + 1,
+    )
     return _usage(name, response, *estimate, 0, worst_case(name, *estimate))
 
 
-def _usage(name: str, response: "ModelResponse", read: int, written: int, cached: int, cost: Decimal | None) -> Usage:
+def _usage(
+    name: str, response: "ModelResponse", read: int, written: int, cached: int, cost: Decimal | None
+) -> Usage:
     model = response.model_name or name
-    return Usage(calls=1, input_tokens=read, cached_tokens=cached, output_tokens=written, cost=cost, model=model)
+    return Usage(
+        calls=1,
+        input_tokens=read,
+        cached_tokens=cached,
+        output_tokens=written,
+        cost=cost,
+        model=model,
+    )
 
 
 def _cost(response: "ModelResponse") -> Decimal | None:

@@ -28,8 +28,12 @@ class CapabilitySpec(Frozen):
     @property
     def line(self) -> str:
         """Return the entry in the menu."""
-        given = ", ".join(item.name if item.required else f"{item.name}?" for item in self.parameters)
-        told = "".join(f"\n  - {item.name} ({item.kind}): {item.description}" for item in self.parameters)
+        given = ", ".join(
+            item.name if item.required else f"{item.name}?" for item in self.parameters
+        )
+        told = "".join(
+            f"\n  - {item.name} ({item.kind}): {item.description}" for item in self.parameters
+        )
         return f"- {self.name}({given}): {self.description}{told}"
 
 
@@ -45,7 +49,12 @@ def spec(name: str, params: type[BaseModel], effect: Effect = Effect.READS) -> C
         name=name,
         description=" ".join((params.__doc__ or "").split()),
         parameters=tuple(
-            Parameter(name=field, kind=_kind(shape), description=str(shape.get("description", "")), required=field in required)
+            Parameter(
+                name=field,
+                kind=_kind(shape),
+                description=str(shape.get("description", "")),
+                required=field in required,
+            )
             for field, shape in fields.items()
         ),
         effect=effect,
@@ -54,7 +63,11 @@ def spec(name: str, params: type[BaseModel], effect: Effect = Effect.READS) -> C
 
 def _kind(shape: dict[str, Any]) -> str:
     """Return the type in words. Null is omitted, since leaving the parameter out means the same."""
-    kinds = [_kind(part) for part in cast("list[dict[str, Any]]", shape.get("anyOf", [])) if part.get("type") != "null"]
+    kinds = [
+        _kind(part)
+        for part in cast("list[dict[str, Any]]", shape.get("anyOf", []))
+        if part.get("type") != "null"
+    ]
     if kinds:
         return " or ".join(kinds)
     if shape.get("type") == "array":

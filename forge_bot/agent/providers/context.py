@@ -15,7 +15,15 @@ from forge_bot.agent.providers.catalogue import CapabilitySpec, spec
 from forge_bot.agent.providers.git_diff import GitDiff, git_diff
 from forge_bot.agent.providers.git_log import GitLog, git_log
 from forge_bot.agent.providers.list_files import ListFiles, list_files
-from forge_bot.agent.providers.project_commands import LintCheck, OnPaths, OnWords, PastRuns, RunTests, on_paths, past_runs
+from forge_bot.agent.providers.project_commands import (
+    LintCheck,
+    OnPaths,
+    OnWords,
+    PastRuns,
+    RunTests,
+    on_paths,
+    past_runs,
+)
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult
 from forge_bot.agent.providers.read_file import ReadFile, read_file
 from forge_bot.agent.providers.search_code import SearchCode, search_code
@@ -58,24 +66,40 @@ class ProviderContext:
         # Two test runs at once in one work tree would disturb each other.
         self._one_command = threading.Lock()
         self._capabilities = {
-            "read_file": _capability("read_file", ReadFile, partial(_long, partial(read_file, root))),
-            "search_code": _capability("search_code", SearchCode, partial(_short, partial(search_code, root))),
-            "list_files": _capability("list_files", ListFiles, partial(_short, partial(list_files, root))),
+            "read_file": _capability(
+                "read_file", ReadFile, partial(_long, partial(read_file, root))
+            ),
+            "search_code": _capability(
+                "search_code", SearchCode, partial(_short, partial(search_code, root))
+            ),
+            "list_files": _capability(
+                "list_files", ListFiles, partial(_short, partial(list_files, root))
+            ),
             "git_log": _capability("git_log", GitLog, partial(_short, partial(git_log, root))),
-            "git_diff": _capability("git_diff", GitDiff, partial(_long, partial(git_diff, root, start=base))),
+            "git_diff": _capability(
+                "git_diff", GitDiff, partial(_long, partial(git_diff, root, start=base))
+            ),
         }
         self._add_hosted(past_runs, run_tests, lint_check)
 
-    def _add_hosted(self, earlier: OnWords | None, tests: OnPaths | None, linters: OnPaths | None) -> None:
+    def _add_hosted(
+        self, earlier: OnWords | None, tests: OnPaths | None, linters: OnPaths | None
+    ) -> None:
         if earlier:
             answer = partial(_short, partial(past_runs, earlier))
             self._capabilities["past_runs"] = _capability("past_runs", PastRuns, answer)
         if tests:
-            self._capabilities["run_tests"] = _capability("run_tests", RunTests, partial(self._command, tests), Effect.RUNS)
+            self._capabilities["run_tests"] = _capability(
+                "run_tests", RunTests, partial(self._command, tests), Effect.RUNS
+            )
         if linters:
-            self._capabilities["lint_check"] = _capability("lint_check", LintCheck, partial(self._command, linters), Effect.RUNS)
+            self._capabilities["lint_check"] = _capability(
+                "lint_check", LintCheck, partial(self._command, linters), Effect.RUNS
+            )
 
-    def _command(self, run: OnPaths, wanted: RunTests | LintCheck, limits: WorkLimits) -> ProviderResult:
+    def _command(
+        self, run: OnPaths, wanted: RunTests | LintCheck, limits: WorkLimits
+    ) -> ProviderResult:
         with self._one_command:
             return on_paths(run, wanted.paths, limits.result_chars)
 
@@ -84,7 +108,9 @@ class ProviderContext:
 
         Unknown names are left out.
         """
-        chosen = sorted(self._capabilities.keys() & set(self._capabilities if names is None else names))
+        chosen = sorted(
+            self._capabilities.keys() & set(self._capabilities if names is None else names)
+        )
         return tuple(self._capabilities[name].spec for name in chosen)
 
     def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
@@ -95,11 +121,17 @@ class ProviderContext:
         capability = self._capabilities.get(wanted.capability)
         if capability is None:
             offered = ", ".join(sorted(self._capabilities))
-            return _observation(wanted, ResultStatus.UNKNOWN_CAPABILITY, f"There is no capability of that name. There are: {offered}.")
+            return _observation(
+                wanted,
+                ResultStatus.UNKNOWN_CAPABILITY,
+                f"There is no capability of that name. There are: {offered}.",
+            )
         try:
             found = capability.answer(wanted.params, limits)
         except ValidationError as error:
-            return _observation(wanted, ResultStatus.INVALID_PARAMS, _faults(error, capability.spec))
+            return _observation(
+                wanted, ResultStatus.INVALID_PARAMS, _faults(error, capability.spec)
+            )
         except PathEscapes as escapes:
             return _observation(wanted, ResultStatus.DENIED, escapes.message)
         except Declined as declined:
@@ -108,25 +140,43 @@ class ProviderContext:
 
 
 def _capability(
-    name: str, params: type[P], answer: Callable[[P, WorkLimits], ProviderResult], effect: Effect = Effect.READS
+    name: str,
+    params: type[P],
+    answer: Callable[[P, WorkLimits], ProviderResult],
+    effect: Effect = Effect.READS,
 ) -> _Capability:
-    return _Capability(spec(name, params, effect), lambda text, limits: answer(params.model_validate_json(text), limits))
+    return _Capability(
+        spec(name, params, effect),
+        lambda text, limits: answer(params.model_validate_json(text), limits),
+    )
 
 
-def _short(look: Callable[[P, int], ProviderResult], wanted: P, limits: WorkLimits) -> ProviderResult:
+def _short(
+    look: Callable[[P, int], ProviderResult], wanted: P, limits: WorkLimits
+) -> ProviderResult:
     return look(wanted, limits.result_chars)
 
 
-def _long(look: Callable[[P, int], ProviderResult], wanted: P, limits: WorkLimits) -> ProviderResult:
+def _long(
+    look: Callable[[P, int], ProviderResult], wanted: P, limits: WorkLimits
+) -> ProviderResult:
     return look(wanted, limits.file_chars)
 
 
 def _faults(error: ValidationError, menu: CapabilitySpec) -> str:
-    found = "; ".join(f"{'.'.join(str(part) for part in item['loc']) or 'parameters'}: {item['msg']}" for item in error.errors()[:5])
+    found = "; ".join(
+        f"{'.'.join(str(part) for part in item['loc']) or 'parameters'}: {item['msg']}"
+        for item in error.errors()[:5]
+    )
     return f"{found}. It takes:\n{menu.line}"
 
 
-def _observation(wanted: CapabilityRequest, status: ResultStatus, content: str, found: ProviderResult | None = None) -> CapabilityResult:
+def _observation(
+    wanted: CapabilityRequest,
+    status: ResultStatus,
+    content: str,
+    found: ProviderResult | None = None,
+) -> CapabilityResult:
     return CapabilityResult(
         key=wanted.key,
         capability=wanted.capability,

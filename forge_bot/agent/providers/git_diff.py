@@ -12,11 +12,13 @@ from forge_bot.values import Frozen
 
 
 class GitDiff(Frozen):
-    """Show the difference between a commit and the files as they are now. Files git does not track yet are only named.
-    Runs' records under .specs are left out.
+    """Show the difference between a commit and the files as they are now. Files git does not track
+    yet are only named. Runs' records under .specs are left out.
     """
 
-    base: str | None = Field(default=None, description="commit, branch or tag; where this work began if left out")
+    base: str | None = Field(
+        default=None, description="commit, branch or tag; where this work began if left out"
+    )
     path: str | None = Field(default=None, description="only this file or folder")
 
 
@@ -25,12 +27,20 @@ def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> ProviderRes
     path = normalise(wanted.path or "")
     scope = [f":(literal){path}"] if path else [":(top)", f":(top,exclude){RECORDS}"]
     commit = _commit(root, wanted.base or start)
-    said = git(root, "diff", "--no-ext-diff", "--no-textconv", "--stat", "--patch", commit, "--", *scope)
+    said = git(
+        root, "diff", "--no-ext-diff", "--no-textconv", "--stat", "--patch", commit, "--", *scope
+    )
     if said.code and not said.cut:
         raise Declined(ResultStatus.TOOL_ERROR, f"git cannot compare: {said.complaint[:300]}")
-    new = git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", *scope).text.rstrip("\0")
+    new = git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", *scope).text.rstrip(
+        "\0"
+    )
     named = "".join(f"Not tracked yet: {name}\n" for name in new.split("\0") if name)
-    return head(named + said.text, limit, f"since {commit[:12]}") if named or said.text else ProviderResult(content="No difference.")
+    return (
+        head(named + said.text, limit, f"since {commit[:12]}")
+        if named or said.text
+        else ProviderResult(content="No difference.")
+    )
 
 
 def _commit(root: Path, base: str) -> str:

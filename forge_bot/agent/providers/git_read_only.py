@@ -71,9 +71,14 @@ def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SE
         complaints.seek(0)
         complaint = complaints.read(4_000).decode("utf-8", "replace").strip()
     if overtime:
-        raise Declined(ResultStatus.TIMEOUT, f"git {arguments[0]} took longer than {seconds:g} seconds and was ended.")
+        raise Declined(
+            ResultStatus.TIMEOUT,
+            f"git {arguments[0]} took longer than {seconds:g} seconds and was ended.",
+        )
     text = output[:most].decode("utf-8", "replace")
-    return GitOutput(code=process.returncode, text=text, complaint=complaint, cut=len(output) > most)
+    return GitOutput(
+        code=process.returncode, text=text, complaint=complaint, cut=len(output) > most
+    )
 
 
 def _within(process: subprocess.Popen[bytes], most: int, seconds: float) -> tuple[bytes, bool]:

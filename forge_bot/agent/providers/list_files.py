@@ -14,12 +14,16 @@ from forge_bot.values import Frozen
 
 
 class ListFiles(Frozen):
-    """List files by path. If there are too many, folders are listed with the number of files in them. Runs' records under
-    .specs are left out.
+    """List files by path. If there are too many, folders are listed with the number of files in
+    them. Runs' records under .specs are left out.
     """
 
-    path: str | None = Field(default=None, description="folder to list; the whole repository if left out")
-    glob: str | None = Field(default=None, description="only files whose path fits, such as *.py or tests/**/test_*.py")
+    path: str | None = Field(
+        default=None, description="folder to list; the whole repository if left out"
+    )
+    glob: str | None = Field(
+        default=None, description="only files whose path fits, such as *.py or tests/**/test_*.py"
+    )
 
 
 def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
@@ -29,15 +33,27 @@ def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
     said = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *scope)
     if said.code and not said.cut:
         raise Declined(ResultStatus.TOOL_ERROR, f"git cannot list this: {said.complaint[:300]}")
-    listed = {name for name in said.text.split("\0")[: -1 if said.cut else None] if name and _fits(name, wanted.glob)}
-    names = sorted(listed if folder.split("/")[0] == RECORDS else {name for name in listed if not name.startswith(f"{RECORDS}/")})
+    listed = {
+        name
+        for name in said.text.split("\0")[: -1 if said.cut else None]
+        if name and _fits(name, wanted.glob)
+    }
+    names = sorted(
+        listed
+        if folder.split("/")[0] == RECORDS
+        else {name for name in listed if not name.startswith(f"{RECORDS}/")}
+    )
     if not names:
         return ProviderResult(content="No files.")
     whole = "\n".join(names) + "\n"
     note = f"{'more than ' if said.cut else ''}{len(names):,} files"
     if len(whole) <= limit:
         return ProviderResult(content=whole, note=note, truncated=said.cut)
-    found = head(_by_folder(names, folder), limit, f"{note}, too many to list: folders with the number of files in them")
+    found = head(
+        _by_folder(names, folder),
+        limit,
+        f"{note}, too many to list: folders with the number of files in them",
+    )
     return found.model_copy(update={"truncated": True})
 
 
@@ -58,11 +74,22 @@ def _matches(name: tuple[str, ...], glob: tuple[str, ...]) -> bool:
         if part == "**":
             reachable = set(range(min(reachable, default=len(name) + 1), len(name) + 1))
         else:
-            reachable = {place + 1 for place in reachable if place < len(name) and fnmatchcase(name[place], part)}
+            reachable = {
+                place + 1
+                for place in reachable
+                if place < len(name) and fnmatchcase(name[place], part)
+            }
     return len(name) in reachable
 
 
 def _by_folder(names: list[str], folder: str) -> str:
     skip = len(folder) + 1 if folder else 0
-    counts = Counter(name[: skip + len(rest)] + ("/" if slash else "") for name in names for rest, slash, _ in [name[skip:].partition("/")])
-    return "".join(f"{name} ({count:,} files)\n" if name.endswith("/") else f"{name}\n" for name, count in sorted(counts.items()))
+    counts = Counter(
+        name[: skip + len(rest)] + ("/" if slash else "")
+        for name in names
+        for rest, slash, _ in [name[skip:].partition("/")]
+    )
+    return "".join(
+        f"{name} ({count:,} files)\n" if name.endswith("/") else f"{name}\n"
+        for name, count in sorted(counts.items())
+    )

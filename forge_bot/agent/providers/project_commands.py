@@ -20,19 +20,25 @@ _SELECTOR = re.compile(r"[\w.][\w./@+ -]*(?:::[\w. \[\],=+/-]+)*")
 class PastRuns(Frozen):
     """Find earlier runs of this pipeline that resemble what you describe."""
 
-    query: str = Field(min_length=1, max_length=2_000, description="what you are looking for, in words")
+    query: str = Field(
+        min_length=1, max_length=2_000, description="what you are looking for, in words"
+    )
 
 
 class RunTests(Frozen):
     """Run the project's own tests and show what they say."""
 
-    paths: tuple[str, ...] | None = Field(default=None, max_length=50, description="test files or tests; all if left out")
+    paths: tuple[str, ...] | None = Field(
+        default=None, max_length=50, description="test files or tests; all if left out"
+    )
 
 
 class LintCheck(Frozen):
     """Run the project's own linters and show what they say. Nothing is changed."""
 
-    paths: tuple[str, ...] | None = Field(default=None, max_length=200, description="files to check; all if left out")
+    paths: tuple[str, ...] | None = Field(
+        default=None, max_length=200, description="files to check; all if left out"
+    )
 
 
 def past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> ProviderResult:
@@ -47,7 +53,9 @@ def on_paths(run: OnPaths, paths: tuple[str, ...] | None, limit: int) -> Provide
     """
     for path in paths or ():
         if not _SELECTOR.fullmatch(path):
-            raise Declined(ResultStatus.INVALID_PARAMS, f"{path} is not the name of a file or a test.")
+            raise Declined(
+                ResultStatus.INVALID_PARAMS, f"{path} is not the name of a file or a test."
+            )
         normalise(path.partition("::")[0])
     try:
         return ends(run(paths or ()) or "It printed nothing.", limit)

@@ -27,8 +27,14 @@ def head(text: str, limit: int, note: str = "") -> ProviderResult:
         return ProviderResult(content=text, note=note)
     cut = text.rfind("\n", 0, limit) + 1 or limit
     lines = text.count("\n", cut) + (not text.endswith("\n"))
-    left = f"cut: {lines:,} more lines" if cut < limit or text[cut - 1] == "\n" else f"cut at {limit:,} of {len(text):,} characters"
-    return ProviderResult(content=text[:cut], note=f"{note}; {left}" if note else left, truncated=True)
+    left = (
+        f"cut: {lines:,} more lines"
+        if cut < limit or text[cut - 1] == "\n"
+        else f"cut at {limit:,} of {len(text):,} characters"
+    )
+    return ProviderResult(
+        content=text[:cut], note=f"{note}; {left}" if note else left, truncated=True
+    )
 
 
 def ends(text: str, limit: int) -> ProviderResult:
@@ -40,5 +46,9 @@ def ends(text: str, limit: int) -> ProviderResult:
         return ProviderResult(content=text)
     first = limit // 4
     left = len(text) - limit
-    kept = f"{text[:first]}\n[… {left:,} characters left out …]\n{text[len(text) - (limit - first) :]}"
-    return ProviderResult(content=kept, note=f"cut: {left:,} characters from the middle", truncated=True)
+    kept = (
+        f"{text[:first]}\n[… {left:,} characters left out …]\n{text[len(text) - (limit - first) :]}"
+    )
+    return ProviderResult(
+        content=kept, note=f"cut: {left:,} characters from the middle", truncated=True
+    )

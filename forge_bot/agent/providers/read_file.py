@@ -34,7 +34,9 @@ def read_file(root: Path, wanted: ReadFile, limit: int) -> ProviderResult:
         return ProviderResult(content="", note="the file is empty")
     if first > last:
         raise Declined(
-            ResultStatus.INVALID_PARAMS, f"{wanted.path} has {total} lines; lines {first} to {wanted.end or total} are none of them."
+            ResultStatus.INVALID_PARAMS,
+            f"{wanted.path} has {total} lines; lines {first} to {wanted.end or total} are none of"
+            " them.",
         )
     chosen, cut = _fitting(lines[first - 1 : last], limit)
     shown = first + len(chosen) - 1
@@ -43,7 +45,9 @@ def read_file(root: Path, wanted: ReadFile, limit: int) -> ProviderResult:
         note.append("no line break at the end")
     if cut:
         note.append(f"cut at {limit:,} characters: {cut.format(next=shown + 1)}")
-    return ProviderResult(content="\n".join(chosen) + "\n", note="; ".join(note), truncated=bool(cut))
+    return ProviderResult(
+        content="\n".join(chosen) + "\n", note="; ".join(note), truncated=bool(cut)
+    )
 
 
 def _fitting(lines: list[str], limit: int) -> tuple[list[str], str]:
@@ -52,7 +56,11 @@ def _fitting(lines: list[str], limit: int) -> tuple[list[str], str]:
     for count, line in enumerate(lines):
         room -= len(line) + 1
         if room < 0:
-            return (lines[:count], "go on with start={next}") if count else ([line[:limit]], "this one line is longer")
+            return (
+                (lines[:count], "go on with start={next}")
+                if count
+                else ([line[:limit]], "this one line is longer")
+            )
     return lines, ""
 
 
@@ -63,13 +71,22 @@ def _readable(root: Path, path: str) -> Path:
     except OSError:
         raise Declined(ResultStatus.TOOL_ERROR, f"There is no file {path}.") from None
     if S_ISDIR(status.st_mode):
-        raise Declined(ResultStatus.TOOL_ERROR, f"{path} is a folder; list_files shows what is in it.")
+        raise Declined(
+            ResultStatus.TOOL_ERROR, f"{path} is a folder; list_files shows what is in it."
+        )
     if not S_ISREG(status.st_mode):
         raise Declined(ResultStatus.DENIED, f"{path} is not an ordinary file.")
     if status.st_size > _MOST_BYTES:
-        raise Declined(ResultStatus.TOOL_ERROR, f"{path} has {status.st_size:,} bytes, too many to read; search_code can look into it.")
-    if is_private(root, normalise(path)) or is_private(root, place.relative_to(root.resolve()).as_posix()):
-        raise Declined(ResultStatus.DENIED, f"{path} is not part of the repository and may hold secrets.")
+        raise Declined(
+            ResultStatus.TOOL_ERROR,
+            f"{path} has {status.st_size:,} bytes, too many to read; search_code can look into it.",
+        )
+    if is_private(root, normalise(path)) or is_private(
+        root, place.relative_to(root.resolve()).as_posix()
+    ):
+        raise Declined(
+            ResultStatus.DENIED, f"{path} is not part of the repository and may hold secrets."
+        )
     return place
 
 
@@ -77,7 +94,9 @@ def _text(place: Path, path: str) -> tuple[str, list[str]]:
     try:
         data = place.read_bytes()
     except OSError as error:
-        raise Declined(ResultStatus.TOOL_ERROR, f"{path} cannot be read: {error.strerror}.") from None
+        raise Declined(
+            ResultStatus.TOOL_ERROR, f"{path} cannot be read: {error.strerror}."
+        ) from None
     if b"\0" in data[:_SNIFFED]:
         raise Declined(ResultStatus.TOOL_ERROR, f"{path} is a binary file of {len(data):,} bytes.")
     remarks: list[str] = []

@@ -22,19 +22,35 @@ _WITHOUT_PERL = "not compiled with"
 
 
 class SearchCode(Frozen):
-    """Find the lines that match a regular expression (Perl's), as `path:line: text`. Runs' records under .specs are left out."""
+    """Find the lines that match a regular expression (Perl's), as `path:line: text`. Runs' records
+    under .specs are left out.
+    """
 
-    pattern: str = Field(min_length=1, description="regular expression; begin with (?i) to ignore case")
-    path: str | None = Field(default=None, description="folder, file, or glob such as *.py or src/**/*.ts")
-    max: int | None = Field(default=None, ge=1, le=1_000, description=f"most matches to show, {_MOST_MATCHES} if left out")
+    pattern: str = Field(
+        min_length=1, description="regular expression; begin with (?i) to ignore case"
+    )
+    path: str | None = Field(
+        default=None, description="folder, file, or glob such as *.py or src/**/*.ts"
+    )
+    max: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000,
+        description=f"most matches to show, {_MOST_MATCHES} if left out",
+    )
 
 
 def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
     """Return at most `max` matching lines, by path and line."""
     if any(char in wanted.pattern for char in "\0\n\r"):
-        raise Declined(ResultStatus.INVALID_PARAMS, "The expression is matched against single lines and cannot hold a line break.")
+        raise Declined(
+            ResultStatus.INVALID_PARAMS,
+            "The expression is matched against single lines and cannot hold a line break.",
+        )
     said, note = _grep(root, wanted)
-    matches = _public(root, [line for line in said.text.split("\n") if line.count("\0") >= _FIELDS - 1])
+    matches = _public(
+        root, [line for line in said.text.split("\n") if line.count("\0") >= _FIELDS - 1]
+    )
     if not matches:
         return ProviderResult(content="No line matches.", note=note)
     most = wanted.max or _MOST_MATCHES
@@ -43,7 +59,12 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
     note = "; ".join(part for part in (counted, note) if part)
     if len(matches) <= most and not said.cut:
         return head(shown, limit, note)
-    found = head(shown, limit, f"{note}; the first {min(most, len(matches)):,} are shown, so narrow the expression or the path")
+    found = head(
+        shown,
+        limit,
+        f"{note}; the first {min(most, len(matches)):,} are shown, so narrow the expression or the"
+        " path",
+    )
     return found.model_copy(update={"truncated": True})
 
 
@@ -56,7 +77,10 @@ def _public(root: Path, matches: list[str]) -> list[str]:
 def _grep(root: Path, wanted: SearchCode) -> tuple[GitOutput, str]:
     said, note = _with(root, "-P", wanted), ""
     if said.code and _WITHOUT_PERL in said.complaint:
-        said, note = _with(root, "-E", wanted), "this git knows only POSIX extended expressions: no \\d, no look-around"
+        said, note = (
+            _with(root, "-E", wanted),
+            "this git knows only POSIX extended expressions: no \\d, no look-around",
+        )
     if said.code > 1 and not said.cut:
         raise _trouble(said, wanted)
     return said, note
@@ -64,9 +88,25 @@ def _grep(root: Path, wanted: SearchCode) -> tuple[GitOutput, str]:
 
 def _with(root: Path, flavour: str, wanted: SearchCode) -> GitOutput:
     # The expression follows -e and the path follows --, so neither can be an option.
-    named = [_pathspec(root, each) for each in expand_braces(wanted.path)] if wanted.path else [":(top)"]
+    named = (
+        [_pathspec(root, each) for each in expand_braces(wanted.path)]
+        if wanted.path
+        else [":(top)"]
+    )
     scope = ["--", *named, *_without_records(wanted.path)]
-    return git(root, "grep", "-n", "-I", "-z", "--untracked", "--no-color", flavour, "-e", wanted.pattern, *scope)
+    return git(
+        root,
+        "grep",
+        "-n",
+        "-I",
+        "-z",
+        "--untracked",
+        "--no-color",
+        flavour,
+        "-e",
+        wanted.pattern,
+        *scope,
+    )
 
 
 def _without_records(path: str | None) -> list[str]:
@@ -82,7 +122,10 @@ def _trouble(said: GitOutput, wanted: SearchCode) -> Declined:
     if "outside repository" in complaint:
         return Declined(ResultStatus.DENIED, f"{wanted.path} leads out of the repository.")
     if "match limit" in complaint or "recursion limit" in complaint:
-        return Declined(ResultStatus.TIMEOUT, "This expression needs too many steps on some line; use one without nested repetition.")
+        return Declined(
+            ResultStatus.TIMEOUT,
+            "This expression needs too many steps on some line; use one without nested repetition.",
+        )
     return Declined(ResultStatus.INVALID_PARAMS, f"git cannot search for this: {complaint[:300]}")
 
 

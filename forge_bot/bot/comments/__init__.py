@@ -1,7 +1,9 @@
-"""What people read on GitHub: pure functions from a run's state to Markdown. No files, no network, no clock.
+"""What people read on GitHub: pure functions from a run's state to Markdown. No files, no network,
+no clock.
 
-Everything is made from one frozen `View`, and from sentences of one catalogue (`replies`, `failures`). The same view gives the same
-bytes. Words of models and strangers go through `escape`, long texts through `fold`, and every comment through `fit`.
+Everything is made from one frozen `View`, and from sentences of one catalogue (`replies`,
+`failures`). The same view gives the same bytes. Words of models and strangers go through `escape`,
+long texts through `fold`, and every comment through `fit`.
 """
 
 from forge_bot.bot.comments.checkpoint_comment import checkpoint

@@ -1,4 +1,6 @@
-"""The comment with a question: what is decided and what could go wrong, how to answer and what each answer does, then the documents."""
+"""The comment with a question: what is decided and what could go wrong, how to answer and what each
+answer does, then the documents.
+"""
 
 from collections.abc import Sequence
 
@@ -36,8 +38,13 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
             _changed(question),
             *evidence(view, gate),
             papers(_documents(view, question)),
-            f"<sub>{spent(view.state.usage, view.state.budget)} so far · waiting costs nothing</sub>",
-            markers.checkpoint(view.state.run, question.data.gate, gate.round, question.data.digest),
+            (
+                f"<sub>{spent(view.state.usage, view.state.budget)} so far · waiting costs"
+                " nothing</sub>"
+            ),
+            markers.checkpoint(
+                view.state.run, question.data.gate, gate.round, question.data.digest
+            ),
         ],
         limit,
     )
@@ -56,25 +63,40 @@ def _decision(view: RunView, question: Question, gate: OpenGate) -> str:
     elif gate.task is not None:
         lines += [escape.line(sentence) for sentence in question.data.decision[:1]]
     else:
-        lines += [*(escape.line(sentence) for sentence in question.data.decision[1:2]), _reviewers(view, gate)]
+        lines += [
+            *(escape.line(sentence) for sentence in question.data.decision[1:2]),
+            _reviewers(view, gate),
+        ]
     return "  \n".join(lines)
 
 
 def _reviewers(view: RunView, gate: OpenGate) -> str:
-    records = [(file.name, view.state.artifacts[file.name]) for file in gate.files if file.name in view.state.artifacts]
+    records = [
+        (file.name, view.state.artifacts[file.name])
+        for file in gate.files
+        if file.name in view.state.artifacts
+    ]
     said = [
-        f"**{VERDICTS[record.verdict]}**, with {several(len(record.findings), 'finding')}"
-        if record.findings
-        else f"**{VERDICTS[record.verdict]}**"
+        (
+            f"**{VERDICTS[record.verdict]}**, with {several(len(record.findings), 'finding')}"
+            if record.findings
+            else f"**{VERDICTS[record.verdict]}**"
+        )
         for _, record in records
         if record.verdict is not None
     ]
-    return f"The reviewer's verdict: {listed(said)}." if said else "No reviewer has looked at it; at this effort you are the first."
+    return (
+        f"The reviewer's verdict: {listed(said)}."
+        if said
+        else "No reviewer has looked at it; at this effort you are the first."
+    )
 
 
 def _reviewed(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
     """What reviews that are shown found."""
-    records = [view.state.artifacts[file.name] for file in gate.files if file.name in view.state.artifacts]
+    records = [
+        view.state.artifacts[file.name] for file in gate.files if file.name in view.state.artifacts
+    ]
     return tuple(finding for record in records for finding in record.findings)
 
 
@@ -87,29 +109,44 @@ def findings(found: Sequence[Finding]) -> Flexible:
     ordered = sorted(found, key=lambda finding: HEAVIEST_FIRST.index(finding.severity))
     return as_many(
         ordered,
-        lambda finding: f"- {_WEIGHTS[finding.severity]} **{finding.severity}** {escape.line(finding.description)}",
+        lambda finding: (
+            f"- {_WEIGHTS[finding.severity]} **{finding.severity}**"
+            f" {escape.line(finding.description)}"
+        ),
         lambda count: f"_{several(count, 'more finding')} stand in the documents._",
         before="**Open findings**\n\n",
     )
 
 
-# -- answering ----------------------------------------------------------------------------------------------------
+# -- answering
+# --------------------------------------------------------------------------------------------------
 
 
 def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
-    """The line that says yes, ready to be copied; below it the other answers. Each with what it does."""
+    """The line that says yes, ready to be copied; below it the other answers. Each with what it
+    does.
+    """
     effects = {choice.answer: choice.effect for choice in question.actions}
     first = next((answer for answer in ("approve", "done") if answer in effects), "")
-    lines = [row(escape.code_cell(_said(view, answer, gate)), escape.cell(effect)) for answer, effect in effects.items() if answer != first]
+    lines = [
+        row(escape.code_cell(_said(view, answer, gate)), escape.cell(effect))
+        for answer, effect in effects.items()
+        if answer != first
+    ]
     if gate.reason is Reason.BUDGET:
-        lines.insert(0, row(escape.code_cell(view.commands.form("continue")), "allow so much more and go on"))
+        lines.insert(
+            0, row(escape.code_cell(view.commands.form("continue")), "allow so much more and go on")
+        )
     others = head("Or answer" if first else "Answer", "What happens") + "\n".join(lines)
     if not first:
         return others
     effect, _, besides = effects[first].partition("; ")
     beside = f" ({escape.line(besides)})" if besides else ""
     when = "When it is done" if first == "done" else f"To {escape.line(effect)}{beside}"
-    return f"**{when}, answer with this line:**\n\n```text\n{_said(view, first, gate)}\n```\n\n{others}"
+    return (
+        f"**{when}, answer with this"
+        f" line:**\n\n```text\n{_said(view, first, gate)}\n```\n\n{others}"
+    )
 
 
 def _said(view: RunView, answer: str, gate: OpenGate) -> str:
@@ -126,7 +163,9 @@ def _bound(view: RunView, question: Question, gate: OpenGate) -> str:
     removed = f"🧹 {escape.line(view.removed)}" if view.removed else ""
     if not question.data.digest or "approve" not in gate.options:
         return removed
-    parts = listed(["the request", "the base commit", *(escape.code(file.name) for file in gate.files)])
+    parts = listed(
+        ["the request", "the base commit", *(escape.code(file.name) for file in gate.files)]
+    )
     bound = (
         f"This is version {escape.code(question.data.digest[:12])}: {parts}, byte for byte. "
         "A yes counts for this version only; if anything changes, I ask again."
@@ -134,7 +173,8 @@ def _bound(view: RunView, question: Question, gate: OpenGate) -> str:
     return f"{bound}  \n{removed}" if removed else bound
 
 
-# -- what it is about ---------------------------------------------------------------------------------------------
+# -- what it is about
+# --------------------------------------------------------------------------------------------------
 
 
 def _changed(question: Question) -> Flexible:
@@ -142,7 +182,12 @@ def _changed(question: Question) -> Flexible:
     difference = question.data.difference
     if not difference.strip():
         return lambda _room: ""
-    paper = Paper(name="What changed since the version shown before", text=difference, language="diff", open=True)
+    paper = Paper(
+        name="What changed since the version shown before",
+        text=difference,
+        language="diff",
+        open=True,
+    )
     return lambda room: papers([paper])(min(room, LIMIT // 3))
 
 

@@ -1,4 +1,6 @@
-"""Answers to what people say in the thread: one constructor for each occasion, each with the way out."""
+"""Answers to what people say in the thread: one constructor for each occasion, each with the way
+out.
+"""
 
 from collections.abc import Sequence
 
@@ -24,44 +26,82 @@ from forge_bot.values import PhaseId
 
 def no_run(commands: CommandNames, *, label: str) -> CommentReply:
     """A command where nothing was begun."""
-    begin = f"Put the label {escape.code(label)} on this issue, or say {escape.code(commands.prefix)}, and I will begin."
-    return CommentReply(occasion="no-run", headline="No run has begun here yet.", detail=begin, reaction="confused")
+    begin = (
+        f"Put the label {escape.code(label)} on this issue, or say {escape.code(commands.prefix)},"
+        " and I will begin."
+    )
+    return CommentReply(
+        occasion="no-run", headline="No run has begun here yet.", detail=begin, reaction="confused"
+    )
 
 
 def already_running(view: RunView) -> CommentReply:
     """A start where a run is under way."""
-    detail = f"It is on {view.branch}: {_now(view)} To begin anew, end it first with `{view.commands.say('abandon')}`."
+    detail = (
+        f"It is on {view.branch}: {_now(view)} To begin anew, end it first with"
+        f" `{view.commands.say('abandon')}`."
+    )
     return CommentReply(
-        occasion="already-running", headline="A run for this issue is under way already.", detail=detail, reaction="confused"
+        occasion="already-running",
+        headline="A run for this issue is under way already.",
+        detail=detail,
+        reaction="confused",
     )
 
 
 def ended_already(view: RunView) -> CommentReply:
     """A command to a run that is over."""
-    detail = f"{next_move(view).text}\n\nTo begin another one, put the label on again or say {escape.code(view.commands.prefix)}."
-    return CommentReply(occasion="ended-already", headline="This run is over, so nothing was changed.", detail=detail, reaction="confused")
+    detail = (
+        f"{next_move(view).text}\n\nTo begin another one, put the label on again or say"
+        f" {escape.code(view.commands.prefix)}."
+    )
+    return CommentReply(
+        occasion="ended-already",
+        headline="This run is over, so nothing was changed.",
+        detail=detail,
+        reaction="confused",
+    )
 
 
-# -- answers that do not count ------------------------------------------------------------------------------------
+# -- answers that do not count
+# --------------------------------------------------------------------------------------------------
 
 
 def nothing_to_answer(view: RunView, *, answer: str) -> CommentReply:
     """An answer while no question is open."""
     where = f"`{view.commands.say('status')}` says where I am."
-    detail = f"Nothing has happened. {_now(view)} When I need a decision, I ask in a comment of its own; {where}"
+    detail = (
+        f"Nothing has happened. {_now(view)} When I need a decision, I ask in a comment of its own;"
+        f" {where}"
+    )
     headline = f"There is nothing to {escape.plain(answer, 20)} just now."
-    return CommentReply(occasion="nothing-to-answer", headline=headline, detail=detail, reaction="confused")
+    return CommentReply(
+        occasion="nothing-to-answer", headline=headline, detail=detail, reaction="confused"
+    )
 
 
 def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> CommentReply:
     """An approval of another text than the one that waits."""
-    named = f"It names {escape.code(given, 16)}, but" if given else "It came before the newest version was shown:"
-    where = f"[Read it]({view.links.question}), and" if view.links.question else "Read it in the newest question, and"
-    answer = f"if you agree, answer\n\n```text\n{view.commands.say('approve', short(gate.digest))}\n```"
+    named = (
+        f"It names {escape.code(given, 16)}, but"
+        if given
+        else "It came before the newest version was shown:"
+    )
+    where = (
+        f"[Read it]({view.links.question}), and"
+        if view.links.question
+        else "Read it in the newest question, and"
+    )
+    answer = (
+        f"if you agree, answer\n\n```text\n{view.commands.say('approve', short(gate.digest))}\n```"
+    )
     return CommentReply(
         occasion="stale-approval",
         headline="That approval does not count: it was for another version.",
-        detail=f"{named} {escape.code(short(gate.digest))} is what waits now. Nothing has happened. {where} {answer}",
+        detail=(
+            f"{named} {escape.code(short(gate.digest))} is what waits now. Nothing has happened."
+            f" {where} {answer}"
+        ),
         tone="warning",
         reaction="confused",
     )
@@ -70,18 +110,34 @@ def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> Comment
 def already_answered(view: RunView, decision: Decision) -> CommentReply:
     """A second answer to the same question."""
     what = ANSWERS.get(decision.answer, decision.answer)
-    headline = f"{view.label(decision.gate)} was answered already: {what} by {escape.code(decision.by)}."
-    back = f"`{view.commands.say('retry', _phase_before(view, decision.gate))}` goes back, with your notes on the lines below it."
+    headline = (
+        f"{view.label(decision.gate)} was answered already: {what} by {escape.code(decision.by)}."
+    )
+    back = (
+        f"`{view.commands.say('retry', _phase_before(view, decision.gate))}` goes back, with your"
+        " notes on the lines below it."
+    )
     return CommentReply(
-        occasion="already-answered", headline=headline, detail=f"The first answer counts. {_now(view)} {back}", reaction="confused"
+        occasion="already-answered",
+        headline=headline,
+        detail=f"The first answer counts. {_now(view)} {back}",
+        reaction="confused",
     )
 
 
 def not_offered(view: RunView, gate: OpenGate, *, answer: str) -> CommentReply:
     """An answer that the open question does not take."""
-    offered = [f"`{view.commands.form(option, gate.digest)}`" for option in dict.fromkeys((*gate.options, "abandon"))]
+    offered = [
+        f"`{view.commands.form(option, gate.digest)}`"
+        for option in dict.fromkeys((*gate.options, "abandon"))
+    ]
     headline = f"The open question does not take {escape.code(answer, 30)}."
-    return CommentReply(occasion="not-offered", headline=headline, detail=f"It takes {listed(offered, 'or')}.", reaction="confused")
+    return CommentReply(
+        occasion="not-offered",
+        headline=headline,
+        detail=f"It takes {listed(offered, 'or')}.",
+        reaction="confused",
+    )
 
 
 def notes_missing(commands: CommandNames) -> CommentReply:
@@ -89,13 +145,17 @@ def notes_missing(commands: CommandNames) -> CommentReply:
     return CommentReply(
         occasion="notes-missing",
         headline="What should be different?",
-        detail=f"With nothing to go by, the next version would be a guess. Please say `{commands.form('reject')}` on one line; "
-        "what stands in the lines below it counts too.",
+        detail=(
+            "With nothing to go by, the next version would be a guess. Please say"
+            f" `{commands.form('reject')}` on one line; what stands in the lines below it counts"
+            " too."
+        ),
         reaction="confused",
     )
 
 
-# -- being told, and asked ----------------------------------------------------------------------------------------
+# -- being told, and asked
+# --------------------------------------------------------------------------------------------------
 
 
 def asked_for_help(view: RunView | None, commands: CommandNames) -> CommentReply:
@@ -107,25 +167,47 @@ def asked_for_help(view: RunView | None, commands: CommandNames) -> CommentReply
 
 def asked_for_status(view: RunView) -> CommentReply:
     """Where the run stands."""
-    return CommentReply(occasion="status", headline=next_move(view).headline, detail=f"{next_move(view).detail}\n\n{facts(view)}")
+    return CommentReply(
+        occasion="status",
+        headline=next_move(view).headline,
+        detail=f"{next_move(view).detail}\n\n{facts(view)}",
+    )
 
 
 def asked_for_cost(view: RunView) -> CommentReply:
     """What it has cost, phase by phase."""
-    return CommentReply(occasion="cost", headline="What it has cost so far", detail=compose([facts(view), phases(view)], 30_000).rstrip())
+    return CommentReply(
+        occasion="cost",
+        headline="What it has cost so far",
+        detail=compose([facts(view), phases(view)], 30_000).rstrip(),
+    )
 
 
 def resumed(view: RunView, *, by: str) -> CommentReply:
     """A run goes on after it had stopped."""
     detail = f"{_now(view)} Nothing that was answered before is asked or paid for again."
-    return CommentReply(occasion="resumed", headline=f"Going on, as {escape.code(by)} said.", detail=detail, reaction="rocket")
+    return CommentReply(
+        occasion="resumed",
+        headline=f"Going on, as {escape.code(by)} said.",
+        detail=detail,
+        reaction="rocket",
+    )
 
 
 def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
     """A command that the run does not take now, in the words of the error."""
-    status = "" if isinstance(error.remedy, ShowStatus) else f" `{commands.say('status')}` says where the run stands."
+    status = (
+        ""
+        if isinstance(error.remedy, ShowStatus)
+        else f" `{commands.say('status')}` says where the run stands."
+    )
     detail = f"{advice_in_thread(error, commands)}{status}"
-    return CommentReply(occasion="cannot", headline=escape.line(error.message, 300), detail=detail, reaction="confused")
+    return CommentReply(
+        occasion="cannot",
+        headline=escape.line(error.message, 300),
+        detail=detail,
+        reaction="confused",
+    )
 
 
 def answered(text: str) -> CommentReply:
@@ -133,17 +215,27 @@ def answered(text: str) -> CommentReply:
     return CommentReply(
         occasion="answer",
         headline="An answer, from the run's model; nothing was changed by it.",
-        detail=compose([papers([Paper(name="answer", text=text, url="", open=True)])], 40_000).rstrip(),
+        detail=compose(
+            [papers([Paper(name="answer", text=text, url="", open=True)])], 40_000
+        ).rstrip(),
     )
 
 
 def fixing(view: RunView, *, checks: Sequence[str], round_: int, most: int) -> CommentReply:
-    """Checks of the pull request failed, and the run works on them, or asks a person after the last round."""
+    """Checks of the pull request failed, and the run works on them, or asks a person after the last
+    round.
+    """
     named = listed([escape.code(name, 60) for name in checks[:5]])
     if round_ > most:
-        headline, detail = "The checks are still red, so I ask.", f"{named} failed after {several(most, 'round')}. {_now(view)}"
+        headline, detail = (
+            "The checks are still red, so I ask.",
+            f"{named} failed after {several(most, 'round')}. {_now(view)}",
+        )
     else:
-        headline, detail = "I am working on the failed checks.", f"{named} failed; this is round {round_} of at most {most}. {_now(view)}"
+        headline, detail = (
+            "I am working on the failed checks.",
+            f"{named} failed; this is round {round_} of at most {most}. {_now(view)}",
+        )
     return CommentReply(occasion="fixing", headline=headline, detail=detail, reaction="rocket")
 
 
@@ -153,11 +245,21 @@ def no_fix(view: RunView, *, checks: Sequence[str]) -> CommentReply:
         return CommentReply(
             occasion="no-fix",
             headline="No check of the pull request has failed.",
-            detail=f"Nothing was changed. To have a phase done again, name it: `{view.commands.say('retry', _example(view))}`.",
+            detail=(
+                "Nothing was changed. To have a phase done again, name it:"
+                f" `{view.commands.say('retry', _example(view))}`."
+            ),
         )
     named = listed([escape.code(name, 80) for name in checks[:5]])
-    detail = f"{named}: that is the runner's trouble, not this change's. Run the check again on {pull_request_link(view, begins=False)}."
-    return CommentReply(occasion="no-fix", headline="There is nothing in the failed checks that I could mend.", detail=detail)
+    detail = (
+        f"{named}: that is the runner's trouble, not this change's. Run the check again on"
+        f" {pull_request_link(view, begins=False)}."
+    )
+    return CommentReply(
+        occasion="no-fix",
+        headline="There is nothing in the failed checks that I could mend.",
+        detail=detail,
+    )
 
 
 def _example(view: RunView) -> str:
@@ -178,9 +280,15 @@ def used_up(commands: CommandNames) -> CommentReply:
 
 def pull_request_by_hand(view: RunView, *, url: str, said: str) -> CommentReply:
     """GitHub did not let us open the pull request."""
-    detail = f"GitHub's words: {escape.code(said, 300)}. [Open it with one click]({url}); everything lies on {view.branch}."
+    detail = (
+        f"GitHub's words: {escape.code(said, 300)}. [Open it with one click]({url}); everything"
+        f" lies on {view.branch}."
+    )
     return CommentReply(
-        occasion="pull-request-by-hand", headline="I could not open the pull request myself.", detail=detail, tone="warning"
+        occasion="pull-request-by-hand",
+        headline="I could not open the pull request myself.",
+        detail=detail,
+        tone="warning",
     )
 
 

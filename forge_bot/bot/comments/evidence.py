@@ -1,4 +1,6 @@
-"""What a question rests on beside its documents: the commands that ran, the money, the task a person has to do."""
+"""What a question rests on beside its documents: the commands that ran, the money, the task a
+person has to do.
+"""
 
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
@@ -13,7 +15,11 @@ def evidence(view: RunView, gate: OpenGate) -> list[str | Flexible]:
     match gate.reason:
         case Reason.VERIFICATION_RED if view.state.verification is not None:
             results = view.state.verification.results
-            more = tuple(sentence for sentence in view.state.verification.reasons if sentence not in gate.subject)
+            more = tuple(
+                sentence
+                for sentence in view.state.verification.reasons
+                if sentence not in gate.subject
+            )
             return [commands(results, view.state.baseline), reasons(more), *outputs(results)]
         case Reason.SETUP_FAILED:
             return [commands(view.state.baseline, ()), *outputs(view.state.baseline)]
@@ -29,7 +35,10 @@ def _money(view: RunView) -> str:
     budget = view.state.budget
     cap = f" of {money(budget.cap)}" if budget.cap is not None else ""
     calls = several(view.state.usage.calls, "model call")
-    return f"**Spent: {money(budget.spent)}{cap}**, in {calls}. The work so far is saved, and nothing of it is done twice."
+    return (
+        f"**Spent: {money(budget.spent)}{cap}**, in {calls}. The work so far is saved, and nothing"
+        " of it is done twice."
+    )
 
 
 def _criteria(view: RunView, gate: OpenGate) -> Flexible:

@@ -1,4 +1,6 @@
-"""When something is in the way: what happened, what is safe, and what somebody can do. One constructor for each occasion."""
+"""When something is in the way: what happened, what is safe, and what somebody can do. One
+constructor for each occasion.
+"""
 
 from collections.abc import Sequence
 
@@ -16,12 +18,29 @@ from forge_bot.runs.outcome import Outcome
 _SAFE = "Nothing is lost: everything up to here is on the branch."
 
 
-def _failed(occasion: str, headline: str, detail: str, *, outcome: Outcome = Outcome.FAILED, tone: Tone = "caution") -> CommentReply:
-    return CommentReply(occasion=occasion, headline=headline, detail=detail, tone=tone, reaction="confused", outcome=outcome)
+def _failed(
+    occasion: str,
+    headline: str,
+    detail: str,
+    *,
+    outcome: Outcome = Outcome.FAILED,
+    tone: Tone = "caution",
+) -> CommentReply:
+    return CommentReply(
+        occasion=occasion,
+        headline=headline,
+        detail=detail,
+        tone=tone,
+        reaction="confused",
+        outcome=outcome,
+    )
 
 
 def _then(commands: CommandNames) -> str:
-    return f"Then say `{commands.again}`{'' if commands.repeat else '; nothing that was done is done again'}."
+    return (
+        "Then say"
+        f" `{commands.again}`{'' if commands.repeat else '; nothing that was done is done again'}."
+    )
 
 
 def _safe(commands: CommandNames) -> str:
@@ -29,71 +48,115 @@ def _safe(commands: CommandNames) -> str:
     return "" if commands.repeat else f"{_SAFE} "
 
 
-# -- the model ----------------------------------------------------------------------------------------------------
+# -- the model
+# --------------------------------------------------------------------------------------------------
 
 
 def key_missing(links: Links, commands: CommandNames, *, secret: str) -> CommentReply:
     """No key for the model."""
-    where = f"A maintainer can [add the secret]({links.secrets}) {escape.code(secret)} and hand it to the workflow."
-    return _failed("key-missing", "I have no key for the model.", f"{where} {_then(commands)}", outcome=Outcome.REFUSED)
+    where = (
+        f"A maintainer can [add the secret]({links.secrets}) {escape.code(secret)} and hand it to"
+        " the workflow."
+    )
+    return _failed(
+        "key-missing",
+        "I have no key for the model.",
+        f"{where} {_then(commands)}",
+        outcome=Outcome.REFUSED,
+    )
 
 
-def key_refused(links: Links, commands: CommandNames, *, provider: str, secret: str) -> CommentReply:
+def key_refused(
+    links: Links, commands: CommandNames, *, provider: str, secret: str
+) -> CommentReply:
     """The provider does not take the key."""
     detail = (
-        f"It may be old, mistyped, or not allowed to use this model. A maintainer can [renew]({links.secrets}) {escape.code(secret)}."
-        f" {_then(commands)}"
+        "It may be old, mistyped, or not allowed to use this model. A maintainer can"
+        f" [renew]({links.secrets}) {escape.code(secret)}. {_then(commands)}"
     )
-    return _failed("key-refused", f"{escape.plain(provider, 60)} does not accept the key.", detail, outcome=Outcome.REFUSED)
+    return _failed(
+        "key-refused",
+        f"{escape.plain(provider, 60)} does not accept the key.",
+        detail,
+        outcome=Outcome.REFUSED,
+    )
 
 
 def rate_limited(commands: CommandNames, *, provider: str, until: str = "") -> CommentReply:
-    """The provider wants fewer questions. `until` says when it lets somebody ask again: `in 14 minutes`."""
+    """The provider wants fewer questions. `until` says when it lets somebody ask again: `in 14
+    minutes`.
+    """
     when = (
         f"It says to come back {escape.plain(until, 60)}; that is longer than I wait here."
         if until
         else "I asked several times, with pauses."
     )
-    detail = f"{when} {_safe(commands)}Say `{commands.again}` {'then' if until else 'in some minutes'}."
-    return _failed("rate-limited", f"{escape.plain(provider, 60)} lets me ask no more for now.", detail, tone="warning")
+    detail = (
+        f"{when} {_safe(commands)}Say `{commands.again}` {'then' if until else 'in some minutes'}."
+    )
+    return _failed(
+        "rate-limited",
+        f"{escape.plain(provider, 60)} lets me ask no more for now.",
+        detail,
+        tone="warning",
+    )
 
 
 def credit_used_up(commands: CommandNames, *, provider: str) -> CommentReply:
     """The account with the provider has no credit left; no wait helps."""
-    detail = f"Its quota or credit is used up. Somebody who has the account can raise it. {_safe(commands)}Then say `{commands.again}`."
-    return _failed("credit-used-up", f"The account with {escape.plain(provider, 60)} is used up.", detail, tone="warning")
+    detail = (
+        "Its quota or credit is used up. Somebody who has the account can raise it."
+        f" {_safe(commands)}Then say `{commands.again}`."
+    )
+    return _failed(
+        "credit-used-up",
+        f"The account with {escape.plain(provider, 60)} is used up.",
+        detail,
+        tone="warning",
+    )
 
 
 def model_down(commands: CommandNames, *, provider: str, said: str) -> CommentReply:
     """The provider does not answer."""
     what = escape.line(said.removesuffix("."), 300)
     detail = f"{what}. {_safe(commands)}Say `{commands.again}` when it is back."
-    return _failed("model-down", f"{escape.plain(provider, 60)} could not be asked.", detail, tone="warning")
+    return _failed(
+        "model-down", f"{escape.plain(provider, 60)} could not be asked.", detail, tone="warning"
+    )
 
 
-# -- GitHub refuses -----------------------------------------------------------------------------------------------
+# -- GitHub refuses
+# --------------------------------------------------------------------------------------------------
 
 
 def not_taken(links: Links, commands: CommandNames, *, what: str, said: str) -> CommentReply:
     """GitHub answered 422: it does not take what was to be written."""
     detail = (
-        f"Its words: {escape.code(said, 300)}. The documents are [on the branch]({links.folder}) as they are. "
-        f"Say `{commands.again}` to have me try again."
+        f"Its words: {escape.code(said, 300)}. The documents are [on the branch]({links.folder}) as"
+        f" they are. Say `{commands.again}` to have me try again."
     )
     return _failed("not-taken", f"GitHub did not take {escape.plain(what, 80)}.", detail)
 
 
 def github_limited(commands: CommandNames, *, seconds: int | None) -> CommentReply:
     """GitHub's own rate limit, and in how many seconds it ends."""
-    detail = f"The limit is lifted {in_time(seconds)}. {_safe(commands)}Say `{commands.again}` after that."
-    return _failed("github-limited", "GitHub lets me write no more for now.", detail, tone="warning")
+    detail = (
+        f"The limit is lifted {in_time(seconds)}. {_safe(commands)}Say `{commands.again}` after"
+        " that."
+    )
+    return _failed(
+        "github-limited", "GitHub lets me write no more for now.", detail, tone="warning"
+    )
 
 
-def branch_protected(links: Links, commands: CommandNames, *, branch: str, said: str) -> CommentReply:
+def branch_protected(
+    links: Links, commands: CommandNames, *, branch: str, said: str
+) -> CommentReply:
     """A push was refused by a rule on the branch."""
     detail = (
-        f"GitHub's words: {escape.code(said, 300)}. A maintainer can let this workflow push to {escape.code(branch)} in the "
-        f"[branch rules]({links.repository}/settings/rules). {_unpushed(commands)}"
+        f"GitHub's words: {escape.code(said, 300)}. A maintainer can let this workflow push to"
+        f" {escape.code(branch)} in the [branch rules]({links.repository}/settings/rules)."
+        f" {_unpushed(commands)}"
     )
     return _failed("branch-protected", "The push was refused: the branch is protected.", detail)
 
@@ -101,154 +164,270 @@ def branch_protected(links: Links, commands: CommandNames, *, branch: str, said:
 def may_not_push(links: Links, commands: CommandNames, *, said: str) -> CommentReply:
     """The token may not write to the repository at all."""
     detail = (
-        f"GitHub's words: {escape.code(said, 300)}. The job needs `contents: write` under `permissions:` in its workflow file, or, with a "
-        f"token of your own, one that may write; for organisations see also [Settings, Actions, General]({links.settings}). "
-        f"{_unpushed(commands)}"
+        f"GitHub's words: {escape.code(said, 300)}. The job needs `contents: write` under"
+        " `permissions:` in its workflow file, or, with a token of your own, one that may write;"
+        f" for organisations see also [Settings, Actions, General]({links.settings})."
+        f" {_unpushed(commands)}"
     )
-    return _failed("may-not-push", "The push was refused: this workflow may not push.", detail, outcome=Outcome.REFUSED)
+    return _failed(
+        "may-not-push",
+        "The push was refused: this workflow may not push.",
+        detail,
+        outcome=Outcome.REFUSED,
+    )
 
 
 def _unpushed(commands: CommandNames) -> str:
-    return f"Then say `{commands.again}`: I go on from what is on the branch; what could not be pushed is done again."
-
-
-def workflow_files(links: Links, commands: CommandNames, *, files: Sequence[str], patch: str) -> CommentReply:
-    """A push was refused, or would be, because workflow files are in it. No workflow's own token may change them."""
-    named = listed([escape.code(path) for path in files[:5]]) + (f" and {several(len(files) - 5, 'more file')}" if len(files) > 5 else "")  # noqa: PLR2004 - as many as are named
-    detail = (
-        f"GitHub lets no workflow change workflows, and this change touches {named}. "
-        f"That part is [a patch]({links.artifact(patch)}), and all else is done without it. On this branch, somebody can say"
-        f"\n\n```text\ngit apply --include='.github/workflows/*' {links.workspace}/{patch}\n```\n\n"
-        f"then commit and push it. `{commands.say('status')}` says where I am meanwhile."
+    return (
+        f"Then say `{commands.again}`: I go on from what is on the branch; what could not be pushed"
+        " is done again."
     )
-    return CommentReply(occasion="workflow-files", headline="One part of this change is yours to push.", detail=detail, tone="important")
+
+
+def workflow_files(
+    links: Links, commands: CommandNames, *, files: Sequence[str], patch: str
+) -> CommentReply:
+    """A push was refused, or would be, because workflow files are in it. No workflow's own token
+    may change them.
+    """
+    unnamed = files[5:]
+    named = listed([escape.code(path) for path in files[:5]]) + (
+        f" and {several(len(unnamed), 'more file')}" if unnamed else ""
+    )
+    detail = (
+        f"GitHub lets no workflow change workflows, and this change touches {named}. That part is"
+        f" [a patch]({links.artifact(patch)}), and all else is done without it. On this branch,"
+        " somebody can say\n\n```text\ngit apply --include='.github/workflows/*'"
+        f" {links.workspace}/{patch}\n```\n\nthen commit and push it. `{commands.say('status')}`"
+        " says where I am meanwhile."
+    )
+    return CommentReply(
+        occasion="workflow-files",
+        headline="One part of this change is yours to push.",
+        detail=detail,
+        tone="important",
+    )
 
 
 def workflow_push_refused(links: Links, commands: CommandNames, *, said: str) -> CommentReply:
     """A push was refused because of workflow files that were not expected in it."""
     detail = (
-        f"GitHub's words: {escape.code(said, 300)}. GitHub lets no workflow change workflows. The work so far is "
-        f"[on the branch]({links.folder}); after a maintainer has brought those files in, say `{commands.again}`."
+        f"GitHub's words: {escape.code(said, 300)}. GitHub lets no workflow change workflows. The"
+        f" work so far is [on the branch]({links.folder}); after a maintainer has brought those"
+        f" files in, say `{commands.again}`."
     )
-    return _failed("workflow-push-refused", "The push was refused: workflow files are in it.", detail)
+    return _failed(
+        "workflow-push-refused", "The push was refused: workflow files are in it.", detail
+    )
 
 
 def checks_wait(*, pull_request: str) -> CommentReply:
     """GitHub holds the checks of a bot's pull request until somebody clicks."""
-    detail = f"GitHub waits with checks on pull requests of bots. On [the pull request]({pull_request}), “Approve and run” starts them."
-    return CommentReply(occasion="checks-wait", headline="The checks need one click of yours.", detail=detail, tone="important")
+    detail = (
+        f"GitHub waits with checks on pull requests of bots. On [the pull request]({pull_request}),"
+        " “Approve and run” starts them."
+    )
+    return CommentReply(
+        occasion="checks-wait",
+        headline="The checks need one click of yours.",
+        detail=detail,
+        tone="important",
+    )
 
 
-# -- the thread changes under the run -----------------------------------------------------------------------------
+# -- the thread changes under the run
+# --------------------------------------------------------------------------------------------------
 
 
 def comment_deleted(*, what: str) -> CommentReply:
     """A comment of the bot is gone."""
-    detail = "So here is a new one. What was decided is kept with the run, not in comments; only what is open is asked again."
-    return CommentReply(occasion="comment-deleted", headline=f"Somebody deleted {escape.plain(what, 60)}.", detail=detail)
+    detail = (
+        "So here is a new one. What was decided is kept with the run, not in comments; only what is"
+        " open is asked again."
+    )
+    return CommentReply(
+        occasion="comment-deleted",
+        headline=f"Somebody deleted {escape.plain(what, 60)}.",
+        detail=detail,
+    )
 
 
 def issue_locked(links: Links) -> CommentReply:
-    """Nobody can write into the thread. Said in the summary and in the log, the only places left."""
+    """Nobody can write into the thread. Said in the summary and in the log, the only places
+    left.
+    """
     detail = (
-        "I cannot ask or answer there, so I stop before anything that needs a decision. Unlock the issue and put the label on again, "
-        f"or go on at a terminal. Everything so far is [on the branch]({links.folder})."
+        "I cannot ask or answer there, so I stop before anything that needs a decision. Unlock the"
+        " issue and put the label on again, or go on at a terminal. Everything so far is [on the"
+        f" branch]({links.folder})."
     )
     return _failed("issue-locked", "The issue is locked.", detail, outcome=Outcome.REFUSED)
 
 
 def issue_transferred(links: Links, *, to: str) -> CommentReply:
     """The issue belongs to another repository now."""
-    detail = f"It is now {escape.line(to, 200)}. The work so far stays [here]({links.folder}); to begin there, put the label on there."
-    return _failed("issue-transferred", "The issue was moved to another repository.", detail, outcome=Outcome.REFUSED)
+    detail = (
+        f"It is now {escape.line(to, 200)}. The work so far stays [here]({links.folder}); to begin"
+        " there, put the label on there."
+    )
+    return _failed(
+        "issue-transferred",
+        "The issue was moved to another repository.",
+        detail,
+        outcome=Outcome.REFUSED,
+    )
 
 
 def issue_gone(links: Links) -> CommentReply:
     """The issue was deleted, or cannot be seen any more."""
-    detail = f"I stopped. Everything so far is [on the branch]({links.folder}); `forge-bot resume` at a terminal goes on with it."
-    return _failed("issue-gone", "The issue is gone, or I may not see it any more.", detail, outcome=Outcome.REFUSED)
+    detail = (
+        f"I stopped. Everything so far is [on the branch]({links.folder}); `forge-bot resume` at a"
+        " terminal goes on with it."
+    )
+    return _failed(
+        "issue-gone",
+        "The issue is gone, or I may not see it any more.",
+        detail,
+        outcome=Outcome.REFUSED,
+    )
 
 
 def label_removed(commands: CommandNames, *, label: str) -> CommentReply:
     """The label that started the run was taken off while it was at work: a wish to stop."""
     detail = (
-        f"I take that as “stop”, and have stopped after the step that was under way. {_SAFE} `{commands.say('retry')}` or the label "
-        f"goes on from here, `{commands.say('abandon')}` ends the run."
+        f"I take that as “stop”, and have stopped after the step that was under way. {_SAFE}"
+        f" `{commands.say('retry')}` or the label goes on from here, `{commands.say('abandon')}`"
+        " ends the run."
     )
-    return _failed("label-removed", f"Somebody took the label {escape.code(label)} off.", detail, tone="note", outcome=Outcome.WAITING)
+    return _failed(
+        "label-removed",
+        f"Somebody took the label {escape.code(label)} off.",
+        detail,
+        tone="note",
+        outcome=Outcome.WAITING,
+    )
 
 
 def repository_renamed(commands: CommandNames, *, old: str, new: str) -> CommentReply:
     """The repository has another name now."""
-    detail = f"GitHub forwards the old addresses, and the run goes on as it was. If something looks lost, say `{commands.again}`."
-    return CommentReply(occasion="repository-renamed", headline=f"{escape.code(old)} is {escape.code(new)} now.", detail=detail)
+    detail = (
+        "GitHub forwards the old addresses, and the run goes on as it was. If something looks"
+        f" lost, say `{commands.again}`."
+    )
+    return CommentReply(
+        occasion="repository-renamed",
+        headline=f"{escape.code(old)} is {escape.code(new)} now.",
+        detail=detail,
+    )
 
 
-def request_edited(links: Links, commands: CommandNames, *, issue: bool = True, comments: Sequence[str] = ()) -> CommentReply:
-    """The issue was edited after somebody had asked for a run of it, or comments were edited, which do not count then.
+def request_edited(
+    links: Links, commands: CommandNames, *, issue: bool = True, comments: Sequence[str] = ()
+) -> CommentReply:
+    """The issue was edited after somebody had asked for a run of it, or comments were edited, which
+    do not count then.
 
     GitHub does not tell us by whom.
     """
     detail = (
-        f"I work on [the text as it was when I was asked]({links.artifact('request.md')}). "
-        f"If the newer one should count, say `{commands.say('refresh')}`, and I begin again with it."
+        f"I work on [the text as it was when I was asked]({links.artifact('request.md')}). If the"
+        f" newer one should count, say `{commands.say('refresh')}`, and I begin again with it."
     )
     named = "".join(f"\n- [comment {url.rpartition('-')[2]}]({url})" for url in comments[:10])
-    left_out = f"These comments were edited, so I left them out. To have one count, write it anew first:\n{named}" if comments else ""
-    headline = "The issue was edited after I was asked to work on it." if issue else "Comments were edited, so I left them out."
-    return CommentReply(occasion="request-edited", headline=headline, detail="\n\n".join(part for part in (detail, left_out) if part))
+    left_out = (
+        "These comments were edited, so I left them out. To have one count, write it anew"
+        f" first:\n{named}"
+        if comments
+        else ""
+    )
+    headline = (
+        "The issue was edited after I was asked to work on it."
+        if issue
+        else "Comments were edited, so I left them out."
+    )
+    return CommentReply(
+        occasion="request-edited",
+        headline=headline,
+        detail="\n\n".join(part for part in (detail, left_out) if part),
+    )
 
 
 def edited_since(*, command: str) -> CommentReply:
-    """Title or text of the issue were edited after the command, and what stood there before is not known."""
+    """Title or text of the issue were edited after the command, and what stood there before is not
+    known.
+    """
     return CommentReply(
         occasion="edited-since",
         headline="The issue was edited after you said that, so I did not take its text.",
-        detail=f"Nothing was changed. I cannot see what you read. Please look at the issue as it is now. "
-        f"If it is right, say `{command}` again.",
+        detail=(
+            "Nothing was changed. I cannot see what you read. Please look at the issue as it is"
+            f" now. If it is right, say `{command}` again."
+        ),
         tone="warning",
         reaction="confused",
         outcome=Outcome.WAITING,
     )
 
 
-def label_ignored(commands: CommandNames, *, labels: Sequence[tuple[str, str]], role: str) -> CommentReply:
+def label_ignored(
+    commands: CommandNames, *, labels: Sequence[tuple[str, str]], role: str
+) -> CommentReply:
     """Labels that modify a run, each with who added it, and none of those people could approve."""
     named = "".join(
-        f"\n- {escape.code(name)}, added by {escape.code(by) if by else 'an account that GitHub does not name'}" for name, by in labels
+        f"\n- {escape.code(name)}, added by"
+        f" {escape.code(by) if by else 'an account that GitHub does not name'}"
+        for name, by in labels
     )
     detail = (
-        f"Such a label counts only from a person with the role {escape.plain(role)} or higher who added it without an app.\n{named}\n\n"
-        f"To have it count, such a person says `{commands.say('abandon')}`, and then `{commands.prefix}` with `--auto` or `--effort`."
+        f"Such a label counts only from a person with the role {escape.plain(role)} or higher who"
+        f" added it without an app.\n{named}\n\nTo have it count, such a person says"
+        f" `{commands.say('abandon')}`, and then `{commands.prefix}` with `--auto` or `--effort`."
     )
-    return CommentReply(occasion="label-ignored", headline="I ignored labels of people who may not approve.", detail=detail, tone="note")
+    return CommentReply(
+        occasion="label-ignored",
+        headline="I ignored labels of people who may not approve.",
+        detail=detail,
+        tone="note",
+    )
 
 
 def asked_too_much(commands: CommandNames, *, notes: Sequence[str]) -> CommentReply:
-    """The task names something that cannot be delivered from here, or not as wished; said before money is spent."""
+    """The task names something that cannot be delivered from here, or not as wished; said before
+    money is spent.
+    """
     said = "".join(f"\n- {escape.line(note, 400)}" for note in notes[:5])
     detail = f"I have begun all the same; `{commands.say('abandon')}` ends it.\n{said}"
-    return CommentReply(occasion="asked-too-much", headline="Before I spend anything: one thing will not go as wished.", detail=detail)
+    return CommentReply(
+        occasion="asked-too-much",
+        headline="Before I spend anything: one thing will not go as wished.",
+        detail=detail,
+    )
 
 
-# -- the run itself -----------------------------------------------------------------------------------------------
+# -- the run itself
+# --------------------------------------------------------------------------------------------------
 
 
 def cancelled(commands: CommandNames) -> CommentReply:
-    """The workflow run was ended from outside: by somebody, or by its time limit, which look the same from here."""
+    """The workflow run was ended from outside: by somebody, or by its time limit, which look the
+    same from here.
+    """
     detail = (
-        f"Somebody cancelled it, or its time was up. What was under way is done again, the rest is on the branch. "
-        f"`{commands.say('retry')}` goes on, `{commands.say('abandon')}` ends it."
+        "Somebody cancelled it, or its time was up. What was under way is done again, the rest is"
+        f" on the branch. `{commands.say('retry')}` goes on, `{commands.say('abandon')}` ends it."
     )
-    return _failed("cancelled", "The workflow run was ended before I was done.", detail, tone="note")
+    return _failed(
+        "cancelled", "The workflow run was ended before I was done.", detail, tone="note"
+    )
 
 
 def no_sandbox(links: Links, commands: CommandNames) -> CommentReply:
     """The project's commands cannot be locked in on this runner."""
     detail = (
-        "I run a project's commands only behind walls, and could not build them here. The runner needs bubblewrap with user namespaces, or "
-        f"Landlock (Linux 6.12), which GitHub's `ubuntu-24.04` has. The log of [this workflow run]({links.job}) says what was missing. "
-        f"{_then(commands)}"
+        "I run a project's commands only behind walls, and could not build them here. The runner"
+        " needs bubblewrap with user namespaces, or Landlock (Linux 6.12), which GitHub's"
+        f" `ubuntu-24.04` has. The log of [this workflow run]({links.job}) says what was missing."
+        f" {_then(commands)}"
     )
     return _failed("no-sandbox", "This runner has no sandbox.", detail, outcome=Outcome.REFUSED)
 
@@ -262,12 +441,21 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
     return _failed(
         error.code.lower(),
         escape.line(error.message, 400),
-        f"{advice}{again}{log} <sub>{escape.code(error.code)}</sub>{f'{chr(10)}{details}' if details else ''}",
+        f"{advice}{again}{log}"
+        f" <sub>{escape.code(error.code)}</sub>{f'{chr(10)}{details}' if details else ''}",
         outcome=Outcome(error.exit_code),
     )
 
 
 def unexpected(links: Links, commands: CommandNames) -> CommentReply:
     """Something nobody thought of."""
-    log = f"The [log]({links.job}) has the details; please report it with them." if links.job else "Please report it with the log."
-    return _failed("unexpected", "Something went wrong that should not.", f"{log} {_safe(commands)}`{commands.again}` tries again.")
+    log = (
+        f"The [log]({links.job}) has the details; please report it with them."
+        if links.job
+        else "Please report it with the log."
+    )
+    return _failed(
+        "unexpected",
+        "Something went wrong that should not.",
+        f"{log} {_safe(commands)}`{commands.again}` tries again.",
+    )

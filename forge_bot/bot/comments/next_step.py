@@ -11,7 +11,9 @@ from forge_bot.runs.outcome import Outcome
 
 
 def next_move(view: RunView) -> CommentReply:
-    """What comes next, in this order: the end, what is in the way, a question, the work under way."""
+    """What comes next, in this order: the end, what is in the way, a question, the work under
+    way.
+    """
     match view.state.current_phase_status:
         case RunStatus.COMPLETED:
             return _completed(view)
@@ -28,11 +30,15 @@ def _in_trouble(view: RunView, trouble: CommentReply) -> CommentReply:
     if view.state.gate is None:
         return trouble
     asked = _asked(view, view.state.gate)
-    return trouble.model_copy(update={"detail": f"{trouble.detail}\n\n**{asked.headline}** {asked.detail}"})
+    return trouble.model_copy(
+        update={"detail": f"{trouble.detail}\n\n**{asked.headline}** {asked.detail}"}
+    )
 
 
 def pull_request_link(view: RunView, *, begins: bool = True) -> str:
-    """The pull request as a link that names its number, where the address has one; `begins` a sentence or a cell."""
+    """The pull request as a link that names its number, where the address has one; `begins` a
+    sentence or a cell.
+    """
     address = view.state.pull_request
     number = address.rstrip("/").rpartition("/")[2]
     named = f"Pull request {number}" if number.isdigit() else "The pull request"
@@ -42,24 +48,50 @@ def pull_request_link(view: RunView, *, begins: bool = True) -> str:
 def _completed(view: RunView) -> CommentReply:
     state = view.state
     red = state.verification is not None and state.verification.red
-    caution = " **The verification is red** and was accepted by a person; the pull request says so." if red else ""
+    caution = (
+        " **The verification is red** and was accepted by a person; the pull request says so."
+        if red
+        else ""
+    )
     if state.pull_request:
-        detail = f"{pull_request_link(view)} has the change, its checks and who decided what. Merging is up to you.{caution}"
+        detail = (
+            f"{pull_request_link(view)} has the change, its checks and who decided what. Merging is"
+            f" up to you.{caution}"
+        )
     else:
         compare = view.links.compare(state.base_branch, state.branch)
-        detail = f"The work is on {view.branch}; [look at the change and open a pull request]({compare}).{caution}"
+        detail = (
+            f"The work is on {view.branch}; [look at the change and open a pull"
+            f" request]({compare}).{caution}"
+        )
     tone = "warning" if red else "tip"
-    return CommentReply(occasion="completed", headline="Done.", detail=detail, tone=tone, reaction="rocket", outcome=Outcome.DONE)
+    return CommentReply(
+        occasion="completed",
+        headline="Done.",
+        detail=detail,
+        tone=tone,
+        reaction="rocket",
+        outcome=Outcome.DONE,
+    )
 
 
 def _abandoned(view: RunView) -> CommentReply:
     last = view.state.decisions[-1] if view.state.decisions else None
     by = f" by {escape.code(last.by)}" if last is not None and last.answer == "abandon" else ""
-    detail = f"Nothing is lost: {view.branch} keeps the documents and the work so far. A new run starts with the label or a new command."
-    return CommentReply(occasion="abandoned", headline=f"This run was ended{by}.", detail=detail, outcome=Outcome.ABANDONED)
+    detail = (
+        f"Nothing is lost: {view.branch} keeps the documents and the work so far. A new run starts"
+        " with the label or a new command."
+    )
+    return CommentReply(
+        occasion="abandoned",
+        headline=f"This run was ended{by}.",
+        detail=detail,
+        outcome=Outcome.ABANDONED,
+    )
 
 
-# -- a question ---------------------------------------------------------------------------------------------------
+# -- a question
+# --------------------------------------------------------------------------------------------------
 
 
 def _asked(view: RunView, gate: OpenGate) -> CommentReply:
@@ -83,24 +115,39 @@ def asked_for(view: RunView, gate: OpenGate) -> str:
     if isinstance(phase, GatePhase):
         names = [file.name for file in gate.files] or list(phase.shows)
         return f"Please read {escape.code(names[0])} and decide."
-    said = view.question.data.decision[1] if view.question is not None and len(view.question.data.decision) > 1 else ""
+    said = (
+        view.question.data.decision[1]
+        if view.question is not None and len(view.question.data.decision) > 1
+        else ""
+    )
     return escape.line(said) if said else "A decision is needed before I can go on."
 
 
 def _how_to_answer(view: RunView, gate: OpenGate) -> str:
     say = view.commands.say
     words = f"{escape.line(gate.subject)}\n\n" if gate.subject else ""
-    where = f"[The question]({view.links.question}) has everything to decide on. " if view.links.question else ""
+    where = (
+        f"[The question]({view.links.question}) has everything to decide on. "
+        if view.links.question
+        else ""
+    )
     if "done" in gate.options:
         return f"{words}{where}Then answer `{say('done')}`, or `{say('skip')}` to go on without it."
-    answers = {"approve": f"`{say('approve', short(gate.digest))}` to go on", "reject": f"`{say('reject')} …` to have it done again"}
+    answers = {
+        "approve": f"`{say('approve', short(gate.digest))}` to go on",
+        "reject": f"`{say('reject')} …` to have it done again",
+    }
     offered = [answers[option] for option in gate.options if option in answers]
     if gate.reason is Reason.BUDGET:
         offered.append(f"`{view.commands.form('continue')}` to allow so much more")
-    return f"{words}{where}Answer {', or '.join(offered)}. I wait as long as it takes; waiting costs nothing."
+    return (
+        f"{words}{where}Answer {', or '.join(offered)}. I wait as long as it takes; waiting costs"
+        " nothing."
+    )
 
 
-# -- the work -----------------------------------------------------------------------------------------------------
+# -- the work
+# --------------------------------------------------------------------------------------------------
 
 
 def _working(view: RunView) -> CommentReply:
@@ -113,5 +160,13 @@ def _working(view: RunView) -> CommentReply:
     if isinstance(phase, PublishPhase):
         detail = "The work is done and is being delivered."
     if state.budget.cap is not None and state.budget.spent * 5 > state.budget.cap * 4:
-        detail += f" {money(state.budget.cap - state.budget.spent)} of the budget are left; if they do not suffice, I will stop and ask."
-    return CommentReply(occasion="working", headline=f"{view.label(phase.id)} is under way.", detail=detail, reaction="eyes")
+        detail += (
+            f" {money(state.budget.cap - state.budget.spent)} of the budget are left; if they do"
+            " not suffice, I will stop and ask."
+        )
+    return CommentReply(
+        occasion="working",
+        headline=f"{view.label(phase.id)} is under way.",
+        detail=detail,
+        reaction="eyes",
+    )

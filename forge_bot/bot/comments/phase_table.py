@@ -3,7 +3,15 @@
 from forge_bot.bot.comments.next_step import pull_request_link
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.phase_rows import Row, rows
-from forge_bot.engine.pipeline import DecisionPhase, EndPhase, PublishPhase, SetupPhase, TaskReviewPhase, TasksPhase, VerifyPhase
+from forge_bot.engine.pipeline import (
+    DecisionPhase,
+    EndPhase,
+    PublishPhase,
+    SetupPhase,
+    TaskReviewPhase,
+    TasksPhase,
+    VerifyPhase,
+)
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.number_format import head, listed, money, row, several, tokens
@@ -17,10 +25,18 @@ _MOST_DOCUMENTS = 3
 
 
 def phases(view: RunView) -> Flexible:
-    """The phases that were begun, in their order, with what came of them; below, what is still to come, and what is left out."""
-    known = [each for each in rows(view.pipeline, view.state) if not isinstance(view.pipeline.phase(each.phase), EndPhase)]
+    """The phases that were begun, in their order, with what came of them; below, what is still to
+    come, and what is left out.
+    """
+    known = [
+        each
+        for each in rows(view.pipeline, view.state)
+        if not isinstance(view.pipeline.phase(each.phase), EndPhase)
+    ]
     shown = [each for each in known if each.standing in _BEGUN or each.usage.calls]
-    later = [view.label(each.phase) for each in known if each.standing == "open" and not each.usage.calls]
+    later = [
+        view.label(each.phase) for each in known if each.standing == "open" and not each.usage.calls
+    ]
     left_out = [view.label(each.phase) for each in known if each.standing == "skipped"]
     table = as_many(
         [*shown, None],
@@ -29,8 +45,14 @@ def phases(view: RunView) -> Flexible:
         before=head("", "Phase", "What came of it", "Tokens", "Cost", align="cllrr"),
         most=20_000,
     )
-    notes = [f"⬜ **Still to come:** {' → '.join(later)}."] if later and not view.state.ended else []
-    notes += [f"<sub>Not part of a run of effort {view.state.effort}: {listed(left_out)}.</sub>"] if left_out else []
+    notes = (
+        [f"⬜ **Still to come:** {' → '.join(later)}."] if later and not view.state.ended else []
+    )
+    notes += (
+        [f"<sub>Not part of a run of effort {view.state.effort}: {listed(left_out)}.</sub>"]
+        if left_out
+        else []
+    )
     note = "\n\n".join(notes)
 
     def fitted(room: int) -> str:
@@ -51,7 +73,13 @@ def _line(view: RunView, each: Row) -> str:
 def _total(view: RunView) -> str:
     usage = view.state.usage
     calls = several(usage.calls, "model call")
-    return row("", "**Together**", calls if usage.calls else "", f"**{tokens(usage)}**", f"**{money(usage.cost)}**")
+    return row(
+        "",
+        "**Together**",
+        calls if usage.calls else "",
+        f"**{tokens(usage)}**",
+        f"**{money(usage.cost)}**",
+    )
 
 
 def _results(view: RunView, each: Row) -> list[str]:
@@ -64,9 +92,13 @@ def _said(view: RunView, phase_id: PhaseId) -> str:
     state = view.state
     match view.pipeline.phase(phase_id):
         case TasksPhase() if state.tasks:
-            return f"{sum(task.settled for task in state.tasks):,} of {several(len(state.tasks), 'task')}"
+            return (
+                f"{sum(task.settled for task in state.tasks):,} of"
+                f" {several(len(state.tasks), 'task')}"
+            )
         case TaskReviewPhase() if state.tasks:
-            return f"{sum(task.verdict is not None and task.verdict.positive for task in state.tasks):,} passed"
+            passed = sum(task.verdict is not None and task.verdict.positive for task in state.tasks)
+            return f"{passed:,} passed"
         case VerifyPhase() if state.verification is not None:
             return _verified(view)
         case PublishPhase(operation="pull-request") if state.pull_request:
@@ -79,7 +111,9 @@ def _said(view: RunView, phase_id: PhaseId) -> str:
 
 
 def _judged(view: RunView, phase_id: PhaseId) -> str:
-    decision = next((each for each in reversed(view.state.decisions) if each.gate == phase_id), None)
+    decision = next(
+        (each for each in reversed(view.state.decisions) if each.gate == phase_id), None
+    )
     if decision is not None:
         return f"{decided(decision)}, {escape.code(short(decision.digest))}"
     record = next((each for each in view.state.artifacts.values() if each.phase == phase_id), None)

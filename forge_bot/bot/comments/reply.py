@@ -18,10 +18,15 @@ class CommentReply(Frozen):
 
     occasion: str
     headline: str = Field(description="one sentence; Markdown")
-    detail: str = Field(default="", description="what to know and what to do; Markdown, may have paragraphs")
+    detail: str = Field(
+        default="", description="what to know and what to do; Markdown, may have paragraphs"
+    )
     tone: Tone = "note"
     reaction: Reaction = "+1"
-    outcome: Outcome | None = Field(default=None, description="set where this ends the invocation: state, comment and exit code agree")
+    outcome: Outcome | None = Field(
+        default=None,
+        description="set where this ends the invocation: state, comment and exit code agree",
+    )
 
     @property
     def text(self) -> str:

@@ -11,10 +11,18 @@ from forge_bot.runs.question import Question
 class RunView(RunFacts):
     """The facts of a run, with the open question and what stands in the way."""
 
-    question: Question | None = Field(default=None, description="what is open, as every face gets it")
-    estimate: str = Field(default="", description="plain words, for example `8 to 15 minutes, $0.40 to $0.90`")
-    trouble: CommentReply | None = Field(default=None, description="what stands in the way of going on")
-    removed: str = Field(default="", description="the sentence on hidden text that was taken out of the request")
+    question: Question | None = Field(
+        default=None, description="what is open, as every face gets it"
+    )
+    estimate: str = Field(
+        default="", description="plain words, for example `8 to 15 minutes, $0.40 to $0.90`"
+    )
+    trouble: CommentReply | None = Field(
+        default=None, description="what stands in the way of going on"
+    )
+    removed: str = Field(
+        default="", description="the sentence on hidden text that was taken out of the request"
+    )
 
     @property
     def branch(self) -> str:

@@ -1,4 +1,6 @@
-"""The tracking comment: one for a run, edited as it goes on. The next move on top, then where everything stands and what it cost."""
+"""The tracking comment: one for a run, edited as it goes on. The next move on top, then where
+everything stands and what it cost.
+"""
 
 from forge_bot.bot.comments.next_step import next_move
 from forge_bot.bot.comments.phase_table import phases
@@ -44,9 +46,16 @@ def _under_way(view: RunView) -> str:
 def facts(view: RunView) -> str:
     """Effort and why, branch, estimate, and the money."""
     state = view.state
-    lines = [f"**Effort {state.effort}** ({escape.line(state.effort_reason, 200)}) · {view.branch} from {escape.code(state.base_branch)}"]
+    lines = [
+        (
+            f"**Effort {state.effort}** ({escape.line(state.effort_reason, 200)})"
+            f" · {view.branch} from {escape.code(state.base_branch)}"
+        )
+    ]
     money = f"**Spent** {spent(state.usage, state.budget)}"
-    lines.append(f"{money} · **Estimate** {escape.plain(view.estimate)}" if view.estimate else money)
+    lines.append(
+        f"{money} · **Estimate** {escape.plain(view.estimate)}" if view.estimate else money
+    )
     return "  \n".join(lines)
 
 
@@ -61,7 +70,13 @@ def tasks(view: RunView) -> Flexible:
         where = f": see {view.links.named(plan)}" if plan else ""
         return f"_{several(count, 'more task')} found no room here{where}._"
 
-    listed = as_many(state.tasks, lambda task: _task(view, task), more, before=head("", "Task", "Result", "Documents"), most=12_000)
+    listed = as_many(
+        state.tasks,
+        lambda task: _task(view, task),
+        more,
+        before=head("", "Task", "Result", "Documents"),
+        most=12_000,
+    )
 
     def folded(room: int) -> str:
         body = listed(room - len(fold(label, "")))
@@ -74,9 +89,18 @@ def _task(view: RunView, task: TaskState) -> str:
     state, spec = view.state, task.spec
     under_way = state.wave is not None and spec.id in state.wave.remaining
     mark = "✋" if task.stuck is not None else "🔨" if under_way else _MARKS[task.status]
-    names = [name for name in (*view.pipeline.task_documents(spec.id), f"held-{spec.id}.patch") if name in state.artifacts]
+    names = [
+        name
+        for name in (*view.pipeline.task_documents(spec.id), f"held-{spec.id}.patch")
+        if name in state.artifacts
+    ]
     documents = ", ".join(view.links.named(name) for name in names)
-    return row(mark, f"{escape.plain(spec.id, 20)}. {escape.plain(spec.title, 160)}", _result(task, under_way=under_way), documents)
+    return row(
+        mark,
+        f"{escape.plain(spec.id, 20)}. {escape.plain(spec.title, 160)}",
+        _result(task, under_way=under_way),
+        documents,
+    )
 
 
 def _result(task: TaskState, *, under_way: bool) -> str:

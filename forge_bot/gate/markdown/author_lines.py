@@ -15,7 +15,9 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The lines of a comment; the numbers of those that speak; and where the text of the author ends, before a copied mail."""
+    """The lines of a comment; the numbers of those that speak; and where the text of the author
+    ends, before a copied mail.
+    """
 
     lines: tuple[str, ...]
     speaking: frozenset[int]
@@ -23,7 +25,9 @@ class Text:
 
 
 def read_text(body: str) -> Text:
-    """Every line outside of quotes, code, HTML, link definitions and copied mails speaks. Read as GitHub shows it, or stricter."""
+    """Every line outside of quotes, code, HTML, link definitions and copied mails speaks. Read as
+    GitHub shows it, or stricter.
+    """
     lines = tuple(_LINE_END.split(body))
     try:
         readings = [read_leaves(lines, eager=eager) for eager in (True, False)]
@@ -36,7 +40,12 @@ def read_text(body: str) -> Text:
 
 
 def _prose(leaves: Sequence[Leaf]) -> set[int]:
-    return {number for leaf in leaves if leaf.kind is LineKind.TEXT and not leaf.quoted for number in leaf.numbers}
+    return {
+        number
+        for leaf in leaves
+        if leaf.kind is LineKind.TEXT and not leaf.quoted
+        for number in leaf.numbers
+    }
 
 
 def _own_lines(leaves: Sequence[Leaf], lines: int) -> set[int]:
@@ -46,7 +55,9 @@ def _own_lines(leaves: Sequence[Leaf], lines: int) -> set[int]:
 
 
 def _spoken(leaves: Sequence[Leaf]) -> tuple[set[int], list[InlineTag], int]:
-    """The lines of prose, all tags outside of quotes, and the line from which a broken tag may have swallowed everything."""
+    """The lines of prose, all tags outside of quotes, and the line from which a broken tag may have
+    swallowed everything.
+    """
     speaking: set[int] = set()
     tags: list[InlineTag] = []
     torn = sys.maxsize
@@ -56,7 +67,9 @@ def _spoken(leaves: Sequence[Leaf]) -> tuple[set[int], list[InlineTag], int]:
             broken = spans.torn
             found = [InlineTag(leaf.numbers[tag.line], tag.name, tag.opens) for tag in spans.tags]
             if not leaf.quoted and not leaf.defines:
-                speaking.update(number for place, number in enumerate(leaf.numbers) if place not in spans.hidden)
+                speaking.update(
+                    number for place, number in enumerate(leaf.numbers) if place not in spans.hidden
+                )
         elif leaf.kind is LineKind.HTML:
             found, broken = tags_of_block(leaf.numbers, leaf.lines)
         else:

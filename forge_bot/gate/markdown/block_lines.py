@@ -1,7 +1,9 @@
-"""Which block of CommonMark each line of a text belongs to: containers first, then the leaf, one line after the other.
+"""Which block of CommonMark each line of a text belongs to: containers first, then the leaf, one
+line after the other.
 
-The rules are those of https://spec.commonmark.org/0.31.2/, appendix "A parsing strategy". Programs differ in a few places that the text
-leaves open; there two readings are offered, and who asks takes what both agree in.
+The rules are those of https://spec.commonmark.org/0.31.2/, appendix "A parsing strategy". Programs
+differ in a few places that the text leaves open; there two readings are offered, and who asks takes
+what both agree in.
 """
 
 import re
@@ -12,7 +14,8 @@ from enum import Enum
 from forge_bot.gate.markdown.html_blocks import ENDS_AT_BLANK, html_start
 
 DEEPEST = 100
-"""Nested quotes and lists that are followed. A text with more of them says nothing at all, and takes no time."""
+"""Nested quotes and lists that are followed. A text with more of them says nothing at all, and
+takes no time."""
 
 
 class LineKind(Enum):
@@ -25,7 +28,9 @@ class LineKind(Enum):
 
 @dataclass(slots=True)
 class Leaf:
-    """One block without blocks inside: where its lines stand, and what they say without the marks of quotes and lists."""
+    """One block without blocks inside: where its lines stand, and what they say without the marks
+    of quotes and lists.
+    """
 
     kind: LineKind
     quoted: bool
@@ -35,7 +40,8 @@ class Leaf:
     end: re.Pattern[str] | None = None
     paragraph: bool = False
     defines: bool = False
-    """It may begin with the definition of a link or a footnote, of which nothing, or nothing in this place, is shown."""
+    """It may begin with the definition of a link or a footnote, of which nothing, or nothing in
+    this place, is shown."""
 
     def add(self, number: int, line: str) -> None:
         """One more line."""
@@ -73,8 +79,8 @@ _ITEM = re.compile(r"(?P<mark>[-+*]|(?P<number>\d{1,9})[.)])(?P<gap> +|$)")
 def read_leaves(lines: Iterable[str], *, eager: bool) -> list[Leaf]:
     """All leaves in the order of their first lines. Raises TooDeep.
 
-    `eager`, as cmark reads: a lazy line after a quote or list may begin any list or a lone tag. Otherwise, as markdown-it reads, it
-    goes on with the paragraph unless it could break one.
+    `eager`, as cmark reads: a lazy line after a quote or list may begin any list or a lone tag.
+    Otherwise, as markdown-it reads, it goes on with the paragraph unless it could break one.
     """
     reader = _Reader(eager)
     for number, line in enumerate(lines):
@@ -104,12 +110,15 @@ class _Reader:
         blank = column >= self._length
         leaf = self._leaf
         if leaf is not None and leaf.paragraph and not blank:
-            # Also where containers did not match: a lazy line goes on with the paragraph inside of them.
+            # Also where containers did not match: a lazy line goes on with the paragraph inside of
+            # them.
             leaf.add(number, line[column:].strip(" "))
             return
         self._close(matched)
         if not blank:
-            self._begin(Leaf(LineKind.TEXT, self._quoted, paragraph=True)).add(number, line[column:].strip(" "))
+            self._begin(Leaf(LineKind.TEXT, self._quoted, paragraph=True)).add(
+                number, line[column:].strip(" ")
+            )
 
     @property
     def _quoted(self) -> bool:
@@ -117,7 +126,9 @@ class _Reader:
 
     @property
     def _defines(self) -> bool:
-        """Whether the open paragraph may define links: for cmark the definition is over, for others it goes on to where a title ends."""
+        """Whether the open paragraph may define links: for cmark the definition is over, for others
+        it goes on to where a title ends.
+        """
         return self._leaf is not None and self._leaf.defines
 
     def _begin(self, leaf: Leaf) -> Leaf:
@@ -141,7 +152,9 @@ class _Reader:
         return end - column
 
     def _match(self) -> tuple[int, int]:
-        """How many of the open containers this line is inside of, and the column after their marks."""
+        """How many of the open containers this line is inside of, and the column after their
+        marks.
+        """
         column = 0
         for count, container in enumerate(self._open):
             indent = self._indent(column)
@@ -173,14 +186,20 @@ class _Reader:
         leaf.add(number, text)
         if leaf.fence:
             mark = text.strip(" ")
-            if self._indent(column) < _CODE and len(mark) >= len(leaf.fence) and not mark.strip(leaf.fence[0]):
+            if (
+                self._indent(column) < _CODE
+                and len(mark) >= len(leaf.fence)
+                and not mark.strip(leaf.fence[0])
+            ):
                 self._leaf = None
         elif leaf.end is not None and leaf.end.search(text):
             self._leaf = None
         return True
 
     def _start(self, number: int, matched: int, column: int) -> tuple[int, int, bool]:
-        """Open the containers and the leaf that begin on this line. True when a leaf took the whole of it."""
+        """Open the containers and the leaf that begin on this line. True when a leaf took the whole
+        of it.
+        """
         while column < self._length:
             indent = self._indent(column)
             at = column + indent
@@ -194,7 +213,9 @@ class _Reader:
                 column = at + 1 + (self._line[at + 1 : at + 2] == " ")
             elif self._whole_line(number, matched, text, within, firmly):
                 return matched, column, True
-            elif (item := _ITEM.match(text)) is not None and not (firmly and _only_prose(item, text)):
+            elif (item := _ITEM.match(text)) is not None and not (
+                firmly and _only_prose(item, text)
+            ):
                 gap = len(item["gap"])
                 bare = item.end() >= len(text)
                 inside = len(item["mark"]) + (1 if bare or gap > _CODE else gap)
@@ -220,7 +241,12 @@ class _Reader:
 
     def _whole_line(self, number: int, matched: int, text: str, within: bool, firmly: bool) -> bool:
         """Headings, rules, fences and HTML, which take the line from where they begin."""
-        if within and matched == len(self._open) and _UNDERLINE.fullmatch(text) and (self._eager or not self._defines):
+        if (
+            within
+            and matched == len(self._open)
+            and _UNDERLINE.fullmatch(text)
+            and (self._eager or not self._defines)
+        ):
             self._leaf = None
             return True
         if _HEADING.match(text):
@@ -244,5 +270,7 @@ class _Reader:
 
 
 def _only_prose(item: re.Match[str], text: str) -> bool:
-    """Whether a mark of a list in the middle of a paragraph is none: `1986. A great year`, or nothing behind it."""
+    """Whether a mark of a list in the middle of a paragraph is none: `1986. A great year`, or
+    nothing behind it.
+    """
     return item.end() >= len(text) or (item["number"] is not None and int(item["number"]) != 1)

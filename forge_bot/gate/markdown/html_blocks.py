@@ -1,4 +1,6 @@
-"""Where a block of HTML begins and ends in CommonMark, and what a tag looks like (sections 4.6 and 6.6 of its text)."""
+"""Where a block of HTML begins and ends in CommonMark, and what a tag looks like (sections 4.6 and
+6.6 of its text).
+"""
 
 import re
 
@@ -10,9 +12,10 @@ COMMENT = re.compile(r"<!--(?:-?>|.*?--!?>)|<(?:[!?](?!--)|/(?![A-Za-z]))[^>]*+>
 """A comment as browsers read it, which take much for one: `<?…>`, `<![CDATA[…>`, `</ …>`."""
 
 _BLOCK_NAMES = (
-    "address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset "
-    "figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link main menu "
-    "menuitem nav noframes ol optgroup option p param search section summary table tbody td tfoot th thead title tr track ul"
+    "address article aside base basefont blockquote body caption center col colgroup dd details"
+    " dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6"
+    " head header hr html iframe legend li link main menu menuitem nav noframes ol optgroup option"
+    " p param search section summary table tbody td tfoot th thead title tr track ul"
 )
 BLOCK_ELEMENTS = frozenset(_BLOCK_NAMES.split())
 
@@ -34,7 +37,9 @@ _LONE_TAG = re.compile(rf"(?:{OPEN_TAG}|{CLOSE_TAG})\s*$", re.ASCII)
 
 
 def html_start(text: str, within_paragraph: bool) -> re.Pattern[str] | None:
-    """What ends the block of HTML that begins with this text; None when none does. A lone tag does not break a paragraph."""
+    """What ends the block of HTML that begins with this text; None when none does. A lone tag does
+    not break a paragraph.
+    """
     if text[0] != "<":
         return None
     for start, end in _STARTS:

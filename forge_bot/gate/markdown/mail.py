@@ -1,23 +1,34 @@
-"""Where the mail that somebody answered begins, when their program copies it below without a `>`."""
+"""Where the mail that somebody answered begins, when their program copies it below without a
+`>`.
+"""
 
 import re
 from collections.abc import Callable, Sequence
 
 _SAID = (
-    r"wrote|schrieb(?: .{1,100})?|a écrit|escribió|escreveu|ha scritto|schreef(?: .{1,100})?|napisał(?:\(a\))?|skrev|kirjoitti"
+    r"wrote|schrieb(?: .{1,100})?|a écrit|escribió|escreveu|ha scritto|schreef(?:"
+    r" .{1,100})?|napisał(?:\(a\))?|skrev|kirjoitti"
     r"|написал(?:\(?а\)?)?|пишет|のメール|写道|寫道|님이 작성"
 )
-# A date or an address has to stand in the line, or any sentence with "wrote:" at its end would silence what follows.
+# A date or an address has to stand in the line, or any sentence with "wrote:" at its end would
+# silence what follows.
 _ATTRIBUTION = re.compile(rf"(?=.*[0-9@]).{{4,400}}?\b(?:{_SAID})\s*[:：]", re.IGNORECASE)
 _DIVIDER = re.compile(
-    r"\W{0,3}[-_=]{2,}\s*(?:original message|forwarded message|begin forwarded message|ursprüngliche nachricht"
-    r"|message d['’]origine|mensaje original|mensagem original|messaggio originale|oorspronkelijk bericht"
+    r"\W{0,3}[-_=]{2,}\s*(?:original message|forwarded message|begin forwarded"
+    r" message|ursprüngliche nachricht"
+    r"|message d['’]origine|mensaje original|mensagem original|messaggio originale|oorspronkelijk"
+    r" bericht"
     r"|исходное сообщение|原始邮件|元のメッセージ)\s*[-_=]{2,}.*",
     re.IGNORECASE,
 )
-_FROM = re.compile(r"\W{0,3}(?:from|von|de|da|van|fra|från|od|от|发件人|寄件者|差出人|보낸 사람)\s?\W{0,3}[:：].*\S.*", re.IGNORECASE)
+_FROM = re.compile(
+    r"\W{0,3}(?:from|von|de|da|van|fra|från|od|от|发件人|寄件者|差出人|보낸"
+    r" 사람)\s?\W{0,3}[:：].*\S.*",
+    re.IGNORECASE,
+)
 _HEADER = re.compile(
-    r"\W{0,3}(?:sent|date|to|cc|subject|gesendet|datum|an|betreff|envoyé|à|objet|enviado|enviada em|para|asunto|assunto|inviato|data|a"
+    r"\W{0,3}(?:sent|date|to|cc|subject|gesendet|datum|an|betreff|envoyé|à|objet|enviado|enviada"
+    r" em|para|asunto|assunto|inviato|data|a"
     r"|oggetto|verzonden|aan|onderwerp|sendt|skickat|till|ämne|дата|отправлено|кому|тема|日時|宛先|件名|发送时间|收件人|主题)\s?\W{0,3}[:：].*",
     re.IGNORECASE,
 )
@@ -25,17 +36,28 @@ _LONGEST = 400
 
 
 def mail_begins(lines: Sequence[str], prose: Callable[[int], bool]) -> int | None:
-    """The first line of the copied mail, counted from 0. Lines for which `prose` is false are quoted or code and are passed over.
+    """The first line of the copied mail, counted from 0. Lines for which `prose` is false are
+    quoted or code and are passed over.
 
-    `On … wrote:` followed by `>` begins a mail only if nothing but quotes comes after it: otherwise that is the answer.
+    `On … wrote:` followed by `>` begins a mail only if nothing but quotes comes after it: otherwise
+    that is the answer.
     """
-    own = max((number for number, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(">")), default=0)
+    own = max(
+        (
+            number
+            for number, line in enumerate(lines)
+            if line.strip() and not line.lstrip().startswith(">")
+        ),
+        default=0,
+    )
     for number, line in enumerate(lines):
         if not line.strip() or len(line) > _LONGEST or not prose(number):
             continue
         if _DIVIDER.fullmatch(line.strip()) or _headers(lines, number):
             return number
-        if (last := _attributed(lines, number)) is not None and (own == last or not _quote_follows(lines, last)):
+        if (last := _attributed(lines, number)) is not None and (
+            own == last or not _quote_follows(lines, last)
+        ):
             return number
     return None
 
@@ -44,11 +66,19 @@ def _headers(lines: Sequence[str], number: int) -> bool:
     """`From:` and at least two more headings of a mail below it."""
     if not _FROM.fullmatch(lines[number].strip()[:_LONGEST]):
         return False
-    return sum(_HEADER.fullmatch(line.strip()[:_LONGEST]) is not None for line in lines[number + 1 : number + 5]) > 1
+    return (
+        sum(
+            _HEADER.fullmatch(line.strip()[:_LONGEST]) is not None
+            for line in lines[number + 1 : number + 5]
+        )
+        > 1
+    )
 
 
 def _attributed(lines: Sequence[str], number: int) -> int | None:
-    """The last line of `On …, … wrote:` if it begins here; mail programs break it after 78 characters."""
+    """The last line of `On …, … wrote:` if it begins here; mail programs break it after 78
+    characters.
+    """
     joined = ""
     for last in range(number, min(number + 3, len(lines))):
         part = lines[last].strip()

@@ -1,4 +1,6 @@
-"""Inside one paragraph: the lines that begin in the middle of code, a tag, a comment, a link or struck-out words."""
+"""Inside one paragraph: the lines that begin in the middle of code, a tag, a comment, a link or
+struck-out words.
+"""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -20,7 +22,9 @@ class InlineTag:
 
 @dataclass(slots=True)
 class Spans:
-    """What a paragraph hides: its lines, counted from 0, and the tags it holds. Torn: browsers see other tags than Markdown does."""
+    """What a paragraph hides: its lines, counted from 0, and the tags it holds. Torn: browsers see
+    other tags than Markdown does.
+    """
 
     hidden: set[int] = field(default_factory=set[int])
     tags: list[InlineTag] = field(default_factory=list[InlineTag])
@@ -31,11 +35,16 @@ _TICKS = re.compile(r"`+")
 _STOPS = re.compile(r"[\\`<\[\]~]")
 _RAW = re.compile(r"<!--|<\?|<!\[CDATA\[|<![A-Za-z]")
 _RAW_ENDS = {"<!--": ("-->", 2), "<?": ("?>", 2), "<![CDATA[": ("]]>", 9)}
-_PLAIN_TARGET = re.compile(r"\((?:<[^<>\n]*+>|[^\s()<>]*+(?:\([^\s()]*+\)[^\s()]*+)*+)(?:[ \t]++(?:\"[^\"\n]*+\"|'[^'\n]*+'))?+[ \t]*+\)")
+_PLAIN_TARGET = re.compile(
+    r"\((?:<[^<>\n]*+>|[^\s()<>]*+(?:\([^\s()]*+\)[^\s()]*+)*+)(?:["
+    r" \t]++(?:\"[^\"\n]*+\"|'[^'\n]*+'))?+[ \t]*+\)"
+)
 
 
 def read_spans(lines: Sequence[str]) -> Spans:
-    """The lines of a paragraph that a reader would not see as lines of prose. Takes time in proportion to their length."""
+    """The lines of a paragraph that a reader would not see as lines of prose. Takes time in
+    proportion to their length.
+    """
     if len(lines) == 1 and "<" not in lines[0]:
         return Spans()
     text = "\n".join(lines)
@@ -47,7 +56,9 @@ def read_spans(lines: Sequence[str]) -> Spans:
 
 
 def _covered(spans: Sequence[tuple[int, int]], starts: Sequence[int]) -> set[int]:
-    """The lines that begin inside of a span: spans may lie in each other, so their edges are counted."""
+    """The lines that begin inside of a span: spans may lie in each other, so their edges are
+    counted.
+    """
     edges = [0] * (len(starts) + 1)
     for begin, end in spans:
         edges[bisect_right(starts, begin)] += 1
@@ -108,7 +119,9 @@ class _Scan:
 
     def _html(self, place: int) -> tuple[int, int, bool]:
         if (tag := TAG.match(self._text, place)) is not None:
-            self.tags.append((place, (tag["opens"] or tag["closes"]).lower(), tag["opens"] is not None))
+            self.tags.append(
+                (place, (tag["opens"] or tag["closes"]).lower(), tag["opens"] is not None)
+            )
             return place, tag.end(), True
         if (raw := _RAW.match(self._text, place)) is None:
             return place, place + 1, False
@@ -130,7 +143,9 @@ class _Scan:
         return found
 
     def _link(self, place: int) -> tuple[int, int, bool]:
-        """A pair of brackets covers its lines, and so does a target in parentheses that does not end where it should."""
+        """A pair of brackets covers its lines, and so does a target in parentheses that does not
+        end where it should.
+        """
         begin = self._brackets.pop() if self._brackets else place
         if not self._text.startswith("(", place + 1):
             return begin, place + 1, True

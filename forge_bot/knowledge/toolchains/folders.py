@@ -8,7 +8,12 @@ from forge_bot.knowledge.project_commands_of import DetectedCommands, combined
 _MOST = 8
 
 
-def find_in(listing: Listing, manifests: Collection[str], read: Callable[[Listing, str], DetectedCommands], kind: str) -> DetectedCommands:
+def find_in(
+    listing: Listing,
+    manifests: Collection[str],
+    read: Callable[[Listing, str], DetectedCommands],
+    kind: str,
+) -> DetectedCommands:
     """Return the commands of the project at the root.
 
     If it has no tests, return those of the projects in folders.
@@ -17,5 +22,11 @@ def find_in(listing: Listing, manifests: Collection[str], read: Callable[[Listin
     if root.commands.test:
         return root
     folders = listing.projects(manifests)
-    left = (f"{len(folders)} {kind} projects; only the first {_MOST} are run.",) if len(folders) > _MOST else ()
-    return combined([root, *(read(listing, folder) for folder in folders[:_MOST]), DetectedCommands(notes=left)])
+    left = (
+        (f"{len(folders)} {kind} projects; only the first {_MOST} are run.",)
+        if len(folders) > _MOST
+        else ()
+    )
+    return combined(
+        [root, *(read(listing, folder) for folder in folders[:_MOST]), DetectedCommands(notes=left)]
+    )

@@ -21,13 +21,20 @@ def _read(listing: Listing, folder: str) -> DetectedCommands:
     manifest = listing.first(folder, ("go.work", "go.mod")) or ""
     modules = _modules(listing, manifest)
     packages = tuple("./..." if module == "." else f"./{module}/..." for module in modules)
-    fetch = any(_REQUIRES.search(listing.text(join(folder, f"{module}/go.mod".removeprefix("./")))) for module in modules)
+    fetch = any(
+        _REQUIRES.search(listing.text(join(folder, f"{module}/go.mod".removeprefix("./"))))
+        for module in modules
+    )
     vendored = listing.has_folder(join(folder, "vendor"))
     config = listing.first(folder, _LINT_CONFIGS)
     lint = command(config or "", "golangci-lint", "run", *packages)
     return DetectedCommands(
         commands=ProjectCommands(
-            setup=(command(manifest, "go", *place, "mod", "download"),) if fetch and not vendored else (),
+            setup=(
+                (command(manifest, "go", *place, "mod", "download"),)
+                if fetch and not vendored
+                else ()
+            ),
             build=(command(manifest, "go", *place, "build", *packages),),
             test=(command(manifest, "go", *place, "test", *packages),),
             lint=(lint,) if config and not folder else (),
@@ -42,5 +49,9 @@ def _modules(listing: Listing, manifest: str) -> tuple[str, ...]:
     """
     if not manifest.endswith("go.work"):
         return (".",)
-    found = (name for match in _USES.finditer(listing.text(manifest)) for name in (match["many"] or match["one"]).split())
+    found = (
+        name
+        for match in _USES.finditer(listing.text(manifest))
+        for name in (match["many"] or match["one"]).split()
+    )
     return tuple(name.removeprefix("./").rstrip("/") or "." for name in found) or (".",)

@@ -21,7 +21,11 @@ def find(listing: Listing) -> DetectedCommands:
     manifest = listing.first("", _GRADLE_FILES)
     if not manifest:
         return DetectedCommands()
-    gradle = (*(("sh", "gradlew") if listing.has("gradlew") else ("gradle",)), "--no-daemon", "--console=plain")
+    gradle = (
+        *(("sh", "gradlew") if listing.has("gradlew") else ("gradle",)),
+        "--no-daemon",
+        "--console=plain",
+    )
     return DetectedCommands(
         commands=ProjectCommands(
             setup=(command(manifest, *gradle, "-q", "testClasses"),),

@@ -7,14 +7,26 @@ from posixpath import dirname, normpath
 from typing import NamedTuple
 
 from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, combined, command
+from forge_bot.knowledge.project_commands_of import (
+    Command,
+    DetectedCommands,
+    ProjectCommands,
+    combined,
+    command,
+)
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import CommandName
 
 _FILES = ("GNUmakefile", "makefile", "Makefile")
 # Beside another toolchain `all` is as likely to run that one's checks as to build something.
-_TARGETS = {CommandName.BUILD: ("build", "all"), CommandName.TEST: ("test", "check", "tests"), CommandName.LINT: ("lint",)}
-_ASSIGNMENT = re.compile(r"(?:(?:export|override|private|unexport)\s+)*[^\s:#=]+\s*(?::{0,3}|[?+!])=")
+_TARGETS = {
+    CommandName.BUILD: ("build", "all"),
+    CommandName.TEST: ("test", "check", "tests"),
+    CommandName.LINT: ("lint",),
+}
+_ASSIGNMENT = re.compile(
+    r"(?:(?:export|override|private|unexport)\s+)*[^\s:#=]+\s*(?::{0,3}|[?+!])="
+)
 _RULE = re.compile(r"(?P<targets>[^\s:=#][^:=#]*?)\s*&?::?(?![:=])(?P<rest>.*)")
 _INCLUDE = re.compile(r"[-s]?include\s+(?P<names>.+)")
 _DEFINE = re.compile(r"\s*(?:override\s+|export\s+)*define\b")
@@ -54,7 +66,9 @@ def rules(listing: Listing, path: str) -> Mapping[str, Rule]:
         for name in names.split():
             if not name.startswith(".") and not set(name) & set("%$"):
                 known = found.get(name, Rule((), ""))
-                found[name] = Rule((*known.needs, *needs.split()), f"{known.recipe}\n{recipe}".strip())
+                found[name] = Rule(
+                    (*known.needs, *needs.split()), f"{known.recipe}\n{recipe}".strip()
+                )
     return {name: rule for name, rule in found.items() if rule.needs or rule.recipe}
 
 
@@ -65,11 +79,16 @@ def _read(listing: Listing, folder: str, others: ProjectCommands) -> DetectedCom
     chosen: dict[CommandName, tuple[Command, ...]] = {}
     notes: list[str] = []
     for kind, names in _TARGETS.items():
-        target = next((name for name in names if name in known and not (name == "all" and others.test)), "")
+        target = next(
+            (name for name in names if name in known and not (name == "all" and others.test)), ""
+        )
         if not target or others.of(kind):
             continue
         if others.setup and _PYTHON_TOOLS.search(_work(known, target)):
-            notes.append(f"{path} has a target {target}, but its tools would not be those of setup; set it in {CONFIG} to use it.")
+            notes.append(
+                f"{path} has a target {target}, but its tools would not be those of setup; set it"
+                f" in {CONFIG} to use it."
+            )
         else:
             chosen[kind] = (command(f"{path} has a target {target}", "make", *place, target),)
     return DetectedCommands(commands=ProjectCommands.model_validate(chosen), notes=tuple(notes))
@@ -79,7 +98,11 @@ def _work(known: Mapping[str, Rule], target: str) -> str:
     """Return the recipes of a target and of everything it needs."""
     reached = [target]
     for name in reached:
-        reached += [need for need in known.get(name, Rule((), "")).needs if need in known and need not in reached]
+        reached += [
+            need
+            for need in known.get(name, Rule((), "")).needs
+            if need in known and need not in reached
+        ]
     return "\n".join(known[name].recipe for name in reached)
 
 
@@ -103,7 +126,10 @@ def _rules(listing: Listing, path: str, depth: int) -> Iterator[tuple[str, str, 
         elif not _ASSIGNMENT.match(line) and (rule := _RULE.match(line)):
             needs, _, inline = rule["rest"].partition(";")
             if not _ASSIGNMENT.match(needs.strip()):
-                open_rule, recipe = (rule["targets"], needs.split("#", 1)[0]), [inline.strip()] if inline.strip() else []
+                open_rule, recipe = (
+                    (rule["targets"], needs.split("#", 1)[0]),
+                    ([inline.strip()] if inline.strip() else []),
+                )
     if open_rule:
         yield (*open_rule, "\n".join(recipe))
 

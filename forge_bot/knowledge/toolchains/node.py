@@ -7,7 +7,12 @@ from posixpath import dirname
 
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.lenient_config import json_object, string, strings, table
-from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command
+from forge_bot.knowledge.project_commands_of import (
+    Command,
+    DetectedCommands,
+    ProjectCommands,
+    command,
+)
 from forge_bot.knowledge.toolchains.folders import find_in
 from forge_bot.knowledge.toolchains.node_packages import Manager, read_manager
 from forge_bot.values import Frozen
@@ -18,9 +23,9 @@ _TEST_FILE = re.compile(r"(?:^|/)(?:test-[^/]+|[^/]+[.\-_]test|test/.+)\.[cm]?js
 _NODE_TEST = re.compile(r"""(?:from|require\(|import)\s*\(?["']node:test["']""")
 _CHANGES_FILES = re.compile(r"(?<!\S)(?:--fix|--write|--apply(?:-unsafe)?)(?!\S)")
 _OWN_CONFIG = re.compile(r"(?<!\S)(?:-c|--config)(?!\S)")
-_ESLINT_CONFIGS = tuple(f"eslint.config.{ending}" for ending in ("js", "mjs", "cjs", "ts", "mts", "cts")) + tuple(
-    f".eslintrc{ending}" for ending in ("", ".js", ".cjs", ".json", ".yml", ".yaml")
-)
+_ESLINT_CONFIGS = tuple(
+    f"eslint.config.{ending}" for ending in ("js", "mjs", "cjs", "ts", "mts", "cts")
+) + tuple(f".eslintrc{ending}" for ending in ("", ".js", ".cjs", ".json", ".yml", ".yaml"))
 
 
 class _Package(Frozen):
@@ -52,14 +57,20 @@ def _read(listing: Listing, folder: str) -> DetectedCommands:
     setup: tuple[Command, ...] = ()
     if package.needs and (build or test or lint):
         setup = (command(package.manager.reason, *package.manager.install()),)
-    return DetectedCommands(commands=ProjectCommands(setup=setup, build=build, test=test, lint=lint), notes=tuple(notes))
+    return DetectedCommands(
+        commands=ProjectCommands(setup=setup, build=build, test=test, lint=lint), notes=tuple(notes)
+    )
 
 
 def _package(listing: Listing, folder: str) -> _Package:
     manifest = join(folder, _MANIFEST)
     content = json_object(listing.text(manifest))
     members = tuple(json_object(listing.text(path)) for path in _members(listing, folder, content))
-    eslint = "eslintConfig" in content or listing.first(folder, _ESLINT_CONFIGS) or listing.first("", _ESLINT_CONFIGS)
+    eslint = (
+        "eslintConfig" in content
+        or listing.first(folder, _ESLINT_CONFIGS)
+        or listing.first("", _ESLINT_CONFIGS)
+    )
     return _Package(
         folder=folder,
         manifest=manifest,
@@ -74,7 +85,11 @@ def _package(listing: Listing, folder: str) -> _Package:
 def _scripts(content: Mapping[str, object]) -> dict[str, str]:
     """Return the scripts that do something. The placeholder test of `npm init` does not."""
     named = {name: string(line) for name, line in table(content.get("scripts")).items()}
-    return {name: line for name, line in named.items() if line.strip() and "no test specified" not in line}
+    return {
+        name: line
+        for name, line in named.items()
+        if line.strip() and "no test specified" not in line
+    }
 
 
 def _members(listing: Listing, folder: str, content: Mapping[str, object]) -> Iterator[str]:
@@ -85,10 +100,14 @@ def _members(listing: Listing, folder: str, content: Mapping[str, object]) -> It
     workspaces = content.get("workspaces")
     patterns = strings(workspaces) or strings(table(workspaces).get("packages"))
     pnpm = listing.text(join(folder, "pnpm-workspace.yaml"))
-    patterns += tuple(match[1] for match in re.finditer(r"""^\s*-\s*["']?([^"'#\s!]+)""", pnpm, re.MULTILINE))
+    patterns += tuple(
+        match[1] for match in re.finditer(r"""^\s*-\s*["']?([^"'#\s!]+)""", pnpm, re.MULTILINE)
+    )
     for path in listing.own(folder):
         inner = dirname(path)[len(folder) + 1 if folder else 0 :]
-        if path.endswith(f"/{_MANIFEST}") and any(fnmatch(inner, pattern.removeprefix("./").rstrip("/")) for pattern in patterns):
+        if path.endswith(f"/{_MANIFEST}") and any(
+            fnmatch(inner, pattern.removeprefix("./").rstrip("/")) for pattern in patterns
+        ):
             yield path
 
 
@@ -97,7 +116,9 @@ def _script(package: _Package, name: str) -> Iterator[Command]:
     if name in package.scripts:
         yield command(f"{package.manifest} has a {name} script", *package.manager.script(name))
     elif any(name in scripts for scripts in package.members):
-        yield command(f"packages of the workspace have a {name} script", *package.manager.everywhere(name))
+        yield command(
+            f"packages of the workspace have a {name} script", *package.manager.everywhere(name)
+        )
 
 
 def _tests(listing: Listing, package: _Package) -> Iterator[Command]:
@@ -115,8 +136,13 @@ def _lint(package: _Package, notes: list[str]) -> Iterator[Command]:
     for each in _script(package, "lint"):
         line = package.scripts.get("lint", "")
         if _CHANGES_FILES.search(line):
-            notes.append(f"{package.manifest}: its lint script changes files, so it is not used to check.")
+            notes.append(
+                f"{package.manifest}: its lint script changes files, so it is not used to check."
+            )
         elif re.search(r"\beslint\b", line) and not package.eslint and not _OWN_CONFIG.search(line):
-            notes.append(f"{package.manifest}: its lint script calls eslint, which is not configured, so it is not used.")
+            notes.append(
+                f"{package.manifest}: its lint script calls eslint, which is not configured, so it"
+                " is not used."
+            )
         else:
             yield each

@@ -50,7 +50,9 @@ class Manager(Frozen):
 
     def script(self, name: str) -> tuple[str, ...]:
         """Return the command that runs a script of package.json."""
-        return self._run("test") if name == "test" and self.name != "bun" else self._run("run", name)
+        return (
+            self._run("test") if name == "test" and self.name != "bun" else self._run("run", name)
+        )
 
     def everywhere(self, name: str) -> tuple[str, ...]:
         """Return the command that runs a script in each package of the workspace that has it."""
@@ -58,7 +60,11 @@ class Manager(Frozen):
             case "pnpm":
                 return self._run("-r", "--if-present", "run", name)
             case "yarn":
-                return self._run("workspaces", "foreach", "-A", "run", name) if self.berry else self._run("workspaces", "run", name)
+                return (
+                    self._run("workspaces", "foreach", "-A", "run", name)
+                    if self.berry
+                    else self._run("workspaces", "run", name)
+                )
             case "bun":
                 return self._run("run", "--filter", "*", name)
             case _:
@@ -73,10 +79,14 @@ def read_manager(listing: Listing, folder: str, package: Mapping[str, object]) -
     """Return the manager that package.json names, else the one with a lock file, else npm."""
     named, _, version = string(package.get("packageManager")).partition("@")
     known = {manager for _, manager in _LOCKS}
-    locks = [(join(folder, file), manager) for file, manager in _LOCKS if listing.has(join(folder, file))]
+    locks = [
+        (join(folder, file), manager) for file, manager in _LOCKS if listing.has(join(folder, file))
+    ]
     name = named if named in known else locks[0][1] if locks else "npm"
     lock = next((file for file, manager in locks if manager == name), "")
     manifest = join(folder, "package.json")
     reason = lock or (f"{manifest} names {name}" if named == name else manifest)
-    berry = name == "yarn" and (listing.has(join(folder, ".yarnrc.yml")) or version.split(".")[0] not in {"", "1"})
+    berry = name == "yarn" and (
+        listing.has(join(folder, ".yarnrc.yml")) or version.split(".")[0] not in {"", "1"}
+    )
     return Manager(name=name, folder=folder, reason=reason, lock=lock, berry=berry)

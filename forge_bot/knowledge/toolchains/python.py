@@ -5,14 +5,32 @@ from posixpath import basename
 
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.lenient_config import ini, table, toml
-from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command
-from forge_bot.knowledge.toolchains.python_install import PYTHON, PipPackages, pip_commands, pip_packages
+from forge_bot.knowledge.project_commands_of import (
+    Command,
+    DetectedCommands,
+    ProjectCommands,
+    command,
+)
+from forge_bot.knowledge.toolchains.python_install import (
+    PYTHON,
+    PipPackages,
+    pip_commands,
+    pip_packages,
+)
 from forge_bot.knowledge.toolchains.python_needs import DeclaredDependencies, read_needs
 from forge_bot.knowledge.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import Frozen
 
-_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini", "Pipfile")
+_MANIFESTS = (
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements.txt",
+    "tox.ini",
+    "pytest.ini",
+    "Pipfile",
+)
 _MANAGERS = {
     "uv.lock": "uv",
     "poetry.lock": "Poetry",
@@ -43,7 +61,9 @@ class _Project(Frozen):
 
 def find(listing: Listing) -> DetectedCommands:
     """Return the commands of the Python project at the root, or else of those in folders."""
-    if not listing.has("pyproject.toml") and not any(path.endswith(".py") for path in listing.own()):
+    if not listing.has("pyproject.toml") and not any(
+        path.endswith(".py") for path in listing.own()
+    ):
         return DetectedCommands()
     root = _read(listing, "")
     folders = listing.projects(_MANIFESTS)
@@ -53,7 +73,9 @@ def find(listing: Listing) -> DetectedCommands:
         projects = [_read(listing, folder) for folder in folders[:_MOST_PROJECTS]]
         projects += [root.model_copy(update={"tests": Tests(runner=Runner.NONE)})]
         if len(folders) > _MOST_PROJECTS:
-            notes += (f"{len(folders)} Python projects; only the first {_MOST_PROJECTS} are tested.",)
+            notes += (
+                f"{len(folders)} Python projects; only the first {_MOST_PROJECTS} are tested.",
+            )
     orders = [_order(listing, project) for project in projects]
     return DetectedCommands(
         commands=ProjectCommands(
@@ -68,7 +90,9 @@ def find(listing: Listing) -> DetectedCommands:
 def _read(listing: Listing, folder: str) -> _Project:
     needs = read_needs(listing, folder)
     tests = read_tests(listing, folder, needs)
-    return _Project(folder=folder, needs=needs, tests=tests, linters=tuple(_linters(listing, folder)))
+    return _Project(
+        folder=folder, needs=needs, tests=tests, linters=tuple(_linters(listing, folder))
+    )
 
 
 def _order(listing: Listing, project: _Project) -> PipPackages:
@@ -83,15 +107,22 @@ def _order(listing: Listing, project: _Project) -> PipPackages:
         case Runner.DJANGO:
             return pip_packages(listing, project.needs, linters, with_tests=True)
         case Runner.UNITTEST:
-            return pip_packages(listing, project.needs, linters, with_tests=_must_install(listing, project))
+            return pip_packages(
+                listing, project.needs, linters, with_tests=_must_install(listing, project)
+            )
         case Runner.NONE:
             return pip_packages(listing, project.needs, linters, with_tests=False)
 
 
 def _must_install(listing: Listing, project: _Project) -> bool:
     needs = project.needs
-    named = any(source.requirements and (source.for_tests or source.for_development or source.for_running) for source in needs.sources)
-    built = needs.installable and (needs.compiled or listing.has_folder(join(project.folder, "src")))
+    named = any(
+        source.requirements and (source.for_tests or source.for_development or source.for_running)
+        for source in needs.sources
+    )
+    built = needs.installable and (
+        needs.compiled or listing.has_folder(join(project.folder, "src"))
+    )
     return bool(needs.dependencies or needs.beside or named or built)
 
 
@@ -100,15 +131,44 @@ def _tests(listing: Listing, project: _Project) -> Iterator[Command]:
     around = _import_paths(listing, project)
     if tests.runner is Runner.PYTEST:
         quiet = () if tests.quiet else ("-q",)
-        yield command(tests.reason, *around, PYTHON, "-m", "pytest", *quiet, "-rfE", *([folder] if folder else []))
+        yield command(
+            tests.reason,
+            *around,
+            PYTHON,
+            "-m",
+            "pytest",
+            *quiet,
+            "-rfE",
+            *([folder] if folder else []),
+        )
     elif tests.runner is Runner.DJANGO:
-        yield command(tests.reason, PYTHON, join(folder, "manage.py"), "test", "-v", "2", *([folder] if folder else []))
+        yield command(
+            tests.reason,
+            PYTHON,
+            join(folder, "manage.py"),
+            "test",
+            "-v",
+            "2",
+            *([folder] if folder else []),
+        )
     elif tests.runner is Runner.UNITTEST:
         python = PYTHON if _must_install(listing, project) else "python3"
         for start in unittest_starts(listing, tests.files):
             top = () if start.top == start.folder else ("-t", start.top)
             names = () if start.pattern == "test*.py" else ("-p", start.pattern)
-            yield command(tests.reason, *around, python, "-m", "unittest", "discover", "-v", "-s", start.folder, *top, *names)
+            yield command(
+                tests.reason,
+                *around,
+                python,
+                "-m",
+                "unittest",
+                "discover",
+                "-v",
+                "-s",
+                start.folder,
+                *top,
+                *names,
+            )
 
 
 def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:
@@ -119,7 +179,10 @@ def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:
     if project.needs.installable:
         return ()
     source = join(project.folder, "src")
-    in_source = any(path.endswith(".py") and not basename(path).startswith("test") for path in listing.below(source))
+    in_source = any(
+        path.endswith(".py") and not basename(path).startswith("test")
+        for path in listing.below(source)
+    )
     paths = [project.folder] if project.folder else []
     paths += [source] if in_source else []
     return ("env", "PYTHONPATH=" + ":".join(paths)) if paths else ()
@@ -140,11 +203,16 @@ def _linters(listing: Listing, folder: str) -> Iterator[Command]:
     for name in (".flake8", "setup.cfg", "tox.ini"):
         if "flake8" in ini(listing.text(join(folder, name))):
             config = () if not folder else ("--config", join(folder, name))
-            yield command(f"{join(folder, name)} configures flake8", PYTHON, "-m", "flake8", *config, target)
+            yield command(
+                f"{join(folder, name)} configures flake8", PYTHON, "-m", "flake8", *config, target
+            )
             return
 
 
 def _manager_notes(listing: Listing) -> Iterator[str]:
     for name, manager in _MANAGERS.items():
         if listing.has(name) and (name != "tox.ini" or "testenv" in ini(listing.text(name))):
-            yield f"{name} is there, but plain pip is used, not {manager}; set commands in {CONFIG} to change that."
+            yield (
+                f"{name} is there, but plain pip is used, not {manager}; set commands in {CONFIG}"
+                " to change that."
+            )

@@ -30,7 +30,9 @@ class PipPackages(Frozen):
         return not (self.editable or self.requirements or self.files)
 
 
-def pip_packages(listing: Listing, needs: DeclaredDependencies, tools: Sequence[str], *, with_tests: bool) -> PipPackages:
+def pip_packages(
+    listing: Listing, needs: DeclaredDependencies, tools: Sequence[str], *, with_tests: bool
+) -> PipPackages:
     """Return what to install for a project, for its tools and, if requested, its tests.
 
     The project itself is installed as editable, so that later edits take effect without another
@@ -38,14 +40,30 @@ def pip_packages(listing: Listing, needs: DeclaredDependencies, tools: Sequence[
     """
     chosen = _chosen(needs, tools) if with_tests else ()
     extras = [source for source in chosen if source.kind == "extra"]
-    lists = [source for source in chosen if source.kind == "group" or (source.kind == "extra" and not needs.installable)]
+    lists = [
+        source
+        for source in chosen
+        if source.kind == "group" or (source.kind == "extra" and not needs.installable)
+    ]
     files = [source.name for source in chosen if source.kind == "file"]
-    base = [path for path in _base_files(needs) if not any(includes(listing, file, path) for file in files)] if with_tests else []
+    base = (
+        [
+            path
+            for path in _base_files(needs)
+            if not any(includes(listing, file, path) for file in files)
+        ]
+        if with_tests
+        else []
+    )
     own = () if needs.installable or not with_tests else needs.dependencies
     missing = [tool for tool in tools if not any(source.names(tool) for source in chosen)]
     return PipPackages(
         editable=tuple(_editable(needs, extras)) if with_tests else (),
-        requirements=(*own, *(each for source in lists for each in source.requirements), *map(needs.declared, missing)),
+        requirements=(
+            *own,
+            *(each for source in lists for each in source.requirements),
+            *map(needs.declared, missing),
+        ),
         files=(*base, *files),
         reasons=tuple(_reasons(needs, chosen, base, missing, with_tests=with_tests)),
     )
@@ -65,9 +83,13 @@ def pip_commands(listing: Listing, orders: Sequence[PipPackages]) -> tuple[Comma
     folders = dict.fromkeys(path for each in wanted for path in each.editable)
     arguments = [argument for path in folders for argument in ("-e", path)]
     named = (requirement.strip() for each in wanted for requirement in each.requirements)
-    arguments += dict.fromkeys(requirement for requirement in named if not requirement.startswith("-"))
+    arguments += dict.fromkeys(
+        requirement for requirement in named if not requirement.startswith("-")
+    )
     arguments += [argument for path in files if path not in hashed for argument in ("-r", path)]
-    reason = one_line("; ".join(dict.fromkeys(reason for each in wanted for reason in each.reasons)))
+    reason = one_line(
+        "; ".join(dict.fromkeys(reason for each in wanted for reason in each.reasons))
+    )
     return (
         command("an environment outside the worktree", "python3", "-m", "venv", ENV),
         *(command(f"{path}, which pins by hash", *_PIP, "-r", path) for path in hashed),
@@ -86,7 +108,9 @@ def _chosen(needs: DeclaredDependencies, tools: Sequence[str]) -> tuple[Dependen
     if not tests:
         return development
     lacking = [tool for tool in tools[:1] if not any(source.names(tool) for source in tests)]
-    return tests + tuple(source for source in development if any(source.names(tool) for tool in lacking))
+    return tests + tuple(
+        source for source in development if any(source.names(tool) for tool in lacking)
+    )
 
 
 def _preferred(sources: Sequence[DependencySource]) -> tuple[DependencySource, ...]:
@@ -113,12 +137,20 @@ def _editable(needs: DeclaredDependencies, extras: Sequence[DependencySource]) -
 
 
 def _reasons(
-    needs: DeclaredDependencies, chosen: Sequence[DependencySource], base: Sequence[str], missing: Sequence[str], *, with_tests: bool
+    needs: DeclaredDependencies,
+    chosen: Sequence[DependencySource],
+    base: Sequence[str],
+    missing: Sequence[str],
+    *,
+    with_tests: bool,
 ) -> Iterator[str]:
     if with_tests and needs.installable:
         yield f"the project in {needs.folder}/" if needs.folder else "the project itself"
     elif with_tests and needs.dependencies:
         yield f"dependencies of {join(needs.folder, 'pyproject.toml')}"
-    yield from (source.name if source.kind == "file" else f"its {source.kind} {source.name}" for source in chosen)
+    yield from (
+        source.name if source.kind == "file" else f"its {source.kind} {source.name}"
+        for source in chosen
+    )
     yield from base
     yield from missing

@@ -9,15 +9,27 @@ from typing import Literal
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.lenient_config import ini, string, strings, table, toml
 from forge_bot.knowledge.toolchains import setup_script
-from forge_bot.knowledge.toolchains.python_requirements import canonical, dependency_group, file_lines, from_tables, name_of
+from forge_bot.knowledge.toolchains.python_requirements import (
+    canonical,
+    dependency_group,
+    file_lines,
+    from_tables,
+    name_of,
+)
 from forge_bot.values import Frozen
 
 _TEST_NAMES = frozenset({"test", "tests", "testing", "hatch-test"})
 _DEV_NAMES = frozenset({"dev", "develop", "development"})
-_ROOT_FILE = re.compile(r"(?:requirements(?:[-_.](?P<after>\w+))?|(?P<before>\w+)[-_.]requirements)\.txt")
+_ROOT_FILE = re.compile(
+    r"(?:requirements(?:[-_.](?P<after>\w+))?|(?P<before>\w+)[-_.]requirements)\.txt"
+)
 _HOOKS = ".pre-commit-config.yaml"
-_HOOK = re.compile(r"/(?P<tool>ruff|flake8)(?:-pre-commit)?(?:\.git)?[\"']?\s*\n\s*rev:\s*[\"']?v?(?P<version>\d[\w.]*)")
-_COMPILED = re.compile(r"\b(?:ext[-_]modules|maturin|mesonpy|scikit_build_core|setuptools[-_]rust|cffi_modules|rust_extensions)\b")
+_HOOK = re.compile(
+    r"/(?P<tool>ruff|flake8)(?:-pre-commit)?(?:\.git)?[\"']?\s*\n\s*rev:\s*[\"']?v?(?P<version>\d[\w.]*)"
+)
+_COMPILED = re.compile(
+    r"\b(?:ext[-_]modules|maturin|mesonpy|scikit_build_core|setuptools[-_]rust|cffi_modules|rust_extensions)\b"
+)
 
 
 class DependencySource(Frozen):
@@ -60,14 +72,21 @@ class DeclaredDependencies(Frozen):
 
     def declared(self, project: str) -> str:
         """Return a requirement on a project as it is declared anywhere, else the bare name."""
-        everything = (*self.dependencies, *(each for source in self.sources for each in source.requirements))
+        everything = (
+            *self.dependencies,
+            *(each for source in self.sources for each in source.requirements),
+        )
         return next((each for each in everything if name_of(each) == project), project)
 
     def named_in(self, project: str) -> str:
         """Return where a requirement on a project is declared; empty when nowhere."""
         found = next((source for source in self.sources if source.names(project)), None)
         if found is None:
-            return "the project's dependencies" if any(name_of(each) == project for each in self.dependencies) else ""
+            return (
+                "the project's dependencies"
+                if any(name_of(each) == project for each in self.dependencies)
+                else ""
+            )
         return found.name if found.kind == "file" else f"{found.kind} {found.name}"
 
 
@@ -85,41 +104,73 @@ def read_needs(listing: Listing, folder: str) -> DeclaredDependencies:
         *from_tables(table(pipfile, "packages")),
     )
     extras = (*_extras(project, legacy), *_sources("extra", script.get("extras_require", {})))
-    groups = (*_groups(project), *_sources("group", {"dev": tuple(from_tables(table(pipfile, "dev-packages")))}))
+    groups = (
+        *_groups(project),
+        *_sources("group", {"dev": tuple(from_tables(table(pipfile, "dev-packages")))}),
+    )
     sources = (*extras, *groups, *_files(listing, folder), *_hooks(listing))
     return DeclaredDependencies(
         folder=folder,
         installable=_installable(listing, folder, project, legacy),
-        compiled=bool(_COMPILED.search(listing.text(join(folder, "pyproject.toml")) + listing.text(join(folder, "setup.py")))),
+        compiled=bool(
+            _COMPILED.search(
+                listing.text(join(folder, "pyproject.toml"))
+                + listing.text(join(folder, "setup.py"))
+            )
+        ),
         dependencies=tuple(each for each in declared if each.strip()),
-        sources=sources if any(source.for_tests or source.for_development for source in sources) else (*sources, *_tox(listing, folder)),
+        sources=(
+            sources
+            if any(source.for_tests or source.for_development for source in sources)
+            else (*sources, *_tox(listing, folder))
+        ),
         beside=tuple(_beside(listing, folder, project)),
     )
 
 
-def _installable(listing: Listing, folder: str, project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]]) -> bool:
+def _installable(
+    listing: Listing,
+    folder: str,
+    project: Mapping[str, object],
+    legacy: Mapping[str, Mapping[str, str]],
+) -> bool:
     """Return whether pip can install the folder.
 
     A project table without a build system is what uv calls a virtual project: an application to be
     run in place. Setuptools, which pip would use instead, installs it only if it finds exactly one
     package; the src layout is the reliable sign for that.
     """
-    if table(project, "tool", "uv").get("package") is False or table(project, "tool", "poetry").get("package-mode") is False:
+    if (
+        table(project, "tool", "uv").get("package") is False
+        or table(project, "tool", "poetry").get("package-mode") is False
+    ):
         return False
     if listing.has(join(folder, "setup.py")):
         return True
     named = bool(table(project, "project").get("name"))
     if "build-system" not in project:
         return named and listing.has_folder(join(folder, "src"))
-    return named or bool(table(project, "tool", "poetry").get("name")) or "name" in legacy.get("metadata", {})
+    return (
+        named
+        or bool(table(project, "tool", "poetry").get("name"))
+        or "name" in legacy.get("metadata", {})
+    )
 
 
-def _extras(project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]]) -> Iterator[DependencySource]:
+def _extras(
+    project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]]
+) -> Iterator[DependencySource]:
     declared = table(project, "project", "optional-dependencies")
     yield from _sources("extra", {name: strings(value) for name, value in declared.items()})
     poetry = table(project, "tool", "poetry", "extras")
     yield from _sources("extra", {name: strings(value) for name, value in poetry.items()})
-    yield from _sources("extra", {name: tuple(value.splitlines()) for name, value in legacy.get("options.extras_require", {}).items()})
+    yield from _sources(
+        "extra",
+        {
+            name: tuple(value.splitlines())
+            for name, value in legacy.get("options.extras_require", {}).items()
+        },
+    )
 
 
 def _groups(project: Mapping[str, object]) -> Iterator[DependencySource]:
@@ -128,23 +179,43 @@ def _groups(project: Mapping[str, object]) -> Iterator[DependencySource]:
     They are standard groups, and those of uv, Poetry, PDM and Hatch.
     """
     standard = table(project, "dependency-groups")
-    yield from _sources("group", {name: tuple(dependency_group(standard, name)) for name in standard})
+    yield from _sources(
+        "group", {name: tuple(dependency_group(standard, name)) for name in standard}
+    )
     tool = table(project, "tool")
     yield from _sources("group", {"dev": strings(table(tool, "uv").get("dev-dependencies"))})
-    yield from _sources("group", {"dev": tuple(from_tables(table(tool, "poetry", "dev-dependencies")))})
+    yield from _sources(
+        "group", {"dev": tuple(from_tables(table(tool, "poetry", "dev-dependencies")))}
+    )
     poetry = table(tool, "poetry", "group")
-    yield from _sources("group", {name: tuple(from_tables(table(poetry, name, "dependencies"))) for name in poetry})
+    yield from _sources(
+        "group", {name: tuple(from_tables(table(poetry, name, "dependencies"))) for name in poetry}
+    )
     pdm = table(tool, "pdm", "dev-dependencies")
-    yield from _sources("group", {name: tuple(each for each in strings(pdm[name]) if not each.startswith("-")) for name in pdm})
+    yield from _sources(
+        "group",
+        {
+            name: tuple(each for each in strings(pdm[name]) if not each.startswith("-"))
+            for name in pdm
+        },
+    )
     hatch = table(tool, "hatch", "envs")
-    yield from _sources("group", {"dev" if name == "default" else name: _hatch(table(hatch, name)) for name in hatch})
+    yield from _sources(
+        "group",
+        {"dev" if name == "default" else name: _hatch(table(hatch, name)) for name in hatch},
+    )
 
 
 def _hatch(environment: Mapping[str, object]) -> tuple[str, ...]:
-    return (*strings(environment.get("dependencies")), *strings(environment.get("extra-dependencies")))
+    return (
+        *strings(environment.get("dependencies")),
+        *strings(environment.get("extra-dependencies")),
+    )
 
 
-def _sources(kind: Literal["extra", "group"], named: Mapping[str, tuple[str, ...]]) -> Iterator[DependencySource]:
+def _sources(
+    kind: Literal["extra", "group"], named: Mapping[str, tuple[str, ...]]
+) -> Iterator[DependencySource]:
     for name, requirements in named.items():
         if kept := tuple(each.strip() for each in requirements if each.strip()):
             yield DependencySource(kind=kind, name=name, about=name, requirements=kept)
@@ -161,7 +232,9 @@ def _files(listing: Listing, folder: str) -> Iterator[DependencySource]:
             about = name.removesuffix(".txt")
         else:
             continue
-        yield DependencySource(kind="file", name=path, about=about, requirements=tuple(file_lines(listing, path)))
+        yield DependencySource(
+            kind="file", name=path, about=about, requirements=tuple(file_lines(listing, path))
+        )
 
 
 def _hooks(listing: Listing) -> Iterator[DependencySource]:
@@ -169,8 +242,13 @@ def _hooks(listing: Listing) -> Iterator[DependencySource]:
 
     If a project names its linter nowhere else, it means this one.
     """
-    pins = tuple(f"{found['tool']}=={found['version']}" for found in _HOOK.finditer(listing.text(_HOOKS)))
-    yield from (DependencySource(kind="file", name=_HOOKS, about="hooks", requirements=pins) for _ in pins[:1])
+    pins = tuple(
+        f"{found['tool']}=={found['version']}" for found in _HOOK.finditer(listing.text(_HOOKS))
+    )
+    yield from (
+        DependencySource(kind="file", name=_HOOKS, about="hooks", requirements=pins)
+        for _ in pins[:1]
+    )
 
 
 def _tox(listing: Listing, folder: str) -> Iterator[DependencySource]:

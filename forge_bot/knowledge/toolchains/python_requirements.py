@@ -21,7 +21,11 @@ def canonical(name: str) -> str:
 def name_of(requirement: str) -> str:
     """Return the comparable project name of a requirement; empty for options and addresses."""
     found = _NAME.match(requirement)
-    return canonical(found[1]) if found and not requirement.lstrip().startswith(("http:", "https:", "git+")) else ""
+    return (
+        canonical(found[1])
+        if found and not requirement.lstrip().startswith(("http:", "https:", "git+"))
+        else ""
+    )
 
 
 def file_lines(listing: Listing, path: str, _seen: frozenset[str] = frozenset()) -> Iterator[str]:
@@ -42,7 +46,9 @@ def includes(listing: Listing, path: str, other: str) -> bool:
     return any(normpath(join(dirname(path), each[1])) == other for each in found if each)
 
 
-def dependency_group(groups: Mapping[str, object], name: str, _within: frozenset[str] = frozenset()) -> Iterator[str]:
+def dependency_group(
+    groups: Mapping[str, object], name: str, _within: frozenset[str] = frozenset()
+) -> Iterator[str]:
     """Yield the requirements of a dependency group and of the groups it includes (PEP 735)."""
     by_name = {canonical(key): value for key, value in groups.items()}
     for entry in items(by_name.get(canonical(name))):
@@ -66,7 +72,14 @@ def from_tables(entries: Mapping[str, object]) -> Iterator[str]:
         extras = ",".join(strings(details.get("extras")))
         written = f"{name}[{extras}]" if extras else name
         if address := string(details.get("git")):
-            mark = next((string(details.get(key)) for key in ("rev", "tag", "branch", "ref") if details.get(key)), "")
+            mark = next(
+                (
+                    string(details.get(key))
+                    for key in ("rev", "tag", "branch", "ref")
+                    if details.get(key)
+                ),
+                "",
+            )
             yield f"{written} @ git+{address}" + (f"@{mark}" if mark else "")
         elif address := string(details.get("url")):
             yield f"{written} @ {address}"
@@ -101,5 +114,9 @@ def _next(version: str, *, caret: bool) -> str:
     """Return the first version that a caret or tilde constraint excludes."""
     numbers = [int(part) for part in version.split(".")]
     last = len(numbers) - 1
-    at = next((index for index, number in enumerate(numbers) if number), last) if caret else min(1, last)
+    at = (
+        next((index for index, number in enumerate(numbers) if number), last)
+        if caret
+        else min(1, last)
+    )
     return ".".join(str(number) for number in [*numbers[:at], numbers[at] + 1])

@@ -55,14 +55,27 @@ def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Te
     configured, quiet = _configured(listing, folder)
     declared = needs.named_in("pytest")
     if configured or declared:
-        return Tests(runner=Runner.PYTEST, reason=configured or f"{declared} names pytest", files=files, quiet=quiet)
+        return Tests(
+            runner=Runner.PYTEST,
+            reason=configured or f"{declared} names pytest",
+            files=files,
+            quiet=quiet,
+        )
     texts = {path: listing.text(path) for path in files[:_READ_AT_MOST]}
     if path := _first(texts, _USES_PYTEST):
         return Tests(runner=Runner.PYTEST, reason=f"{path} is written for pytest", files=files)
     if listing.has(manage := join(folder, "manage.py")) and (path := _first(texts, _USES_DJANGO)):
-        return Tests(runner=Runner.DJANGO, reason=f"{manage} is there and {path} imports django.test", files=files)
+        return Tests(
+            runner=Runner.DJANGO,
+            reason=f"{manage} is there and {path} imports django.test",
+            files=files,
+        )
     if path := _first(texts, _USES_UNITTEST):
-        return Tests(runner=Runner.UNITTEST, reason=f"{path} imports unittest, and nothing names pytest", files=files)
+        return Tests(
+            runner=Runner.UNITTEST,
+            reason=f"{path} imports unittest, and nothing names pytest",
+            files=files,
+        )
     return Tests(runner=Runner.NONE, files=files)
 
 
@@ -108,7 +121,9 @@ def _configured(listing: Listing, folder: str) -> tuple[str, bool]:
     Both are empty when nothing does.
     """
     for reason, options in _configurations(listing, folder):
-        return reason, any(re.fullmatch(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet", option) for option in options)
+        return reason, any(
+            re.fullmatch(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet", option) for option in options
+        )
     return "", False
 
 
@@ -120,18 +135,30 @@ def _configurations(listing: Listing, folder: str) -> Iterator[tuple[str, tuple[
     for name in _PYTEST_FILES:
         if listing.has(path := join(folder, name)):
             text = listing.text(path)
-            section = table(toml(text), "pytest") if name.endswith(".toml") else ini(text).get("pytest", {})
+            section = (
+                table(toml(text), "pytest")
+                if name.endswith(".toml")
+                else ini(text).get("pytest", {})
+            )
             yield f"{path} configures pytest", _options(section.get("addopts"))
     path = join(folder, "pyproject.toml")
     tool = table(toml(listing.text(path)), "tool")
     if "pytest" in tool:
         section = table(tool, "pytest")
-        yield f"{path} configures pytest", _options(table(section, "ini_options").get("addopts") or section.get("addopts"))
+        yield (
+            f"{path} configures pytest",
+            _options(table(section, "ini_options").get("addopts") or section.get("addopts")),
+        )
     for name, heading in (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
         sections = ini(listing.text(join(folder, name)))
         if heading in sections:
-            yield f"{join(folder, name)} configures pytest", _options(sections[heading].get("addopts"))
-    if listing.has(path := join(folder, "conftest.py")) or listing.has(path := join(folder, "tests/conftest.py")):
+            yield (
+                f"{join(folder, name)} configures pytest",
+                _options(sections[heading].get("addopts")),
+            )
+    if listing.has(path := join(folder, "conftest.py")) or listing.has(
+        path := join(folder, "tests/conftest.py")
+    ):
         yield f"{path} is pytest's", ()
 
 

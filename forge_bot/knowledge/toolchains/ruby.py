@@ -3,9 +3,16 @@
 import re
 
 from forge_bot.knowledge.file_list import Listing
-from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command
+from forge_bot.knowledge.project_commands_of import (
+    Command,
+    DetectedCommands,
+    ProjectCommands,
+    command,
+)
 
-_TEST_TASK = re.compile(r"Rake::TestTask|Minitest::TestTask|^\s*task\s+:?[\"']?test\b", re.MULTILINE)
+_TEST_TASK = re.compile(
+    r"Rake::TestTask|Minitest::TestTask|^\s*task\s+:?[\"']?test\b", re.MULTILINE
+)
 
 
 def find(listing: Listing) -> DetectedCommands:
@@ -13,15 +20,23 @@ def find(listing: Listing) -> DetectedCommands:
     if not listing.has("Gemfile"):
         return DetectedCommands()
     test = _tests(listing)
-    gems = listing.text("Gemfile") + "".join(listing.text(path) for path in listing.files if path.endswith(".gemspec"))
+    gems = listing.text("Gemfile") + "".join(
+        listing.text(path) for path in listing.files if path.endswith(".gemspec")
+    )
     rubocop = listing.has(".rubocop.yml") and "rubocop" in gems
-    lint = (command(".rubocop.yml", "bundle", "exec", "rubocop", "--format", "emacs"),) if rubocop else ()
+    lint = (
+        (command(".rubocop.yml", "bundle", "exec", "rubocop", "--format", "emacs"),)
+        if rubocop
+        else ()
+    )
     setup = (command("Gemfile", "bundle", "install", "--quiet"),) if test or lint else ()
     return DetectedCommands(commands=ProjectCommands(setup=setup, test=test, lint=lint))
 
 
 def _tests(listing: Listing) -> tuple[Command, ...]:
-    if listing.has(".rspec") or any(path.startswith("spec/") and path.endswith("_spec.rb") for path in listing.files):
+    if listing.has(".rspec") or any(
+        path.startswith("spec/") and path.endswith("_spec.rb") for path in listing.files
+    ):
         return (command("specs in spec/", "bundle", "exec", "rspec"),)
     if _TEST_TASK.search(listing.text("Rakefile")):
         return (command("Rakefile has a test task", "bundle", "exec", "rake", "test"),)

@@ -4,7 +4,12 @@ from collections.abc import Mapping
 
 from forge_bot.knowledge.file_list import Listing, join
 from forge_bot.knowledge.lenient_config import table, toml
-from forge_bot.knowledge.project_commands_of import Command, DetectedCommands, ProjectCommands, command
+from forge_bot.knowledge.project_commands_of import (
+    Command,
+    DetectedCommands,
+    ProjectCommands,
+    command,
+)
 from forge_bot.knowledge.toolchains.folders import find_in
 
 _NEEDS = ("dependencies", "dev-dependencies", "build-dependencies")
@@ -23,7 +28,9 @@ def _read(listing: Listing, folder: str) -> DetectedCommands:
     locked = ("--locked",) if listing.has(join(folder, "Cargo.lock")) else ()
     return DetectedCommands(
         commands=ProjectCommands(
-            setup=(command(manifest, "cargo", "fetch", *place, *locked),) if _fetches(crate) else (),
+            setup=(
+                (command(manifest, "cargo", "fetch", *place, *locked),) if _fetches(crate) else ()
+            ),
             build=(command(manifest, "cargo", "build", *place, *scope),),
             test=(command(manifest, "cargo", "test", *place, *scope, "--no-fail-fast"),),
             lint=_lint(listing, folder, crate, (*place, *scope)),
@@ -35,7 +42,9 @@ def _fetches(crate: Mapping[str, object]) -> bool:
     return "workspace" in crate or "target" in crate or any(crate.get(key) for key in _NEEDS)
 
 
-def _lint(listing: Listing, folder: str, crate: Mapping[str, object], options: tuple[str, ...]) -> tuple[Command, ...]:
+def _lint(
+    listing: Listing, folder: str, crate: Mapping[str, object], options: tuple[str, ...]
+) -> tuple[Command, ...]:
     found: list[Command] = []
     clippy = listing.first(folder, ("clippy.toml", ".clippy.toml"))
     levels = table(crate, "lints", "clippy") or table(crate, "workspace", "lints", "clippy")
@@ -44,5 +53,7 @@ def _lint(listing: Listing, folder: str, crate: Mapping[str, object], options: t
         found.append(command(reason, "cargo", "clippy", *options, "--all-targets"))
     if rustfmt := listing.first(folder, ("rustfmt.toml", ".rustfmt.toml")):
         place = options[:2] if folder else ()
-        found.append(command(f"{rustfmt} configures rustfmt", "cargo", "fmt", *place, "--all", "--check"))
+        found.append(
+            command(f"{rustfmt} configures rustfmt", "cargo", "fmt", *place, "--all", "--check")
+        )
     return tuple(found)

@@ -24,7 +24,9 @@ def arguments(text: str) -> Mapping[str, _Literals]:
                 found[keyword.arg] = {"": _strings(keyword.value)}
             elif keyword.arg == "extras_require" and isinstance(keyword.value, ast.Dict):
                 pairs = zip(keyword.value.keys, keyword.value.values, strict=True)
-                found[keyword.arg] = {name: _strings(value) for key, value in pairs if key and (name := _string(key))}
+                found[keyword.arg] = {
+                    name: _strings(value) for key, value in pairs if key and (name := _string(key))
+                }
     return found
 
 

@@ -1,4 +1,6 @@
-"""What is looked at by `doctor`, before a run begins, and before one goes on: one list of checks."""
+"""What is looked at by `doctor`, before a run begins, and before one goes on: one list of
+checks.
+"""
 
 from forge_bot.runs.checks.check import CheckReport, CheckResult, CheckSubject, Occasion, RunIntent
 from forge_bot.runs.checks.check_list import run_checks

@@ -37,7 +37,9 @@ class Occasion(Flag):
 
 
 class CheckResult(Frozen):
-    """One thing that a check found. `what` names the subject in a word or two; only `refuse` stops a run."""
+    """One thing that a check found. `what` names the subject in a word or two; only `refuse` stops
+    a run.
+    """
 
     what: str
     weight: Weight
@@ -62,7 +64,9 @@ class CheckReport(Frozen):
         return tuple(sorted(rest, key=lambda each: each.weight == "note"))
 
     def require(self) -> None:
-        """Raise NotReady with all refusals, the first as its sentence and hint; return if there is none."""
+        """Raise NotReady with all refusals, the first as its sentence and hint; return if there is
+        none.
+        """
         if not self.refusals:
             return
         first, *others = self.refusals
@@ -71,7 +75,8 @@ class CheckReport(Frozen):
 
 
 class RunIntent(Frozen):
-    """What a run is meant to do, as far as it matters before it begins. Empty for a look at the repository alone.
+    """What a run is meant to do, as far as it matters before it begins. Empty for a look at the
+    repository alone.
 
     `base` is the commit that it begins at, if not the one that is checked out.
     """
@@ -85,7 +90,9 @@ class RunIntent(Frozen):
 
 @dataclass
 class CheckSubject:
-    """The repository, machine and run that checks look at. What several checks need is read once."""
+    """The repository, machine and run that checks look at. What several checks need is read
+    once.
+    """
 
     repository: Repository
     config: Config
@@ -131,7 +138,9 @@ class CheckSubject:
 
     @property
     def run_tree(self) -> Path | None:
-        """The work tree of the run that goes on. In the middle of a rebase git knows no branch for it."""
+        """The work tree of the run that goes on. In the middle of a rebase git knows no branch for
+        it.
+        """
         if self.run is None:
             return None
         return self.run.tree or run_paths(self.repository, self.run.name).tree
@@ -145,7 +154,9 @@ class CheckSubject:
 
 @dataclass(frozen=True)
 class Check:
-    """One entry of the list. `look` yields the results, each with its weight, sentence and way out."""
+    """One entry of the list. `look` yields the results, each with its weight, sentence and way
+    out.
+    """
 
     name: str
     occasions: Occasion

@@ -9,7 +9,14 @@ from forge_bot.runs.checks import (
     machine_checks,
     request_checks,
 )
-from forge_bot.runs.checks.check import Check, CheckReport, CheckResult, CheckSubject, Occasion, refuse
+from forge_bot.runs.checks.check import (
+    Check,
+    CheckReport,
+    CheckResult,
+    CheckSubject,
+    Occasion,
+    refuse,
+)
 from forge_bot.runs.checks.configuration_checks import in_one_line
 
 _DOCTOR = Occasion.DOCTOR
@@ -46,7 +53,8 @@ CHECKS = (
 def run_checks(occasion: Occasion, subject: CheckSubject) -> CheckReport:
     """Run the checks of one occasion; nothing is written.
 
-    For `doctor` a check that fails is a refusal. Otherwise raises DetachedHead, NoCommits, GitFailed.
+    For `doctor` a check that fails is a refusal. Otherwise raises DetachedHead, NoCommits,
+    GitFailed.
     """
     results: list[CheckResult] = []
     unread = False

@@ -1,4 +1,6 @@
-"""Checks of the clone: branch, identity, unfinished operations of git, history, uncommitted work."""
+"""Checks of the clone: branch, identity, unfinished operations of git, history, uncommitted
+work.
+"""
 
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
@@ -8,7 +10,9 @@ from forge_bot.git.revisions import under_way
 from forge_bot.git.worktree import lost
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, counted, note, refuse, warn
 
-_NAME_YOURSELF = 'git config --global user.name "Your Name" && git config --global user.email you@example.com'
+_NAME_YOURSELF = (
+    'git config --global user.name "Your Name" && git config --global user.email you@example.com'
+)
 
 
 def head(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -83,7 +87,10 @@ def uncommitted(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a note on uncommitted changes, unless the run works where they are."""
     changes = () if subject.intent.here else Tree(subject.repository.root).status()
     if changes:
-        sentence = f"Uncommitted changes in {counted(len(changes), 'file')} are not part of the run: it begins at the last commit."
+        sentence = (
+            f"Uncommitted changes in {counted(len(changes), 'file')} are not part of the run: it"
+            " begins at the last commit."
+        )
         yield note("uncommitted", sentence, "Commit them first, if the run needs them.")
 
 

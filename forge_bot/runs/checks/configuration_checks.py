@@ -66,7 +66,9 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
         yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
     except ForgeError as error:
         yield refuse(f"pipeline {name}", in_one_line(error), advice_at_terminal(error))
-    for other in sorted({path.stem for path in (repository.root / PIPELINES).glob("*.yaml")} - {name}):
+    for other in sorted(
+        {path.stem for path in (repository.root / PIPELINES).glob("*.yaml")} - {name}
+    ):
         try:
             load_descriptor(other, repository.text_here)
             yield note(f"pipeline {other}", "can be read; no run uses it now")
@@ -92,7 +94,10 @@ def rules(subject: CheckSubject) -> Iterator[CheckResult]:
         yield note("rules", f"Rules of {INSTRUCTIONS} count for this run: {names}.")
     here = repository.text_here(INSTRUCTIONS)
     if here is not None and here.encode() != repository.read(subject.base, INSTRUCTIONS):
-        sentence = f"{INSTRUCTIONS} in the work tree is another one than in the commit that the run begins at."
+        sentence = (
+            f"{INSTRUCTIONS} in the work tree is another one than in the commit that the run"
+            " begins at."
+        )
         yield warn("rules", sentence, "Commit it, if it is to count.")
 
 

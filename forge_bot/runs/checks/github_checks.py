@@ -45,14 +45,32 @@ def _check(what: str, problem: str, good: str, step: str) -> CheckResult:
 
 def _repository(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckResult]:
     settings = f"{place.page}/settings"
-    off = "is archived" if facts.archived else "has its issues switched off" if not facts.has_issues else ""
+    off = (
+        "is archived"
+        if facts.archived
+        else "has its issues switched off"
+        if not facts.has_issues
+        else ""
+    )
     unsigned = "required_signatures" in facts.rules
-    rules = f"{facts.default_branch} takes signed commits only, and the bot's are not signed" if unsigned else ""
+    rules = (
+        f"{facts.default_branch} takes signed commits only, and the bot's are not signed"
+        if unsigned
+        else ""
+    )
     if not facts.protected:
-        rules = f"nothing guards {facts.default_branch}: whoever may write may push to it without a review"
+        rules = (
+            f"nothing guards {facts.default_branch}: whoever may write may push to it without a"
+            " review"
+        )
     guard = f"{settings}/rules"
     return [
-        _check("GitHub", f"{facts.full_name} {off}" if off else "", f"{facts.full_name}, {facts.default_branch}", settings),
+        _check(
+            "GitHub",
+            f"{facts.full_name} {off}" if off else "",
+            f"{facts.full_name}, {facts.default_branch}",
+            settings,
+        ),
         _check("branch rules", rules, f"{facts.default_branch} is guarded", guard),
     ]
 
@@ -60,20 +78,51 @@ def _repository(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckR
 def _actions(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckResult]:
     clicks = f"{place.page}/settings/actions"
     workflow = facts.workflow
-    missing = "" if workflow is not None else f"{WORKFLOW} is not on {facts.default_branch}, where GitHub looks for it"
+    missing = (
+        ""
+        if workflow is not None
+        else f"{WORKFLOW} is not on {facts.default_branch}, where GitHub looks for it"
+    )
     unseen = "this token may not see it (it takes administration: read)"
-    pulls = {True: "", False: "Actions may not open pull requests", None: unseen}[facts.actions_may_open_pulls]
-    wide = {"read": "", "write": "workflows may write everything unless they say otherwise"}.get(facts.workflow_permissions or "", unseen)
+    pulls = {True: "", False: "Actions may not open pull requests", None: unseen}[
+        facts.actions_may_open_pulls
+    ]
+    wide = {"read": "", "write": "workflows may write everything unless they say otherwise"}.get(
+        facts.workflow_permissions or "", unseen
+    )
     own = workflow is not None and "github-token:" in workflow
-    held = "" if own else "GitHub holds the checks of pull requests that Actions opened until somebody clicks “Approve workflows to run”"
+    held = (
+        ""
+        if own
+        else (
+            "GitHub holds the checks of pull requests that Actions opened until somebody clicks"
+            " “Approve workflows to run”"
+        )
+    )
     return [
-        _check("workflow", missing, f"{WORKFLOW} is on {facts.default_branch}", "forge-bot init, then commit and merge it"),
         _check(
-            "pull requests", pulls, "Actions may open them", f"tick “Allow GitHub Actions to create and approve pull requests”: {clicks}"
+            "workflow",
+            missing,
+            f"{WORKFLOW} is on {facts.default_branch}",
+            "forge-bot init, then commit and merge it",
         ),
-        _check("token of Actions", wide, "reads only, unless a workflow asks for more", f"choose “Read repository contents”: {clicks}"),
         _check(
-            "checks on pull requests", held, "run at once: the workflow has a token of its own", "input github-token with an App's token"
+            "pull requests",
+            pulls,
+            "Actions may open them",
+            f"tick “Allow GitHub Actions to create and approve pull requests”: {clicks}",
+        ),
+        _check(
+            "token of Actions",
+            wide,
+            "reads only, unless a workflow asks for more",
+            f"choose “Read repository contents”: {clicks}",
+        ),
+        _check(
+            "checks on pull requests",
+            held,
+            "run at once: the workflow has a token of its own",
+            "input github-token with an App's token",
         ),
     ]
 
@@ -82,8 +131,18 @@ def _listening(facts: RepositoryFacts, checks: Sequence[str]) -> list[CheckResul
     if facts.workflow is None or not checks:
         return []
     deaf = unheard(facts.workflow, checks)
-    step = f"name them in {WORKFLOW}: on: workflow_run: {{ workflows: {json.dumps(list(checks), ensure_ascii=False)}, types: [completed] }}"
-    return [_check("failed checks", f"a failure of {', '.join(deaf)} does not wake the bot" if deaf else "", ", ".join(checks), step)]
+    step = (
+        f"name them in {WORKFLOW}: on: workflow_run: {{ workflows:"
+        f" {json.dumps(list(checks), ensure_ascii=False)}, types: [completed] }}"
+    )
+    return [
+        _check(
+            "failed checks",
+            f"a failure of {', '.join(deaf)} does not wake the bot" if deaf else "",
+            ", ".join(checks),
+            step,
+        )
+    ]
 
 
 def _label(place: RepositoryAddress, facts: RepositoryFacts) -> CheckResult:
@@ -98,6 +157,14 @@ def _label(place: RepositoryAddress, facts: RepositoryFacts) -> CheckResult:
 def _key(place: RepositoryAddress, facts: RepositoryFacts, key: str) -> CheckResult:
     page = f"{place.page}/settings/secrets/actions"
     if facts.secrets is None:
-        found = f"this token may not see the names of secrets (it takes secrets: read); {key} has to be among them"
+        found = (
+            f"this token may not see the names of secrets (it takes secrets: read); {key} has to be"
+            " among them"
+        )
         return warn("secret", found, page)
-    return _check("secret", "" if key in facts.secrets else f"there is no secret {key}", key, f"New repository secret: {page}")
+    return _check(
+        "secret",
+        "" if key in facts.secrets else f"there is no secret {key}",
+        key,
+        f"New repository secret: {page}",
+    )

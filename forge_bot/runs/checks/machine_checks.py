@@ -45,7 +45,10 @@ def clock(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a warning when the newest commit is dated more than a day after the present time."""
     committed_at, at = subject.condition.committed_at, now()
     if committed_at - at > _FAR:
-        sentence = f"The newest commit is dated {committed_at:%Y-%m-%d %H:%M} UTC, and this machine's clock says {at:%Y-%m-%d %H:%M} UTC."
+        sentence = (
+            f"The newest commit is dated {committed_at:%Y-%m-%d %H:%M} UTC, and this machine's"
+            f" clock says {at:%Y-%m-%d %H:%M} UTC."
+        )
         yield warn("clock", sentence, "Set the clock: names and commits of the run carry its date.")
 
 

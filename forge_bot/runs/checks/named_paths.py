@@ -7,7 +7,10 @@ _FENCED = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED = re.compile(r"^\s{0,3}>.*$", re.MULTILINE)
 _ADDRESS = re.compile(r"\b\w+://\S+")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-_SPARED = re.compile(r"\b(?:not|never|without|except|leave|leaving|keep|keeping|instead of|rather than)\b|n['’]t\b", re.IGNORECASE)
+_SPARED = re.compile(
+    r"\b(?:not|never|without|except|leave|leaving|keep|keeping|instead of|rather than)\b|n['’]t\b",
+    re.IGNORECASE,
+)
 _TICKED = re.compile(r"`([^`\s]+)`")
 _BARE = re.compile(r"(?<![\w/.@+*-])(?:\./)?((?:[\w.@+*-]+/)+[\w.@+*-]*|\.?[\w@+-]+(?:\.[\w-]+)+)")
 _PATH = re.compile(r"[\w.@+*-]+(?:/[\w.@+*-]+)*")
@@ -15,14 +18,21 @@ _FILE = re.compile(r"(?:[\w.@+*-]+/)+[\w@+*.-]*[\w*]\.[A-Za-z]\w{0,7}")
 
 
 def named_paths(text: str) -> tuple[str, ...]:
-    """What looks like a path in a request, in its order, from the root and without a slash at the end.
+    """What looks like a path in a request, in its order, from the root and without a slash at the
+    end.
 
-    Left out: fenced code and quotations, which are material and no orders; web addresses; and what a sentence only speaks of in order
-    to spare it (`do not touch x/y.py`).
+    Left out: fenced code and quotations, which are material and no orders; web addresses; and what
+    a sentence only speaks of in order to spare it (`do not touch x/y.py`).
     """
     prose = _ADDRESS.sub(" ", _QUOTED.sub(" ", _FENCED.sub(" ", text)))
-    wanted = [sentence for sentence in _SENTENCE.split(prose) if sentence and not _SPARED.search(sentence)]
-    found = (match for sentence in wanted for match in (*_TICKED.findall(sentence), *_BARE.findall(sentence)))
+    wanted = [
+        sentence for sentence in _SENTENCE.split(prose) if sentence and not _SPARED.search(sentence)
+    ]
+    found = (
+        match
+        for sentence in wanted
+        for match in (*_TICKED.findall(sentence), *_BARE.findall(sentence))
+    )
     return tuple(dict.fromkeys(path for match in found if (path := _clean(match))))
 
 

@@ -1,7 +1,7 @@
 """Who a request comes from and whether it may be done: 401, 403 and 404 as GitHub tells them apart.
 
-Which operation asks for which permission is told by GitHub's description of permissions for Apps; which refusal has which sentence is
-known from use, and is not part of the description.
+Which operation asks for which permission is told by GitHub's description of permissions for Apps;
+which refusal has which sentence is known from use, and is not part of the description.
 """
 
 import base64
@@ -16,7 +16,9 @@ _NEVER_PUBLIC = frozenset({"administration", "secrets"})
 
 
 def identify(tokens: dict[str, Token], header: str) -> Token | None:
-    """The token of an Authorization header; None without one, 401 for one that GitHub does not know."""
+    """The token of an Authorization header; None without one, 401 for one that GitHub does not
+    know.
+    """
     scheme, _, value = header.partition(" ")
     if not value:
         return None
@@ -36,7 +38,9 @@ def _password(value: str) -> str:
 
 
 def admit(call: Call) -> None:
-    """Let a call through, or refuse it as GitHub does: 404 hides what the caller may not know of."""
+    """Let a call through, or refuse it as GitHub does: 404 hides what the caller may not know
+    of.
+    """
     writing = call.route.method != "GET"
     if "repo" not in call.params:
         if call.token is None and (writing or call.route.template == "/user"):
@@ -69,9 +73,16 @@ def _admit_app(call: Call, token: Token, *, writing: bool) -> None:
 
 
 def _integration(call: Call) -> Refused:
-    return Refused(403, "Resource not accessible by integration", headers={"x-accepted-github-permissions": call.route.accepted})
+    return Refused(
+        403,
+        "Resource not accessible by integration",
+        headers={"x-accepted-github-permissions": call.route.accepted},
+    )
 
 
 def _needed(role: Role) -> str:
-    words = {Role.ADMIN: "Must have admin rights to Repository.", Role.WRITE: "Must have push access to repository"}
+    words = {
+        Role.ADMIN: "Must have admin rights to Repository.",
+        Role.WRITE: "Must have push access to repository",
+    }
     return words.get(role, "Must have triage access to repository")

@@ -63,20 +63,43 @@ class BareRepository:
         self._run("config", "http.receivepack", "true")
         self._run("config", "receive.autogc", "false")
 
-    def _run(self, *words: str, given: bytes | None = None, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
+    def _run(
+        self, *words: str, given: bytes | None = None, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            ["git", "-C", str(self.path), *words], input=given, capture_output=True, check=False, env={**_ENVIRONMENT, **(env or {})}
+            ["git", "-C", str(self.path), *words],
+            input=given,
+            capture_output=True,
+            check=False,
+            env={**_ENVIRONMENT, **(env or {})},
         )
 
-    def git(self, *words: str, given: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
+    def git(
+        self, *words: str, given: bytes | None = None, env: Mapping[str, str] | None = None
+    ) -> str:
         """What git says; an AssertionError with its complaint when it fails."""
         done = self._run(*words, given=given, env=env)
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode(errors="replace")
 
-    def commit(self, branch: str, files: Mapping[str, str | bytes | None], message: str, who: str, at: int, *, start: str = "") -> str:
-        """Add a commit with those files (None removes one) to a branch, which begins at `start` if it is new; the new id."""
-        lines = [f"commit refs/heads/{branch}\n", f"committer {who} {at} +0000\n", f"data {len(message.encode())}\n{message}\n"]
+    def commit(
+        self,
+        branch: str,
+        files: Mapping[str, str | bytes | None],
+        message: str,
+        who: str,
+        at: int,
+        *,
+        start: str = "",
+    ) -> str:
+        """Add a commit with those files (None removes one) to a branch, which begins at `start` if
+        it is new; the new id.
+        """
+        lines = [
+            f"commit refs/heads/{branch}\n",
+            f"committer {who} {at} +0000\n",
+            f"data {len(message.encode())}\n{message}\n",
+        ]
         parent = self.head(branch) or start
         out = "".join(lines).encode() + (f"from {parent}\n".encode() if parent else b"")
         for path, content in files.items():
@@ -94,7 +117,9 @@ class BareRepository:
 
     def resolve(self, name: str) -> str:
         """The commit behind a name or id; empty when there is none."""
-        done = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        done = self._run(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+        )
         return done.stdout.decode().strip() if done.returncode == 0 else ""
 
     def refs(self, prefix: str = "refs") -> dict[str, str]:
@@ -114,7 +139,14 @@ class BareRepository:
         """A commit's own words."""
         text = self.git("show", "-s", "--date=iso-strict-local", f"--format={_COMMIT}", sha)
         tree, parents, an, ae, at, cn, ce, ct, message = text.split("\0", 8)
-        return Commit(sha, tree, tuple(parents.split()), (an, ae, _z(at)), (cn, ce, _z(ct)), message.rstrip("\n"))
+        return Commit(
+            sha,
+            tree,
+            tuple(parents.split()),
+            (an, ae, _z(at)),
+            (cn, ce, _z(ct)),
+            message.rstrip("\n"),
+        )
 
     def entry(self, sha: str, path: str) -> Entry | None:
         """What lies at a path in a commit."""
@@ -139,10 +171,16 @@ class BareRepository:
         return self._run("cat-file", "blob", sha).stdout
 
     def texts(self, ref: str, pattern: str = "") -> dict[str, str]:
-        """Names and texts of the files in a commit, or of those that the pattern names, with one process for all of them."""
+        """Names and texts of the files in a commit, or of those that the pattern names, with one
+        process for all of them.
+        """
         entries = [entry for entry in self._tree("-r", ref) if entry.type == "blob"]
-        wanted = [entry for entry in entries if not pattern or PurePosixPath(entry.path).match(pattern)]
-        out = self._run("cat-file", "--batch", given="".join(f"{entry.sha}\n" for entry in wanted).encode()).stdout
+        wanted = [
+            entry for entry in entries if not pattern or PurePosixPath(entry.path).match(pattern)
+        ]
+        out = self._run(
+            "cat-file", "--batch", given="".join(f"{entry.sha}\n" for entry in wanted).encode()
+        ).stdout
         found: dict[str, str] = {}
         for entry in wanted:
             # `<oid> SP <type> SP <size> LF <contents> LF` for each (git-cat-file(1)).
@@ -169,8 +207,22 @@ class BareRepository:
             return ""
         name, _, rest = who.partition(" <")
         person = {"NAME": name, "EMAIL": rest.rstrip(">"), "DATE": f"{at} +0000"}
-        env = {f"GIT_{part}_{key}": value for part in ("AUTHOR", "COMMITTER") for key, value in person.items()}
-        return self.git("commit-tree", done.stdout.decode().strip(), "-p", base, "-p", head, "-m", message, env=env).strip()
+        env = {
+            f"GIT_{part}_{key}": value
+            for part in ("AUTHOR", "COMMITTER")
+            for key, value in person.items()
+        }
+        return self.git(
+            "commit-tree",
+            done.stdout.decode().strip(),
+            "-p",
+            base,
+            "-p",
+            head,
+            "-m",
+            message,
+            env=env,
+        ).strip()
 
     def ahead(self, base: str, head: str) -> list[str]:
         """Commits of `head` that `base` has not, oldest first."""
@@ -180,16 +232,32 @@ class BareRepository:
         """What `head` changed since it left `base`, file by file, without a search for renames."""
         words = {"A": "added", "D": "removed", "M": "modified", "T": "changed"}
         found: list[Change] = []
-        raw = self.git("diff", "--raw", "--no-abbrev", "--no-renames", "-z", f"{base}...{head}").split("\0")
-        parts = ("\n" + self.git("diff", "--no-renames", f"{base}...{head}")).split("\ndiff --git ")[1:]
+        raw = self.git(
+            "diff", "--raw", "--no-abbrev", "--no-renames", "-z", f"{base}...{head}"
+        ).split("\0")
+        parts = ("\n" + self.git("diff", "--no-renames", f"{base}...{head}")).split(
+            "\ndiff --git "
+        )[1:]
         if len(parts) != len(raw) // 2:
             # A file that became a link has two parts; all others have one, in the same order.
-            parts = [self.git("diff", "--no-renames", f"{base}...{head}", "--", path) for path in raw[1::2]]
+            parts = [
+                self.git("diff", "--no-renames", f"{base}...{head}", "--", path)
+                for path in raw[1::2]
+            ]
         for meta, path, patch in zip(raw[::2], raw[1::2], parts, strict=False):
             _, _, old, new, letter = meta.split()
             lines = patch[patch.find("\n@@") + 1 :].splitlines() if "\n@@" in patch else []
             plus, minus = (sum(line.startswith(sign) for line in lines) for sign in "+-")
-            found.append(Change(path, words[letter[0]], old if letter[0] == "D" else new, plus, minus, "\n".join(lines)))
+            found.append(
+                Change(
+                    path,
+                    words[letter[0]],
+                    old if letter[0] == "D" else new,
+                    plus,
+                    minus,
+                    "\n".join(lines),
+                )
+            )
         return found
 
 

@@ -1,4 +1,6 @@
-"""One request on its way through the fake, and the table of routes, in the words of GitHub's own description."""
+"""One request on its way through the fake, and the table of routes, in the words of GitHub's own
+description.
+"""
 
 import re
 from collections.abc import Callable
@@ -20,7 +22,9 @@ _SLASHES = frozenset({"path", "ref", "basehead", "branch"})
 
 @dataclass(frozen=True)
 class Route:
-    """One operation: what a person needs to be, and which permissions (any one of them) an App's token needs."""
+    """One operation: what a person needs to be, and which permissions (any one of them) an App's
+    token needs.
+    """
 
     method: str
     template: str
@@ -31,21 +35,31 @@ class Route:
 
     @property
     def accepted(self) -> str:
-        """What GitHub says in x-accepted-github-permissions; alternatives are parted by semicolons."""
+        """What GitHub says in x-accepted-github-permissions; alternatives are parted by
+        semicolons.
+        """
         return "; ".join(f"{area}={level}" for area, level in self.permissions)
 
 
 ROUTES: list[Route] = []
 
 
-def route(method: str, template: str, *permissions: str, role: Role = Role.READ) -> Callable[[Handler], Handler]:
+def route(
+    method: str, template: str, *permissions: str, role: Role = Role.READ
+) -> Callable[[Handler], Handler]:
     """Register a handler. Permissions are written `issues=write`."""
     pieces = re.split(r"(\{[a-z_]+\})", template)
     pattern = "".join(
-        f"(?P<{piece[1:-1]}>{'.+?' if piece[1:-1] in _SLASHES else '[^/]+'})" if piece.startswith("{") else re.escape(piece)
+        (
+            f"(?P<{piece[1:-1]}>{'.+?' if piece[1:-1] in _SLASHES else '[^/]+'})"
+            if piece.startswith("{")
+            else re.escape(piece)
+        )
         for piece in pieces
     )
-    needs = tuple((area, level) for area, _, level in (words.partition("=") for words in permissions))
+    needs = tuple(
+        (area, level) for area, _, level in (words.partition("=") for words in permissions)
+    )
 
     def keep(handler: Handler) -> Handler:
         ROUTES.append(Route(method, template, handler, role, needs, re.compile(pattern + "/?")))
@@ -104,15 +118,22 @@ class Call:
         if not isinstance(value, str) or not value.strip():
             raise unfit(resource, name, "missing_field" if value is None else "invalid")
         if limit and len(value) > limit:
-            raise unfit(resource, name, "custom", f"{name} is too long (maximum is {limit} characters)")
+            raise unfit(
+                resource, name, "custom", f"{name} is too long (maximum is {limit} characters)"
+            )
         return value
 
     def may(self, role: Role, *permissions: str) -> bool:
-        """Whether the caller is at least that in the repository; an App's token is asked for the permissions instead."""
+        """Whether the caller is at least that in the repository; an App's token is asked for the
+        permissions instead.
+        """
         if self.token is None:
             return False
         if self.token.app:
-            return any(self.token.holds(*words.split("=")) for words in permissions or ("administration=write",))
+            return any(
+                self.token.holds(*words.split("="))
+                for words in permissions or ("administration=write",)
+            )
         return self.repo.role(self.token.user) >= role
 
 

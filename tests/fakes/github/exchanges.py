@@ -1,4 +1,6 @@
-"""What was asked and answered, in order: the log that tests count in and the description is held against."""
+"""What was asked and answered, in order: the log that tests count in and the description is held
+against.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request and its answer. `body` and `answer` are what the JSON says, None where there is none."""
+    """One request and its answer. `body` and `answer` are what the JSON says, None where there is
+    none.
+    """
 
     method: str
     path: str

@@ -1,4 +1,6 @@
-"""Things that go wrong on the way: the next requests that match are answered by an error, late, or not at all."""
+"""Things that go wrong on the way: the next requests that match are answered by an error, late, or
+not at all.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,16 +8,20 @@ from dataclasses import dataclass, field
 
 from tests.fakes.github.replies import DOCS, Reply
 
-_SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+_SECONDARY = (
+    "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+)
 _PRIMARY = "API rate limit exceeded for installation ID 1."
 
 
 @dataclass
 class Fault:
-    """What happens instead of an answer, `times` times, to requests whose `METHOD /path` the pattern is found in.
+    """What happens instead of an answer, `times` times, to requests whose `METHOD /path` the
+    pattern is found in.
 
-    `after` lets the request be carried out first: the answer is what gets lost. `first` is something that happens elsewhere
-    while the request is on its way; the first `skip` requests are let through.
+    `after` lets the request be carried out first: the answer is what gets lost. `first` is
+    something that happens elsewhere while the request is on its way; the first `skip` requests are
+    let through.
     """
 
     pattern: str
@@ -44,7 +50,15 @@ class Faults:
 
     waiting: list[Fault] = field(default_factory=list[Fault])
 
-    def status(self, pattern: str, status: int, message: str = "Server Error", *, times: int = 1, **headers: str) -> None:
+    def status(
+        self,
+        pattern: str,
+        status: int,
+        message: str = "Server Error",
+        *,
+        times: int = 1,
+        **headers: str,
+    ) -> None:
         """Answer with a status. Header names take underscores for dashes."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         body = {"message": message, "documentation_url": DOCS, "status": str(status)}
@@ -71,7 +85,14 @@ class Faults:
         """No answer comes until the server ends."""
         self.waiting.append(Fault(pattern, times=times, hang=True))
 
-    def strange(self, pattern: str, text: str, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+    def strange(
+        self,
+        pattern: str,
+        text: str,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         """An answer that is not GitHub's, byte for byte."""
         shown = {"Content-Type": "text/html", **(headers or {})}
         self.waiting.append(Fault(pattern, Reply(status, None, shown, raw=text.encode())))

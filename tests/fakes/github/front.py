@@ -1,4 +1,6 @@
-"""The front door: a request is recognised, judged, carried out, logged and held against the description."""
+"""The front door: a request is recognised, judged, carried out, logged and held against the
+description.
+"""
 
 import json
 import re
@@ -23,7 +25,9 @@ _LOG = re.compile(r"/logs/(\d+)/(\d+)")
 assert routes.__all__, "importing the routes registers them"
 
 
-def handle(hub: "FakeGitHub", method: str, path: str, query: str, body: bytes, headers: dict[str, str]) -> Reply | None:
+def handle(
+    hub: "FakeGitHub", method: str, path: str, query: str, body: bytes, headers: dict[str, str]
+) -> Reply | None:
     """Answer one request; None breaks the connection off."""
     path = path.removeprefix("/api/v3") if path.startswith("/api/v3/") else path
     fault = hub.faults.striking(f"{method} {path}")
@@ -33,14 +37,34 @@ def handle(hub: "FakeGitHub", method: str, path: str, query: str, body: bytes, h
         hub.closing.wait()
         return None
     if fault and fault.reset and not fault.after:
-        hub.log(Exchange(method, path, query_of(query), _json(body), 0, None, {}, None, headers.get("authorization")))
+        hub.log(
+            Exchange(
+                method,
+                path,
+                query_of(query),
+                _json(body),
+                0,
+                None,
+                {},
+                None,
+                headers.get("authorization"),
+            )
+        )
         return None
     if match := _GIT.fullmatch(path):
-        return _git(hub, match[1], match[2], GitRequest(method, match[3], query, body, headers), headers.get("authorization", ""))
+        return _git(
+            hub,
+            match[1],
+            match[2],
+            GitRequest(method, match[3], query, body, headers),
+            headers.get("authorization", ""),
+        )
     with hub.lock:
         if match := _LOG.fullmatch(path):
             return _stored_log(hub, int(match[1]), int(match[2]), headers)
-        reply = _rest(hub, method, path, query_of(query), _json(body), headers, fault.reply if fault else None)
+        reply = _rest(
+            hub, method, path, query_of(query), _json(body), headers, fault.reply if fault else None
+        )
     return None if fault and fault.reset else reply
 
 
@@ -51,7 +75,9 @@ def _json(body: bytes) -> Any:
         return body.decode(errors="replace")
 
 
-def _git(hub: "FakeGitHub", owner: str, name: str, request: GitRequest, authorization: str) -> Reply:
+def _git(
+    hub: "FakeGitHub", owner: str, name: str, request: GitRequest, authorization: str
+) -> Reply:
     try:
         token = authorisation.identify(hub.tokens, authorization)
         repo = hub.found(owner, name)
@@ -65,13 +91,24 @@ def _stored_log(hub: "FakeGitHub", repo_id: int, job: int, headers: dict[str, st
     """A log at its own host, which takes nobody's token."""
     if "authorization" in headers:
         hub.findings.append("a token was sent to the host of the logs")
-        return Reply(403, None, {"Content-Type": "application/xml"}, raw=b"<Error><Code>AuthenticationFailed</Code></Error>")
+        return Reply(
+            403,
+            None,
+            {"Content-Type": "application/xml"},
+            raw=b"<Error><Code>AuthenticationFailed</Code></Error>",
+        )
     log = hub.repositories[repo_id].checks[job].log or ""
     return Reply(200, None, {"Content-Type": "text/plain; charset=utf-8"}, raw=log.encode())
 
 
 def _rest(
-    hub: "FakeGitHub", method: str, path: str, query: dict[str, str], body: Any, headers: dict[str, str], instead: Reply | None
+    hub: "FakeGitHub",
+    method: str,
+    path: str,
+    query: dict[str, str],
+    body: Any,
+    headers: dict[str, str],
+    instead: Reply | None,
 ) -> Reply:
     token: Token | None = None
     route: Route | None = None
@@ -120,7 +157,13 @@ def _count(hub: "FakeGitHub", token: Token | None, path: str) -> None:
 
 
 def _recognised(
-    hub: "FakeGitHub", method: str, path: str, query: dict[str, str], body: Any, token: Token | None, headers: dict[str, str]
+    hub: "FakeGitHub",
+    method: str,
+    path: str,
+    query: dict[str, str],
+    body: Any,
+    token: Token | None,
+    headers: dict[str, str],
 ) -> Call:
     if match := _BY_ID.fullmatch(path):
         repo = hub.repositories.get(int(match[1]))
@@ -136,24 +179,48 @@ def _recognised(
 
 def _carried_out(call: Call, path: str) -> Reply:
     authorisation.admit(call)
-    if "repo" in call.params and f"{call.params['owner']}/{call.params['repo']}".lower() in call.repo.former:
+    if (
+        "repo" in call.params
+        and f"{call.params['owner']}/{call.params['repo']}".lower() in call.repo.former
+    ):
         rest = path.split("/", 4)[4:]
-        raise moved(301 if call.route.method == "GET" else 307, "/".join([f"{call.hub.url}/repositories/{call.repo.id}", *rest]))
+        raise moved(
+            301 if call.route.method == "GET" else 307,
+            "/".join([f"{call.hub.url}/repositories/{call.repo.id}", *rest]),
+        )
     reply = call.route.handler(call)
-    own = path if "repo" not in call.params else f"/repositories/{call.repo.id}/{'/'.join(path.split('/')[4:])}"
+    own = (
+        path
+        if "repo" not in call.params
+        else f"/repositories/{call.repo.id}/{'/'.join(path.split('/')[4:])}"
+    )
     own = path if path.startswith("/repositories/") else own
     return paged(reply, call.hub.url + own, call.query)
 
 
-def _dressed(hub: "FakeGitHub", reply: Reply, token: Token | None, headers: dict[str, str], route: Route | None) -> Reply:
-    """The answer with the headers that GitHub gives to every one; 304 where the caller has it already."""
+def _dressed(
+    hub: "FakeGitHub",
+    reply: Reply,
+    token: Token | None,
+    headers: dict[str, str],
+    route: Route | None,
+) -> Reply:
+    """The answer with the headers that GitHub gives to every one; 304 where the caller has it
+    already.
+    """
     tag = entity_tag(reply) if reply.status == 200 else ""
     if tag and headers.get("if-none-match") == tag:
         (token or hub.nobody).used -= 1
         reply = Reply(304, None, {})
     limit: Thing = hub.limit_of(token)
-    about = {"Date": formatdate(hub.clock.seconds, usegmt=True), "X-GitHub-Media-Type": "github.v3; format=json"}
-    about |= {"Content-Type": "application/json; charset=utf-8", "X-GitHub-Request-Id": f"{len(hub.exchanges):04X}:1"}
+    about = {
+        "Date": formatdate(hub.clock.seconds, usegmt=True),
+        "X-GitHub-Media-Type": "github.v3; format=json",
+    }
+    about |= {
+        "Content-Type": "application/json; charset=utf-8",
+        "X-GitHub-Request-Id": f"{len(hub.exchanges):04X}:1",
+    }
     about |= {f"X-RateLimit-{name.capitalize()}": str(limit[name]) for name in limit}
     about |= {"ETag": tag} if tag else {}
     if token is not None and not token.app:

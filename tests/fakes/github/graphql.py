@@ -1,4 +1,6 @@
-"""The part of GitHub's GraphQL that we use, executed over GitHub's own schema: fields, types and enumerations are checked by that."""
+"""The part of GitHub's GraphQL that we use, executed over GitHub's own schema: fields, types and
+enumerations are checked by that.
+"""
 
 import gzip
 from functools import cache
@@ -6,7 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 # graphql-core says `tuple` and `list` without their items in that function's signature.
-from graphql import ExecutionResult, GraphQLSchema, build_schema, graphql_sync  # pyright: ignore[reportUnknownVariableType]
+from graphql import (
+    ExecutionResult,
+    GraphQLSchema,
+    build_schema,
+    graphql_sync,  # pyright: ignore[reportUnknownVariableType]
+)
 
 from tests.fakes.github.people import Token
 from tests.fakes.github.replies import Refused, Reply, Thing, mapping
@@ -17,7 +24,8 @@ if TYPE_CHECKING:
 
 FILE = Path(__file__).parent / "schema.graphql.gz"
 
-# The fields that stay in the reduced copy; scripts/github-description reads this. Other types that these lead to stay whole.
+# The fields that stay in the reduced copy; scripts/github-description reads this. Other types that
+# these lead to stay whole.
 FIELDS = {
     "Query": {"id", "node", "repository", "viewer"},
     "Mutation": {
@@ -41,7 +49,17 @@ FIELDS = {
         *("id", "databaseId", "number", "title", "body", "state", "url"),
         *("isDraft", "headRefName", "headRefOid", "baseRefName"),
     },
-    "Repository": {"id", "databaseId", "name", "nameWithOwner", "url", "isPrivate", "isArchived", "issue", "pullRequest"},
+    "Repository": {
+        "id",
+        "databaseId",
+        "name",
+        "nameWithOwner",
+        "url",
+        "isPrivate",
+        "isArchived",
+        "issue",
+        "pullRequest",
+    },
     "User": {"id", "databaseId", "login"},
 }
 
@@ -59,7 +77,9 @@ def answer(hub: "World", token: Token | None, body: Any) -> Reply:
     given = mapping(body)
     if not isinstance(given.get("query"), str):
         raise Refused(400, "A query attribute must be specified and must be a string.")
-    done = graphql_sync(schema(), given["query"], Root(hub, token).fields, variable_values=given.get("variables"))
+    done = graphql_sync(
+        schema(), given["query"], Root(hub, token).fields, variable_values=given.get("variables")
+    )
     return Reply(200, _formatted(done))
 
 
@@ -73,5 +93,9 @@ def _formatted(done: ExecutionResult) -> Thing:
 
 
 def misfits(done: Thing) -> list[str]:
-    """Errors that mean that a document does not fit the schema, or that the fake broke: those without GitHub's type."""
-    return [f"graphql: {error['message']}" for error in done.get("errors", []) if "type" not in error]
+    """Errors that mean that a document does not fit the schema, or that the fake broke: those
+    without GitHub's type.
+    """
+    return [
+        f"graphql: {error['message']}" for error in done.get("errors", []) if "type" not in error
+    ]

@@ -1,4 +1,6 @@
-"""A GitHub on loopback: furnished and asked about by tests, spoken to over HTTP by what is tested."""
+"""A GitHub on loopback: furnished and asked about by tests, spoken to over HTTP by what is
+tested.
+"""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,7 +16,16 @@ from tests.fakes.github.payloads import Payloads
 from tests.fakes.github.people import Member, Role, Token, User
 from tests.fakes.github.replies import Reply, Thing
 from tests.fakes.github.server import Server
-from tests.fakes.github.state import Check, Comment, Issue, Label, Protection, Pull, Repository, Status
+from tests.fakes.github.state import (
+    Check,
+    Comment,
+    Issue,
+    Label,
+    Protection,
+    Pull,
+    Repository,
+    Status,
+)
 from tests.fakes.github.world import World
 
 README = {"README.md": "# A repository\n"}
@@ -32,7 +43,9 @@ class FakeGitHub(World):
         self.largest_file = smart_http.LARGEST
         self._server = Server(self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -44,7 +57,9 @@ class FakeGitHub(World):
         self._server.server_close()
         self._thread.join()
 
-    def handle(self, method: str, path: str, query: str, body: bytes, headers: dict[str, str]) -> Reply | None:
+    def handle(
+        self, method: str, path: str, query: str, body: bytes, headers: dict[str, str]
+    ) -> Reply | None:
         """What the server asks for each request."""
         return front.handle(self, method, path, query, body, headers)
 
@@ -52,36 +67,51 @@ class FakeGitHub(World):
         """Remember an exchange."""
         self.exchanges.append(exchange)
 
-    # -- what there is to act with ----------------------------------------------------------------------------------
+    # -- what there is to act with
+    # ----------------------------------------------------------------------------------------------
 
     def user(self, login: str, kind: str = "") -> User:
         """The account of that name, made if it is not there."""
         if (found := self.account(login)) is None:
             bot = login.endswith("[bot]")
-            found = User(self.next_id(), login, "Organization" if kind == "Organization" else "Bot" if bot else "User")
+            found = User(
+                self.next_id(),
+                login,
+                "Organization" if kind == "Organization" else "Bot" if bot else "User",
+            )
             self.users[login.lower()] = found
         return found
 
-    def token(self, login: str, *, scopes: Sequence[str] = ("repo", "workflow"), limit: int = 5000) -> str:
+    def token(
+        self, login: str, *, scopes: Sequence[str] = ("repo", "workflow"), limit: int = 5000
+    ) -> str:
         """A person's token: it may what the person may."""
         text = f"ghp_{login.replace('[', '').replace(']', '')}{len(self.tokens)}"
         self.tokens[text] = Token(text, self.user(login), limit=limit, scopes=tuple(scopes))
         return text
 
     def actions_token(self, repo: Repository, login: str = "", **permissions: str) -> str:
-        """The token of a workflow's job, `contents="write"`, `pull_requests="write"`; with `login` that of another App's bot.
+        """The token of a workflow's job, `contents="write"`, `pull_requests="write"`; with `login`
+        that of another App's bot.
 
         The metadata of a repository can be read by every App.
         """
         text = f"ghs_{len(self.tokens)}"
         user = self.user(login) if login else self.actions
-        self.tokens[text] = Token(text, user, {"metadata": "read", **permissions}, repo.id, limit=1000)
+        self.tokens[text] = Token(
+            text, user, {"metadata": "read", **permissions}, repo.id, limit=1000
+        )
         return text
 
-    # -- what there is to act on ------------------------------------------------------------------------------------
+    # -- what there is to act on
+    # ----------------------------------------------------------------------------------------------
 
     def repository(
-        self, full_name: str = "acme/widget", files: Mapping[str, str | bytes | None] = README, *, private: bool = False
+        self,
+        full_name: str = "acme/widget",
+        files: Mapping[str, str | bytes | None] = README,
+        *,
+        private: bool = False,
     ) -> Repository:
         """A repository with one commit on main that holds `files`; without files it is empty."""
         login, name = full_name.split("/")
@@ -94,10 +124,20 @@ class FakeGitHub(World):
             self.commit(repo, "main", files)
         return repo
 
-    def commit(self, repo: Repository, branch: str, files: Mapping[str, str | bytes | None], message: str = "Change") -> str:
-        """A commit on a branch, made without asking any rule; a new branch begins at the default branch."""
+    def commit(
+        self,
+        repo: Repository,
+        branch: str,
+        files: Mapping[str, str | bytes | None],
+        message: str = "Change",
+    ) -> str:
+        """A commit on a branch, made without asking any rule; a new branch begins at the default
+        branch.
+        """
         start = repo.bare.head(repo.bare.default_branch)
-        return repo.bare.commit(branch, files, message, self.signature(repo.owner), self.clock.tick(), start=start)
+        return repo.bare.commit(
+            branch, files, message, self.signature(repo.owner), self.clock.tick(), start=start
+        )
 
     def member(self, repo: Repository, login: str, role: Role, custom: str | None = None) -> User:
         """Give somebody a role; `custom` names an organisation's own role on that base."""
@@ -114,7 +154,14 @@ class FakeGitHub(World):
         return found
 
     def issue(
-        self, repo: Repository, title: str = "A bug", body: str | None = "", *, by: str = "ann", labels: Sequence[str] = (), number: int = 0
+        self,
+        repo: Repository,
+        title: str = "A bug",
+        body: str | None = "",
+        *,
+        by: str = "ann",
+        labels: Sequence[str] = (),
+        number: int = 0,
     ) -> Issue:
         """An issue."""
         at = self.clock.tick()
@@ -125,14 +172,20 @@ class FakeGitHub(World):
             self.add_label(repo, issue, name, by=by)
         return issue
 
-    def add_label(self, repo: Repository, issue: Issue, name: str, *, by: str, via_app: str = "") -> None:
+    def add_label(
+        self, repo: Repository, issue: Issue, name: str, *, by: str, via_app: str = ""
+    ) -> None:
         """Somebody adds a label to an issue; one that is on it stays, and there is no event."""
         label = self.label(repo, name)
         if label not in issue.labels:
             issue.labels.append(label)
-            self.happened(issue, "labeled", self.user(by) if by else None, label=label).via_app = via_app
+            self.happened(
+                issue, "labeled", self.user(by) if by else None, label=label
+            ).via_app = via_app
 
-    def edit_issue(self, issue: Issue, *, by: str, title: str | None = None, body: str | None = None) -> None:
+    def edit_issue(
+        self, issue: Issue, *, by: str, title: str | None = None, body: str | None = None
+    ) -> None:
         """Somebody edits the title or the body of an issue."""
         at = self.clock.tick()
         if title is not None:
@@ -142,7 +195,14 @@ class FakeGitHub(World):
             issue.body, issue.body_edited = body, at
 
     def pull(
-        self, repo: Repository, head: str, *, base: str = "main", title: str = "A change", by: str = "ann", draft: bool = False
+        self,
+        repo: Repository,
+        head: str,
+        *,
+        base: str = "main",
+        title: str = "A change",
+        by: str = "ann",
+        draft: bool = False,
     ) -> Issue:
         """A pull request of a branch that is there."""
         issue = self.issue(repo, title, "", by=by)
@@ -152,27 +212,64 @@ class FakeGitHub(World):
     def comment(self, issue: Issue, body: str, *, by: str = "ann", via_app: str = "") -> Comment:
         """A comment; nobody as author is an account that is gone."""
         at = self.clock.tick()
-        comment = Comment(self.next_id(), issue, self.user(by) if by else None, body, at, at, via_app=via_app)
+        comment = Comment(
+            self.next_id(), issue, self.user(by) if by else None, body, at, at, via_app=via_app
+        )
         issue.comments.append(comment)
         return comment
 
     def check(
-        self, repo: Repository, sha: str, name: str, conclusion: str | None = "success", log: str | None = None, **words: str
+        self,
+        repo: Repository,
+        sha: str,
+        name: str,
+        conclusion: str | None = "success",
+        log: str | None = None,
+        **words: str,
     ) -> Check:
         """A job of Actions at a commit; without a conclusion it is still running."""
-        suite = next((found.suite for found in repo.checks.values() if found.sha == sha), 0) or self.next_id()
+        suite = (
+            next((found.suite for found in repo.checks.values() if found.sha == sha), 0)
+            or self.next_id()
+        )
         status = "completed" if conclusion else "in_progress"
-        check = Check(self.next_id(), suite, name, sha, status, conclusion, log=log, at=self.clock.tick(), **words)
+        check = Check(
+            self.next_id(),
+            suite,
+            name,
+            sha,
+            status,
+            conclusion,
+            log=log,
+            at=self.clock.tick(),
+            **words,
+        )
         repo.checks[check.id] = check
         return check
 
-    def status(self, repo: Repository, sha: str, context: str, state: str = "success", description: str | None = None) -> Status:
+    def status(
+        self,
+        repo: Repository,
+        sha: str,
+        context: str,
+        state: str = "success",
+        description: str | None = None,
+    ) -> Status:
         """A commit status."""
-        status = Status(self.next_id(), sha, state, context, description, None, repo.owner, self.clock.tick())
+        status = Status(
+            self.next_id(), sha, state, context, description, None, repo.owner, self.clock.tick()
+        )
         repo.statuses.append(status)
         return status
 
-    def protect(self, repo: Repository, branch: str = "main", *, ruleset: bool = False, checks: Sequence[str] = ()) -> None:
+    def protect(
+        self,
+        repo: Repository,
+        branch: str = "main",
+        *,
+        ruleset: bool = False,
+        checks: Sequence[str] = (),
+    ) -> None:
         """Guard a branch, by branch protection or by a rule set."""
         repo.protections[branch] = Protection(ruleset, tuple(checks))
 
@@ -184,12 +281,15 @@ class FakeGitHub(World):
         issue.moved = (to, new.number)
         return new
 
-    # -- what is asked afterwards -----------------------------------------------------------------------------------
+    # -- what is asked afterwards
+    # ----------------------------------------------------------------------------------------------
 
     def asked(self, *, since: int = 0) -> list[str]:
         """The requests so far, `GET /repos/…`, without git's."""
         return [exchange.words for exchange in self.exchanges[since:]]
 
     def payload(self, event: str, repo: Repository, sender: str, **parts: Any) -> Thing:
-        """The payload of a webhook, `issues.labeled`, made from what is there now and held against the description."""
+        """The payload of a webhook, `issues.labeled`, made from what is there now and held against
+        the description.
+        """
         return Payloads(self, repo, self.user(sender)).made(event, **parts)

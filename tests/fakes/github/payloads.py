@@ -1,4 +1,6 @@
-"""What GitHub sends with an event, made from the state of the fake: what a workflow finds in GITHUB_EVENT_PATH."""
+"""What GitHub sends with an event, made from the state of the fake: what a workflow finds in
+GITHUB_EVENT_PATH.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -35,7 +37,9 @@ class Payloads:
         self.hub, self.repo, self.sender = hub, repo, sender
 
     def made(self, event: str, **parts: Any) -> Thing:
-        """The payload of `issues.labeled` and the like; an AssertionError says where it does not fit the description."""
+        """The payload of `issues.labeled` and the like; an AssertionError says where it does not
+        fit the description.
+        """
         makers: dict[str, Callable[..., Thing]] = {
             "issues": self._issue,
             "issue_comment": self._comment,
@@ -54,7 +58,10 @@ class Payloads:
         return payload
 
     def _around(self) -> Thing:
-        around: Thing = {"repository": repositories.middle(self.hub.url, self.repo), "sender": user(self.hub.url, self.sender)}
+        around: Thing = {
+            "repository": repositories.middle(self.hub.url, self.repo),
+            "sender": user(self.hub.url, self.sender),
+        }
         if self.repo.owner.type == "Organization":
             around["organization"] = self._organization()
         return around
@@ -69,7 +76,10 @@ class Payloads:
             "avatar_url": f"{self.hub.url}/avatars/{owner.id}",
         }
         plain = {f"{part}_url": f"{own}/{part}" for part in ("repos", "events", "hooks", "issues")}
-        people = {"members_url": own + "/members{/member}", "public_members_url": own + "/public_members{/member}"}
+        people = {
+            "members_url": own + "/members{/member}",
+            "public_members_url": own + "/public_members{/member}",
+        }
         return {**about, **plain, **people, "description": None}
 
     def _issue(self, issue: Issue, action: str, label: str = "", was: str = "") -> Thing:
@@ -83,10 +93,15 @@ class Payloads:
         return about
 
     def _comment(self, comment: Comment, action: str, was: str = "") -> Thing:
-        about = {**self._issue(comment.issue, ""), "comment": issues.comment(self.hub.url, self.repo, comment)}
+        about = {
+            **self._issue(comment.issue, ""),
+            "comment": issues.comment(self.hub.url, self.repo, comment),
+        }
         return {**about, "changes": {"body": {"from": was}}} if action == "edited" else about
 
-    def _pull(self, pull: Issue, action: str, label: str = "", was: str = "", before: str = "") -> Thing:
+    def _pull(
+        self, pull: Issue, action: str, label: str = "", was: str = "", before: str = ""
+    ) -> Thing:
         about = {**self._issue(pull, action, label, was), "number": pull.number}
         about["pull_request"] = pulls.whole(self.hub.url, self.repo, pull)
         del about["issue"]
@@ -104,7 +119,13 @@ class Payloads:
         del action
         return {"check_suite": checks.suite(self.hub.url, self.repo, check.suite, self.hub.actions)}
 
-    def _workflow_run(self, check: Check, action: str, workflow: str = ".github/workflows/ci.yml", cause: str = "pull_request") -> Thing:
+    def _workflow_run(
+        self,
+        check: Check,
+        action: str,
+        workflow: str = ".github/workflows/ci.yml",
+        cause: str = "pull_request",
+    ) -> Thing:
         shown = checks.workflow(self.hub.url, self.repo, workflow, "CI")
         suite, own = (
             checks.suite(self.hub.url, self.repo, check.suite, self.hub.actions),
@@ -112,17 +133,58 @@ class Payloads:
         )
         run, actor = f"{own}/runs/{check.suite}", user(self.hub.url, self.sender)
         parts = ("jobs", "logs", "artifacts", "cancel", "rerun")
-        kept = ("id", "head_branch", "head_sha", "status", "conclusion", "head_commit", "pull_requests", "created_at", "updated_at")
-        about: Thing = {name: suite[name] for name in kept} | {f"{part}_url": f"{run}/{part}" for part in parts}
-        about |= {"name": "CI", "node_id": f"WFR_{check.suite}", "path": workflow, "display_title": "CI", "event": cause}
-        about |= {"run_number": 1, "run_attempt": 1, "run_started_at": stamp(check.at), "previous_attempt_url": None}
-        about |= {"check_suite_id": check.suite, "check_suite_node_id": suite["node_id"], "check_suite_url": suite["url"]}
+        kept = (
+            "id",
+            "head_branch",
+            "head_sha",
+            "status",
+            "conclusion",
+            "head_commit",
+            "pull_requests",
+            "created_at",
+            "updated_at",
+        )
+        about: Thing = {name: suite[name] for name in kept} | {
+            f"{part}_url": f"{run}/{part}" for part in parts
+        }
+        about |= {
+            "name": "CI",
+            "node_id": f"WFR_{check.suite}",
+            "path": workflow,
+            "display_title": "CI",
+            "event": cause,
+        }
+        about |= {
+            "run_number": 1,
+            "run_attempt": 1,
+            "run_started_at": stamp(check.at),
+            "previous_attempt_url": None,
+        }
+        about |= {
+            "check_suite_id": check.suite,
+            "check_suite_node_id": suite["node_id"],
+            "check_suite_url": suite["url"],
+        }
         about |= {"workflow_id": shown["id"], "workflow_url": shown["url"], "url": run}
-        about |= {"html_url": f"{self.hub.url}/{self.repo.full_name}/actions/runs/{check.suite}", "referenced_workflows": []}
-        about |= {"repository": suite["repository"], "head_repository": suite["repository"], "actor": actor, "triggering_actor": actor}
+        about |= {
+            "html_url": f"{self.hub.url}/{self.repo.full_name}/actions/runs/{check.suite}",
+            "referenced_workflows": [],
+        }
+        about |= {
+            "repository": suite["repository"],
+            "head_repository": suite["repository"],
+            "actor": actor,
+            "triggering_actor": actor,
+        }
         del action
         return {"workflow": shown, "workflow_run": about}
 
-    def _dispatch(self, workflow: str, action: str, ref: str = "refs/heads/main", inputs: dict[str, str] | None = None) -> Thing:
+    def _dispatch(
+        self,
+        workflow: str,
+        action: str,
+        ref: str = "refs/heads/main",
+        inputs: dict[str, str] | None = None,
+    ) -> Thing:
         del action
         return {"workflow": workflow, "ref": ref, "inputs": inputs}

@@ -1,4 +1,6 @@
-"""Who can act on the GitHub of the tests: accounts, their roles in a repository, and the tokens they come with."""
+"""Who can act on the GitHub of the tests: accounts, their roles in a repository, and the tokens
+they come with.
+"""
 
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -22,7 +24,9 @@ class Role(IntEnum):
 
     @property
     def permission(self) -> str:
-        """The older word of the API: maintain is told as write, triage as read (REST, collaborators)."""
+        """The older word of the API: maintain is told as write, triage as read (REST,
+        collaborators).
+        """
         return {Role.MAINTAIN: "write", Role.TRIAGE: "read"}.get(self, self.word)
 
 
@@ -37,7 +41,9 @@ class User:
 
 @dataclass
 class Member:
-    """What an account may do in one repository; `custom` is the name of an organisation's own role on that base."""
+    """What an account may do in one repository; `custom` is the name of an organisation's own role
+    on that base.
+    """
 
     role: Role
     custom: str | None = None
@@ -52,7 +58,8 @@ class Member:
 class Token:
     """A token and what is left of its requests in this hour.
 
-    A person's token acts with the person's role. A token of Actions or of another App acts with `permissions`, in `repository` alone.
+    A person's token acts with the person's role. A token of Actions or of another App acts with
+    `permissions`, in `repository` alone.
     """
 
     text: str
@@ -70,12 +77,17 @@ class Token:
 
     def holds(self, area: str, level: str) -> bool:
         """Whether an App's token was given that permission: `write` includes `read`."""
-        return (self.permissions or {}).get(area, "none") in {"read": ("read", "write"), "write": ("write",)}[level]
+        return (self.permissions or {}).get(area, "none") in {
+            "read": ("read", "write"),
+            "write": ("write",),
+        }[level]
 
 
 @dataclass
 class Clock:
-    """GitHub's own time: it stands still until something is written, so that every run of a test reads the same."""
+    """GitHub's own time: it stands still until something is written, so that every run of a test
+    reads the same.
+    """
 
     seconds: int = 1_767_225_600
     step: int = field(default=1)

@@ -1,7 +1,8 @@
-"""A pre-receive hook with GitHub's rules for pushes. Started by git with FAKE_GITHUB_RULES; nothing is imported but the standard library,
-and of that what loads quickly: a run is many pushes.
+"""A pre-receive hook with GitHub's rules for pushes. Started by git with FAKE_GITHUB_RULES; nothing
+is imported but the standard library, and of that what loads quickly: a run is many pushes.
 
-The sentences are GitHub's. What it writes into `reasons` the server puts in the place of git's own "pre-receive hook declined".
+The sentences are GitHub's. What it writes into `reasons` the server puts in the place of git's own
+"pre-receive hook declined".
 """
 
 import json
@@ -12,9 +13,13 @@ WORKFLOWS = ".github/workflows/"
 
 
 def _git(*words: str) -> list[str]:
-    """What git says, line by line; without `subprocess`, which takes longer to load than git to answer."""
+    """What git says, line by line; without `subprocess`, which takes longer to load than git to
+    answer.
+    """
     out, given = os.pipe()
-    pid = os.posix_spawnp("git", ["git", *words], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, given, 1)])
+    pid = os.posix_spawnp(
+        "git", ["git", *words], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, given, 1)]
+    )
     os.close(given)
     with open(out, encoding="utf-8", errors="replace") as answer:  # noqa: PTH123 - a pipe has no path
         lines = answer.read().splitlines()
@@ -24,13 +29,21 @@ def _git(*words: str) -> list[str]:
 
 
 def _too_large(new: str, most: int) -> str:
-    # What the filter leaves out is listed behind a tilde: files of at least this size (git-rev-list(1)).
+    # What the filter leaves out is listed behind a tilde: files of at least this size
+    # (git-rev-list(1)).
     only = (f"--filter=blob:limit={most + 1}", "--filter-print-omitted")
     for line in _git("rev-list", "--objects", *only, new, "--not", "--all"):
         if line.startswith("~"):
-            name = next(each[41:] for each in _git("rev-list", "--objects", new, "--not", "--all") if each.startswith(line[1:41]))
+            name = next(
+                each[41:]
+                for each in _git("rev-list", "--objects", new, "--not", "--all")
+                if each.startswith(line[1:41])
+            )
             size = int(_git("cat-file", "-s", line[1:41])[0])
-            return f"File {name} is {size / 1e6:.2f} MB; this exceeds GitHub's file size limit of {most / 1e6:.2f} MB"
+            return (
+                f"File {name} is {size / 1e6:.2f} MB; this exceeds GitHub's file size limit of"
+                f" {most / 1e6:.2f} MB"
+            )
     return ""
 
 
@@ -38,10 +51,17 @@ def _refusal(old: str, new: str, ref: str, rules: dict[str, object]) -> tuple[st
     guarded: dict[str, str] = rules["guarded"]  # type: ignore[assignment]
     branch = ref.removeprefix("refs/heads/")
     if guarded.get(branch) == "ruleset":
-        said = [f"error: GH013: Repository rule violations found for {ref}.", "", "- Changes must be made through a pull request."]
+        said = [
+            f"error: GH013: Repository rule violations found for {ref}.",
+            "",
+            "- Changes must be made through a pull request.",
+        ]
         return "push declined due to repository rule violations", said
     if branch in guarded:
-        said = [f"error: GH006: Protected branch update failed for {ref}.", "error: Changes must be made through a pull request."]
+        said = [
+            f"error: GH006: Protected branch update failed for {ref}.",
+            "error: Changes must be made through a pull request.",
+        ]
         return "protected branch hook declined", said
     if not new.strip("0"):
         return "", []
@@ -50,7 +70,10 @@ def _refusal(old: str, new: str, ref: str, rules: dict[str, object]) -> tuple[st
         if path := next((path for path in changed if path.startswith(WORKFLOWS)), ""):
             return f"{rules['workflows']}".replace("PATH", path), []
     if large := _too_large(new, int(str(rules["most"]))):
-        return "pre-receive hook declined", ["error: GH001: Large files detected.", f"error: {large}"]
+        return "pre-receive hook declined", [
+            "error: GH001: Large files detected.",
+            f"error: {large}",
+        ]
     return "", []
 
 

@@ -1,4 +1,6 @@
-"""What the GitHub of the tests answers: data, a page of a list, or a refusal in GitHub's own shapes."""
+"""What the GitHub of the tests answers: data, a page of a list, or a refusal in GitHub's own
+shapes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,7 +22,9 @@ def sequence(value: Any) -> list[Any]:
 
 @dataclass
 class Reply:
-    """One answer. `page` marks a list that is cut into pages; `envelope` is the key under which its items then stand."""
+    """One answer. `page` marks a list that is cut into pages; `envelope` is the key under which its
+    items then stand.
+    """
 
     status: int = 200
     body: Any = None
@@ -33,7 +37,14 @@ class Reply:
 class Refused(Exception):
     """A request that GitHub does not carry out."""
 
-    def __init__(self, status: int, message: str, *, errors: Sequence[Any] = (), headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        errors: Sequence[Any] = (),
+        headers: dict[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
         body: Thing = {"message": message, "documentation_url": DOCS, "status": str(status)}
         if errors:
@@ -56,7 +67,11 @@ def unfit(resource: str, field_name: str, code: str = "invalid", message: str = 
 
 def moved(status: int, address: str) -> Refused:
     """The thing has another address now: 301 for reading, 307 for everything else."""
-    refused = Refused(status, "Moved Permanently" if status == 301 else "Temporary Redirect", headers={"Location": address})
+    refused = Refused(
+        status,
+        "Moved Permanently" if status == 301 else "Temporary Redirect",
+        headers={"Location": address},
+    )
     del refused.reply.body["status"]
     refused.reply.body["url"] = address
     return refused

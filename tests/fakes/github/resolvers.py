@@ -38,19 +38,29 @@ class Root:
         }
 
         self.fields: Thing = {name: _answering(mutation) for name, mutation in mutations.items()}
-        self.fields |= {"id": "Q", "viewer": _user(token), "repository": self._repository, "node": self._node}
+        self.fields |= {
+            "id": "Q",
+            "viewer": _user(token),
+            "repository": self._repository,
+            "node": self._node,
+        }
 
-    # -- queries ----------------------------------------------------------------------------------------------------
+    # -- queries
+    # ----------------------------------------------------------------------------------------------
 
     def _repository(self, _info: object, owner: str, name: str, **_flags: object) -> Thing:
         repo = self.hub.find(owner, name)
         if repo is None or (repo.private and not self._may(repo, Role.READ, "metadata", "read")):
-            raise Denied("NOT_FOUND", f"Could not resolve to a Repository with the name '{owner}/{name}'.")
+            raise Denied(
+                "NOT_FOUND", f"Could not resolve to a Repository with the name '{owner}/{name}'."
+            )
 
         def numbered(kind: str, _info: object, number: int) -> Thing:
             issue = repo.issues.get(number)
             if issue is None or (issue.pull is not None) != (kind == "a PullRequest"):
-                raise Denied("NOT_FOUND", f"Could not resolve to {kind} with the number of {number}.")
+                raise Denied(
+                    "NOT_FOUND", f"Could not resolve to {kind} with the number of {number}."
+                )
             return self._shown(repo, issue)
 
         return {
@@ -69,13 +79,19 @@ class Root:
         repo, thing = self._found(id)
         return self._shown(repo, thing)
 
-    # -- mutations --------------------------------------------------------------------------------------------------
+    # -- mutations
+    # ----------------------------------------------------------------------------------------------
 
     def _pull(self, node: str, mutation: str) -> tuple[Repository, Issue]:
         repo, thing = self._found(node)
         if not isinstance(thing, Issue) or thing.pull is None:
-            raise Denied("NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'.")
-        if not (self._may(repo, Role.WRITE, "pull_requests", "write") or (thing.user is self.token.user and not self.token.app)):
+            raise Denied(
+                "NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'."
+            )
+        if not (
+            self._may(repo, Role.WRITE, "pull_requests", "write")
+            or (thing.user is self.token.user and not self.token.app)
+        ):
             self._deny(mutation)
         return repo, thing
 
@@ -94,7 +110,9 @@ class Root:
     def _comment(self, node: str, mutation: str) -> tuple[Repository, Comment]:
         repo, thing = self._found(node)
         if not isinstance(thing, Comment):
-            raise Denied("NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'.")
+            raise Denied(
+                "NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'."
+            )
         own = "pull_requests" if thing.issue.pull else "issues"
         if not (self._may(repo, Role.TRIAGE, own, "write") or thing.user is self.token.user):
             self._deny(mutation)
@@ -113,19 +131,36 @@ class Root:
     def _commit(self, given: Thing) -> Thing:
         where = given["branch"]
         owner, _, name = where.get("repositoryNameWithOwner", "/").partition("/")
-        repo, branch = self.hub.find(owner, name), where.get("branchName", "").removeprefix("refs/heads/")
+        repo, branch = (
+            self.hub.find(owner, name),
+            where.get("branchName", "").removeprefix("refs/heads/"),
+        )
         if repo is None or not repo.bare.head(branch):
             raise Denied("NOT_FOUND", f'Branch "{branch}" not found.')
         if not self._may(repo, Role.WRITE, "contents", "write"):
             self._deny("CreateCommitOnBranch")
         old, expected = repo.bare.head(branch), given["expectedHeadOid"]
         if old != expected:
-            raise Denied("STALE_DATA", f'Expected branch to point to "{expected}" but it did not. Pull and try again.')
+            raise Denied(
+                "STALE_DATA",
+                f'Expected branch to point to "{expected}" but it did not. Pull and try again.',
+            )
         self._guard(repo, branch, files := _files(given.get("fileChanges") or {}))
-        message = given["message"]["headline"] + (f"\n\n{given['message']['body']}" if given["message"].get("body") else "")
-        sha = repo.bare.commit(branch, files, message, self.hub.signature(self.token.user), self.hub.clock.tick())
+        message = given["message"]["headline"] + (
+            f"\n\n{given['message']['body']}" if given["message"].get("body") else ""
+        )
+        sha = repo.bare.commit(
+            branch, files, message, self.hub.signature(self.token.user), self.hub.clock.tick()
+        )
         page = f"{self.hub.url}/{repo.full_name}/commit/{sha}"
-        return {"commit": {"id": f"C_{sha}", "oid": sha, "url": page, "messageHeadline": given["message"]["headline"]}}
+        return {
+            "commit": {
+                "id": f"C_{sha}",
+                "oid": sha,
+                "url": page,
+                "messageHeadline": given["message"]["headline"],
+            }
+        }
 
     def _guard(self, repo: Repository, branch: str, files: dict[str, bytes | None]) -> None:
         above = not self.token.app and repo.role(self.token.user) >= Role.ADMIN
@@ -135,7 +170,8 @@ class Root:
         if touched and may_change_workflows(self.token) is not True:
             self._deny("CreateCommitOnBranch")
 
-    # -- what all of them need --------------------------------------------------------------------------------------
+    # -- what all of them need
+    # ----------------------------------------------------------------------------------------------
 
     def _may(self, repo: Repository, role: Role, area: str, level: str) -> bool:
         if self.token.app:
@@ -145,19 +181,35 @@ class Root:
     def _deny(self, mutation: str) -> None:
         if self.token.app:
             raise Denied("FORBIDDEN", "Resource not accessible by integration")
-        raise Denied("FORBIDDEN", f"{self.token.user.login} does not have the correct permissions to execute `{mutation}`")
+        raise Denied(
+            "FORBIDDEN",
+            f"{self.token.user.login} does not have the correct permissions to execute"
+            f" `{mutation}`",
+        )
 
     def _found(self, node: str) -> tuple[Repository, Issue | Comment]:
         found = self.hub.node(node)
-        if found is None or (found[0].private and not self._may(found[0], Role.READ, "metadata", "read")):
+        if found is None or (
+            found[0].private and not self._may(found[0], Role.READ, "metadata", "read")
+        ):
             raise Denied("NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'")
         return found
 
     def _shown(self, repo: Repository, thing: Issue | Comment) -> Thing:
         if isinstance(thing, Comment):
             page = f"{self.hub.url}/{repo.full_name}/{thing.issue.kind}/{thing.issue.number}#issuecomment-{thing.id}"
-            about = {"__typename": "IssueComment", "id": f"IC_{thing.id}", "databaseId": thing.id, "body": thing.body, "url": page}
-            return {**about, "isMinimized": thing.minimized is not None, "minimizedReason": thing.minimized}
+            about = {
+                "__typename": "IssueComment",
+                "id": f"IC_{thing.id}",
+                "databaseId": thing.id,
+                "body": thing.body,
+                "url": page,
+            }
+            return {
+                **about,
+                "isMinimized": thing.minimized is not None,
+                "minimizedReason": thing.minimized,
+            }
         state = "MERGED" if thing.pull and thing.pull.merged else thing.state.upper()
         page = f"{self.hub.url}/{repo.full_name}/{thing.kind}/{thing.number}"
         about = {
@@ -171,18 +223,36 @@ class Root:
         if thing.pull is None:
             edited = stamp(thing.body_edited) if thing.body_edited is not None else None
             return {**about, "__typename": "Issue", "id": f"I_{thing.id}", "lastEditedAt": edited}
-        ends = {"headRefName": thing.pull.head, "baseRefName": thing.pull.base, "isDraft": thing.pull.draft}
-        return {**about, **ends, "__typename": "PullRequest", "id": f"PR_{thing.id}", "headRefOid": repo.bare.head(thing.pull.head)}
+        ends = {
+            "headRefName": thing.pull.head,
+            "baseRefName": thing.pull.base,
+            "isDraft": thing.pull.draft,
+        }
+        return {
+            **about,
+            **ends,
+            "__typename": "PullRequest",
+            "id": f"PR_{thing.id}",
+            "headRefOid": repo.bare.head(thing.pull.head),
+        }
 
 
 def _user(token: Token) -> Thing:
-    return {"__typename": "User", "id": f"U_{token.user.id}", "databaseId": token.user.id, "login": token.user.login}
+    return {
+        "__typename": "User",
+        "id": f"U_{token.user.id}",
+        "databaseId": token.user.id,
+        "login": token.user.login,
+    }
 
 
 def _files(changes: Thing) -> dict[str, bytes | None]:
     added: list[Thing] = changes.get("additions") or []
     gone: list[Thing] = changes.get("deletions") or []
-    return {**{each["path"]: base64.b64decode(each["contents"]) for each in added}, **{each["path"]: None for each in gone}}
+    return {
+        **{each["path"]: base64.b64decode(each["contents"]) for each in added},
+        **{each["path"]: None for each in gone},
+    }
 
 
 def _answering(mutation: Callable[[Thing], Thing]) -> Callable[..., Thing]:

@@ -51,7 +51,13 @@ class Handler(BaseHTTPRequestHandler):
         if reply is None:
             self._break_off()
             return
-        data = reply.raw if reply.raw is not None else b"" if reply.body is None else json.dumps(reply.body).encode()
+        data = (
+            reply.raw
+            if reply.raw is not None
+            else b""
+            if reply.body is None
+            else json.dumps(reply.body).encode()
+        )
         self.send_response_only(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)

@@ -19,11 +19,17 @@ def paged(reply: Reply, address: str, query: dict[str, str]) -> Reply:
     items: list[Any] = reply.body
     last = max(-(-len(items) // size), 1)
     near = {"prev": page - 1, "next": page + 1, "last": last, "first": 1}
-    shown = [rel for rel in near if (rel in {"prev", "first"} and page > 1) or (rel in {"next", "last"} and page < last)]
+    shown = [
+        rel
+        for rel in near
+        if (rel in {"prev", "first"} and page > 1) or (rel in {"next", "last"} and page < last)
+    ]
     links = [f'<{address}?{urlencode({**query, "page": near[rel]})}>; rel="{rel}"' for rel in shown]
     part = items[(page - 1) * size : page * size]
     body = {"total_count": len(items), reply.envelope: part} if reply.envelope else part
-    return Reply(reply.status, body, {**reply.headers, **({"Link": ", ".join(links)} if links else {})})
+    return Reply(
+        reply.status, body, {**reply.headers, **({"Link": ", ".join(links)} if links else {})}
+    )
 
 
 def entity_tag(reply: Reply) -> str:

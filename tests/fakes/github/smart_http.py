@@ -1,4 +1,6 @@
-"""git over HTTP: clone and push through `git http-backend`, with GitHub's words for what is refused."""
+"""git over HTTP: clone and push through `git http-backend`, with GitHub's words for what is
+refused.
+"""
 
 import json
 import os
@@ -45,22 +47,30 @@ def install(bare: BareRepository) -> None:
 def admit(repo: Repository, token: Token | None, request: GitRequest) -> None:
     """Refuse who may not clone or push, with the status git understands."""
     if token is None and (repo.private or request.pushing):
-        raise Refused(401, "Authentication required", headers={"WWW-Authenticate": 'Basic realm="GitHub"'})
+        raise Refused(
+            401, "Authentication required", headers={"WWW-Authenticate": 'Basic realm="GitHub"'}
+        )
     level = "write" if request.pushing else "read"
     if token is not None and token.app:
         inside = token.repository == repo.id and token.holds("contents", level)
         allowed = inside or (not repo.private and not request.pushing)
     else:
-        allowed = repo.role(token.user if token else None) >= (Role.WRITE if request.pushing else Role.READ)
+        allowed = repo.role(token.user if token else None) >= (
+            Role.WRITE if request.pushing else Role.READ
+        )
     if not allowed:
         who = token.user.login if token else ""
-        refused = Refused(404 if repo.private else 403, f"Permission to {repo.full_name}.git denied to {who}.")
+        refused = Refused(
+            404 if repo.private else 403, f"Permission to {repo.full_name}.git denied to {who}."
+        )
         refused.reply.raw = f"remote: {refused}".encode()
         raise refused
 
 
 def may_change_workflows(token: Token) -> str | bool:
-    """True, or the reason of a refusal with PATH for the file. The token of Actions can never be given that permission."""
+    """True, or the reason of a refusal with PATH for the file. The token of Actions can never be
+    given that permission.
+    """
     if token.app:
         who, what, has = "a GitHub App", "workflows` permission", token.holds("workflows", "write")
     else:
@@ -68,22 +78,36 @@ def may_change_workflows(token: Token) -> str | bool:
     return has or _NO_WORKFLOWS.format(who=who, what=what).rstrip("`")
 
 
-def serve(repo: Repository, token: Token | None, request: GitRequest, *, largest: int = LARGEST) -> Reply:
+def serve(
+    repo: Repository, token: Token | None, request: GitRequest, *, largest: int = LARGEST
+) -> Reply:
     """Hand the request to git and its answer back."""
     with tempfile.TemporaryDirectory() as folder:
         reasons = Path(folder) / "reasons.json"
-        guarded = {} if token and not token.app and repo.role(token.user) >= Role.ADMIN else repo.protections
+        guarded = (
+            {}
+            if token and not token.app and repo.role(token.user) >= Role.ADMIN
+            else repo.protections
+        )
         rules = {
-            "guarded": {name: "ruleset" if found.ruleset else "branch" for name, found in guarded.items()},
+            "guarded": {
+                name: "ruleset" if found.ruleset else "branch" for name, found in guarded.items()
+            },
             "workflows": may_change_workflows(token) if token else True,
             "most": largest,
             "reasons": str(reasons),
         }
         done = subprocess.run(
-            ["git", "http-backend"], input=request.body, capture_output=True, check=True, env=_environment(repo, request, json.dumps(rules))
+            ["git", "http-backend"],
+            input=request.body,
+            capture_output=True,
+            check=True,
+            env=_environment(repo, request, json.dumps(rules)),
         )
         head, _, body = done.stdout.partition(b"\r\n\r\n")
-        said: dict[str, str] = json.loads(reasons.read_text(encoding="utf-8")) if reasons.exists() else {}
+        said: dict[str, str] = (
+            json.loads(reasons.read_text(encoding="utf-8")) if reasons.exists() else {}
+        )
     headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
     status = int(headers.pop("Status", "200").split()[0])
     return Reply(status, None, headers, raw=_reworded(body, said) if said else body)
@@ -125,11 +149,19 @@ def _packet(data: bytes) -> bytes:
 
 
 def _reworded(body: bytes, reasons: dict[str, str]) -> bytes:
-    """A receive-pack answer in which each refused reference has GitHub's reason. Band 1 carries the report, band 2 words for the person."""
+    """A receive-pack answer in which each refused reference has GitHub's reason. Band 1 carries the
+    report, band 2 words for the person.
+    """
     report = b"".join(packet[1:] for packet in _packets(body) if packet[:1] == b"\x01")
     lines: list[bytes] = []
     for packet in _packets(report):
         name = packet.decode().split(" ")[1] if packet.startswith(b"ng ") else ""
-        lines.append(_packet(f"ng {name} {reasons.get(name, 'pre-receive hook declined')}\n".encode() if name else packet))
+        lines.append(
+            _packet(
+                f"ng {name} {reasons.get(name, 'pre-receive hook declined')}\n".encode()
+                if name
+                else packet
+            )
+        )
     words = [packet for packet in _packets(body) if packet[:1] == b"\x02"]
     return b"".join(_packet(each) for each in [*words, b"\x01" + b"".join(lines), b""])

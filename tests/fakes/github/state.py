@@ -1,4 +1,6 @@
-"""What lies in a repository beside its code: issues, comments, labels, reactions, pull requests, checks, settings."""
+"""What lies in a repository beside its code: issues, comments, labels, reactions, pull requests,
+checks, settings.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -149,7 +151,9 @@ class Dispatch:
 
 @dataclass
 class Repository:
-    """A repository: settings and conversations here, the code in `bare`, which is the only truth about it."""
+    """A repository: settings and conversations here, the code in `bare`, which is the only truth
+    about it.
+    """
 
     id: int
     owner: User
@@ -177,7 +181,9 @@ class Repository:
         return f"{self.owner.login}/{self.name}"
 
     def role(self, user: User | None) -> Role:
-        """What somebody may do: the owner everything, others what they were given, anybody reads what is public."""
+        """What somebody may do: the owner everything, others what they were given, anybody reads
+        what is public.
+        """
         if user is not None and user is self.owner:
             return Role.ADMIN
         known = self.members.get(user.login.lower()) if user else None

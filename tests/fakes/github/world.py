@@ -65,17 +65,28 @@ class World:
         repo.name = name
 
     def present(self, call: "Call", issue: Issue) -> Issue:
-        """The issue, if it is still there: 410 for a deleted one, 301 or 307 for one that went to another repository."""
+        """The issue, if it is still there: 410 for a deleted one, 301 or 307 for one that went to
+        another repository.
+        """
         if issue.deleted:
             raise Refused(410, "This issue was deleted")
         if issue.moved:
             repo, number = issue.moved
             rest = call.route.template.partition("_number}")[2].format(**call.params)
-            raise moved(301 if call.route.method == "GET" else 307, f"{self.url}/repositories/{repo.id}/issues/{number}{rest}")
+            raise moved(
+                301 if call.route.method == "GET" else 307,
+                f"{self.url}/repositories/{repo.id}/issues/{number}{rest}",
+            )
         return issue
 
     def happened(
-        self, issue: Issue, kind: str, actor: User | None, *, label: Label | None = None, titles: tuple[str, str] = ("", "")
+        self,
+        issue: Issue,
+        kind: str,
+        actor: User | None,
+        *,
+        label: Label | None = None,
+        titles: tuple[str, str] = ("", ""),
     ) -> IssueEvent:
         """Add an event to the timeline of an issue."""
         event = IssueEvent(self.next_id(), kind, actor, self.clock.tick(), label, titles)
@@ -86,7 +97,13 @@ class World:
         """The hourly limit and what is left of it."""
         asked = token or self.nobody
         left = max(asked.limit - asked.used, 0)
-        return {"limit": asked.limit, "remaining": left, "reset": Clock().seconds + 3600, "used": asked.used, "resource": "core"}
+        return {
+            "limit": asked.limit,
+            "remaining": left,
+            "reset": Clock().seconds + 3600,
+            "used": asked.used,
+            "resource": "core",
+        }
 
     def signature(self, user: User) -> str:
         """An author as commits name one."""
@@ -97,13 +114,25 @@ class World:
         name = commit.author[1].partition("@")[0].partition("+")[2]
         return self.account(name)
 
-    def guard_branch(self, call: "Call", branch: str, old: str, new: str, *, protected: bool = True) -> None:
-        """Refuse what a protected branch does not take, and commits that change workflows without permission for it."""
+    def guard_branch(
+        self, call: "Call", branch: str, old: str, new: str, *, protected: bool = True
+    ) -> None:
+        """Refuse what a protected branch does not take, and commits that change workflows without
+        permission for it.
+        """
         del old
         guard = call.repo.protections.get(branch)
-        above = call.token is not None and not call.token.app and call.repo.role(call.user) >= Role.ADMIN
+        above = (
+            call.token is not None
+            and not call.token.app
+            and call.repo.role(call.user) >= Role.ADMIN
+        )
         if protected and guard and not above:
-            reason = "Repository rule violations found" if guard.ruleset else "Changes must be made through a pull request."
+            reason = (
+                "Repository rule violations found"
+                if guard.ruleset
+                else "Changes must be made through a pull request."
+            )
             raise Refused(422 if call.route.method != "PUT" else 409, reason)
         if new:
             self.guard_paths(call, call.repo.bare.arriving(new))
@@ -113,7 +142,11 @@ class World:
         touched = [path for path in paths if path.startswith(WORKFLOWS)]
         if touched and call.token is not None and may_change_workflows(call.token) is not True:
             accepted = {"x-accepted-github-permissions": "contents=write,workflows=write"}
-            raise Refused(403, "Resource not accessible by integration" if call.token.app else "Not Found", headers=accepted)
+            raise Refused(
+                403,
+                "Resource not accessible by integration" if call.token.app else "Not Found",
+                headers=accepted,
+            )
 
     def node(self, node_id: str) -> tuple[Repository, Issue | Comment] | None:
         """What a GraphQL id names: a pull request, an issue or a comment."""

@@ -1,7 +1,9 @@
-"""The server over HTTP for the conformance suite: `python -m tests.mcp_server.conformance FOLDER [--fixtures]` tells its port.
+"""The server over HTTP for the conformance suite: `python -m tests.mcp_server.conformance FOLDER
+[--fixtures]` tells its port.
 
-It is the product's own application, checks of Host, Origin and token included; the token, which the suite cannot send, is added to each
-request on the way in. With fixtures it has the tools, resources and prompts that the suite looks for, beside its own.
+It is the product's own application, checks of Host, Origin and token included; the token, which the
+suite cannot send, is added to each request on the way in. With fixtures it has the tools, resources
+and prompts that the suite looks for, beside its own.
 """
 
 import sys
@@ -28,7 +30,10 @@ class Shown:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope = {**scope, "headers": [*scope["headers"], (b"authorization", f"Bearer {_TOKEN}".encode())]}
+            scope = {
+                **scope,
+                "headers": [*scope["headers"], (b"authorization", f"Bearer {_TOKEN}".encode())],
+            }
         await self._app(scope, receive, send)
 
 

@@ -1,4 +1,5 @@
-"""Fixtures of the conformance suite, first part: every kind of content, as tools, resources and prompts.
+"""Fixtures of the conformance suite, first part: every kind of content, as tools, resources and
+prompts.
 
 Names and texts are the suite's.
 """
@@ -7,7 +8,14 @@ import base64
 import json
 
 from mcp.server.mcpserver.prompts.base import Message, UserMessage
-from mcp.types import AudioContent, ContentBlock, EmbeddedResource, ImageContent, TextContent, TextResourceContents
+from mcp.types import (
+    AudioContent,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    TextContent,
+    TextResourceContents,
+)
 
 from forge_bot.mcp_server.protocol import ForgeServer
 
@@ -17,7 +25,9 @@ _IMAGE = ImageContent(type="image", data=_PNG, mime_type="image/png")
 
 
 def _embedded(uri: str, text: str, kind: str = "text/plain") -> EmbeddedResource:
-    return EmbeddedResource(type="resource", resource=TextResourceContents(uri=uri, mime_type=kind, text=text))
+    return EmbeddedResource(
+        type="resource", resource=TextResourceContents(uri=uri, mime_type=kind, text=text)
+    )
 
 
 def add_contents(server: ForgeServer) -> None:
@@ -52,7 +62,15 @@ def _tools(server: ForgeServer) -> None:
     def test_multiple_content_types() -> list[ContentBlock]:
         """Answers with a text, a picture and a resource."""
         text = TextContent(type="text", text="Multiple content types test:")
-        return [text, _IMAGE, _embedded("test://mixed-content-resource", json.dumps({"test": "data", "value": 123}), "application/json")]
+        return [
+            text,
+            _IMAGE,
+            _embedded(
+                "test://mixed-content-resource",
+                json.dumps({"test": "data", "value": 123}),
+                "application/json",
+            ),
+        ]
 
     @server.tool(structured_output=False)
     def test_error_handling() -> str:
@@ -94,7 +112,9 @@ def _prompts(server: ForgeServer) -> None:
         return [UserMessage(f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'")]
 
     @server.prompt()
-    def test_prompt_with_embedded_resource(resourceUri: str) -> list[Message]:  # noqa: N803 - the suite's name
+    def test_prompt_with_embedded_resource(
+        resourceUri: str,  # noqa: N803 - the suite's name
+    ) -> list[Message]:
         """A prompt with a resource."""
         embedded = UserMessage(_embedded(resourceUri, "Embedded resource content for testing."))
         return [embedded, UserMessage("Please process the embedded resource above.")]

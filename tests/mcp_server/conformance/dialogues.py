@@ -1,4 +1,6 @@
-"""Fixtures of the conformance suite, second part: tools that speak with the client while they run."""
+"""Fixtures of the conformance suite, second part: tools that speak with the client while they
+run.
+"""
 
 # What the newer protocol deprecates is what the older one is tested with.
 # pyright: reportDeprecated=false
@@ -10,19 +12,33 @@ from mcp import MCPError
 from mcp.server import ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.prompts.base import Prompt
-from mcp.types import MISSING_REQUIRED_CLIENT_CAPABILITY, EmptyResult, SamplingMessage, SetLevelRequestParams, TextContent
+from mcp.types import (
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    EmptyResult,
+    SamplingMessage,
+    SetLevelRequestParams,
+    TextContent,
+)
 from pydantic import Field, JsonValue
 
 from forge_bot.mcp_server.protocol import ForgeServer
 
-_ASKED = {"type": "object", "properties": {"response": {"type": "string"}}, "required": ["response"]}
+_ASKED = {
+    "type": "object",
+    "properties": {"response": {"type": "string"}},
+    "required": ["response"],
+}
 _DEFAULTS = {
     "type": "object",
     "properties": {
         "name": {"type": "string", "default": "John Doe"},
         "age": {"type": "integer", "default": 30},
         "score": {"type": "number", "default": 95.5},
-        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+        "status": {
+            "type": "string",
+            "enum": ["active", "inactive", "pending"],
+            "default": "active",
+        },
         "verified": {"type": "boolean", "default": True},
     },
 }
@@ -30,10 +46,19 @@ _CHOICES = {
     "type": "object",
     "properties": {
         "untitledSingle": {"type": "string", "enum": ["option1", "option2", "option3"]},
-        "titledSingle": {"type": "string", "oneOf": [{"const": f"value{n}", "title": f"Option {n}"} for n in (1, 2, 3)]},
+        "titledSingle": {
+            "type": "string",
+            "oneOf": [{"const": f"value{n}", "title": f"Option {n}"} for n in (1, 2, 3)],
+        },
         "legacyEnum": {"type": "string", "enum": ["opt1", "opt2"], "enumNames": ["One", "Two"]},
-        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": ["option1", "option2"]}},
-        "titledMulti": {"type": "array", "items": {"anyOf": [{"const": f"value{n}", "title": f"Choice {n}"} for n in (1, 2)]}},
+        "untitledMulti": {
+            "type": "array",
+            "items": {"type": "string", "enum": ["option1", "option2"]},
+        },
+        "titledMulti": {
+            "type": "array",
+            "items": {"anyOf": [{"const": f"value{n}", "title": f"Choice {n}"} for n in (1, 2)]},
+        },
     },
 }
 
@@ -45,7 +70,9 @@ def add_dialogues(server: ForgeServer) -> None:
     _changing(server)
     _requiring(server)
 
-    async def take(ctx: ServerRequestContext[Any, Any], params: SetLevelRequestParams) -> EmptyResult:
+    async def take(
+        ctx: ServerRequestContext[Any, Any], params: SetLevelRequestParams
+    ) -> EmptyResult:
         return EmptyResult()
 
     # The suite asks for it; the product writes no log to its client.
@@ -60,7 +87,9 @@ def _telling(server: ForgeServer) -> None:
         return "logged"
 
     for name in ("test_tool_with_logging", "test_logging_tool"):
-        server.tool(name=name, description="Writes three lines of log.", structured_output=False)(logged)
+        server.tool(name=name, description="Writes three lines of log.", structured_output=False)(
+            logged
+        )
 
     @server.tool(structured_output=False)
     async def test_tool_with_progress(ctx: Context[Any, Any]) -> str:
@@ -75,8 +104,12 @@ def _asking(server: ForgeServer) -> None:
     async def test_sampling(ctx: Context[Any, Any], prompt: str) -> str:
         """Lets the client's model answer."""
         message = SamplingMessage(role="user", content=TextContent(type="text", text=prompt))
-        said = await ctx.session.create_message([message], max_tokens=100, related_request_id=ctx.request_id)
-        return f"LLM response: {said.content.text if isinstance(said.content, TextContent) else '?'}"
+        said = await ctx.session.create_message(
+            [message], max_tokens=100, related_request_id=ctx.request_id
+        )
+        return (
+            f"LLM response: {said.content.text if isinstance(said.content, TextContent) else '?'}"
+        )
 
     async def ask(ctx: Context[Any, Any], message: str, schema: dict[str, Any]) -> str:
         said = await ctx.session.elicit_form(message, schema, ctx.request_id)
@@ -127,10 +160,14 @@ def _requiring(server: ForgeServer) -> None:
         able = ctx.client_capabilities
         if able is None or able.sampling is None:
             needed: dict[str, JsonValue] = {"requiredCapabilities": {"sampling": {}}}
-            raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "This tool wants a client with a model.", needed)
+            raise MCPError(
+                MISSING_REQUIRED_CLIENT_CAPABILITY, "This tool wants a client with a model.", needed
+            )
         return "The client has a model."
 
     @server.tool(structured_output=False)
-    def test_x_mcp_header(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})] = "here") -> str:
+    def test_x_mcp_header(
+        region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})] = "here",
+    ) -> str:
         """Has an argument that stands in a header too."""
         return region

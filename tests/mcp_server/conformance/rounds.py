@@ -1,4 +1,6 @@
-"""Fixtures of the conformance suite, third part: questions as rounds of their own, in the newer protocol."""
+"""Fixtures of the conformance suite, third part: questions as rounds of their own, in the newer
+protocol.
+"""
 
 import json
 from collections.abc import Mapping
@@ -56,7 +58,9 @@ def _form(message: str, **fields: str) -> ElicitRequest:
 
 def _sample(text: str) -> CreateMessageRequest:
     message = SamplingMessage(role="user", content=TextContent(type="text", text=text))
-    return CreateMessageRequest(params=CreateMessageRequestParams(messages=[message], max_tokens=100))
+    return CreateMessageRequest(
+        params=CreateMessageRequestParams(messages=[message], max_tokens=100)
+    )
 
 
 def _asked(state: str | None = None, **requests: InputRequest) -> InputRequiredResult:
@@ -66,7 +70,11 @@ def _asked(state: str | None = None, **requests: InputRequest) -> InputRequiredR
 def _field(responses: Mapping[str, Any] | None, key: str, name: str) -> str | None:
     """What the client's person wrote into a form, if they did."""
     answer = (responses or {}).get(key)
-    return str((answer.content or {}).get(name)) if isinstance(answer, ElicitResult) and answer.action == "accept" else None
+    return (
+        str((answer.content or {}).get(name))
+        if isinstance(answer, ElicitResult) and answer.action == "accept"
+        else None
+    )
 
 
 def add_rounds(server: ForgeServer) -> None:
@@ -90,13 +98,19 @@ def add_rounds(server: ForgeServer) -> None:
 def _once(server: ForgeServer) -> None:
     async def name(ctx: Context[Any, Any]) -> str | InputRequiredResult:
         told = _field(ctx.input_responses, "user_name", "name")
-        return _asked(user_name=_form("What is your name?", name="string")) if told is None else f"Hello, {told}!"
+        return (
+            _asked(user_name=_form("What is your name?", name="string"))
+            if told is None
+            else f"Hello, {told}!"
+        )
 
     for title in ("test_input_required_result_elicitation", "test_streaming_elicitation"):
         server.tool(name=title, description="Asks for a name.", structured_output=False)(name)
 
     @server.tool(structured_output=False)
-    async def test_input_required_result_sampling(ctx: Context[Any, Any]) -> str | InputRequiredResult:
+    async def test_input_required_result_sampling(
+        ctx: Context[Any, Any],
+    ) -> str | InputRequiredResult:
         """Asks the client's model."""
         said = (ctx.input_responses or {}).get("capital_question")
         if not isinstance(said, CreateMessageResult):
@@ -104,7 +118,9 @@ def _once(server: ForgeServer) -> None:
         return said.content.text if isinstance(said.content, TextContent) else "?"
 
     @server.tool(structured_output=False)
-    async def test_input_required_result_list_roots(ctx: Context[Any, Any]) -> str | InputRequiredResult:
+    async def test_input_required_result_list_roots(
+        ctx: Context[Any, Any],
+    ) -> str | InputRequiredResult:
         """Asks for the client's roots."""
         said = (ctx.input_responses or {}).get("client_roots")
         if not isinstance(said, ListRootsResult):
@@ -116,26 +132,43 @@ def _with_state(server: ForgeServer) -> None:
     confirm = _form("Please confirm", ok="boolean")
 
     @server.tool(structured_output=False)
-    async def test_input_required_result_request_state(ctx: Context[Any, Any]) -> str | InputRequiredResult:
+    async def test_input_required_result_request_state(
+        ctx: Context[Any, Any],
+    ) -> str | InputRequiredResult:
         """Wants its state back."""
         known = ctx.request_state == "first" and "confirm" in (ctx.input_responses or {})
         return "state-ok" if known else _asked("first", confirm=confirm)
 
     @server.tool(structured_output=False)
-    async def test_input_required_result_tampered_state(ctx: Context[Any, Any]) -> str | InputRequiredResult:
+    async def test_input_required_result_tampered_state(
+        ctx: Context[Any, Any],
+    ) -> str | InputRequiredResult:
         """Wants its state back unchanged."""
-        return f"state-ok: {ctx.request_state}" if ctx.request_state is not None else _asked("first", confirm=confirm)
+        return (
+            f"state-ok: {ctx.request_state}"
+            if ctx.request_state is not None
+            else _asked("first", confirm=confirm)
+        )
 
     @server.tool(structured_output=False)
-    async def test_input_required_result_multiple_inputs(ctx: Context[Any, Any]) -> str | InputRequiredResult:
+    async def test_input_required_result_multiple_inputs(
+        ctx: Context[Any, Any],
+    ) -> str | InputRequiredResult:
         """Asks three things at once."""
         if {"user_name", "greeting", "client_roots"} <= {*(ctx.input_responses or {})}:
             return "All inputs are there."
         name = _form("What is your name?", name="string")
-        return _asked("several", user_name=name, greeting=_sample("Greet somebody"), client_roots=ListRootsRequest())
+        return _asked(
+            "several",
+            user_name=name,
+            greeting=_sample("Greet somebody"),
+            client_roots=ListRootsRequest(),
+        )
 
     @server.tool(structured_output=False)
-    async def test_input_required_result_multi_round(ctx: Context[Any, Any]) -> str | InputRequiredResult:
+    async def test_input_required_result_multi_round(
+        ctx: Context[Any, Any],
+    ) -> str | InputRequiredResult:
         """Asks one thing after the other."""
         state = json.loads(ctx.request_state or "{}")
         color = _field(ctx.input_responses, "step2", "color")
@@ -143,13 +176,20 @@ def _with_state(server: ForgeServer) -> None:
             return f"{state['name']} likes {color}."
         name = _field(ctx.input_responses, "step1", "name") if state else None
         if name is None:
-            return _asked(json.dumps({"round": 1}), step1=_form("Step 1: What is your name?", name="string"))
-        return _asked(json.dumps({"round": 2, "name": name}), step2=_form("Step 2: What is your favorite color?", color="string"))
+            return _asked(
+                json.dumps({"round": 1}), step1=_form("Step 1: What is your name?", name="string")
+            )
+        return _asked(
+            json.dumps({"round": 2, "name": name}),
+            step2=_form("Step 2: What is your favorite color?", color="string"),
+        )
 
 
 def _by_capability(server: ForgeServer) -> None:
     @server.tool(structured_output=False)
-    async def test_input_required_result_capabilities(ctx: Context[Any, Any]) -> InputRequiredResult:
+    async def test_input_required_result_capabilities(
+        ctx: Context[Any, Any],
+    ) -> InputRequiredResult:
         """Asks only for what the client can do."""
         able = ctx.client_capabilities
         requests: dict[str, InputRequest] = {}
@@ -162,9 +202,13 @@ def _by_capability(server: ForgeServer) -> None:
 
 def _prompt(server: ForgeServer) -> None:
     @server.prompt()
-    async def test_input_required_result_prompt(ctx: Context[Any, Any]) -> list[Message] | InputRequiredResult:
+    async def test_input_required_result_prompt(
+        ctx: Context[Any, Any],
+    ) -> list[Message] | InputRequiredResult:
         """Asks before it answers."""
         told = _field(ctx.input_responses, "user_context", "context")
         if told is None:
-            return _asked(user_context=_form("What context should the prompt use?", context="string"))
+            return _asked(
+                user_context=_form("What context should the prompt use?", context="string")
+            )
         return [UserMessage(f"Use the following context: {told}")]

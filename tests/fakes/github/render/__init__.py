@@ -1,4 +1,6 @@
-"""State of the fake in GitHub's JSON: every field that the description requires, with addresses that can be asked for."""
+"""State of the fake in GitHub's JSON: every field that the description requires, with addresses
+that can be asked for.
+"""
 
 from datetime import UTC, datetime
 

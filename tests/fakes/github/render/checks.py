@@ -17,9 +17,22 @@ def pulls_at(url: str, repo: Repository, sha: str) -> list[Thing]:
     found: list[Thing] = []
     for issue in repo.issues.values():
         if issue.pull and issue.state == "open" and repo.bare.head(issue.pull.head) == sha:
-            ends = {"head": (issue.pull.head, sha), "base": (issue.pull.base, repo.bare.head(issue.pull.base))}
-            about: Thing = {"id": issue.id, "number": issue.number, "url": f"{here['url']}/pulls/{issue.number}"}
-            found.append(about | {name: {"ref": at, "sha": commit, "repo": here} for name, (at, commit) in ends.items()})
+            ends = {
+                "head": (issue.pull.head, sha),
+                "base": (issue.pull.base, repo.bare.head(issue.pull.base)),
+            }
+            about: Thing = {
+                "id": issue.id,
+                "number": issue.number,
+                "url": f"{here['url']}/pulls/{issue.number}",
+            }
+            found.append(
+                about
+                | {
+                    name: {"ref": at, "sha": commit, "repo": here}
+                    for name, (at, commit) in ends.items()
+                }
+            )
     return found
 
 
@@ -52,21 +65,42 @@ def verdict(checks: Sequence[Check]) -> tuple[str, str | None]:
     """Status and conclusion of a suite, from its runs."""
     if any(found.status != "completed" for found in checks):
         return "in_progress", None
-    bad = next((found.conclusion for found in checks if found.conclusion not in {"success", "neutral", "skipped"}), None)
+    bad = next(
+        (
+            found.conclusion
+            for found in checks
+            if found.conclusion not in {"success", "neutral", "skipped"}
+        ),
+        None,
+    )
     return "completed", bad or "success"
 
 
 def simple_commit(repo: Repository, sha: str) -> Thing:
     """A commit as runs and suites carry it."""
     found = repo.bare.show(sha)
-    author, committer = ({"name": who[0], "email": who[1]} for who in (found.author, found.committer))
-    about = {"id": sha, "tree_id": found.tree, "message": found.message, "timestamp": found.committer[2]}
+    author, committer = (
+        {"name": who[0], "email": who[1]} for who in (found.author, found.committer)
+    )
+    about = {
+        "id": sha,
+        "tree_id": found.tree,
+        "message": found.message,
+        "timestamp": found.committer[2],
+    }
     return {**about, "author": author, "committer": committer}
 
 
 def branch_at(repo: Repository, sha: str) -> str | None:
     """A branch that stands at a commit."""
-    return next((name.removeprefix("refs/heads/") for name, at in repo.bare.refs("refs/heads").items() if at == sha), None)
+    return next(
+        (
+            name.removeprefix("refs/heads/")
+            for name, at in repo.bare.refs("refs/heads").items()
+            if at == sha
+        ),
+        None,
+    )
 
 
 def suite(url: str, repo: Repository, suite_id: int, actions: User) -> Thing:
@@ -97,9 +131,21 @@ def suite(url: str, repo: Repository, suite_id: int, actions: User) -> Thing:
 
 def status(url: str, repo: Repository, found: Status) -> Thing:
     """A commit status."""
-    about: Thing = {"url": f"{url}/repos/{repo.full_name}/statuses/{found.sha}", "avatar_url": f"{url}/avatars/{found.user.id}"}
-    about |= {"id": found.id, "node_id": f"SC_{found.id}", "state": found.state, "description": found.description}
-    about |= {"target_url": found.target, "context": found.context, "creator": user(url, found.user)}
+    about: Thing = {
+        "url": f"{url}/repos/{repo.full_name}/statuses/{found.sha}",
+        "avatar_url": f"{url}/avatars/{found.user.id}",
+    }
+    about |= {
+        "id": found.id,
+        "node_id": f"SC_{found.id}",
+        "state": found.state,
+        "description": found.description,
+    }
+    about |= {
+        "target_url": found.target,
+        "context": found.context,
+        "creator": user(url, found.user),
+    }
     return {**about, "created_at": stamp(found.at), "updated_at": stamp(found.at)}
 
 

@@ -9,7 +9,13 @@ from tests.fakes.github.render.people import user
 from tests.fakes.github.replies import Thing
 from tests.fakes.github.state import Repository
 
-_UNSIGNED = {"verified": False, "reason": "unsigned", "signature": None, "payload": None, "verified_at": None}
+_UNSIGNED = {
+    "verified": False,
+    "reason": "unsigned",
+    "signature": None,
+    "payload": None,
+    "verified_at": None,
+}
 _KINDS = {"blob": "file", "tree": "dir", "commit": "submodule"}
 
 
@@ -19,7 +25,9 @@ def _who(person: tuple[str, str, str]) -> Thing:
 
 def _parents(url: str, repo: Repository, found: Commit, kind: str) -> list[Thing]:
     api, page = f"{url}/repos/{repo.full_name}/{kind}", f"{url}/{repo.full_name}/commit"
-    return [{"sha": sha, "url": f"{api}/{sha}", "html_url": f"{page}/{sha}"} for sha in found.parents]
+    return [
+        {"sha": sha, "url": f"{api}/{sha}", "html_url": f"{page}/{sha}"} for sha in found.parents
+    ]
 
 
 def git_commit(url: str, repo: Repository, found: Commit) -> Thing:
@@ -43,7 +51,9 @@ def commit(url: str, repo: Repository, found: Commit, author: User | None = None
     """A commit as GitHub shows it."""
     own = f"{url}/repos/{repo.full_name}/commits/{found.sha}"
     inner = git_commit(url, repo, found)
-    kept = {name: inner[name] for name in ("author", "committer", "message", "tree", "verification")}
+    kept = {
+        name: inner[name] for name in ("author", "committer", "message", "tree", "verification")
+    }
     return {
         "url": own,
         "sha": found.sha,
@@ -69,7 +79,11 @@ def protection_of(url: str, repo: Repository, branch: str) -> Thing:
     found = repo.protections.get(branch)
     guarded = found is not None and not found.ruleset
     contexts = list(found.required_checks) if found else []
-    checks: Thing = {"enforcement_level": "non_admins" if guarded else "off", "contexts": contexts, "checks": []}
+    checks: Thing = {
+        "enforcement_level": "non_admins" if guarded else "off",
+        "contexts": contexts,
+        "checks": [],
+    }
     own = f"{url}/repos/{repo.full_name}/branches/{branch}"
     about: Thing = {"protected": found is not None, "protection_url": f"{own}/protection"}
     return {**about, "protection": {"enabled": guarded, "required_status_checks": checks}}
@@ -77,7 +91,10 @@ def protection_of(url: str, repo: Repository, branch: str) -> Thing:
 
 def branch(url: str, repo: Repository, name: str) -> Thing:
     """A branch by itself."""
-    links = {"self": f"{url}/repos/{repo.full_name}/branches/{name}", "html": f"{url}/{repo.full_name}/tree/{name}"}
+    links = {
+        "self": f"{url}/repos/{repo.full_name}/branches/{name}",
+        "html": f"{url}/{repo.full_name}/tree/{name}",
+    }
     head = commit(url, repo, repo.bare.show(repo.bare.head(name)))
     return {"name": name, "commit": head, "_links": links, **protection_of(url, repo, name)}
 
@@ -95,7 +112,9 @@ def entry(url: str, repo: Repository, ref_name: str, folder: str, found: Entry) 
     links = {
         "self": f"{api}/contents/{quote(path)}?ref={quote(ref_name, safe='')}",
         "git": f"{api}/git/{'trees' if kind == 'dir' else 'blobs'}/{found.sha}",
-        "html": f"{url}/{repo.full_name}/{'tree' if kind == 'dir' else 'blob'}/{ref_name}/{quote(path)}",
+        "html": (
+            f"{url}/{repo.full_name}/{'tree' if kind == 'dir' else 'blob'}/{ref_name}/{quote(path)}"
+        ),
     }
     return {
         "type": kind,
@@ -106,7 +125,9 @@ def entry(url: str, repo: Repository, ref_name: str, folder: str, found: Entry) 
         "url": links["self"],
         "git_url": links["git"],
         "html_url": links["html"],
-        "download_url": f"{url}/{repo.full_name}/raw/{ref_name}/{quote(path)}" if kind == "file" else None,
+        "download_url": (
+            f"{url}/{repo.full_name}/raw/{ref_name}/{quote(path)}" if kind == "file" else None
+        ),
         "_links": links,
     }
 

@@ -26,7 +26,9 @@ def label(url: str, repo: Repository, found: Label) -> Thing:
 
 
 def association(repo: Repository, person: User | None) -> str:
-    """How the author belongs to the repository. GitHub's own word is not to be trusted for permission: private members show as NONE."""
+    """How the author belongs to the repository. GitHub's own word is not to be trusted for
+    permission: private members show as NONE.
+    """
     if person is repo.owner:
         return "OWNER"
     return "COLLABORATOR" if person and repo.role(person) > Role.READ else "NONE"
@@ -34,22 +36,43 @@ def association(repo: Repository, person: User | None) -> str:
 
 def reaction(url: str, found: Reaction) -> Thing:
     """One reaction."""
-    about = {"id": found.id, "node_id": f"REA_{found.id}", "user": user(url, found.user), "content": found.content}
+    about = {
+        "id": found.id,
+        "node_id": f"REA_{found.id}",
+        "user": user(url, found.user),
+        "content": found.content,
+    }
     return {**about, "created_at": stamp(found.at)}
 
 
 def rollup(address: str, found: list[Reaction]) -> Thing:
     """The reactions to one thing, counted."""
     counted = Counter(each.content for each in found)
-    return {"url": f"{address}/reactions", "total_count": len(found), **{word: counted[word] for word in REACTIONS}}
+    return {
+        "url": f"{address}/reactions",
+        "total_count": len(found),
+        **{word: counted[word] for word in REACTIONS},
+    }
 
 
 def app(url: str, slug: str) -> Thing | None:
     """The app that something was sent through; None for a person's own hand."""
     if not slug:
         return None
-    about: Thing = {"id": 7, "slug": slug, "node_id": "A_7", "owner": user(url, User(7, "app-owner")), "name": slug, "description": None}
-    about |= {"external_url": f"{url}/{slug}", "html_url": f"{url}/apps/{slug}", "permissions": {"issues": "write"}, "events": []}
+    about: Thing = {
+        "id": 7,
+        "slug": slug,
+        "node_id": "A_7",
+        "owner": user(url, User(7, "app-owner")),
+        "name": slug,
+        "description": None,
+    }
+    about |= {
+        "external_url": f"{url}/{slug}",
+        "html_url": f"{url}/apps/{slug}",
+        "permissions": {"issues": "write"},
+        "events": [],
+    }
     return {**about, "created_at": stamp(0), "updated_at": stamp(0)}
 
 
@@ -95,7 +118,12 @@ def pull_link(url: str, repo: Repository, issue: Issue) -> Thing:
     """What tells that an issue is a pull request."""
     page, pull = f"{url}/{repo.full_name}/pull/{issue.number}", issue.pull
     merged = stamp(pull.merged) if pull and pull.merged else None
-    links = {"html_url": page, "diff_url": f"{page}.diff", "patch_url": f"{page}.patch", "merged_at": merged}
+    links = {
+        "html_url": page,
+        "diff_url": f"{page}.diff",
+        "patch_url": f"{page}.patch",
+        "merged_at": merged,
+    }
     return {"url": f"{url}/repos/{repo.full_name}/pulls/{issue.number}", **links}
 
 
@@ -133,4 +161,8 @@ def issue(url: str, repo: Repository, found: Issue) -> Thing:
         "performed_via_github_app": None,
         "state_reason": found.state_reason,
     }
-    return {**about, "draft": found.pull.draft, "pull_request": pull_link(url, repo, found)} if found.pull else about
+    return (
+        {**about, "draft": found.pull.draft, "pull_request": pull_link(url, repo, found)}
+        if found.pull
+        else about
+    )

@@ -39,7 +39,15 @@ def account(url: str, person: User) -> Thing:
     unknown = dict.fromkeys(("company", "location", "email", "hireable", "bio"))
     counted = dict.fromkeys(("public_repos", "public_gists", "followers", "following"), 0)
     began = stamp(Clock().seconds)
-    return {**user(url, person), "name": person.login, "blog": "", **unknown, **counted, "created_at": began, "updated_at": began}
+    return {
+        **user(url, person),
+        "name": person.login,
+        "blog": "",
+        **unknown,
+        **counted,
+        "created_at": began,
+        "updated_at": began,
+    }
 
 
 def app(url: str, owner: User, slug: str = ACTIONS) -> Thing:
@@ -57,6 +65,12 @@ def app(url: str, owner: User, slug: str = ACTIONS) -> Thing:
         "html_url": f"{url}/apps/{slug}",
         "created_at": began,
         "updated_at": began,
-        "permissions": {"actions": "write", "checks": "write", "contents": "write", "issues": "write", "metadata": "read"},
+        "permissions": {
+            "actions": "write",
+            "checks": "write",
+            "contents": "write",
+            "issues": "write",
+            "metadata": "read",
+        },
         "events": ["check_run", "check_suite", "push"],
     }

@@ -1,4 +1,6 @@
-"""Pull requests in GitHub's JSON: the code in them is read from the bare repository at every request."""
+"""Pull requests in GitHub's JSON: the code in them is read from the bare repository at every
+request.
+"""
 
 from tests.fakes.github.render import stamp
 from tests.fakes.github.render.issues import association, label
@@ -9,7 +11,9 @@ from tests.fakes.github.state import Issue, Pull, Repository
 
 
 def head_of(repo: Repository, pull: Pull) -> str:
-    """The commit a pull request stands at; the last known one when its branch is gone or it is closed."""
+    """The commit a pull request stands at; the last known one when its branch is gone or it is
+    closed.
+    """
     return repo.bare.head(pull.head) or pull.last_head
 
 
@@ -39,7 +43,11 @@ def short(url: str, repo: Repository, issue: Issue) -> Thing:
         **{name: [] for name in ("assignees", "requested_reviewers", "requested_teams")},
         "head": _end(url, repo, pull.head, head_of(repo, pull)),
         "base": _end(url, repo, pull.base, repo.bare.head(pull.base)),
-        "_links": {name: {"href": address} for name, address in links.items() if name not in {"diff", "patch"}},
+        "_links": {
+            name: {"href": address}
+            for name, address in links.items()
+            if name not in {"diff", "patch"}
+        },
         "author_association": association(repo, issue.user),
         "draft": pull.draft,
     }
@@ -98,8 +106,15 @@ def files(url: str, repo: Repository, pull: Pull) -> list[Thing]:
     found: list[Thing] = []
     for change in repo.bare.changes(base, head):
         about: Thing = {"sha": change.sha, "filename": change.path, "status": change.status}
-        about |= {"additions": change.additions, "deletions": change.deletions, "changes": change.additions + change.deletions}
-        about |= {"blob_url": f"{page}/blob/{head}/{change.path}", "raw_url": f"{page}/raw/{head}/{change.path}"}
+        about |= {
+            "additions": change.additions,
+            "deletions": change.deletions,
+            "changes": change.additions + change.deletions,
+        }
+        about |= {
+            "blob_url": f"{page}/blob/{head}/{change.path}",
+            "raw_url": f"{page}/raw/{head}/{change.path}",
+        }
         about["contents_url"] = f"{api}/contents/{change.path}?ref={head}"
         found.append({**about, "patch": change.patch} if change.patch else about)
     return found

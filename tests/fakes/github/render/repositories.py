@@ -7,7 +7,17 @@ from tests.fakes.github.replies import Thing
 from tests.fakes.github.state import Repository
 
 _PLAIN = (
-    *("contributors", "deployments", "downloads", "events", "forks", "hooks", "languages", "merges", "stargazers"),
+    *(
+        "contributors",
+        "deployments",
+        "downloads",
+        "events",
+        "forks",
+        "hooks",
+        "languages",
+        "merges",
+        "stargazers",
+    ),
     *("subscribers", "subscription", "tags", "teams"),
 )
 _TEMPLATES = {
@@ -58,14 +68,21 @@ def short(url: str, repo: Repository) -> Thing:
 
 def permissions(role: Role) -> dict[str, bool]:
     """What somebody may do, in the five words of the API."""
-    return {word: role >= least for word, least in zip(("pull", "triage", "push", "maintain", "admin"), list(Role)[1:], strict=True)}
+    return {
+        word: role >= least
+        for word, least in zip(
+            ("pull", "triage", "push", "maintain", "admin"), list(Role)[1:], strict=True
+        )
+    }
 
 
 def middle(url: str, repo: Repository) -> Thing:
     """A repository with its settings and counts, as webhooks and pull requests carry it."""
     page, made = f"{url}/{repo.full_name}", stamp(repo.created)
     unfinished = sum(issue.state == "open" and not issue.deleted for issue in repo.issues.values())
-    counts = dict.fromkeys(("forks_count", "stargazers_count", "watchers_count", "forks", "watchers", "size"), 0)
+    counts = dict.fromkeys(
+        ("forks_count", "stargazers_count", "watchers_count", "forks", "watchers", "size"), 0
+    )
     return {
         **short(url, repo),
         "git_url": page.replace("http://", "git://") + ".git",
@@ -81,7 +98,9 @@ def middle(url: str, repo: Repository) -> Thing:
         "topics": [],
         "has_issues": repo.has_issues,
         **dict.fromkeys(("has_projects", "has_wiki", "has_downloads"), True),
-        **dict.fromkeys(("has_pages", "has_discussions", "disabled", "web_commit_signoff_required"), False),
+        **dict.fromkeys(
+            ("has_pages", "has_discussions", "disabled", "web_commit_signoff_required"), False
+        ),
         "allow_forking": True,
         "archived": repo.archived,
         "visibility": "private" if repo.private else "public",

@@ -24,7 +24,12 @@ def permissions(call: Call) -> Reply:
 def workflow_permissions(call: Call) -> Reply:
     """What the token of Actions may do by default, and whether it may open pull requests."""
     may = call.repo.actions_may_open_pulls
-    return Reply(body={"default_workflow_permissions": call.repo.workflow_permissions, "can_approve_pull_request_reviews": may})
+    return Reply(
+        body={
+            "default_workflow_permissions": call.repo.workflow_permissions,
+            "can_approve_pull_request_reviews": may,
+        }
+    )
 
 
 @route("GET", R + "/actions/secrets", "secrets=read", role=Role.WRITE)
@@ -41,7 +46,11 @@ def _files(call: Call) -> dict[str, Any]:
     head = bare.head(bare.default_branch)
     folder = bare.entry(head, _FOLDER) if head else None
     entries = bare.folder(head, _FOLDER) if folder and folder.type == "tree" else []
-    named = {f"{_FOLDER}/{entry.path}": entry.sha for entry in entries if entry.path.endswith((".yml", ".yaml"))}
+    named = {
+        f"{_FOLDER}/{entry.path}": entry.sha
+        for entry in entries
+        if entry.path.endswith((".yml", ".yaml"))
+    }
     return {path: yaml.safe_load(bare.blob(sha).decode()) for path, sha in named.items()}
 
 
@@ -110,4 +119,6 @@ def logs(call: Call) -> Reply:
     found = _job(call)
     if call.token is None:
         raise Refused(403, "Must have admin rights to Repository.")
-    return Reply(302, None, {"Location": f"{call.hub.storage_url}/logs/{call.repo.id}/{found.id}?sig=signed"})
+    return Reply(
+        302, None, {"Location": f"{call.hub.storage_url}/logs/{call.repo.id}/{found.id}?sig=signed"}
+    )

@@ -40,8 +40,15 @@ def protection(call: Call) -> Reply:
     if found is None or found.ruleset:
         raise Refused(404, "Branch not protected")
     own = f"{call.hub.url}/repos/{call.repo.full_name}/branches/{name}/protection"
-    reviews = {"url": f"{own}/required_pull_request_reviews", "dismiss_stale_reviews": False, "require_code_owner_reviews": False}
-    body: Thing = {"url": own, "required_pull_request_reviews": {**reviews, "required_approving_review_count": 1}}
+    reviews = {
+        "url": f"{own}/required_pull_request_reviews",
+        "dismiss_stale_reviews": False,
+        "require_code_owner_reviews": False,
+    }
+    body: Thing = {
+        "url": own,
+        "required_pull_request_reviews": {**reviews, "required_approving_review_count": 1},
+    }
     body["enforce_admins"] = {"url": f"{own}/enforce_admins", "enabled": False}
     for word in ("required_linear_history", "allow_force_pushes", "allow_deletions"):
         body[word] = {"enabled": False}
@@ -54,11 +61,26 @@ def rules(call: Call) -> Reply:
     found = call.repo.protections.get(call.params["branch"])
     if found is None or not found.ruleset:
         return Reply(body=[], page=True)
-    source = {"ruleset_source_type": "Repository", "ruleset_source": call.repo.full_name, "ruleset_id": 73}
-    reviews: Thing = {"required_approving_review_count": 1, "dismiss_stale_reviews_on_push": False, "require_code_owner_review": False}
+    source = {
+        "ruleset_source_type": "Repository",
+        "ruleset_source": call.repo.full_name,
+        "ruleset_id": 73,
+    }
+    reviews: Thing = {
+        "required_approving_review_count": 1,
+        "dismiss_stale_reviews_on_push": False,
+        "require_code_owner_review": False,
+    }
     reviews |= {"require_last_push_approval": False, "required_review_thread_resolution": False}
-    lines: list[Thing] = [{"type": "deletion"}, {"type": "non_fast_forward"}, {"type": "pull_request", "parameters": reviews}]
+    lines: list[Thing] = [
+        {"type": "deletion"},
+        {"type": "non_fast_forward"},
+        {"type": "pull_request", "parameters": reviews},
+    ]
     if found.required_checks:
-        wanted = {"strict_required_status_checks_policy": False, "required_status_checks": [{"context": c} for c in found.required_checks]}
+        wanted = {
+            "strict_required_status_checks_policy": False,
+            "required_status_checks": [{"context": c} for c in found.required_checks],
+        }
         lines.append({"type": "required_status_checks", "parameters": wanted})
     return Reply(body=[{**line, **source} for line in lines], page=True)

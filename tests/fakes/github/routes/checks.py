@@ -7,7 +7,18 @@ from tests.fakes.github.render.repositories import short
 from tests.fakes.github.replies import Refused, Reply, Thing, mapping, not_found, unfit
 from tests.fakes.github.state import Check, Status
 
-_ENDED = frozenset({"action_required", "cancelled", "failure", "neutral", "success", "skipped", "stale", "timed_out"})
+_ENDED = frozenset(
+    {
+        "action_required",
+        "cancelled",
+        "failure",
+        "neutral",
+        "success",
+        "skipped",
+        "stale",
+        "timed_out",
+    }
+)
 
 
 def _sha(call: Call, ref: str) -> str:
@@ -36,8 +47,14 @@ def _app(call: Call) -> None:
 
 def _filled(check: Check, given: Thing) -> Check:
     output = mapping(given.get("output"))
-    check.title, check.summary = output.get("title", check.title), output.get("summary", check.summary)
-    check.text, check.conclusion = output.get("text", check.text), given.get("conclusion", check.conclusion)
+    check.title, check.summary = (
+        output.get("title", check.title),
+        output.get("summary", check.summary),
+    )
+    check.text, check.conclusion = (
+        output.get("text", check.text),
+        given.get("conclusion", check.conclusion),
+    )
     check.status = "completed" if given.get("conclusion") else given.get("status", check.status)
     if check.status == "completed" and check.conclusion not in _ENDED:
         raise unfit("CheckRun", "conclusion", "missing_field")
@@ -51,7 +68,15 @@ def create_check(call: Call) -> Reply:
     sha = _sha(call, call.text("head_sha", "CheckRun"))
     suites = [found.suite for found in call.repo.checks.values() if found.sha == sha]
     suite = suites[0] if suites else call.hub.next_id()
-    new = Check(call.hub.next_id(), suite, call.text("name", "CheckRun"), sha, "queued", None, at=call.hub.clock.tick())
+    new = Check(
+        call.hub.next_id(),
+        suite,
+        call.text("name", "CheckRun"),
+        sha,
+        "queued",
+        None,
+        at=call.hub.clock.tick(),
+    )
     call.repo.checks[new.id] = _filled(new, call.given())
     return Reply(201, _shown(call, new))
 
@@ -107,7 +132,9 @@ def create_status(call: Call) -> Reply:
     if given.get("state") not in {"error", "failure", "pending", "success"}:
         raise unfit("Status", "state")
     words = (given.get("context", "default"), given.get("description"), given.get("target_url"))
-    new = Status(call.hub.next_id(), sha, given["state"], *words, call.someone, call.hub.clock.tick())
+    new = Status(
+        call.hub.next_id(), sha, given["state"], *words, call.someone, call.hub.clock.tick()
+    )
     call.repo.statuses.append(new)
     shown = render.status(call.hub.url, call.repo, new)
     return Reply(201, shown, {"Location": shown["url"]})
@@ -119,8 +146,19 @@ def combined(call: Call) -> Reply:
     sha, own = _sha(call, call.params["ref"]), f"{call.hub.url}/repos/{call.repo.full_name}/commits"
     latest = list({each.context: each for each in call.repo.statuses if each.sha == sha}.values())
     states = {each.state for each in latest}
-    state = "failure" if states & {"error", "failure"} else "success" if states == {"success"} else "pending"
-    body: Thing = {"state": state, "sha": sha, "total_count": len(latest), "repository": short(call.hub.url, call.repo)}
+    state = (
+        "failure"
+        if states & {"error", "failure"}
+        else "success"
+        if states == {"success"}
+        else "pending"
+    )
+    body: Thing = {
+        "state": state,
+        "sha": sha,
+        "total_count": len(latest),
+        "repository": short(call.hub.url, call.repo),
+    }
     body["statuses"] = [render.status(call.hub.url, call.repo, each) for each in latest]
     for line in body["statuses"]:
         del line["creator"]

@@ -31,9 +31,19 @@ def _own(call: Call) -> Comment:
 def _body(call: Call) -> str:
     body = call.given().get("body")
     if not isinstance(body, str) or not body.strip():
-        raise unfit("IssueComment", "body", "missing_field" if body is None else "custom", "Body cannot be blank")
+        raise unfit(
+            "IssueComment",
+            "body",
+            "missing_field" if body is None else "custom",
+            "Body cannot be blank",
+        )
     if len(body) > BODY_LIMIT:
-        raise unfit("IssueComment", "body", "custom", f"body is too long (maximum is {BODY_LIMIT} characters)")
+        raise unfit(
+            "IssueComment",
+            "body",
+            "custom",
+            f"body is too long (maximum is {BODY_LIMIT} characters)",
+        )
     return body
 
 
@@ -52,7 +62,12 @@ def comments(call: Call) -> Reply:
 @route("GET", R + "/issues/comments", *_READ)
 def all_comments(call: Call) -> Reply:
     """The comments of the whole repository, in the order of their ids."""
-    every = [found for issue in call.repo.issues.values() if not issue.deleted for found in issue.comments]
+    every = [
+        found
+        for issue in call.repo.issues.values()
+        if not issue.deleted
+        for found in issue.comments
+    ]
     return _shown(call, sorted(every, key=lambda found: found.id))
 
 

@@ -31,15 +31,22 @@ def read(call: Call) -> Reply:
         raise not_found()
     if found.type == "tree":
         entries = call.repo.bare.folder(sha, path)
-        return Reply(body=[code.entry(call.hub.url, call.repo, ref, path, entry) for entry in entries])
+        return Reply(
+            body=[code.entry(call.hub.url, call.repo, ref, path, entry) for entry in entries]
+        )
     if "raw" in call.headers.get("accept", ""):
-        return Reply(raw=call.repo.bare.blob(found.sha), headers={"Content-Type": "application/vnd.github.raw; charset=utf-8"})
+        return Reply(
+            raw=call.repo.bare.blob(found.sha),
+            headers={"Content-Type": "application/vnd.github.raw; charset=utf-8"},
+        )
     return Reply(body=code.file(call.hub.url, call.repo, ref, found))
 
 
 @route("PUT", R + "/contents/{path}", "contents=write", role=Role.WRITE)
 def write(call: Call) -> Reply:
-    """Make or replace a file by a commit. Replacing needs the id of the content that is replaced."""
+    """Make or replace a file by a commit. Replacing needs the id of the content that is
+    replaced.
+    """
     repo, given, path = call.repo, call.given(), _path(call)
     branch, message = given.get("branch", repo.bare.default_branch), call.text("message", "Commit")
     old = repo.bare.head(branch)
@@ -58,7 +65,9 @@ def write(call: Call) -> Reply:
         raise Refused(409, f"{path} does not match {given.get('sha')}")
     call.hub.guard_paths(call, [path])
     call.hub.guard_branch(call, branch, old, old)
-    made = repo.bare.commit(branch, {path: data}, message, call.hub.signature(call.someone), call.hub.clock.tick())
+    made = repo.bare.commit(
+        branch, {path: data}, message, call.hub.signature(call.someone), call.hub.clock.tick()
+    )
     entry = repo.bare.entry(made, path)
     assert entry is not None
     body = {

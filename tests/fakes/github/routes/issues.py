@@ -16,7 +16,9 @@ def body_of(call: Call) -> str | None:
     """The text of an issue or pull request; 422 when it is too long."""
     body = call.given().get("body")
     if body is not None and (not isinstance(body, str) or len(body) > BODY_LIMIT):
-        raise unfit("Issue", "body", "custom", f"body is too long (maximum is {BODY_LIMIT} characters)")
+        raise unfit(
+            "Issue", "body", "custom", f"body is too long (maximum is {BODY_LIMIT} characters)"
+        )
     return body
 
 
@@ -27,12 +29,25 @@ def _shown(call: Call, issue: Issue, status: int = 200) -> Reply:
 
 @route("GET", R + "/issues", "issues=read")
 def issues(call: Call) -> Reply:
-    """Issues and pull requests, newest first, by state, labels, author and time of the last change."""
-    state, wanted = call.query.get("state", "open"), [name for name in call.query.get("labels", "").lower().split(",") if name]
-    found = [issue for issue in call.repo.issues.values() if not issue.deleted and not issue.moved and state in {"all", issue.state}]
-    found = [issue for issue in found if set(wanted) <= {label.name.lower() for label in issue.labels}]
+    """Issues and pull requests, newest first, by state, labels, author and time of the last
+    change.
+    """
+    state, wanted = (
+        call.query.get("state", "open"),
+        [name for name in call.query.get("labels", "").lower().split(",") if name],
+    )
+    found = [
+        issue
+        for issue in call.repo.issues.values()
+        if not issue.deleted and not issue.moved and state in {"all", issue.state}
+    ]
+    found = [
+        issue for issue in found if set(wanted) <= {label.name.lower() for label in issue.labels}
+    ]
     if creator := call.query.get("creator"):
-        found = [issue for issue in found if issue.user and issue.user.login.lower() == creator.lower()]
+        found = [
+            issue for issue in found if issue.user and issue.user.login.lower() == creator.lower()
+        ]
     if since := call.query.get("since"):
         found = [issue for issue in found if stamp(issue.updated) >= since]
     found.sort(key=lambda issue: issue.number, reverse=call.query.get("direction") != "asc")
@@ -45,7 +60,11 @@ def create_issue(call: Call) -> Reply:
     repo = call.repo
     if not repo.has_issues:
         raise Refused(410, "Issues are disabled for this repo")
-    title, body, at = call.text("title", "Issue", limit=TITLE_LIMIT), body_of(call), call.hub.clock.tick()
+    title, body, at = (
+        call.text("title", "Issue", limit=TITLE_LIMIT),
+        body_of(call),
+        call.hub.clock.tick(),
+    )
     issue = Issue(call.hub.next_id(), repo.next_number(), title, body, call.someone, at, at)
     if call.may(Role.TRIAGE, "issues=write"):
         set_labels(call, issue, named(call, call.given().get("labels") or []))
@@ -62,7 +81,10 @@ def issue(call: Call) -> Reply:
 @route("GET", R + "/issues/{issue_number}/events", "issues=read", "pull_requests=read")
 def events(call: Call) -> Reply:
     """What happened to an issue, the oldest first."""
-    return Reply(body=[render.event(call.hub.url, call.repo, each) for each in call.issue().events], page=True)
+    return Reply(
+        body=[render.event(call.hub.url, call.repo, each) for each in call.issue().events],
+        page=True,
+    )
 
 
 @route("PATCH", R + "/issues/{issue_number}", "issues=write", "pull_requests=write")
@@ -71,7 +93,10 @@ def change_issue(call: Call) -> Reply:
     found, given = call.issue(), call.given()
     own = call.user is not None and found.user is call.user
     floor = Role.WRITE if {"title", "body"} & given.keys() else Role.TRIAGE
-    if not (call.may(floor, "issues=write", "pull_requests=write") or (own and not {"labels"} & given.keys())):
+    if not (
+        call.may(floor, "issues=write", "pull_requests=write")
+        or (own and not {"labels"} & given.keys())
+    ):
         raise Refused(403, "Must have admin rights to Repository.")
     if "title" in given:
         before, found.title = found.title, call.text("title", "Issue", limit=TITLE_LIMIT)
@@ -91,10 +116,14 @@ def set_state(call: Call, issue: Issue, state: str, reason: str | None) -> None:
     if state not in {"open", "closed"}:
         raise unfit("Issue", "state")
     issue.state, issue.closed = state, call.hub.clock.tick() if state == "closed" else None
-    issue.state_reason = None if issue.pull else reason or ("completed" if state == "closed" else "reopened")
+    issue.state_reason = (
+        None if issue.pull else reason or ("completed" if state == "closed" else "reopened")
+    )
 
 
-@route("PUT", R + "/issues/{issue_number}/lock", "issues=write", "pull_requests=write", role=Role.WRITE)
+@route(
+    "PUT", R + "/issues/{issue_number}/lock", "issues=write", "pull_requests=write", role=Role.WRITE
+)
 def lock(call: Call) -> Reply:
     """Only those who may write can go on talking."""
     found = call.issue()
@@ -102,7 +131,13 @@ def lock(call: Call) -> Reply:
     return Reply(204)
 
 
-@route("DELETE", R + "/issues/{issue_number}/lock", "issues=write", "pull_requests=write", role=Role.WRITE)
+@route(
+    "DELETE",
+    R + "/issues/{issue_number}/lock",
+    "issues=write",
+    "pull_requests=write",
+    role=Role.WRITE,
+)
 def unlock(call: Call) -> Reply:
     """Everybody may talk again."""
     found = call.issue()

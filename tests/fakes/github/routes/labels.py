@@ -30,14 +30,18 @@ def _color(given: Thing, color: str) -> str:
 def _described(given: Thing) -> str | None:
     text = given.get("description")
     if isinstance(text, str) and len(text) > 100:
-        raise unfit("Label", "description", "custom", "description is too long (maximum is 100 characters)")
+        raise unfit(
+            "Label", "description", "custom", "description is too long (maximum is 100 characters)"
+        )
     return text
 
 
 @route("GET", R + "/labels", *_SEEN)
 def labels(call: Call) -> Reply:
     """All labels of the repository."""
-    return Reply(body=[render.label(call.hub.url, call.repo, found) for found in call.repo.labels], page=True)
+    return Reply(
+        body=[render.label(call.hub.url, call.repo, found) for found in call.repo.labels], page=True
+    )
 
 
 @route("POST", R + "/labels", *_BOTH, role=Role.WRITE)
@@ -83,7 +87,9 @@ def _on(call: Call, issue: Issue) -> Reply:
 
 
 def named(call: Call, wanted: Sequence[object]) -> list[Label]:
-    """The labels of those names; GitHub makes the ones that do not exist, for those who may triage."""
+    """The labels of those names; GitHub makes the ones that do not exist, for those who may
+    triage.
+    """
     found: list[Label] = []
     for each in wanted:
         name = each if isinstance(each, str) else mapping(each).get("name")
@@ -98,8 +104,13 @@ def named(call: Call, wanted: Sequence[object]) -> list[Label]:
 
 
 def set_labels(call: Call, issue: Issue, wanted: Sequence[Label]) -> None:
-    """Give an issue these labels, with an event for each that it did not have and each that it loses."""
-    for kind, changed in (("unlabeled", [each for each in issue.labels if each not in wanted]), ("labeled", wanted)):
+    """Give an issue these labels, with an event for each that it did not have and each that it
+    loses.
+    """
+    for kind, changed in (
+        ("unlabeled", [each for each in issue.labels if each not in wanted]),
+        ("labeled", wanted),
+    ):
         for label in changed:
             if kind == "unlabeled" or label not in issue.labels:
                 call.hub.happened(issue, kind, call.user, label=label)
@@ -113,14 +124,21 @@ def _wanted(call: Call) -> list[Label]:
 @route("GET", R + "/issues/{issue_number}/labels", *_SEEN)
 def labels_on(call: Call) -> Reply:
     """The labels of an issue."""
-    return Reply(body=[render.label(call.hub.url, call.repo, found) for found in call.issue().labels], page=True)
+    return Reply(
+        body=[render.label(call.hub.url, call.repo, found) for found in call.issue().labels],
+        page=True,
+    )
 
 
 @route("POST", R + "/issues/{issue_number}/labels", *_BOTH, role=Role.TRIAGE)
 def add_labels(call: Call) -> Reply:
     """Add labels to those that are there."""
     issue = call.issue()
-    set_labels(call, issue, [*issue.labels, *(label for label in _wanted(call) if label not in issue.labels)])
+    set_labels(
+        call,
+        issue,
+        [*issue.labels, *(label for label in _wanted(call) if label not in issue.labels)],
+    )
     return _on(call, issue)
 
 

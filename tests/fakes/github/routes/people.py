@@ -27,7 +27,15 @@ def somebody(call: Call) -> Reply:
 def rate_limit(call: Call) -> Reply:
     """What is left in this hour; asking costs nothing."""
     limit: Thing = call.hub.limit_of(call.token)
-    return Reply(body={"resources": {"core": limit, "search": {**limit, "limit": 30, "remaining": 30, "used": 0}}, "rate": limit})
+    return Reply(
+        body={
+            "resources": {
+                "core": limit,
+                "search": {**limit, "limit": 30, "remaining": 30, "used": 0},
+            },
+            "rate": limit,
+        }
+    )
 
 
 @route("GET", R + "/collaborators/{username}/permission", "metadata=read")
@@ -41,8 +49,14 @@ def permission(call: Call) -> Reply:
     if found is None:
         raise not_found()
     role = call.repo.role(found)
-    who = {**people.user(call.hub.url, found), "permissions": repositories.permissions(role), "role_name": call.repo.role_name(found)}
-    return Reply(body={"permission": role.permission, "role_name": call.repo.role_name(found), "user": who})
+    who = {
+        **people.user(call.hub.url, found),
+        "permissions": repositories.permissions(role),
+        "role_name": call.repo.role_name(found),
+    }
+    return Reply(
+        body={"permission": role.permission, "role_name": call.repo.role_name(found), "user": who}
+    )
 
 
 @route("GET", R + "/collaborators/{username}", "metadata=read", role=Role.WRITE)

@@ -16,16 +16,28 @@ def _found(call: Call) -> tuple[Issue, Pull]:
 
 
 def _says(message: str) -> Refused:
-    return Refused(422, "Validation Failed", errors=[{"resource": "PullRequest", "code": "custom", "message": message}])
+    return Refused(
+        422,
+        "Validation Failed",
+        errors=[{"resource": "PullRequest", "code": "custom", "message": message}],
+    )
 
 
 @route("GET", R + "/pulls", "pull_requests=read")
 def pulls(call: Call) -> Reply:
     """Pull requests, newest first, by state, head (owner:branch) and base."""
-    state, head, base = call.query.get("state", "open"), call.query.get("head", ""), call.query.get("base", "")
+    state, head, base = (
+        call.query.get("state", "open"),
+        call.query.get("head", ""),
+        call.query.get("base", ""),
+    )
     found: list[Issue] = []
     for issue in sorted(call.repo.issues.values(), key=lambda issue: -issue.number):
-        if issue.pull is None or state not in {"all", issue.state} or base not in {"", issue.pull.base}:
+        if (
+            issue.pull is None
+            or state not in {"all", issue.state}
+            or base not in {"", issue.pull.base}
+        ):
             continue
         # A head without an owner is no filter at all for GitHub.
         if ":" not in head or head.lower() == f"{call.repo.owner.login}:{issue.pull.head}".lower():
@@ -35,22 +47,36 @@ def pulls(call: Call) -> Reply:
 
 @route("POST", R + "/pulls", "pull_requests=write", role=Role.WRITE)
 def create_pull(call: Call) -> Reply:
-    """A new pull request. GitHub wants two branches that exist, commits between them, and no other open one for the same two."""
+    """A new pull request. GitHub wants two branches that exist, commits between them, and no other
+    open one for the same two.
+    """
     repo, given = call.repo, call.given()
     title, body = call.text("title", "PullRequest", limit=TITLE_LIMIT), body_of(call)
-    head, base = call.text("head", "PullRequest").removeprefix(f"{repo.owner.login}:"), call.text("base", "PullRequest")
-    if call.token is not None and call.token.user.login == "github-actions[bot]" and not repo.actions_may_open_pulls:
+    head, base = (
+        call.text("head", "PullRequest").removeprefix(f"{repo.owner.login}:"),
+        call.text("base", "PullRequest"),
+    )
+    if (
+        call.token is not None
+        and call.token.user.login == "github-actions[bot]"
+        and not repo.actions_may_open_pulls
+    ):
         raise Refused(403, "GitHub Actions is not permitted to create or approve pull requests.")
     for name, branch in (("head", head), ("base", base)):
         if not repo.bare.head(branch):
             raise unfit("PullRequest", name)
     if not repo.bare.ahead(repo.bare.head(base), repo.bare.head(head)):
         raise _says(f"No commits between {base} and {head}")
-    if any(each.pull and each.state == "open" and (each.pull.head, each.pull.base) == (head, base) for each in repo.issues.values()):
+    if any(
+        each.pull and each.state == "open" and (each.pull.head, each.pull.base) == (head, base)
+        for each in repo.issues.values()
+    ):
         raise _says(f"A pull request already exists for {repo.owner.login}:{head}.")
     at = call.hub.clock.tick()
     pull = Pull(head, base, draft=bool(given.get("draft")), last_head=repo.bare.head(head))
-    issue = Issue(call.hub.next_id(), repo.next_number(), title, body, call.someone, at, at, pull=pull)
+    issue = Issue(
+        call.hub.next_id(), repo.next_number(), title, body, call.someone, at, at, pull=pull
+    )
     repo.issues[issue.number] = issue
     shown = render.whole(call.hub.url, repo, issue)
     return Reply(201, shown, {"Location": shown["url"]})
@@ -94,12 +120,18 @@ def merge(call: Call) -> Reply:
     (issue, found), repo = _found(call), call.repo
     base, head = repo.bare.head(found.base), render.head_of(repo, found)
     if found.draft or issue.state != "open":
-        raise Refused(405, "Pull Request is still a draft" if found.draft else "Pull Request is not mergeable")
+        raise Refused(
+            405, "Pull Request is still a draft" if found.draft else "Pull Request is not mergeable"
+        )
     if call.given().get("sha", head) != head:
         raise Refused(409, "Head branch was modified. Review and try the merge again.")
     call.hub.guard_branch(call, found.base, base, head, protected=False)
-    message = f"Merge pull request #{issue.number} from {repo.owner.login}/{found.head}\n\n{issue.title}"
-    sha = repo.bare.merge(base, head, message, call.hub.signature(call.someone), call.hub.clock.tick())
+    message = (
+        f"Merge pull request #{issue.number} from {repo.owner.login}/{found.head}\n\n{issue.title}"
+    )
+    sha = repo.bare.merge(
+        base, head, message, call.hub.signature(call.someone), call.hub.clock.tick()
+    )
     if not sha:
         raise Refused(405, "Pull Request is not mergeable")
     repo.bare.set_ref(f"refs/heads/{found.base}", sha)

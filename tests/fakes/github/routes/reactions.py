@@ -25,7 +25,9 @@ def _of(call: Call) -> list[Reaction]:
 @route("GET", _COMMENT, "issues=read", "pull_requests=read")
 def reactions(call: Call) -> Reply:
     """All reactions."""
-    kept = [found for found in _of(call) if call.query.get("content", found.content) == found.content]
+    kept = [
+        found for found in _of(call) if call.query.get("content", found.content) == found.content
+    ]
     return Reply(body=[render.reaction(call.hub.url, found) for found in kept], page=True)
 
 

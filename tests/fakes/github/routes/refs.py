@@ -28,7 +28,10 @@ def matching_refs(call: Call) -> Reply:
     """All references that begin so."""
     start = f"refs/{call.params['ref']}"
     found = {name: sha for name, sha in call.repo.bare.refs().items() if name.startswith(start)}
-    return Reply(body=[code.ref(call.hub.url, call.repo, name, sha) for name, sha in found.items()], page=True)
+    return Reply(
+        body=[code.ref(call.hub.url, call.repo, name, sha) for name, sha in found.items()],
+        page=True,
+    )
 
 
 @route("POST", R + "/git/refs", "contents=write", role=Role.WRITE)

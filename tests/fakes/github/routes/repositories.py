@@ -18,7 +18,10 @@ def settings(call: Call) -> Reply:
     repo, given = call.repo, call.given()
     name = given.get("name", repo.name)
     if name != repo.name:
-        if any(other.full_name == f"{repo.owner.login}/{name}" for other in call.hub.repositories.values()):
+        if any(
+            other.full_name == f"{repo.owner.login}/{name}"
+            for other in call.hub.repositories.values()
+        ):
             raise unfit("Repository", "name", "custom", "name already exists on this account")
         call.hub.rename(repo, name)
     repo.has_issues = given.get("has_issues", repo.has_issues)
