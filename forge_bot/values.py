@@ -155,7 +155,9 @@ class CommandResult(Recorded):
     failures: tuple[str, ...] = Field(
         default=(), description="failing tests or lint complaints, by stable names, sorted"
     )
-    tail: str = Field(default="", description="the last lines of the output")
+    tail: str = Field(
+        default="", description="the output, or the failing tests' words and the end of a long one"
+    )
 
 
 class Inspection(Frozen):

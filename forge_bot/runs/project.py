@@ -19,6 +19,8 @@ from forge_bot.settings import Config
 from forge_bot.store import full, without_room
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.judgement import read_outcome
+from forge_bot.verification.plain_output import plain_lines
+from forge_bot.verification.shown_output import shown_output
 
 _REBUILDS = ("npm", "pnpm")
 """Package managers whose `rebuild` runs the install scripts of packages that were installed without
@@ -242,7 +244,7 @@ class Project:
         ignored = "" if extra or not more else "(this command takes no selection: everything ran)\n"
         return (
             f"{ignored}$ {' '.join(result.argv)}\nexit code"
-            f" {result.exit_code}\n{output[-_TESTS_SHOWN:]}"
+            f" {result.exit_code}\n{shown_output(output.splitlines(), _TESTS_SHOWN)}"
         )
 
     # -- one command
@@ -274,7 +276,8 @@ class Project:
                 f"`{' '.join(argv)}` failed, and this sandbox cannot judge it:"
                 f" {outcome.cannot_judge}."
             )
-        output = outcome.output.replace(str(self.spots.environment), ENV)
+        output = "\n".join(plain_lines(outcome.output))
+        output = output.replace(str(self.spots.environment), ENV)
         for folder in (place.path, self.tree.path):
             output = output.replace(str(folder), ".")
         written = (place.path, self.spots.environment, Path(tempfile.gettempdir()))

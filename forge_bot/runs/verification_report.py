@@ -9,7 +9,6 @@ from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import judge
 
 HEADING = "Commands"
-_TAIL_LINES = 40
 
 
 def commands_section(state: State) -> str:
@@ -26,8 +25,8 @@ def section(
     *,
     accepted: bool = False,
 ) -> str:
-    """A table of commands and exit codes, what is newly red, and the end of each failed command's
-    output.
+    """A table of commands and exit codes, what is newly red, and from the output of each failed
+    command what failed and its end.
     """
     judgement = judge(baseline, results)
     verdict = "red" if judgement.red else "green"
@@ -44,10 +43,10 @@ def section(
     ]
     for result in results:
         if result.exit_code != 0:
-            tail = "\n".join(result.tail.splitlines()[-_TAIL_LINES:])
+            tail = result.tail
             fence = "`" * max(3, _longest_run(tail) + 1)
             lines += [
-                f"Output of `{' '.join(result.argv)}`, its end:",
+                f"From the output of `{' '.join(result.argv)}`:",
                 "",
                 fence + "text",
                 tail,

@@ -3,7 +3,6 @@
 The judgement compares their output with that of the run before the change.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,10 +11,10 @@ from forge_bot.verification.diagnostics import read_diagnostics
 from forge_bot.verification.output_compiled import read_cargo, read_go
 from forge_bot.verification.output_javascript import read_jest, read_mocha, read_node, read_vitest
 from forge_bot.verification.output_python import read_pytest, read_unittest
-from forge_bot.verification.runner_result import Lines, RunnerResult
+from forge_bot.verification.plain_output import plain_lines
+from forge_bot.verification.runner_result import RunnerResult
+from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
 
-TAIL_LINES = 60
-TAIL_CHARACTERS = 4_000
 UNNAMED = "… and what the output does not name"
 
 _READERS = (
@@ -28,9 +27,6 @@ _READERS = (
     read_vitest,
     read_mocha,
 )
-# Colours and other terminal control sequences,
-# https://ecma-international.org/publications-and-standards/standards/ecma-48/.
-_CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _NOT_FOUND = 127
 _NOT_STARTED = {126, _NOT_FOUND}
 _MOST_NAMED = 10
@@ -60,7 +56,7 @@ def read_outcome(
     The output holds standard output and standard error in the order they were written. `failures`
     end with `UNNAMED` if more tests failed than the output names, or if the runner stopped early.
     """
-    lines = _lines(output)
+    lines = plain_lines(output)
     tests, failures, whole = None, [], True
     if name is CommandName.TEST:
         runs = [ran for reader in _READERS if (ran := reader(lines)) is not None]
@@ -76,7 +72,7 @@ def read_outcome(
         timed_out=timed_out,
         tests=tests,
         failures=(*sorted(failures), *([UNNAMED] if failures and not whole else [])),
-        tail=_tail(lines),
+        tail=shown_output(lines, TAIL_CHARACTERS, TAIL_LINES),
     )
 
 
@@ -212,17 +208,3 @@ def _together(runs: Iterable[RunnerResult]) -> tuple[int | None, list[str], bool
         [item for ran in accounts for item in ran.failing],
         all(ran.whole for ran in accounts),
     )
-
-
-def _lines(output: str) -> Lines:
-    """Return the output without terminal control.
-
-    Of an overwritten line only the last text remains.
-    """
-    plain = _CONTROL.sub("", output).replace("\r\n", "\n")
-    return [line.rpartition("\r")[2].rstrip() for line in plain.split("\n")]
-
-
-def _tail(lines: Lines) -> str:
-    last = "\n".join(lines).strip("\n").split("\n")[-TAIL_LINES:]
-    return "\n".join(last)[-TAIL_CHARACTERS:]

@@ -11,14 +11,8 @@ from time import process_time
 import pytest
 
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.judgement import (
-    TAIL_CHARACTERS,
-    TAIL_LINES,
-    UNNAMED,
-    Judgement,
-    judge,
-    read_outcome,
-)
+from forge_bot.verification.judgement import UNNAMED, Judgement, judge, read_outcome
+from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES
 
 OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
 TEST, LINT, BUILD, SETUP = CommandName.TEST, CommandName.LINT, CommandName.BUILD, CommandName.SETUP

@@ -1,0 +1,143 @@
+"""The part of a command's output that a model or a person is shown.
+
+The words of the failing tests come first, with their tracebacks. Tables of timings and of coverage
+are left out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from forge_bot.values import Frozen
+from forge_bot.verification.runner_result import Lines
+
+TAIL_LINES = 60
+TAIL_CHARACTERS = 4_000
+GAP = "[…]"
+
+_RULE = re.compile(r"[=-]{20,}")
+_TABLE = re.compile(
+    r"-+ benchmark\b.*-+|[=_-]+ (?:tests )?coverage\b.*[=_-]+|=+ slowest .*=+|Legend:"
+    r"|Name +Stmts.*"
+)
+_ROW = re.compile(
+    r"[=-]{10,}|Name +(?:\(|Stmts).*|\S.*\s[\d.,%()]+(?:\s.*)?|\s+\S.*|[\d.…]+ ?s .*|\(\d+ dur.*"
+)
+_GO_TIMING = re.compile(r"Benchmark\S+\s+\d+\s+[\d.]+ ns/op.*")
+_SECTION = re.compile(r"=+ .* =+")
+_MOCHA_COUNT = re.compile(r"  \d+ failing")
+_CAPTURED = re.compile(r"-+ Captured .* -+|Stdout:|Stderr:")
+_CAPTURED_LINES = 8
+_BLOCK_HEAD, _BLOCK_END = 14, 26
+
+# The line that begins what a runner says about one failing test.
+_TITLES = (
+    re.compile(r"_{3,} (?P<title>\S.*?) _{3,}"),  # pytest
+    re.compile(r"(?:FAIL|ERROR): (?P<title>\S.*)"),  # unittest, below a line of `=`
+    re.compile(r"\s*--- FAIL: (?P<title>.+) \([\d.]+s\)"),  # go
+    re.compile(r"(?P<title>panic: .+)"),  # go
+    re.compile(r"---- (?P<title>\S.*) stdout ----"),  # cargo
+    re.compile(r"(?P<title>error\[E\d+\]: .+)"),  # rustc
+    re.compile(r"  ● (?P<title>.+)"),  # jest
+    re.compile(r" FAIL  (?P<title>.+)"),  # vitest
+    re.compile(r"  \d+\) (?P<title>.*)"),  # mocha, below `N failing`
+    re.compile(r"✖ (?P<title>.*?) \([\d.…]+ ?m?s\)"),  # node
+    re.compile(r" *not ok \d+ - (?P<title>.*)"),  # node, TAP
+)
+# The line that ends it, when no other title does.
+_ENDS = re.compile(
+    r"=+ .* =+|={20,}|Ran \d+ tests? in .*|FAIL\t.*|FAIL|ok +\t.*|failures:|test result: .*"
+    r"|Test Suites: .*|(?:FAIL|PASS) +\S+\.\w+.*|⎯+.*⎯+| *Test Files  .*| *\.\.\.|# tests \d+"
+)
+
+
+class FailureBlock(Frozen):
+    """The words of a runner about one failing test."""
+
+    title: str
+    text: str
+
+
+def failure_blocks(lines: Lines) -> tuple[FailureBlock, ...]:
+    """Return what the runner says about each failing test, in the order of the output."""
+    found: list[FailureBlock] = []
+    title, block, below = "", list[str](), False
+    for number, line in enumerate(lines):
+        below = below or _MOCHA_COUNT.fullmatch(line) is not None
+        begins = _title(line, lines[number - 1] if number else "", below_count=below)
+        if begins or (title and _ENDS.fullmatch(line)):
+            found += _block(title, block)
+            title, block = begins, []
+        if title:
+            block.append(line)
+    found += _block(title, block)
+    return tuple(found)
+
+
+def about(item: str, block: FailureBlock) -> bool:
+    """Return whether a block is about the test or file with this name."""
+    name = re.split(r"::| > | › | ", item.removesuffix(" (error)"))[-1]
+    return name in block.title or block.title in item
+
+
+def shown_output(lines: Lines, characters: int, most_lines: int | None = None) -> str:
+    """Return the output if it fits, else the failing tests' words and then its end."""
+    kept = without_tables(lines)
+    whole = "\n".join(kept).strip("\n")
+    room = len(kept) if most_lines is None else most_lines
+    if len(whole) <= characters and whole.count("\n") < room:
+        return whole
+    blocks = failure_blocks(kept)
+    if not blocks:
+        return _end(whole, characters, room)
+    words = "\n\n".join(block.text for block in blocks)
+    words = _beginning(words, characters * 3 // 4, room * 3 // 4)
+    left = characters - len(words) - len(GAP) - 2
+    return f"{words}\n{GAP}\n{_end(whole, left, room - words.count(chr(10)) - 2)}"
+
+
+def without_tables(lines: Lines) -> Sequence[str]:
+    """Return the lines without tables of benchmarks, coverage and durations."""
+    kept: list[str] = []
+    inside = False
+    for line in lines:
+        if _TABLE.fullmatch(line):
+            inside = True
+        elif _SECTION.fullmatch(line) or not _ROW.fullmatch(line):
+            inside = False
+        if not inside and not _GO_TIMING.fullmatch(line):
+            kept.append(line)
+    return kept
+
+
+def _title(line: str, above: str, *, below_count: bool) -> str:
+    match = next((match for form in _TITLES if (match := form.fullmatch(line))), None)
+    if match is None or _TABLE.fullmatch(line) or match["title"] == "Console":
+        return ""
+    unittest, mocha = line.startswith(("FAIL: ", "ERROR: ")), line[2:3].isdigit()
+    if (unittest and not _RULE.fullmatch(above)) or (mocha and not below_count):
+        return ""
+    return match["title"].strip()
+
+
+def _block(title: str, block: Sequence[str]) -> Iterator[FailureBlock]:
+    """Yield the block, shortened: what a test printed, and the middle of a long traceback."""
+    if not title:
+        return
+    lines: list[str] = []
+    printed = -1
+    for line in block:
+        printed = 0 if _CAPTURED.fullmatch(line) else printed + 1 if printed >= 0 else -1
+        if printed <= _CAPTURED_LINES:
+            lines.append(line)
+    if len(lines) > _BLOCK_HEAD + _BLOCK_END:
+        lines = [*lines[:_BLOCK_HEAD], GAP, *lines[-_BLOCK_END:]]
+    yield FailureBlock(title=title, text="\n".join(lines).rstrip())
+
+
+def _beginning(text: str, characters: int, most_lines: int) -> str:
+    return "\n".join(text[:characters].split("\n")[:most_lines])
+
+
+def _end(text: str, characters: int, most_lines: int) -> str:
+    last = "\n".join(text.split("\n")[-max(most_lines, 1) :])
+    return last[-max(characters, 1) :]

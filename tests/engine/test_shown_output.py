@@ -1,0 +1,117 @@
+"""What a model is shown of a command's output: the failing tests' own words first, without terminal
+control and tables.
+"""
+
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from forge_bot.values import CommandName
+from forge_bot.verification.judgement import read_outcome
+from forge_bot.verification.plain_output import plain_lines
+from forge_bot.verification.shown_output import about, failure_blocks, shown_output
+
+OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
+
+PYTEST = """\
+============================= test session starts ==============================
+collected 2 items
+
+=================================== FAILURES ===================================
+__________________________________ test_words __________________________________
+
+    def test_words():
+>       assert words([]) == "()"
+E       AssertionError: assert '' == '()'
+
+tests/test_words.py:4: AssertionError
+----------------------------- Captured stdout call -----------------------------
+{printed}
+{tables}
+=========================== short test summary info ============================
+FAILED tests/test_words.py::test_words - AssertionError: assert '' == '()'
+========================= 1 failed, 1 passed in 0.12s ==========================
+"""
+ROWS = "\n".join(f"test_{n}      {n}.5000 (1.0)   72.0 (>1000.0)   1.1;9" for n in range(200))
+BENCHMARK = f"""\
+
+------------------------------ benchmark: 200 tests ------------------------------
+Name (time in us)      Min        Max      Outliers
+----------------------------------------------------------------------------------
+{ROWS}
+----------------------------------------------------------------------------------
+
+Legend:
+  Outliers: 1 Standard Deviation from Mean; 1.5 IQR from 1st Quartile.
+  OPS: Operations Per Second, computed as 1 / Mean
+"""
+COVERAGE = """\
+================================ tests coverage ================================
+_______________ coverage: platform linux, python 3.11.7-final-0 ________________
+
+Name                Stmts   Miss  Cover
+---------------------------------------
+words/__init__.py       9      1    89%
+---------------------------------------
+TOTAL                   9      1    89%
+
+"""
+
+
+def shown(output: str) -> str:
+    return shown_output(plain_lines(output), 4_000, 60)
+
+
+def test_a_benchmark_table_does_not_push_out_the_traceback() -> None:
+    output = PYTEST.format(printed="quiet", tables=BENCHMARK + COVERAGE)
+    result = read_outcome(CommandName.TEST, ("pytest",), 1, output, 5)
+    assert "E       AssertionError: assert '' == '()'" in result.tail
+    assert result.tail.endswith("1 failed, 1 passed in 0.12s ==========================")
+    for noise in ("test_77 ", "Outliers", "words/__init__.py", "TOTAL"):
+        assert noise not in result.tail
+    assert result.failures == ("tests/test_words.py::test_words",)
+
+
+def test_what_a_test_printed_comes_after_its_own_words_and_is_short() -> None:
+    output = PYTEST.format(printed="\n".join(f"line {n}" for n in range(9_000)), tables="")
+    said = shown(output)
+    assert said.startswith("__________________________________ test_words")
+    assert said.index("E       AssertionError") < said.index("line 0")
+    assert "line 4000" not in said
+    assert len(said) <= 4_000
+
+
+@pytest.mark.parametrize(
+    ("name", "item", "words"),
+    [
+        ("pytest_default", "test_sample.py::test_error (error)", 'RuntimeError("no")'),
+        ("pytest_default", "test_sample.py::test_param[a - b]", "E     + a - b"),
+        ("unittest_fail", "test_bad (unit_sample.T.test_bad)", "AssertionError"),
+        ("go_all", "example.com/m/bad TestBad/sub_case", "--- FAIL: TestBad/sub_case"),
+        ("cargo_test", "tests::fails", "panicked at"),
+        ("cargo_compile", "src/lib.rs: E0308 mismatched types", "mismatched types"),
+        ("node_tap", "fails plainly", "error: '1 == 2'"),
+        ("jest", "jest/sum.test.js › suite › inner fails", "inner fails"),
+        ("vitest", "a.test.js > fails plainly", "AssertionError"),
+        ("mocha", "fails plainly", "AssertionError"),
+    ],
+)
+def test_each_runner_says_in_a_block_of_its_own_what_is_wrong_with_a_test(
+    name: str, item: str, words: str
+) -> None:
+    blocks = failure_blocks(plain_lines((OUTPUTS / f"{name}.txt").read_text(encoding="utf-8")))
+    assert any(about(item, block) and words in block.text for block in blocks), [*blocks]
+
+
+def test_a_green_output_that_fits_is_shown_as_it_is() -> None:
+    text = (OUTPUTS / "pytest_green.txt").read_text(encoding="utf-8")
+    assert shown(text) == "\n".join(plain_lines(text)).strip("\n")
+
+
+@pytest.mark.parametrize("piece", ["_", "_ ", "= ", "- 1 ", "  1) ", "FAIL: x\n", "✖ ", "Name "])
+def test_output_without_end_is_read_in_no_time(piece: str) -> None:
+    output = "-- benchmark: 1 --\n" + piece * (1_000_000 // len(piece))
+    before = process_time()
+    assert len(shown(output)) <= 4_000
+    assert process_time() - before < 5
