@@ -82,7 +82,7 @@ def registry() -> dict[str, type[ForgeError]]:
 
 
 class RequestError(ForgeError):
-    """What was asked cannot be done as asked."""
+    """An error for a request that cannot be carried out as asked."""
 
     exit_code = 2
 
@@ -516,7 +516,7 @@ class NothingVisible(ReportRejected):
 
 
 class ActionUnnamed(ReportRejected):
-    """Whether this was done cannot be seen, so the report must name the action."""
+    """An error for an action whose effect cannot be seen: its report must name it."""
 
     code = "MCP-006"
     hint = "Report again with the action_id of the action."
@@ -547,7 +547,7 @@ class ArtifactUnfit(ReportRejected):
 
 
 class ContextMissing(RequestError):
-    """What the issue says was not handed over."""
+    """An error for a call without the text of the issue."""
 
     code = "MCP-010"
     hint = (
@@ -591,7 +591,7 @@ class PortTaken(SetupError):
 
 
 class StateError(ForgeError):
-    """What lies on disk cannot be trusted."""
+    """An error for files on disk that cannot be trusted."""
 
 
 class ReportsDamaged(StateError):
@@ -723,7 +723,7 @@ class GitHubUnavailable(GitHubError):
 
 
 class StrangeAnswer(GitHubError):
-    """What answered does not speak GitHub's language."""
+    """An error for an answer that is not GitHub's."""
 
     code = "GITHUB-008"
     hint = "Check GITHUB_API_URL, and proxies in between."
@@ -824,7 +824,7 @@ class QuestionRejected(ModelError):
 
 
 class CommitsRefused(RunError):
-    """What the worker committed is not what a worker may commit; it was not pushed."""
+    """An error for commits that a worker may not make; they were not pushed."""
 
     code = "BOT-001"
     hint = (

@@ -1,4 +1,4 @@
-"""Where the templates lie: beside this file in a wheel, beside the package in a checkout."""
+"""Finds the templates: beside this file in a wheel, beside the package in a checkout."""
 
 from pathlib import Path
 

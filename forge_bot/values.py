@@ -90,7 +90,7 @@ class Problem(Recorded):
 
 
 class TaskMode(StrEnum):
-    """Who does a task, and whether other tasks may run at the same time."""
+    """The worker of a task, and whether other tasks may run at the same time."""
 
     SEQUENTIAL = "sequential"
     PARALLEL = "parallel"

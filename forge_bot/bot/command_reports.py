@@ -123,7 +123,7 @@ def _version(command: said.Approve, spoken: ThreadCommand, state: State) -> str 
 def refusal(
     error: ForgeError, command: Telling, view: RunView, commands: CommandNames
 ) -> CommentReply:
-    """What somebody reads whose word did not count."""
+    """Return the reply to somebody whose command was refused."""
     answer = ANSWER_OF[type(command)].value if type(command) in ANSWER_OF else "change"
     gate, decisions = view.state.gate, view.state.decisions
     match error:

@@ -140,8 +140,8 @@ class CommentWriter:
         return True
 
     def _edited(self, place: int, text: str) -> bool:
-        """Whether the comment has the text now; one that somebody deleted meanwhile cannot have
-        it.
+        """Return whether the comment has the text now; one that somebody deleted meanwhile cannot
+        have it.
         """
         if any(
             comment.id == place and comment.body.strip() == text.strip()

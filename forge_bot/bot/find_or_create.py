@@ -1,5 +1,5 @@
-"""Which run a wake is about: the one on the issue's branch, or a new one where somebody who may
-asked for it.
+"""Finds the run that an event is about: the one on the issue's branch, or a new one where somebody
+who may asked for it.
 """
 
 from typing import TYPE_CHECKING
@@ -159,8 +159,8 @@ def _given(
 
 
 def _looked_around(supervisor: "Supervisor", beginning: NewRun) -> tuple[str, ...]:
-    """What people should know before money is spent. Raises NotReady for what a run must not begin
-    with.
+    """Return warnings that people should see before money is spent. Raises NotReady for what a run
+    must not begin with.
     """
     repository, config, draft = supervisor.repository, supervisor.config, beginning.draft
     base = _base(repository).commit

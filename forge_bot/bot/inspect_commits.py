@@ -1,4 +1,4 @@
-"""What a worker committed, looked at before it is pushed: whose commits, which paths, how much, and
+"""Inspects a worker's commits before they are pushed: authors, paths, size, and
 no secret in them.
 
 The worker is believed nothing: it ran a model, and project commands ran beside it.

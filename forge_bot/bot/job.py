@@ -106,7 +106,7 @@ class _Visit:
         self._pull_request = ""
 
     def carried_on(self) -> Ended:
-        """How it ended, whatever happened."""
+        """Return the result of the job, whatever happened."""
         try:
             repository = _repository(self.around)
             config = load_config(repository.text_here)
@@ -130,7 +130,9 @@ class _Visit:
             return ended_by(failure_replies.unexpected(self._links(), self._words()))
 
     def _words(self) -> CommandNames:
-        """Where nothing of a run is on GitHub yet, trying again is beginning."""
+        """Return the command names; before anything of a run is on GitHub, to try again is to
+        start.
+        """
         begun = (
             self.supervisor is not None
             and self.info is not None

@@ -1,4 +1,4 @@
-"""What the action hands over to the supervisor: who woke it, the repository, the token, and the
+"""The input of the supervisor from the action: who triggered it, the repository, the token, and the
 limits of a run. Read once.
 """
 
@@ -15,7 +15,7 @@ from forge_bot.values import Frozen
 
 
 class Wake(Frozen):
-    """What the gate let in: ids only. Everything they name is read again."""
+    """The admitted event, as ids only. Everything they name is read again."""
 
     v: int = 1
     result: str = "proceed"
@@ -58,8 +58,8 @@ class JobContext(Frozen):
 
 
 def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContext, Inputs]:
-    """What the environment says. Raises NotInAction for what a workflow always has, BadInput for an
-    input that cannot be.
+    """Return the context and inputs that the environment describes. Raises NotInAction for what a
+    workflow always has, BadInput for an input that cannot be.
     """
     needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
     if missing := [name for name in needed if not environ.get(name)]:
@@ -91,8 +91,8 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
 
 
 def may_push_workflows(environ: Mapping[str, str]) -> bool:
-    """Whether the token may change workflow files, which that of Actions never may: an App's or a
-    person's may be given.
+    """Return whether the token may change workflow files, which that of Actions never may: an App's
+    or a person's may be given.
     """
     return _is_true(environ, "FORGE_BOT_PUSH_WORKFLOWS")
 

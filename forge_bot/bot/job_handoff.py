@@ -27,7 +27,7 @@ _LARGEST = 1_000_000
 
 
 class JobQuestion(Frozen):
-    """What somebody wants to know about the run, and the comment it stands in."""
+    """A question about the run, and the comment that holds it."""
 
     text: str
     by: str
@@ -37,7 +37,7 @@ class JobQuestion(Frozen):
 
 
 class JobRequest(Frozen):
-    """What a worker has to do: answer these, then go on with the run from this commit."""
+    """The work of a worker: answer these questions, then continue the run from this commit."""
 
     v: int = 1
     run: str
@@ -55,7 +55,7 @@ class QuestionAnswered(Frozen):
 
 
 class JobResult(Frozen):
-    """What came of it."""
+    """The result of a worker's job."""
 
     v: int = 1
     head: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
@@ -98,7 +98,7 @@ def _question(spoken: ThreadCommand) -> JobQuestion:
 
 
 def handed(environ: Mapping[str, str]) -> JobRequest:
-    """What the supervisor handed over. Raises NotInAction."""
+    """Return the request from the supervisor. Raises NotInAction."""
     try:
         return JobRequest.model_validate_json(environ.get("FORGE_BOT_HANDED", ""))
     except ValidationError:
@@ -109,7 +109,7 @@ def handed(environ: Mapping[str, str]) -> JobRequest:
 
 
 def delivered(folder: Path) -> JobResult:
-    """What the other machine says. Raises NothingDelivered."""
+    """Return the result from the other machine. Raises NothingDelivered."""
     file = folder / TOLD
     if not file.is_file() or file.stat().st_size > _LARGEST:
         raise NothingDelivered("The job that works delivered nothing.")

@@ -1,5 +1,5 @@
-"""What another machine did, taken in: commits looked at before they are pushed, answers said, and
-how it stopped.
+"""Applies the result of another machine: commits are inspected before they are pushed, answers
+posted, and how it stopped.
 """
 
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""What the worker tells its supervisor: one JSON object a line, each of a closed union. Nothing
-else of it is believed.
+"""The messages of a worker to its supervisor: one JSON object a line, each of a closed union.
+Nothing else of it is believed.
 """
 
 from typing import Annotated, Literal
@@ -32,7 +32,7 @@ class LogMessage(Frozen):
 
 
 class InquiryAnswer(Frozen):
-    """What a model says to a person's question, as Markdown that nobody has looked at."""
+    """A model's answer to a person's question, as Markdown that nobody has checked."""
 
     kind: Literal["answer"] = "answer"
     text: str = Field(max_length=40_000)

@@ -1,4 +1,4 @@
-"""What becomes visible outside the branch: the pull request, kept up to date, and the last word in
+"""Publishes outside the branch: the pull request, kept up to date, and the last comment in
 the thread.
 """
 
@@ -96,7 +96,7 @@ class Publication:
 
 
 def _checked_on_pull_requests(run: Run) -> bool:
-    """Whether a workflow of the repository looks as if it ran for pull requests."""
+    """Return whether a workflow of the repository looks as if it ran for pull requests."""
     commit = run.state.base_commit
     workflows = run.repository.list_files(commit, WORKFLOWS)
     return any(

@@ -47,7 +47,7 @@ class RequestSnapshot:
 
     @property
     def doubtful(self) -> bool:
-        """Whether people should know that the thread shows something else now."""
+        """Return whether people should know that the thread shows something else now."""
         return self.edited or bool(self.left_out)
 
 

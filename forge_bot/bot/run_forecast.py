@@ -1,4 +1,4 @@
-"""What a run will probably take, and what was taken out of its request: said in its comments, and
+"""The estimate of a run and the text removed from its request: shown in its comments, and
 worked out anew by each job.
 """
 

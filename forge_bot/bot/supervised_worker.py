@@ -54,7 +54,7 @@ class SupervisedWorker:
         return stopped
 
     def answer(self, info: RunInfo, spoken: ThreadCommand) -> tuple[WorkerStopped, str]:
-        """What a model says to a question about the run; empty where something stood in the way."""
+        """Return a model's answer to a question about the run; empty after a problem."""
         command = spoken.command
         question = command.question if isinstance(command, said.Ask) else ""
         return self.answered(info, question, spoken.by, spoken.comment.url, spoken.key)

@@ -170,7 +170,7 @@ class Supervisor:
         self.desk.removed = run_forecast.removed(run)
 
     def _look_at_checks(self, run: Run) -> None:
-        """What GitHub woke us for: checks of the pull request failed. Nothing is said about those
+        """Handle failed checks of the pull request. Nothing is said about those
         that no change can mend.
         """
         if self.around.wake.way != "checks" or not (
@@ -196,7 +196,7 @@ class Supervisor:
         return resolve_run(self.repository, info.branch)
 
     def _rested(self, run: Run, action: PersonAction | Done) -> Ended:
-        """How a run ends that needs a person, or nobody any more."""
+        """Return the result of a run that waits for a person or has ended."""
         over = isinstance(action, Done) and action.outcome != "abandoned"
         if over and self._changed and run.state.pull_request:
             Publication(self.github, self.desk).refresh(run)

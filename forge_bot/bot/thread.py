@@ -1,4 +1,4 @@
-"""What people said on an issue and on its pull request: every command, in the order of the
+"""Reads the commands on an issue and on its pull request, in the order of the
 comments, each authorised anew.
 """
 
@@ -45,7 +45,7 @@ class ThreadCommand:
 
     @property
     def key(self) -> str:
-        """What the report on it is found by: a comment's line is carried out once."""
+        """Return the key of its report: a line of a comment is carried out once."""
         return f"comment-{self.comment.id}-{self.command.line}"
 
     @property
@@ -98,7 +98,7 @@ class Thread:
             )
 
     def own(self, comment: Comment) -> bool:
-        """Whether forge-bot wrote it. A mark can be copied; the author cannot."""
+        """Return whether forge-bot wrote it. A mark can be copied; the author cannot."""
         return comment.author.login.casefold() == self.inputs.policy.own.casefold()
 
     def spoken(self, *numbers: int) -> Iterator[ThreadCommand]:
@@ -120,7 +120,7 @@ class Thread:
                 yield from (ThreadCommand(comment, command, number) for command in commands)
 
     def may(self, comment: Comment) -> bool:
-        """Whether the author of a comment may give commands."""
+        """Return whether the author of a comment may give commands."""
         account = _account(comment.author)
         return self._allowed(
             attempt_of_comment(
@@ -155,7 +155,7 @@ class Thread:
         return isinstance(gate.authorise(attempt, standings, self.inputs.policy), Allowed)
 
     def standing(self, login: str) -> Membership:
-        """What somebody may do here, asked once for each person."""
+        """Return a person's permissions here; each person is asked about once."""
         known = login.casefold()
         if known not in self._standings:
             self._standings[known] = _standing(self.github.role(login))

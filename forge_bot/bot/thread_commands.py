@@ -73,7 +73,7 @@ def _delivered(run: Run) -> bool:
 def _mended(
     run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, strike: Redactor
 ) -> None:
-    """Where all is delivered, trying again can only mean the checks of the pull request."""
+    """Retry the checks of the pull request: nothing else is left to retry once all is delivered."""
     try:
         reply = failed_checks.examine_failed_checks(run, thread.github, desk, strike)
     except ReportRejected as error:

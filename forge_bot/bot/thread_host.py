@@ -78,7 +78,7 @@ class ThreadHost:
         self.push()
 
     def _asks_whether_to_post(self, action: Checkpoint) -> bool:
-        """Whether this is the question of another host whether the result is posted."""
+        """Return whether this is the question of another host whether the result is posted."""
         return action.name == action.resume_at and isinstance(
             self.run.pipeline.phase(action.name), PublishPhase
         )

@@ -86,8 +86,8 @@ def approved_patches(
 
 
 def check_reports(repository: Repository, before: str, after: str, record: str) -> list[str]:
-    """What is wrong with the reports that came between two commits: old ones changed, or such that
-    only others may give.
+    """Return the problems of the reports that came between two commits: old ones changed, or such
+    that only others may give.
     """
     old, new = reports_at(repository, before, record), reports_at(repository, after, record)
     if new[: len(old)] != old:

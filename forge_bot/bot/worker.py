@@ -47,7 +47,7 @@ class Cancelled(Exception):
 
 
 class Outbox:
-    """Where messages go; nothing else may be written there."""
+    """The stream for messages; nothing else may be written to it."""
 
     def __init__(self) -> None:
         self._to = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", buffering=1)
@@ -66,7 +66,7 @@ class Outbox:
 
 
 class WorkerQuestion(Frozen):
-    """What a person asks about the run, and where."""
+    """A person's question about the run, and its place."""
 
     question: str
     by: str

@@ -60,7 +60,7 @@ class WorkerProcess:
         self._stopped: WorkerStopped | None = None
 
     def messages(self) -> Generator[Committed | LogMessage | InquiryAnswer]:
-        """What it says, until it has stopped; then `stopped` says how."""
+        """Yield the worker's messages until it has stopped; then read `stopped`."""
         out = self._process.stdout
         while out is not None and (line := out.readline(LONGEST_LINE + 1)):
             message = read_message(line)
@@ -78,7 +78,7 @@ class WorkerProcess:
                 yield message
 
     def go_on(self) -> None:
-        """What it committed lies on the remote."""
+        """Tell the worker that its commits are on the remote."""
         with suppress(BrokenPipeError):
             if self._process.stdin is not None:
                 self._process.stdin.write(GO_ON.encode())
@@ -91,7 +91,7 @@ class WorkerProcess:
                 self._process.stdin.close()
 
     def stopped(self) -> WorkerStopped:
-        """How it ended. One that died without a word has failed."""
+        """Return the worker's result. A worker that died without a message has failed."""
         code = self._end()
         if self._stopped is not None:
             return self._stopped

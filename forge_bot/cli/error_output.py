@@ -1,4 +1,4 @@
-"""How an error is told at the terminal: what happened, where, and the way out."""
+"""Prints errors at the terminal: what happened, where, and the way out."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a person sees while a run works: one line for each thing done, one living line for what is
+"""Shows the progress of a run: one line for each thing done, one living line for what is
 under way.
 """
 
@@ -211,7 +211,7 @@ def money(cost: Decimal | None) -> str:
 
 
 def expected(estimate: "Estimate") -> str:
-    """What a run will probably take, for people: half of such runs stay below the first figures,
+    """Return the estimate of a run in words: half of such runs stay below the first figures,
     nine in ten below the second.
     """
     half, most = (_figures(estimate, share) for share in ("p50", "p90"))

@@ -1,4 +1,4 @@
-"""What every command needs first: the repository, its configuration, models, and a voice."""
+"""The parts that every command needs: repository, configuration, models and output."""
 
 import os
 import sys
@@ -29,8 +29,8 @@ def load_setup(repository: Repository) -> Config:
 def models_for(
     config: Config, model: str | None, record: Path | None
 ) -> Callable[[], "Mapping[Tier, Model]"]:
-    """How to open the models, once, when they are first needed; or now, to learn early that a key
-    is missing.
+    """Return a function that opens the models once, when first needed; or open them now, to learn
+    early that a key is missing.
     """
     opened: dict[Tier, Model] = {}
 
@@ -52,7 +52,7 @@ def models_for(
 
 
 def at_terminal() -> bool:
-    """Whether a person can be asked here."""
+    """Return whether a person can be asked here."""
     return sys.stdin.isatty() and sys.stdout.isatty() and "CI" not in os.environ
 
 

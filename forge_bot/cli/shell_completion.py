@@ -1,5 +1,6 @@
-"""What a shell offers at <Tab>: runs, phases, documents. Read off the files themselves: the models
-of a run take longer to load than a person waits. Whatever goes wrong here, nothing is offered.
+"""Completions for a shell's <Tab>: runs, phases, documents. Read off the files themselves: the
+models of a run take longer to load than a person waits. Whatever goes wrong here, nothing is
+offered.
 """
 
 import functools

@@ -29,7 +29,7 @@ _MARKS = {
 
 
 def status(folder: Path, name: str | None, *, as_json: bool) -> int:
-    """Where a run stands, phase by phase, and what is the next move."""
+    """Print the state of a run, phase by phase, and the next step."""
     found = _read(folder, name)
     if as_json:
         sys.stdout.write(_json(found) + "\n")

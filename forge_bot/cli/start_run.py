@@ -190,7 +190,7 @@ def _tell_advice(report: CheckReport, progress: Progress) -> None:
 
 
 class _Outlook:
-    """What a run of a plan will probably take, with the models that will be asked; says when the
+    """The estimate for a plan with the models that will be asked; warns when the
     budget is short of it.
     """
 

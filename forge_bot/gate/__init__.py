@@ -1,5 +1,5 @@
-"""Who is let in: events and comments read, people authorised, with nothing but the standard
-library.
+"""Admission of events: events and comments are read and people authorised with nothing but the
+standard library.
 
 `parse`, `obeyed` and `authorise` are pure. The gate uses them in front of everything, and who
 carries out commands uses them again on every comment that it reads by itself.

@@ -28,7 +28,7 @@ _TOLD = {DenyReason.ROLE, DenyReason.UNVERIFIED, DenyReason.VIA_APP, DenyReason.
 
 
 class Admission:
-    """What one wish leads to on GitHub: one question about each person, a reaction, and comments
+    """Carries out one request on GitHub: one question about each person, a reaction, and comments
     that are never written twice.
     """
 

@@ -1,4 +1,4 @@
-"""Who may make forge-bot do something: one pure function for labels, comments, dispatches, re-runs
+"""Decides who may use forge-bot: one pure function for labels, comments, dispatches, re-runs
 and wakes.
 """
 
@@ -11,7 +11,7 @@ from forge_bot.gate.roles import KnownRole, Membership, Role
 
 
 class RequestedOperation(StrEnum):
-    """What is to be done."""
+    """The operation that is asked for."""
 
     START = "start"
     COMMAND = "command"
@@ -30,8 +30,8 @@ class ActorPart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Who tries to do what. Everybody named here has to be allowed; an account that is None was
-    deleted or hidden.
+    """A request and the people behind it. Everybody named here has to be allowed; an account that
+    is None was deleted or hidden.
     """
 
     deed: RequestedOperation
@@ -112,8 +112,8 @@ def to_ask_about(attempt: Attempt, policy: Policy) -> tuple[str, ...]:
 def authorise(
     attempt: Attempt, standings: Mapping[str, Membership], policy: Policy
 ) -> Allowed | Denied:
-    """Whether it may be done. `standings` holds GitHub's answer for each name of `to_ask_about`; a
-    missing one counts as unknown.
+    """Return whether it may be done. `standings` holds GitHub's answer for each name of
+    `to_ask_about`; a missing one counts as unknown.
 
     The author of a comment has to be its sender. Bots may do nothing, but for the own one, which
     may wake its own run.

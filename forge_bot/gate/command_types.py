@@ -1,4 +1,4 @@
-"""What a person can say to forge-bot in a comment: a closed union. Each knows its line in the
+"""The commands that a comment can hold: a closed union. Each knows its line in the
 comment, counted from 1.
 """
 

@@ -1,4 +1,4 @@
-"""What the action hands over in the environment: its inputs, and the variables that every step of a
+"""The environment variables of the action: its inputs, and the variables that every step of a
 workflow has.
 """
 

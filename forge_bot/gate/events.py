@@ -1,4 +1,4 @@
-"""What happened, out of a payload and the name of its event: a closed union, and everything else is
+"""Reads an event from its name and payload: a closed union, and everything else is
 Nothing with a reason.
 """
 
@@ -72,8 +72,9 @@ Event = LabelAdded | CommentCreated | Dispatched | CheckFailed | Nothing
 
 
 def read_event(name: str, payload: Node) -> Event:
-    """What a payload says. `name` is the event's name as in GITHUB_EVENT_NAME; the forms are those
-    of https://docs.github.com/en/webhooks/webhook-events-and-payloads. Nothing raises, whatever the
+    """Return the event that a payload describes. `name` is the event's name as in
+    GITHUB_EVENT_NAME; the forms are those of
+    https://docs.github.com/en/webhooks/webhook-events-and-payloads. Nothing raises, whatever the
     payload is.
     """
     if not payload.exists:
@@ -123,8 +124,8 @@ def _comment(payload: Node) -> Event:
 
 
 def is_edited(comment: Node) -> bool:
-    """Whether a comment says that it was changed after it was written. One that does not say when
-    counts as changed.
+    """Return whether a comment says that it was changed after it was written. One that does not say
+    when counts as changed.
     """
     created, updated = comment.text("created_at"), comment.text("updated_at")
     return not created or created != (updated or created)

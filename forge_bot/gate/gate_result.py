@@ -1,4 +1,4 @@
-"""How an event ended at the gate."""
+"""The result of an event at the gate."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from forge_bot.gate.people import Account
 
 
 class Result(StrEnum):
-    """How it ended at the gate. Only after the first one the later steps run."""
+    """The kinds of result. Only after the first one the later steps run."""
 
     PROCEED = "proceed"
     NOTHING = "nothing"
@@ -19,7 +19,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GateOutcome:
-    """How it ended, why, and what the later steps have to know."""
+    """The result, its reason, and the data for the later steps."""
 
     result: Result
     reason: str

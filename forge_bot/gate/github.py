@@ -41,12 +41,12 @@ class ApiAnswer:
 
     @property
     def good(self) -> bool:
-        """Whether GitHub did what was asked."""
+        """Return whether GitHub did what was asked."""
         return self.status // 100 == _SUCCESS
 
     @property
     def told(self) -> str:
-        """What went wrong, for a log."""
+        """Return the problem, for a log."""
         return self.reason or f"status {self.status} {self.body.text('message')[:100]}".strip()
 
 
@@ -78,7 +78,9 @@ class GateClient:
         self._opener = urllib.request.build_opener(_Stay)
 
     def permission(self, login: str) -> ApiAnswer:
-        """What somebody may do here; `forge_bot.gate.roles.read_standing` reads it."""
+        """Return GitHub's answer about a person's permission here;
+        `forge_bot.gate.roles.read_standing` reads it.
+        """
         return self._ask("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
 
     def pull(self, number: int) -> ApiAnswer:

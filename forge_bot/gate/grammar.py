@@ -63,7 +63,7 @@ class WrittenCommand:
 
     @property
     def text(self) -> str:
-        """What stands behind the command and below it."""
+        """Return the text behind the command and below it."""
         return f"{self.rest}\n{self.below}".strip()
 
     def named(self, command: str) -> str:
@@ -88,7 +88,7 @@ class Form:
     also: tuple[str, ...] = ()
 
     def usage(self, prefix: str, *, bare: bool = True) -> str:
-        """How it is written, for example `/approve [digest]`."""
+        """Return its form, for example `/approve [digest]`."""
         name = f"/{self.name}" if bare and self.name else f"{prefix} {self.name}".strip()
         return f"{name} {self.takes}".strip()
 

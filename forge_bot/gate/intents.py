@@ -1,4 +1,4 @@
-"""What an event asks for, before anybody knows whether it is allowed. Pure."""
+"""Finds the request in an event, before it is known whether it is allowed. Pure."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +20,7 @@ from forge_bot.gate.people import Account, account_named
 
 
 class Trigger(StrEnum):
-    """How the wish came."""
+    """The kind of event that brought the request."""
 
     LABEL = "label"
     COMMENT = "comment"
@@ -57,18 +57,18 @@ class Intent:
 
     @property
     def asks_help(self) -> bool:
-        """Whether the list of commands is asked for."""
+        """Return whether the list of commands is asked for."""
         return any(isinstance(part, Help) for part in self.said)
 
     @property
     def only_help(self) -> bool:
-        """Whether nothing but the list of commands is asked for."""
+        """Return whether nothing but the list of commands is asked for."""
         return bool(self.said) and all(isinstance(part, Help) for part in self.said)
 
 
 def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoIntent:
-    """What an event asks for. Whoever started this run of the workflow, also a second time, is one
-    of the people concerned.
+    """Return the request in an event. Whoever started this run of the workflow, also a second time,
+    is one of the people concerned.
     """
     others = {
         ActorPart.ACTOR: account_named(around.actor),

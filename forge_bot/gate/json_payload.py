@@ -19,7 +19,7 @@ class Node:
 
     @property
     def exists(self) -> bool:
-        """Whether there is anything here but null."""
+        """Return whether there is anything here but null."""
         return self.value is not None
 
     def __getitem__(self, key: str) -> "Node":
@@ -48,7 +48,7 @@ class Node:
         )
 
     def true(self, *keys: str) -> bool:
-        """Whether `true` stands there, and nothing that is like it."""
+        """Return whether `true` stands there, and nothing that is like it."""
         return self.at(*keys).value is True
 
     def items(self, *keys: str) -> "Iterator[Node]":

@@ -76,7 +76,7 @@ def refusal(refused: Denied, floor: Role, prefix: str) -> str:
 
 
 def summary(result: Result, reason: str, floor: Role) -> str:
-    """What the summary of the job says of the gate, with the next move where there is one."""
+    """Return the gate's part of the job summary, with the next step where there is one."""
     moves = {
         Result.REFUSED: (
             f"Nothing was done. Somebody with the role {floor.word} or higher can say it in a new"
@@ -92,8 +92,8 @@ def summary(result: Result, reason: str, floor: Role) -> str:
 
 
 def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, others: bool) -> str:
-    """What is wrong with the lines that were meant as commands. `others`: the comment had good ones
-    too.
+    """Return the correction of lines that were meant as commands. `others`: the comment had good
+    ones too.
     """
     lines = [f"- Line {line.line}, {shown(line.written)}: {line.hint}" for line in mistyped]
     nothing = "so nothing in this comment was done" if others else "so nothing was done"

@@ -1,5 +1,5 @@
-"""What a step of a workflow hands on: outputs, its summary, and lines that GitHub shows beside the
-log.
+"""Writes the results of a workflow step: outputs, its summary, and lines that GitHub shows beside
+the log.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What forge-bot itself wrote in a thread, found by its hidden marks, so that nothing is said
+"""Finds forge-bot's own comments in a thread by their hidden marks, so that nothing is said
 twice.
 """
 
@@ -20,7 +20,7 @@ class OwnComment:
     body: str
 
     def marked(self, mark: str) -> bool:
-        """Whether it ends with this mark."""
+        """Return whether it ends with this mark."""
         return self.body.rstrip().endswith(mark)
 
 

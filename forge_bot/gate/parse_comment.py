@@ -76,7 +76,7 @@ class _Lines:
                 self.places.append((number, *found))
 
     def command(self, place: int) -> Command | Mistyped:
-        """What the command at this place says, with the lines up to the next one."""
+        """Return the command at this place, with the lines up to the next one."""
         number, form, said, rest = self.places[place]
         end = self.places[place + 1][0] if place + 1 < len(self.places) else self._text.end
         below = "\n".join(self._text.lines[number + 1 : end])
@@ -101,8 +101,8 @@ class _Lines:
         return (hint, word[:LONGEST_SHOWN], rest) if hint else None
 
     def _near(self, word: str) -> str:
-        """What was probably meant by a word that is no command; empty for all that others may mean
-        something by.
+        """Return the command that a misspelt word probably means; empty for all that others may
+        mean something by.
         """
         name = word.casefold()
         prefix = self._prefix.casefold()

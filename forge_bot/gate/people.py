@@ -1,4 +1,4 @@
-"""Who did something, as GitHub's payloads and answers name them."""
+"""Accounts, as GitHub's payloads and answers name them."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _GHOST = "ghost"
 
 
 class AccountKind(StrEnum):
-    """What sort of account it is. Only a person can be given a role that counts."""
+    """The kind of an account. Only a person can be given a role that counts."""
 
     PERSON = "person"
     BOT = "bot"
@@ -29,8 +29,8 @@ class Account:
     id: int = 0
 
     def named(self, login: str) -> bool:
-        """Whether this is the account of that name; GitHub does not tell upper and lower case apart
-        in names.
+        """Return whether this is the account of that name; GitHub does not tell upper and lower
+        case apart in names.
         """
         return self.login.casefold() == login.casefold()
 

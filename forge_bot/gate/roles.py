@@ -1,4 +1,4 @@
-"""What somebody may do in a repository, out of GitHub's answer about them."""
+"""Reads a person's permissions in a repository from GitHub's answer."""
 
 from dataclasses import dataclass
 from enum import IntEnum

@@ -27,7 +27,7 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
 
 
 def distance(one: str, other: str) -> int:
-    """How many letters were added, left out, replaced, or swapped with their neighbour."""
+    """Return the number of letters added, left out, replaced, or swapped with their neighbour."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, start=1):

@@ -1,4 +1,4 @@
-"""What is not committed in a work tree, file by file, and files put back to a commit."""
+"""Lists the uncommitted changes of a work tree, file by file, and restores files from a commit."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
-"""What of a repository is not here: history, files, submodules, contents in Git LFS. Nothing is
-changed or fetched.
+"""Finds the missing parts of a repository: history, files, submodules, contents in Git LFS. Nothing
+is changed or fetched.
 """
 
 import os
@@ -37,8 +37,8 @@ class Sparse:
     rules: tuple[str, ...]
 
     def takes_folder(self, name: str) -> bool:
-        """Whether new files in this top folder can be committed, as far as the rules name it or
-        everything.
+        """Return whether new files in this top folder can be committed, as far as the rules name it
+        or everything.
         """
         if any(rule.strip("/") in {name, f"{name}/*"} for rule in self.rules):
             return True
@@ -53,7 +53,7 @@ class Sparse:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How a clone stands, seen from one of its work trees and one commit."""
+    """The condition of a clone, seen from one of its work trees and one commit."""
 
     operation: Operation | None
     commits_here: int | None
@@ -125,12 +125,12 @@ class Lfs:
 
     @property
     def works(self) -> bool:
-        """Whether git brings the contents along when it makes a work tree."""
+        """Return whether git brings the contents along when it makes a work tree."""
         return self.installed and self.set_up
 
 
 def lfs(root: Path, commit: str) -> Lfs | None:
-    """What `commit` keeps in Git LFS; None when it keeps nothing there."""
+    """Return the files that `commit` keeps in Git LFS; None when it keeps nothing there."""
     names = list_files(root, commit)
     attributes = [name for name in names if name.rpartition("/")[2] == ".gitattributes"]
     # A cheap look first: hardly any repository uses it.

@@ -26,7 +26,7 @@ _PLAIN = (
 def diff(
     folder: Path, base: str, other: str, paths: Sequence[str], *, stat: bool, max_bytes: int
 ) -> str:
-    """What `other` has that `base` has not and the other way round, as a unified diff or as a table
+    """Return the difference between `base` and `other`, as a unified diff or as a table
     of changed lines per file.
     """
     form = ("--stat=160,120",) if stat else ("--patch",)

@@ -40,7 +40,7 @@ def read(folder: Path, ref: str, path: str) -> bytes | None:
 
 @lru_cache(maxsize=32)
 def _read(folder: Path, tree: str, path: str) -> bytes | None:
-    """What a tree holds never changes, so git is asked once for the files that are in use."""
+    """Read a file. Trees never change, so git is asked once for the files that are in use."""
     return _many(folder, tree, (path,)).get(path)
 
 
@@ -119,7 +119,7 @@ def _listed_first(folder: Path, tree: str, wanted: Mapping[str, str]) -> dict[st
 
 
 def entries(folder: Path, ref: str, under: str) -> dict[str, str]:
-    """What lies directly in the folder `under` at `ref`: names with their object ids. Equal ids
+    """Return the entries of the folder `under` at `ref`: names with their object ids. Equal ids
     mean equal contents.
     """
     return dict(_inside(folder, tree_id(folder, ref), f"{PurePosixPath(under)}/"))
@@ -127,7 +127,7 @@ def entries(folder: Path, ref: str, under: str) -> dict[str, str]:
 
 @lru_cache(maxsize=32)
 def _inside(folder: Path, tree: str, under: str) -> tuple[tuple[str, str], ...]:
-    """What a tree holds never changes, so git is asked once for the folders that are in use."""
+    """List a folder. Trees never change, so git is asked once for the folders that are in use."""
     rows = (
         row.partition("\t")
         for row in git(folder, "ls-tree", "-z", "--full-tree", tree, "--", under).names
@@ -189,7 +189,7 @@ def list_folders(folder: Path, ref: str, under: str) -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _listed(folder: Path, tree: str, place: str) -> tuple[str, ...]:
-    """What a tree holds never changes, so git is asked once for the trees that are in use."""
+    """List a tree. Trees never change, so git is asked once for the trees that are in use."""
     return tuple(
         path
         for path, entry in _entries(folder, tree, (place,) if place else ()).items()
@@ -200,7 +200,7 @@ def _listed(folder: Path, tree: str, place: str) -> tuple[str, ...]:
 def _entries(
     folder: Path, tree: str, places: Sequence[str], *, deep: bool = True
 ) -> dict[str, _Entry]:
-    """What stands in a tree, by path; each row is `<mode> SP <type> SP <oid> TAB <path>`
+    """Return the entries of a tree by path; each row is `<mode> SP <type> SP <oid> TAB <path>`
     (git-ls-tree(1)).
     """
     options = ("-r",) if deep else ()

@@ -106,7 +106,7 @@ _ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class GitResult:
-    """What a git call gave back."""
+    """The result of a git call."""
 
     code: int
     out: bytes

@@ -114,7 +114,7 @@ def _refused(error: GitFailed, remote: str, branch: str) -> GitFailed:
 
 
 def _words_of_remote(output: str) -> str:
-    """What the other side said, without what git adds."""
+    """Return the remote's message, without git's own words."""
     lines = [
         line.removeprefix("remote:").strip().removeprefix("error:").strip()
         for line in output.splitlines()
@@ -131,8 +131,8 @@ _LOST = "refs/forge-bot/lost/"
 
 
 def unpushed(folder: Path, remote: str) -> bool:
-    """Whether the checked out branch has commits that the remote's did not have when it was last
-    heard of.
+    """Return whether the checked out branch has commits that the remote's did not have when it was
+    last heard of.
     """
     here = head(folder)
     theirs = ref_target(folder, f"refs/remotes/{remote}/{here.branch}")

@@ -48,7 +48,7 @@ class Repository:
         return revisions.head(self.root)
 
     def default_branch(self) -> str | None:
-        """What origin calls its default branch; without that the first of init.defaultBranch, main
+        """Return origin's default branch; without one, the first of init.defaultBranch, main
         and master that exists.
         """
         answer = git(self.root, "symbolic-ref", "--quiet", f"{_ORIGIN_HEAD}HEAD", ok=(0, 1, 128))
@@ -65,7 +65,9 @@ class Repository:
         return tuple(ref.removeprefix(revisions.HEADS) for ref in refs.split("\n") if ref)
 
     def branch_exists(self, name: str) -> bool:
-        """Whether there is a local branch of exactly that name; what cannot be a name is none."""
+        """Return whether there is a local branch of exactly that name; what cannot be a name is
+        none.
+        """
         return (
             revisions.is_branch_name(self.root, name)
             and revisions.ref_target(self.root, revisions.HEADS + name) is not None
@@ -90,14 +92,16 @@ class Repository:
         git(self.root, "switch", "--quiet", "--create", name)
 
     def pushed(self, branch: str, remote: str = "origin") -> bool:
-        """Whether the remote had this branch as it is here, when it was last spoken to."""
+        """Return whether the remote had this branch as it is here, when it was last spoken to."""
         there = revisions.ref_target(self.root, f"refs/remotes/{remote}/{branch}")
         return there is not None and there == revisions.ref_target(
             self.root, revisions.HEADS + branch
         )
 
     def at_a_remote(self, branch: str, commit: str) -> bool:
-        """Whether a remote's branch of that name had the commit when it was last spoken to."""
+        """Return whether a remote's branch of that name had the commit when it was last spoken
+        to.
+        """
         return (
             git(
                 self.root,
@@ -110,8 +114,8 @@ class Repository:
         )
 
     def contains(self, commit: str, other: str) -> bool:
-        """Whether a commit is the other one or came after it; False also if one of the two is not
-        there. Both by their full ids.
+        """Return whether a commit is the other one or came after it; False also if one of the two
+        is not there. Both by their full ids.
         """
         return (
             git(self.root, "merge-base", "--is-ancestor", other, commit, ok=(0, 1, 128)).code == 0
@@ -234,14 +238,14 @@ class Repository:
         return files_at.list_files(self.root, ref, under)
 
     def condition(self, commit: str) -> condition.Condition:
-        """What is unfinished or not here, for work that begins at a commit. Raises GitFailed for an
-        unknown one.
+        """Return the unfinished or missing parts, for work that begins at a commit. Raises
+        GitFailed for an unknown one.
         """
         return condition.condition(self.root, commit)
 
     def lfs(self, commit: str) -> Lfs | None:
-        """What a commit keeps in Git LFS and how that stands here; None when it keeps nothing
-        there.
+        """Return the files that a commit keeps in Git LFS and their state here; None when it keeps
+        nothing there.
         """
         return condition.lfs(self.root, commit)
 

@@ -1,4 +1,4 @@
-"""What names stand for: branches become full refs, revisions become object ids, HEAD its branch and
+"""Resolves names: branches become full refs, revisions become object ids, HEAD its branch and
 commit.
 """
 
@@ -33,16 +33,16 @@ def branch_ref(folder: Path, name: str) -> str:
 
 
 def is_branch_name(folder: Path, name: str) -> bool:
-    """Whether git takes this as the name of a branch. `HEAD` and a leading dash are refused, as
-    `git branch` does.
+    """Return whether git takes this as the name of a branch. `HEAD` and a leading dash are refused,
+    as `git branch` does.
     """
     return name != "HEAD" and not name.startswith("-") and is_ref(folder, HEADS + name)
 
 
 @lru_cache(maxsize=256)
 def is_ref(folder: Path, ref: str) -> bool:
-    """Whether the full ref (it begins with refs/) is well formed; nothing but its letters decides
-    that.
+    """Return whether the full ref (it begins with refs/) is well formed; nothing but its letters
+    decides that.
     """
     return "\0" not in ref and git(folder, "check-ref-format", ref, ok=(0, 1)).code == 0
 
@@ -73,7 +73,7 @@ def tree_id(folder: Path, revision: str) -> str:
 
 
 def is_full_id(text: str) -> bool:
-    """Whether this is written like the whole id of an object."""
+    """Return whether this is written like the whole id of an object."""
     return _FULL_ID.fullmatch(text) is not None
 
 
@@ -148,14 +148,14 @@ class Operation:
 
     @property
     def way_out(self) -> str:
-        """How a person ends it."""
+        """Return the commands that end the operation."""
         if self.name == "bisect":
             return "End it with `git bisect reset`."
         return f"Finish it (git {self.name} --continue) or give it up (git {self.name} --abort)."
 
 
 def under_way(folder: Path) -> Operation | None:
-    """What is under way in this work tree; each work tree has its own."""
+    """Return the operation under way in this work tree; each work tree has its own."""
     own = Path(git(folder, "rev-parse", "--absolute-git-dir").line)
     found = next((name for sign, name in _SIGNS if (own / sign).exists()), None)
     if found is None and (own / _TODO).is_file():
@@ -179,7 +179,7 @@ def head(folder: Path) -> Head:
 
 
 def _in_files(folder: Path) -> Head | None:
-    """What git's own files say where they say it plainly (gitrepository-layout(5): HEAD, refs,
+    """Return HEAD as git's own files give it (gitrepository-layout(5): HEAD, refs,
     commondir, .git as a file).
 
     Nothing is asked as often, and a process for it costs a hundred times as much. None for whatever

@@ -88,7 +88,7 @@ def add_by_force(copy: Scratch, names: Sequence[str]) -> None:
 
 
 def working_diff(folder: Path, max_bytes: int) -> str:
-    """What stands in the work tree and not in the last commit, new files included, as a unified
+    """Return the changes since the last commit, new files included, as a unified
     diff.
     """
     with scratch(folder, keep=False) as copy:

@@ -42,7 +42,7 @@ class Tree:
         return changes.untracked(self.path)
 
     def is_clean(self) -> bool:
-        """Whether `status` is empty."""
+        """Return whether `status` is empty."""
         return not self.status()
 
     def commit(
@@ -131,8 +131,8 @@ class Tree:
         return diff.modes(self.path, base, head)
 
     def unpushed(self, remote: str = "origin") -> bool:
-        """Whether the branch has commits that the remote's did not have when it was last heard
-        of.
+        """Return whether the branch has commits that the remote's did not have when it was last
+        heard of.
         """
         return remotes.unpushed(self.path, remote)
 
@@ -366,8 +366,8 @@ def put_aside(path: Path) -> Path | None:
 
 
 def lost(path: Path) -> bool:
-    """Whether the folder is a work tree whose repository is gone or belongs to another folder by
-    now (gitrepository-layout(5)).
+    """Return whether the folder is a work tree whose repository is gone or belongs to another
+    folder by now (gitrepository-layout(5)).
     """
     link = path / ".git"
     if not link.is_file():

@@ -1,4 +1,4 @@
-"""What people can say to the bot, in the words of this repository: with the prefix that is
+"""The commands of the bot as this repository writes them: with the prefix that is
 configured, short where that is allowed.
 """
 
@@ -20,7 +20,7 @@ _FORMS = {
 
 
 class CommandNames(Frozen):
-    """How commands are written here."""
+    """The spelling of commands here."""
 
     prefix: str = Field(default="/forge", pattern=r"^[/@!.][A-Za-z][A-Za-z0-9_-]*$")
     short: bool = Field(default=True, description="whether answers count without the prefix")
@@ -31,7 +31,7 @@ class CommandNames(Frozen):
 
     @property
     def again(self) -> str:
-        """What somebody says to have it tried again."""
+        """Return the command that tries again."""
         return self.repeat or self.say("retry")
 
     def say(self, word: str, *rest: str) -> str:

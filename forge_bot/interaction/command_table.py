@@ -71,7 +71,7 @@ def outputs(results: tuple[CommandResult, ...]) -> list[Flexible]:
 
 
 def ended(result: CommandResult) -> str:
-    """How a command ended, in a cell."""
+    """Return the result of a command, for a cell."""
     tests = f", {several(result.tests, 'test')}" if result.tests is not None else ""
     how = (
         "**timed out**"

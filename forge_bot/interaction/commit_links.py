@@ -1,4 +1,4 @@
-"""Where things can be read: addresses on GitHub that name a commit, so that they stay true, or
+"""Links to documents: addresses on GitHub that name a commit, so that they stay true, or
 paths where there is no address.
 """
 
@@ -13,7 +13,7 @@ _SHORT = 7
 
 
 class Links(Frozen):
-    """What addresses are made of. `commit` has to be on GitHub already; it is empty where nothing
+    """The parts of addresses. `commit` has to be on GitHub already; it is empty where nothing
     of the run is.
     """
 
@@ -80,12 +80,12 @@ class Links(Frozen):
 
     @property
     def settings(self) -> str:
-        """Where maintainers allow workflows to open pull requests."""
+        """Return the settings page where maintainers allow workflows to open pull requests."""
         return f"{self.repository}/settings/actions"
 
     @property
     def secrets(self) -> str:
-        """Where maintainers put keys for workflows."""
+        """Return the settings page for the keys of workflows."""
         return f"{self.repository}/settings/secrets/actions"
 
 

@@ -132,7 +132,7 @@ def _source(paper: Paper) -> str:
 
 
 def _pointer(paper: Paper) -> str:
-    """What stands for a document that found no room."""
+    """Return the line for a document that had no room."""
     where = _link(paper) if paper.url else escape.code(paper.name)
     return f"📄 {where} ({len(paper.text):,} characters) found no room here."
 

@@ -16,7 +16,7 @@ _UNFIT = re.compile(r"[^\w./:@+-]|--")
 
 
 class Marker(Frozen):
-    """What a comment is, and of what."""
+    """The kind of a comment and its subject."""
 
     kind: Kind
     fields: dict[str, str] = Field(default_factory=dict[str, str])

@@ -31,7 +31,7 @@ def tokens(usage: Usage) -> str:
 
 
 def duration(milliseconds: int) -> str:
-    """How long something took, in the two largest units that say something."""
+    """Return a duration in its two largest units."""
     seconds = round(milliseconds / 1000)
     if seconds >= _HOUR:
         return f"{seconds // _HOUR} h {seconds % _HOUR // 60} min"
@@ -41,7 +41,7 @@ def duration(milliseconds: int) -> str:
 
 
 def spent(usage: Usage, budget: Budget) -> str:
-    """What was spent, against what may be spent; with a cap, a bar of ten fields, the one begun
+    """Return the amount spent and the budget; with a cap, a bar of ten fields, the one begun
     counted.
     """
     if budget.cap is None:
@@ -51,7 +51,7 @@ def spent(usage: Usage, budget: Budget) -> str:
 
 
 def in_time(seconds: int | None) -> str:
-    """When a limit ends, as people say it. Where nobody tells, it is GitHub's hour."""
+    """Return the time until a limit ends, in words. Where nobody tells, it is GitHub's hour."""
     if seconds is None:
         return "within the hour"
     minutes = max(1, math.ceil(seconds / _MINUTE))

@@ -143,8 +143,8 @@ def _accepted(decision: Decision) -> str:
 
 
 def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
-    """What the verifier found for each demand, or the reviewer; where neither wrote a table, what
-    the tasks say.
+    """Return the verifier's finding for each requirement, or the reviewer's; where neither wrote a
+    table, what the tasks say.
     """
     found = next(
         (

@@ -127,7 +127,7 @@ def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
 
 
 def _on_the_machine(remedy: SetKey | CheckKey | GiveBranchBack) -> str:
-    """What is done outside of forge-bot, and therefore reads the same everywhere."""
+    """Return the words of a remedy outside of forge-bot, the same everywhere."""
     match remedy:
         case SetKey():
             named = remedy.variable or "the provider's key"

@@ -1,4 +1,4 @@
-"""What the reviews came to, and what they left open."""
+"""The results of the reviews, and their open findings."""
 
 from forge_bot.engine.state import ArtifactRecord
 from forge_bot.interaction.fit_comment import Flexible, as_many
@@ -27,7 +27,7 @@ def reviews(view: RunFacts) -> Flexible:
 
 
 def open_findings(view: RunFacts) -> Flexible:
-    """What reviewers noted and nobody has worked off, folded; the heaviest first."""
+    """Return the reviewers' open findings, folded, the most severe first."""
     found: list[tuple[Finding, str]] = [
         (finding, name)
         for name, record in view.state.artifacts.items()

@@ -1,5 +1,5 @@
-"""What every text about a run is made from: its pipeline, its state and where its documents can be
-read.
+"""The facts that every text about a run is made from: its pipeline, its state and where its
+documents can be read.
 """
 
 from pydantic import Field

@@ -51,7 +51,7 @@ class DocumentNames(NamedTuple):
         )
 
     def tells(self, name: str) -> bool:
-        """Whether a file of that name in a workspace can tell something about its run."""
+        """Return whether a file of that name in a workspace can tell something about its run."""
         return name in {REQUEST, STATE, REPORTS, self.summary} or any(
             _fits(review, name) for review, _ in self.reviews
         )

@@ -81,7 +81,7 @@ class ActionCache:
 
 
 def _files(run: Run) -> tuple[str, ...]:
-    """Where the branch, its commit and the configuration stand."""
+    """Return the files that name the branch, its commit and the configuration."""
     root, common = run.tree.path, run.repository.common_dir
     refs = (
         f"{common}/refs/heads/{run.state.branch}",
@@ -102,7 +102,7 @@ def _own_git(root: Path) -> Path:
 
 
 def _look(files: tuple[str, ...], folders: tuple[str, ...]) -> Look:
-    """What the file system says of the files, and of all in the folders: name, times, size and
+    """Return the file system's data of the files, and of all in the folders: name, times, size and
     number.
     """
     return tuple(

@@ -22,8 +22,8 @@ from forge_bot.store.run_folder import REPORTS, STATE
 
 
 def has_runs(folder: Path) -> bool:
-    """Whether the folder, or one it lies in, has runs, whatever became of them; not for what cannot
-    be a folder.
+    """Return whether the folder, or one it lies in, has runs, whatever became of them; not for what
+    cannot be a folder.
     """
     try:
         return any(any(specs.glob(f"*/{REPORTS}")) for specs in _around(folder))
@@ -89,8 +89,8 @@ def _read(repository: Repository, known: list[RunInfo]) -> RunSnapshot | None:
 
 
 def _is_lost(repository: Repository, place: Path) -> bool:
-    """Whether a folder has the record of a run that cannot be told, and that nothing shows to be
-    over or another branch's.
+    """Return whether a folder has the record of a run that cannot be told, and that nothing shows
+    to be over or another branch's.
     """
     state = _state(place)
     if state is not None and (state.ended or state.branch != repository.head().branch):
@@ -110,7 +110,7 @@ def _state(place: Path) -> State | None:
 
 
 def _begins(reports: Path) -> bool:
-    """Whether the first report can be read, so that it is known whose record this is."""
+    """Return whether the first report can be read, so that it is known whose record this is."""
     try:
         line, end, _ = reports.read_bytes().partition(b"\n")
         return bool(end) and isinstance(REPORT.validate_json(line), RunStarted)

@@ -13,7 +13,7 @@ _MOST = 1_000
 
 
 class Listeners:
-    """Who of the older clients wants to hear of which address; the newer ones listen by
+    """The subscriptions of older clients by address; the newer ones listen by
     themselves.
     """
 
@@ -50,8 +50,8 @@ class Listeners:
 
 
 def _same(one: ServerSession, other: ServerSession) -> bool:
-    """Whether two requests came over one connection: what its client said of itself is then one and
-    the same object.
+    """Return whether two requests came over one connection: what its client said of itself is then
+    one and the same object.
     """
     return one.client_params is not None and one.client_params is other.client_params
 

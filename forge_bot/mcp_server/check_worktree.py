@@ -1,4 +1,4 @@
-"""Where our own process does its part: prompts, and the project's commands in a tree beside the
+"""The work tree of our own process: prompts, and the project's commands in a tree beside the
 client's.
 """
 
@@ -16,7 +16,7 @@ from forge_bot.runs.run import Run
 
 
 class CheckWorktree:
-    """What the calls of one server share."""
+    """The objects that the calls of one server share."""
 
     def __init__(self) -> None:
         self.prompting = AgentPrompts()

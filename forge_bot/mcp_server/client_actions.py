@@ -82,7 +82,7 @@ class ClientAction(NamedTuple):
 
     @property
     def hint(self) -> str:
-        """What a host does with the action, in a few words."""
+        """Return the host's part of the action, in a few words."""
         return _HINTS[self.action.type]
 
     @property
@@ -182,7 +182,7 @@ class _ClientHost:
 def _handed_out(
     run: Run, shop: CheckWorktree, action: Action, step: PublishStep | None
 ) -> ClientAction:
-    """What the client is to do; `step` if that is a publication."""
+    """Return the client's action; `step` if that is a publication."""
     match action:
         case Exec():
             if step is None:

@@ -20,8 +20,8 @@ from forge_bot.mcp_server.service_calls import LazyService, in_thread
 def client_folders(
     desk: LazyService,
 ) -> Callable[[Context[Any, Any], str], Awaitable[ListRootsResult | ListRoots]]:
-    """What fills a tool's parameter with the client's folders: nobody is asked where a project is
-    named, or one folder is served.
+    """Return a function that fills a tool's parameter with the client's folders: nobody is asked
+    where a project is named, or one folder is served.
     """
 
     async def opened(ctx: Context[Any, Any], project: str) -> ListRootsResult | ListRoots:

@@ -1,4 +1,4 @@
-"""What a client says it has done, held against the tree, and told to the engine as reports."""
+"""Checks a client's reports against the tree, and passes them to the engine."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ _LONGEST_WORDS = 4_000
 
 
 class ReportOutcome(NamedTuple):
-    """What a report did."""
+    """The effect of a report."""
 
     updated: bool
     artifacts: tuple[str, ...] = ()
@@ -80,8 +80,8 @@ def _is_known(run: Run, name: str) -> bool:
 
 
 def _usages(said: Previous, count: int) -> tuple[Usage, ...]:
-    """What each of several reports used: the client counts for all of them together, so the first
-    has it all.
+    """Return the usage of each of several reports: the client counts for all of them together, so
+    the first has it all.
     """
     # The price is the client's own affair; zero would claim that it cost nothing.
     other = Usage(calls=1, cost=None, model=said.model)
@@ -201,7 +201,7 @@ def _shared_out(
     changed: tuple[str, ...],
     texts: dict[TaskId | None, str],
 ) -> dict[TaskId | None, tuple[str, ...]]:
-    """Which task each changed file belongs to: the one that declares it, else the one whose report
+    """Return the task of each changed file: the one that declares it, else the one whose report
     names it, else the first.
     """
     shares: dict[TaskId | None, list[str]] = {task: [] for task in tasks}

@@ -72,7 +72,7 @@ class Call(Frozen):
 
 
 class _Told(Frozen):
-    """What earlier calls for the same workspace told, which a host need not say again."""
+    """The data of earlier calls for the same workspace, which a host need not repeat."""
 
     origin: Origin = Origin()
     context: ExternalContext | None = None
@@ -88,8 +88,8 @@ class Confirmations:
         self._turns = Turns()
 
     def answer(self, root: ServedFolder, call: Call) -> NeedsConfirmation | NeedsDiscussion | Ready:
-        """What this call leads to. Raises BadArguments for answers and a confirmation together, and
-        what beginning raises.
+        """Return the result of this call. Raises BadArguments for answers and a confirmation
+        together, and what beginning raises.
         """
         if call.discussion_answers.strip() and call.user_confirmation is not None:
             raise BadArguments(
@@ -265,7 +265,7 @@ def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirma
 
 
 def _note(spots: RunPaths) -> None:
-    """What lies beside the run. Raises NoStateHome, before anything of the run is there."""
+    """Write the files beside the run. Raises NoStateHome, before anything of the run is there."""
     try:
         begun_here(spots)
     except WriteFailed as error:

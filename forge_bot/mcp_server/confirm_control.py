@@ -13,7 +13,7 @@ Operation = Literal["abandon", "retry"]
 
 
 class Wanted(NamedTuple):
-    """What a client wants done with a run."""
+    """A client's wish for a run."""
 
     operation: Operation
     phase: str = ""
@@ -21,7 +21,7 @@ class Wanted(NamedTuple):
 
 
 class PastQuestion(NamedTuple):
-    """What a person is asked before a run is ended or sent back past the question `action_id`."""
+    """The question before a run is ended or sent back past the question `action_id`."""
 
     action_id: str
     digest: str

@@ -1,4 +1,4 @@
-"""What a client's tree looked like when an action was handed out, so that a report can be held
+"""The state of a client's tree when an action was handed out, so that a report can be held
 against what changed since.
 """
 
@@ -78,7 +78,7 @@ def begun_here(spots: RunPaths) -> None:
 
 
 def is_visible(run: Run, dispatch: Dispatch, name: str) -> bool:
-    """Whether an artifact is there and another one than when the action was handed out."""
+    """Return whether an artifact is there and another one than when the action was handed out."""
     blob = _blob(run, name)
     return blob != _GONE and blob != dispatch.outputs.get(name, _GONE)
 

@@ -38,7 +38,7 @@ class ElicitedQuestion(NamedTuple):
 
 
 class ElicitedAnswer(NamedTuple):
-    """What the client's person answered, to which question; `cut` if they were shown only the
+    """A person's answer through the client, and its question; `cut` if they were shown only the
     beginning of a document.
     """
 
@@ -62,14 +62,16 @@ class NoAnswer(NamedTuple):
 
 
 class PreviousRound(NamedTuple):
-    """What the round before kept, and the answer that comes with this one; None if none does."""
+    """The data of the round before, and the answer that comes with this one; None without an
+    answer.
+    """
 
     kept: str
     answer: ElicitedAnswer | RejectWithoutNotes | NoAnswer | None
 
 
 def can_ask(ctx: Context[Any, Any]) -> bool:
-    """Whether the client has said that it can ask its person with a form."""
+    """Return whether the client has said that it can ask its person with a form."""
     able = ctx.client_capabilities
     if able is None or able.elicitation is None:
         return False
@@ -78,7 +80,7 @@ def can_ask(ctx: Context[Any, Any]) -> bool:
 
 
 def brought(ctx: Context[Any, Any]) -> PreviousRound | None:
-    """What comes with a call whose question was a round of its own; None for any other call."""
+    """Return the data of a call whose question was a round of its own; None for any other call."""
     # The SDK seals the state, and binds it to the tool and its arguments: whatever opens was
     # written below.
     if ctx.request_state is None:

@@ -1,4 +1,4 @@
-"""Where in a run something went wrong."""
+"""The place of an error in a run."""
 
 from collections.abc import Sequence
 

@@ -27,7 +27,7 @@ def handle_init(
     preferences: Preferences,
     environ: Mapping[str, str],
 ) -> NewRunProposal | Resumed | InitErrors:
-    """What the arguments of a host's command mean: a new run, one that exists, or nothing that
+    """Return the meaning of a host's arguments: a new run, one that exists, or nothing that
     could be used.
     """
     said = read_task_flags(arguments.replace("\0", ""), also=(_RESUME,))
@@ -60,7 +60,7 @@ def handle_init(
 
 
 def _flags(said: TaskFlags, preferences: Preferences) -> InitFlags:
-    """What was said, and what a person wants for every run."""
+    """Return the given flags, completed by the person's preferences."""
     return InitFlags(
         auto="auto" in said.switches or preferences.auto,
         skip_pr="nopr" in said.switches or preferences.nopr,
@@ -91,7 +91,7 @@ def _known(root: ServedFolder, core: str, origin: Origin) -> RunInfo | None:
 
 
 def _is_of(root: ServedFolder, info: RunInfo, origin: Origin) -> bool:
-    """Whether a run is about this very issue: other trackers and repositories have the same
+    """Return whether a run is about this very issue: other trackers and repositories have the same
     numbers.
     """
     try:

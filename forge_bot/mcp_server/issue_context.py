@@ -1,4 +1,4 @@
-"""What a host read of an issue, as a draft; and what its labels, type and points say about effort
+"""Turns a host's issue into a draft; its labels, type and points give effort
 and branch.
 """
 

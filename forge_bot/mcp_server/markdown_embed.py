@@ -59,7 +59,7 @@ def beginning(text: str, longest: int) -> str:
 
 
 def shares(lengths: Sequence[int], room: int) -> tuple[int, ...]:
-    """How much of the room each of several texts gets: short ones all they need, long ones the rest
+    """Return the share of the room for each text: short ones all they need, long ones the rest
     in equal parts.
     """
     given = [0] * len(lengths)

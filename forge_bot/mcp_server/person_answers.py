@@ -87,7 +87,7 @@ _NOTHING_ASKED = (
 
 
 def is_answered(run: Run, action_id: str) -> bool:
-    """Whether the action was a question, and an answer to it counted."""
+    """Return whether the action was a question, and an answer to it counted."""
     return _answer_to(run, action_id, "") is not None
 
 

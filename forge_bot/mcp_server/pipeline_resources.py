@@ -15,14 +15,14 @@ from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor
 
 
 def pipelines(roots: ServedFolders) -> tuple[str, ...]:
-    """What the addresses end in of all pipelines that runs can be made of, each once."""
+    """Return the last parts of the addresses of all pipelines, each once."""
     return tuple(
         sorted({address(roots, root, name) for root in roots.all for name in _names(root)})
     )
 
 
 def address(roots: ServedFolders, root: ServedFolder, name: str) -> str:
-    """What the address of a root's pipeline ends in."""
+    """Return the last part of the address of a root's pipeline."""
     return name if _own(_first(roots, name), name) == _own(root, name) else f"{name}@{root.id}"
 
 

@@ -1,4 +1,4 @@
-"""What a person wants for every new run of this clone, kept beside git's own data."""
+"""A person's preferences for new runs of this clone, kept beside git's own data."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ class Preferences(Frozen):
 
 
 def preferences(repository: Repository) -> Preferences:
-    """What was set; nothing if the file is missing or broken."""
+    """Return the saved preferences; empty if the file is missing or broken."""
     try:
         return Preferences.model_validate_json(_file(repository).read_bytes())
     except (OSError, ValidationError):

@@ -1,4 +1,4 @@
-"""What goes on in a long call, as progress notifications to the client that waits."""
+"""Sends progress notifications to a client that waits for a long call."""
 
 import contextlib
 from itertools import count

@@ -73,8 +73,8 @@ class ForgeServer(MCPServer[Any]):
         low.create_initialization_options = _telling_of_changes(low)
 
     async def list_resources(self) -> list[Resource]:
-        """What always is there, and what there is now: the served repositories and their runs under
-        way.
+        """Return the fixed resources and the current ones: the served repositories and their runs
+        under way.
         """
         try:
             found = await in_thread(self._shelf)
@@ -163,8 +163,8 @@ class ForgeServer(MCPServer[Any]):
 
 
 def _telling_of_changes(server: Server[Any]) -> Callable[..., InitializationOptions]:
-    """What makes the greeting of a server, with the notifications of changes in it unless it is
-    told otherwise.
+    """Return a function that makes a server's greeting, with the notifications of changes in it
+    unless it is told otherwise.
     """
     plain = server.create_initialization_options
 
@@ -186,7 +186,7 @@ def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:
 
 
 def problems_of(error: ValidationError) -> tuple[str, ...]:
-    """What is wrong with arguments, a line each, without their values."""
+    """Return the problems of arguments, a line each, without their values."""
     return tuple(
         f"{'.'.join(str(step) for step in each['loc']) or 'arguments'}: {each['msg']}"
         for each in error.errors()[:10]

@@ -1,4 +1,4 @@
-"""What becomes visible outside is done by the client: the argument lists for it, and what there is
+"""Publication by the client: the argument lists for it, and the steps with
 nothing to do about.
 """
 

@@ -1,4 +1,4 @@
-"""What can be read without changing anything: runs, their documents and logs, the repository,
+"""Queries that change nothing: runs, their documents and logs, the repository,
 schemas, and this server itself.
 """
 
@@ -75,7 +75,7 @@ class Queries:
         return self.reading(name).state.model_dump(mode="json")
 
     def log(self, name: str) -> JsonValue:
-        """What happened, oldest first."""
+        """Return the log of the run, oldest first."""
         return [
             entry.model_dump(mode="json", exclude_none=True)
             for entry in self.reading(name).state.log
@@ -129,7 +129,7 @@ class Queries:
         return _line(spot.info, self.roots.workspace(spot.root, spot.info.name))
 
     def context(self, project: str) -> str:
-        """Where the repository and its runs stand, for the beginning of a session."""
+        """Return the state of the repository and its runs, for the beginning of a session."""
         root = self.roots.root(project)
         branch = root.branch
         profile = profile_at(root.repository, root.repository.commit_id("HEAD"), root.config)
@@ -156,8 +156,8 @@ class Queries:
         return "\n\n".join(parts) + "\n"
 
     def shelf(self) -> tuple[tuple[str, str, str, str], ...]:
-        """What a list of resources names by address: the served repositories, their pipelines, and
-        the runs under way.
+        """Return the resources of the list by address: the served repositories, their pipelines,
+        and the runs under way.
         """
         found: list[tuple[str, str, str, str]] = []
         for root in self.roots.all:
@@ -189,11 +189,11 @@ class Queries:
         return pipeline_at(self.roots, name).model_dump(mode="json", exclude_defaults=True)
 
     def pipeline_of(self, root: ServedFolder) -> str:
-        """What the address ends in of the pipeline a root's runs are made of."""
+        """Return the last part of the address of a root's pipeline."""
         return address(self.roots, root, root.config.pipeline)
 
     def pipelines(self) -> tuple[str, ...]:
-        """What the addresses of the pipelines end in that runs can be made of."""
+        """Return the last parts of the addresses of the pipelines that runs can be made of."""
         return pipelines(self.roots)
 
     def roots_served(self) -> JsonValue:

@@ -70,7 +70,7 @@ def presented(asked: Question, run: str, workspace: str) -> Presented:
 
 
 def _about(asked: Question) -> list[str]:
-    """What is decided, the version it is bound to, and the meaning of the answers."""
+    """Return the decision, the version it is bound to, and the meaning of the answers."""
     parts = [f"## {asked.title}", *(settled(line) for line in asked.data.decision)]
     if asked.data.digest:
         parts.append(
@@ -142,7 +142,7 @@ def component(asked: Question) -> dict[str, JsonValue]:
 
 
 def beforehand(answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str, JsonValue]:
-    """What goes along with an answer before a run begins: the question as data, and what comes
+    """Return the data beside an answer before a run begins: the question, and what comes
     next.
     """
     match answer:

@@ -32,8 +32,8 @@ def mended(error: Exception) -> SessionMessage | None:
 
 
 def answer_to(error: Exception) -> SessionMessage | None:
-    """What a client hears whose line is no message (JSON-RPC 2.0, section 5.1); None for a line
-    without a word.
+    """Return the error for a client's line that is no message (JSON-RPC 2.0, section 5.1); None for
+    a line without a word.
     """
     line = _line(error)
     if _NOTHING.fullmatch(line):

@@ -61,12 +61,12 @@ def _about_runs(server: ForgeServer, desk: LazyService) -> None:
 
     @server.resource("forge://run/{run}/request", mime_type=MARKDOWN)
     async def request(run: str) -> str:
-        """What a run is about, without hidden text."""
+        """Return the request of a run, without hidden text."""
         return await _found(lambda: desk().looking.request(run))
 
     @server.resource("forge://run/{run}/log", mime_type=JSON)
     async def log(run: str) -> str:
-        """What happened in a run."""
+        """Return the log of a run."""
         return await _json(lambda: desk().looking.log(run))
 
 

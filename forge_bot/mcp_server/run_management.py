@@ -93,8 +93,8 @@ class RunManagement:
         return short.model_copy(update=more)
 
     def resume_info(self, workspace: str) -> ResumeInfo:
-        """Where a run stands; one on a branch that is not checked out is named with the way to
-        it.
+        """Return the state of a run; one on a branch that is not checked out is named with the way
+        to it.
         """
         spot = self.looking.run(workspace)
         root, info = spot.root, spot.info
@@ -173,7 +173,7 @@ class RunManagement:
         return Findings(results=_taught(past, query, about, count), runs=len(root.runs()))
 
     def analytics(self, kind: Kind, workspace: str, effort: str, project: str) -> Numbers:
-        """What a run took, what one of an effort will probably take in a project, or all its runs
+        """Return the figures of a run, the estimate for an effort, or the figures of all runs
         together. Raises NotServed.
         """
         if kind == "summary":
@@ -204,8 +204,8 @@ class RunManagement:
         return _validated(found, name, text)
 
     def preferences(self, wanted: Mapping[str, Any] | None, project: str) -> SavedPreferences:
-        """What is kept for new runs of a project; replaced by `wanted` if that is given. Raises
-        NotServed.
+        """Return the preferences for new runs of a project, after `wanted` is saved if given.
+        Raises NotServed.
         """
         repository = self.roots.root(project).repository
         if wanted is not None:
@@ -319,7 +319,7 @@ def _estimated(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
 
 
 def _history(root: ServedFolder) -> History:
-    """What earlier runs left in a project. Where its pipeline cannot be read, their states and
+    """Return the history of a project. Where its pipeline cannot be read, their states and
     reports still tell.
     """
     try:

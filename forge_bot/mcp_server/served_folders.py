@@ -77,14 +77,14 @@ class RunLocation:
 
     @property
     def here(self) -> bool:
-        """Whether the run lies in the very work tree that is served, and not on a branch only or in
-        another work tree.
+        """Return whether the run lies in the very work tree that is served, and not on a branch
+        only or in another work tree.
         """
         return self.info.tree is not None and self.info.tree.resolve() == self.root.path
 
     @property
     def key(self) -> str:
-        """What tells this run from all others that are served."""
+        """Return the key that tells this run from all others that are served."""
         return f"{self.root.path}\0{self.info.name}"
 
 
@@ -120,15 +120,15 @@ class ServedFolders:
 
     @property
     def undecided(self) -> bool:
-        """Whether it matters which folders the client has open: several are served, or nobody named
-        one and none is found here.
+        """Return whether it matters which folders the client has open: several are served, or
+        nobody named one and none is found here.
         """
         return len(self._folders) > 1 or self._lost
 
     @property
     def _lost(self) -> bool:
-        """Whether nobody named a folder, and the one we were started in is no repository: editors
-        start their servers anywhere.
+        """Return whether nobody named a folder, and the one we were started in is no repository:
+        editors start their servers anywhere.
         """
         if self._named:
             return False
@@ -175,8 +175,8 @@ class ServedFolders:
         return (self.root(project),) if project else self.all
 
     def workspace(self, root: ServedFolder, name: str) -> str:
-        """What names a run's folder to a client: in the default root the path within, elsewhere the
-        absolute one.
+        """Return the name of a run's folder for a client: in the default root the path within,
+        elsewhere the absolute one.
         """
         relative = f"{SPECS}/{name}"
         return relative if root is self.all[0] else f"{root.path}/{relative}"

@@ -119,7 +119,7 @@ class Service:
     def beforehand(
         self, answer: NeedsConfirmation | NeedsDiscussion | Ready
     ) -> dict[str, JsonValue]:
-        """What goes along with an answer of `init_with_context` in `_meta`."""
+        """Return the `_meta` of an answer of `init_with_context`."""
         return beforehand(answer)
 
     # -- going on

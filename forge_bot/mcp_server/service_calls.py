@@ -72,7 +72,7 @@ async def in_thread(call: Callable[[], Answer]) -> Answer:
 
 
 def client_name(ctx: Context[Any, Any]) -> str:
-    """What the client calls itself; it may say anything."""
+    """Return the client's name for itself; it may say anything."""
     told = ctx.session.client_params
     return (
         "".join(sign for sign in told.client_info.name if sign.isprintable())[:60]

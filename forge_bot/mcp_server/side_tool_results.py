@@ -1,4 +1,4 @@
-"""What the tools beside the loop answer."""
+"""Results of the tools beside the loop."""
 
 from typing import Literal
 
@@ -9,8 +9,8 @@ from forge_bot.values import Frozen
 
 
 class Orientation(Frozen):
-    """Where things stand; `context_link` has the rest, and `other_contexts` that of further served
-    folders.
+    """The state of the project; `context_link` has the rest, and `other_contexts` that of further
+    served folders.
     """
 
     runs: int
@@ -25,7 +25,7 @@ class Orientation(Frozen):
 
 
 class ResumeInfo(Frozen):
-    """Where one run stands, with the keys of state.json."""
+    """The state of one run, with the keys of state.json."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -65,7 +65,7 @@ class RunList(Frozen):
 
 
 class Controlled(Frozen):
-    """What became of a run."""
+    """The result of a control call."""
 
     workspace: str
     operation: str
@@ -75,21 +75,21 @@ class Controlled(Frozen):
 
 
 class Findings(Frozen):
-    """What earlier runs teach about a text."""
+    """The findings from earlier runs for a text."""
 
     results: tuple[dict[str, JsonValue], ...]
     runs: int
 
 
 class Numbers(Frozen):
-    """What runs took, or will probably take."""
+    """The figures of runs, or an estimate."""
 
     about: str
     numbers: dict[str, JsonValue]
 
 
 class Validation(Frozen):
-    """Whether a document is what its phase needs; nothing is recorded."""
+    """The check of a document against its phase; nothing is recorded."""
 
     artifact: str
     phase: str
@@ -101,6 +101,6 @@ class Validation(Frozen):
 
 
 class SavedPreferences(Frozen):
-    """What is kept for new runs of this clone."""
+    """The saved preferences for new runs of this clone."""
 
     preferences: dict[str, JsonValue]

@@ -1,4 +1,4 @@
-"""Where a task comes from: an issue by its whole URL, a run's folder, or words; and how a host
+"""The source of a task: an issue by its whole URL, a run's folder, or words; and how a host
 reads the issue.
 
 URL forms: https://docs.github.com/en/rest/issues, https://support.atlassian.com/jira
@@ -36,7 +36,7 @@ _LINEAR = re.compile(
 
 
 class Origin(Frozen):
-    """What an input is; `problem` says why it is nothing."""
+    """The kind of an input; `problem` says why it cannot be used."""
 
     type: SourceType = "text"
     id: str = ""
@@ -50,7 +50,7 @@ class Origin(Frozen):
 
 
 def origin_of(text: str, environ: Mapping[str, str] = os.environ) -> Origin:
-    """What the whole input is."""
+    """Return the origin of the whole input."""
     plain = text.strip()
     if run_named(plain):
         return Origin(type="workspace")
@@ -106,8 +106,8 @@ def _of_url(url: str, hosts: tuple[str, ...]) -> Origin:
 
 
 def fetch_needed(origin: Origin) -> FetchNeeded | None:
-    """How the host reads the issue; None where there is nothing to read. Built from the parts of a
-    matched URL, never from the input.
+    """Return the command for reading the issue; None where there is nothing to read. Built from the
+    parts of a matched URL, never from the input.
     """
     match origin.type:
         case "github_issue":

@@ -1,4 +1,4 @@
-"""What goes over the wire: the tools' arguments and answers, with the keys and words that hosts
+"""The tools' arguments and answers, with the keys and words that hosts
 know.
 """
 
@@ -24,7 +24,7 @@ MODELS: dict[Tier, str] = {Tier.FAST: "haiku", Tier.STANDARD: "sonnet", Tier.STR
 
 
 class InitFlags(Frozen):
-    """What was asked for beside the task. The host hands it back unchanged."""
+    """The options beside the task. The host hands it back unchanged."""
 
     auto: bool = False
     skip_pr: bool = False
@@ -39,7 +39,7 @@ class InitFlags(Frozen):
 
 
 class FetchNeeded(Frozen):
-    """What the host has to read before the next call."""
+    """The data that the host has to read before the next call."""
 
     type: Literal["github", "jira", "linear"]
     fields: tuple[str, ...]
@@ -77,7 +77,9 @@ class InitErrors(Frozen):
 
 
 class ExternalContext(Frozen):
-    """What the host read of an issue. Other trackers' fields may come along and say nothing."""
+    """The data of an issue that the host read. Other trackers' fields may come along and say
+    nothing.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -95,7 +97,7 @@ class ExternalContext(Frozen):
 
 
 class Confirmation(Frozen):
-    """What the person chose."""
+    """The person's choices."""
 
     effort: Effort
     workspace_slug: str = ""
@@ -118,7 +120,7 @@ class EffortOption(Frozen):
 
 
 class Proposal(Frozen):
-    """What a person is asked before a run begins."""
+    """The question to a person before a run begins."""
 
     detected_effort: Effort
     effort_options: dict[Effort, EffortOption]
@@ -178,7 +180,7 @@ class ReportedFinding(Frozen):
 
 
 class ReportResult(Frozen):
-    """What a report did, beside the next action."""
+    """The effect of a report, beside the next action."""
 
     next_action_hint: Hint = "proceed"
     verdict_parsed: Verdict | None = None
@@ -188,7 +190,7 @@ class ReportResult(Frozen):
 
 
 class PhaseReport(Frozen):
-    """What pipeline_report_result answers."""
+    """The answer of pipeline_report_result."""
 
     state_updated: bool
     artifact_written: str | None = None
@@ -293,7 +295,7 @@ _ARGUMENTS = {"action_id": "action_id", "digest": "digest", "user_response": "us
 
 
 class Previous(Frozen):
-    """What the host says about the action before, and the person's answer."""
+    """The host's report on the action before, and the person's answer."""
 
     complete: bool = False
     tokens: Count = 0
@@ -308,8 +310,8 @@ class Previous(Frozen):
 
     @property
     def is_report(self) -> bool:
-        """Whether this reports on an action: it says so, tells an error, or names an action with
-        what it printed.
+        """Return whether this reports on an action: it says so, tells an error, or names an action
+        with what it printed.
         """
         return self.complete or bool(self.error) or bool(self.action_id and self.output)
 

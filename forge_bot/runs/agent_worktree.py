@@ -1,5 +1,5 @@
-"""Where an agent works: the run's own tree, or for a task in a wave a tree of its own that stands
-still while others are merged.
+"""The work tree of an agent: the run's own tree, or for a task in a wave a tree of its own that
+stands still while others are merged.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class AgentWorktrees:
         return AgentWorktree(self.run.tree, self._context, self.run.state.branch)
 
     def catalogue(self) -> ProviderContext:
-        """Where the list of what can be looked up is found."""
+        """Return the context of the providers."""
         return self._context
 
     @asynccontextmanager

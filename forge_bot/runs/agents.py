@@ -73,7 +73,7 @@ class Agents:
         self._unpriced = False
 
     async def perform(self, action: SpawnAgent) -> AsyncGenerator[Landed]:
-        """What the action asks for; the answers of a wave land in the order of its tasks, whichever
+        """Perform the action; the answers of a wave land in the order of its tasks, whichever
         came first.
         """
         tasks = action.parallel_task_ids or (None,)

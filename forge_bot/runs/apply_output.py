@@ -34,7 +34,7 @@ Files = tuple[tuple[str, bytes | None], ...]
 
 
 class ArtifactContract(Frozen):
-    """What an artifact has to be, so that the engine can go on with it."""
+    """The requirements of an artifact that the engine can use."""
 
     headings: tuple[str, ...]
     verdicts: tuple[Verdict, ...] = ()
@@ -42,7 +42,7 @@ class ArtifactContract(Frozen):
     rules: Rules = Rules()
 
     def inspect(self, text: str) -> Inspection:
-        """What can be read off the artifact, and what is wrong with it.
+        """Return the values read from the artifact, and its problems.
 
         Text that is not shown is wrong: a later model would read what nobody who approves has seen.
         """

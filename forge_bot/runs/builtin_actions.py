@@ -1,4 +1,4 @@
-"""What our own process does in a run without a model: setup and baseline, verification, approved
+"""The actions of a run that need no model: setup and baseline, verification, approved
 patches, ready-made documents.
 """
 

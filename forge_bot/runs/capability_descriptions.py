@@ -1,5 +1,5 @@
-"""How a prompt shows what a model may ask for: its parameters in words, and one request that could
-be sent as it stands.
+"""Describes in a prompt what a model may ask for: its parameters in words, and one request that
+could be sent as it stands.
 """
 
 import json

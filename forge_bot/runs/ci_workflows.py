@@ -69,8 +69,8 @@ def _events(on: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _checks_branches(event: str, about: Mapping[str, Any]) -> bool:
-    """Whether it runs for a branch that nobody named: a push that is limited to named branches or
-    to tags does not.
+    """Return whether it runs for a branch that nobody named: a push that is limited to named
+    branches or to tags does not.
     """
     if event != "push":
         return event == "pull_request"

@@ -1,5 +1,5 @@
-"""What a commit of a run says: one subject and the trailers, made from the report it records and
-the state before it.
+"""Writes the message of a run's commit: one subject and the trailers, made from the report it
+records and the state before it.
 """
 
 from forge_bot.engine import Pipeline, Report, SpawnAgent, State, next_action

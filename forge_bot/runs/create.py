@@ -52,7 +52,7 @@ QUESTIONS = (
 
 
 class RequestDraft(Frozen):
-    """What was asked, before anything is decided about it."""
+    """A request, before anything is decided about it."""
 
     title: str
     text: str
@@ -61,7 +61,7 @@ class RequestDraft(Frozen):
 
 
 class RunPlan(Frozen):
-    """What will be done about a draft; a person may change effort, slug and branch before it
+    """The plan for a draft; a person may change effort, slug and branch before it
     begins.
     """
 

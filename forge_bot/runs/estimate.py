@@ -1,4 +1,4 @@
-"""What a run will probably take: tokens, money and time, from earlier runs like it or the recorded
+"""Estimates a run: tokens, money and time, from earlier runs like it or the recorded
 one that ships.
 """
 
@@ -29,7 +29,7 @@ Number = TypeVar("Number", int, float, Decimal)
 
 
 class Spread(Recorded, Generic[Number]):
-    """What half of such runs stay below, and what nine in ten do."""
+    """The figure that half of such runs stay below, and the one that nine in ten do."""
 
     p50: Number
     p90: Number
@@ -51,7 +51,7 @@ class Estimate(Recorded):
     rests_on: str
 
     def exceeds(self, budget: Decimal | None) -> bool:
-        """Whether half of such runs cost more than this budget."""
+        """Return whether half of such runs cost more than this budget."""
         return budget is not None and self.cost is not None and self.cost.p50 > budget
 
 
@@ -120,7 +120,9 @@ def keep_estimate(repository: Repository, run: str, found: Estimate) -> None:
 
 
 def kept_estimate(repository: Repository, run: str) -> Estimate | None:
-    """What was said before a run; None if it was begun elsewhere, or the file is gone or broken."""
+    """Return the estimate made before a run; None if it was begun elsewhere, or the file is gone or
+    broken.
+    """
     try:
         return Estimate.model_validate_json((run_paths(repository, run).home / _FILE).read_bytes())
     except (OSError, ValidationError):

@@ -46,7 +46,7 @@ def earlier_runs(
 
 
 def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
-    """What the recorded run that ships would use at this effort: only the phases that it has.
+    """Return the usage of the recorded run at this effort: only the phases that it has.
 
     A phase that the record lacks counts as much as the recorded ones of its kind do on average, or
     as all do. Times are not recorded.

@@ -1,4 +1,4 @@
-"""What a run that is known by its tokens would cost with the models of today."""
+"""Prices a run of known tokens with the models of today."""
 
 import re
 from collections.abc import Mapping

@@ -24,7 +24,7 @@ from forge_bot.values import Frozen
 
 
 class FailedStart(Frozen):
-    """What a starting process is about to make; written before it makes anything, and deleted when
+    """The record of a start, written before it makes anything, and deleted when
     the run has its first commit.
     """
 

@@ -15,7 +15,7 @@ _SHOWN = 10
 def check_foreign_commits(
     repository: Repository, tree: Tree, run: str, action: Action, before: str
 ) -> tuple[str, ...]:
-    """What is to be told of commits that came since the branch was left at `before`. Raises
+    """Return notices about commits that came since the branch was left at `before`. Raises
     ForeignCommits where they may not stay.
 
     What a remote has too, and has taken the run further, the run did on another machine. Where a
@@ -46,7 +46,7 @@ def check_foreign_commits(
 
 
 def _went_on(repository: Repository, run: str, before: str, now: str) -> bool:
-    """Whether the record has grown since."""
+    """Return whether the record has grown since."""
     path = f"{SPECS}/{run}/{REPORTS}"
     # What was rewritten may be gone for good; a commit contains itself as long as it is there.
     old = repository.read(before, path) if repository.contains(before, before) else None

@@ -55,7 +55,7 @@ _EARLIER = 4
 
 
 class Inquiry(Frozen):
-    """What came of a question."""
+    """The result of a question."""
 
     question: str
     answer: str = Field(default="", description="Markdown; empty if there is none")
@@ -189,7 +189,7 @@ def _checked(question: str) -> str:
 
 
 class _HelpDesk:
-    """Where questions about one run are answered."""
+    """The answers to questions about one run."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class _HelpDesk:
         )
 
     async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> WorkResult:
-        """How the model's work on the question ended."""
+        """Return the result of the model's work on the question."""
         assignment = await asyncio.to_thread(self._assignment, text)
         ledger = Ledger(self.run.state.budget)
         return await work(

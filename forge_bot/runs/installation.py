@@ -62,7 +62,7 @@ are not among them."""
 
 @dataclass(frozen=True)
 class Foundation:
-    """What an environment is installed from: a commit, and the patches to manifests and lock files
+    """The source of an environment: a commit, and the patches to manifests and lock files
     that a person approved.
     """
 

@@ -1,4 +1,4 @@
-"""What the processes of this clone left of a run when they let go of it: where its branch stood,
+"""The state of a run when the processes of this clone released it: where its branch stood,
 and how much of its record there was.
 
 A client's agents work in the tree that the run lives in, beside its branch and its record. What
@@ -15,7 +15,7 @@ from forge_bot.values import Frozen
 
 
 class KnownState(Frozen):
-    """What was there at last. While a process is at work, or if it was killed, there may be more
+    """The last known state. While a process is at work, or if it was killed, there may be more
     than that.
     """
 
@@ -37,14 +37,14 @@ class LastKnownHead:
 
     @property
     def at_rest(self) -> KnownState | None:
-        """What was left by a process that came to its end; None if nothing is known, or if one may
+        """Return the state left by a process that ended; None if nothing is known, or if one may
         have left more.
         """
         return self.left if self.left is not None and not self.left.at_work else None
 
     @property
     def begun(self) -> bool:
-        """Whether something was recorded or committed since the run was taken up."""
+        """Return whether something was recorded or committed since the run was taken up."""
         return self._begun
 
     def begin(self) -> None:

@@ -1,4 +1,4 @@
-"""What a face may show while a run goes on."""
+"""Notifications that an interface may show while a run continues."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -32,7 +32,7 @@ class PhaseEnded(Frozen):
 
 
 class PromptSent(Frozen):
-    """What an agent is given to begin with."""
+    """The first prompt of an agent."""
 
     inputs: tuple[str, ...]
     tokens: int

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class Outcome(IntEnum):
-    """How an invocation ends; the value is the exit code."""
+    """The result of an invocation; the value is the exit code."""
 
     DONE = 0
     FAILED = 1

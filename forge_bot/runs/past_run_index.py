@@ -37,7 +37,7 @@ class _Remembered(Frozen):
 
 @lru_cache(maxsize=2)
 def history_at(repository: Repository, commit: str, documents: DocumentNames) -> History:
-    """What earlier runs left in a commit, given by its full id, ready to be asked; made once for
+    """Return the history in a commit, given by its full id, ready to be asked; made once for
     each commit.
     """
     return History(past_runs(repository, commit, documents))
@@ -88,7 +88,7 @@ def _lines(known: Mapping[_Key, PastRun | None]) -> Iterator[str]:
 
 
 def _remembered(place: Path, expected: str) -> dict[_Key, PastRun | None]:
-    """What was remembered; nothing if another version wrote it or it is broken."""
+    """Return the remembered runs; empty if another version wrote the file or it is broken."""
     try:
         header, *lines = place.read_text(encoding="utf-8").split("\n")
         entries = [_Remembered.model_validate_json(line) for line in lines if line]

@@ -22,7 +22,7 @@ from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
 StopLine = Callable[[State, Action], bool]
-"""Whether an action lies behind the phase an invocation was to stop after."""
+"""Return whether an action lies behind the phase an invocation was to stop after."""
 
 _UNIMPLEMENTED = {TaskStatus.PENDING, TaskStatus.CLEARED}
 

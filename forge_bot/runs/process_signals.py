@@ -23,7 +23,7 @@ meant."""
 
 
 def this_process() -> str:
-    """Who holds a run, for somebody else who wants it."""
+    """Return a description of this process, for others that want its run."""
     return (
         f"process {os.getpid()} on {platform.node() or 'this machine'}, since"
         f" {now():%Y-%m-%d %H:%M} UTC"
@@ -52,8 +52,8 @@ def stop_on_signals() -> Generator[None]:
 
 
 def until_stopped(work: Coroutine[Any, Any, Done]) -> Done:
-    """What the work comes to, on an event loop of its own. Raises KeyboardInterrupt once it has
-    ended because it was stopped.
+    """Return the result of the work, on an event loop of its own. Raises KeyboardInterrupt once it
+    has ended because it was stopped.
 
     The first signal cancels the work. Others that come while it ends are not raised where they
     strike: in the midst of the loop's own doings that can cost a task its turn, and the end is
@@ -73,7 +73,7 @@ def until_stopped(work: Coroutine[Any, Any, Done]) -> Done:
 
 
 class _Ending:
-    """Whether work was told to stop, and since when (monotonic seconds)."""
+    """The request to stop work, and its time (monotonic seconds)."""
 
     def __init__(self) -> None:
         self.since: float | None = None

@@ -107,15 +107,15 @@ class Project:
 
     @property
     def called_off(self) -> bool:
-        """Whether somebody ended the commands: what they returned then says nothing about the
-        project.
+        """Return whether somebody ended the commands: what they returned then says nothing about
+        the project.
         """
         return self._called_off.is_set()
 
     @property
     def backend(self) -> BackendName:
-        """How commands are locked in; raises NoSandbox where nothing works and nobody switched it
-        off.
+        """Return the sandbox of commands; raises NoSandbox where nothing works and nobody switched
+        it off.
         """
         if self._backend is None:
             self._backend = choose(self.config.sandbox)
@@ -326,7 +326,7 @@ def timeless(output: str) -> str:
 
 
 def _tool_homes(environment: Path) -> dict[str, str]:
-    """What setup downloads has to be there for the commands after it, which have no network."""
+    """Return the folders for downloads of setup: the commands after it have no network."""
     homes = {
         "CARGO_HOME": "cargo",
         "GOPATH": "go",

@@ -128,7 +128,7 @@ class PromptContext:
         return action.output_file.replace("{task}", task or "")
 
     def round(self, action: SpawnAgent, task: TaskId | None) -> int:
-        """How often this phase, or this task in it, has been asked, from 1."""
+        """Return the round of this phase, or of this task in it, from 1."""
         place = f"{action.phase}/{task}" if task is not None else action.phase
         return self.run.state.visits.get(place, 0) + 1
 
@@ -143,7 +143,7 @@ class PromptContext:
         return tuple(rule.sentence for rule in self.run.rules.rules) if phase.follows_rules else ()
 
     def decided(self, said_anyway: set[str]) -> tuple[str, ...]:
-        """What people said at the checkpoints, for agents that are not the ones it was said to."""
+        """Return people's answers at the checkpoints, for agents other than the ones addressed."""
         spoken = [
             decision
             for decision in self.run.state.decisions
@@ -257,8 +257,8 @@ class PromptContext:
         )
 
     def _quoted(self, document: InputFile) -> InputFile:
-        """Who reads files by themselves would see strangers' hidden text there, so they get the
-        cleaned text and not the path.
+        """Quote a file: an agent that reads files itself would see hidden text there, so it gets
+        the cleaned text and not the path.
         """
         hides = self.delivery == "files" and document.untrusted
         return document.model_copy(update={"kind": "output"}) if hides else document
@@ -322,8 +322,8 @@ class PromptContext:
         return InputFile(name=name, text=text, kind="diff")
 
     def _task_diff(self, task: TaskState | None, now: str) -> InputFile:
-        """What one task changed: the files of its commits, from before the first of them. Other
-        tasks' files stay out.
+        """Return the change of one task: the files of its commits, from before the first of them.
+        Other tasks' files stay out.
         """
         if task is None:
             return self._diff("changes of the run", self.run.state.base_commit, now)
@@ -364,7 +364,7 @@ class PromptContext:
 
     @property
     def history(self) -> History:
-        """What earlier runs left in the base commit."""
+        """Return the history in the base commit."""
         return history_at(
             self.run.repository, self.run.state.base_commit, DocumentNames.of(self.run.pipeline)
         )
@@ -402,7 +402,9 @@ def _said(entry: Pattern) -> str:
 
 
 def layer_three(profile: Profile, files: tuple[str, ...]) -> tuple[Line, ...]:
-    """What a prompt says of the repository; `files` are all of its files, if there are few."""
+    """Return a prompt's description of the repository; `files` are all of its files, if there are
+    few.
+    """
     commands = profile.commands
 
     def words(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""What becomes visible outside the run: the pull request's text, a push, the last commit."""
+"""Publishes outside the run: the pull request's text, a push, the last commit."""
 
 from collections.abc import Callable
 from typing import Literal

@@ -44,14 +44,14 @@ class ShownDocument(Frozen):
 
     @property
     def hidden(self) -> str:
-        """What of its text is not shown when it is rendered, in words; "" for a patch, which is
-        shown as code.
+        """Return a description of its text that is not shown when rendered; "" for a patch, which
+        is shown as code.
         """
         return what_is_hidden(self.text) if self.name.endswith(".md") else ""
 
 
 class QuestionData(Frozen):
-    """What a face shows of a question."""
+    """The data of a question for an interface."""
 
     gate: str
     decision: tuple[str, ...]
@@ -194,7 +194,7 @@ def _text(run: Run, name: str) -> str:
 
 
 def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
-    """What is decided, and what yes and no do."""
+    """Return the decision, and the effects of yes and no."""
     reject = "do it once more, with your notes and all its rounds anew"
     if "post" in asked.options:
         return "Post this summary as a comment in the issue?", "", ""
@@ -216,7 +216,7 @@ def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
 
 
 def _reviewed(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
-    """What reviews among the shown files found."""
+    """Return the findings of reviews among the shown files."""
     records = (run.state.artifacts.get(file.name) for file in asked.files)
     return tuple(finding for record in records if record is not None for finding in record.findings)
 
@@ -247,7 +247,7 @@ def _to_do(run: Run, asked: HumanGate) -> Question:
 
 
 def difference(run: Run, asked: Checkpoint) -> str:
-    """What changed in the shown files since the version that a person was shown before; empty the
+    """Return the changes in the shown files since the version shown before; empty the
     first time.
     """
     digest = _shown_before(run.state, asked)

@@ -1,4 +1,4 @@
-"""Which runs a repository has, found by git alone."""
+"""Finds the runs of a repository by git alone."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -64,12 +64,12 @@ class RunInfo(Frozen):
 
     @property
     def waiting(self) -> bool:
-        """Whether a person is asked."""
+        """Return whether a person is asked."""
         return self.status == "awaiting_human"
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left to do."""
+        """Return whether nothing is left to do."""
         return self.status in {"completed", "abandoned"}
 
 

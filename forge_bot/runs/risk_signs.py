@@ -1,4 +1,6 @@
-"""What a person should see first: signs of risk in a design, and in how a repository is set up."""
+"""The facts that a person should see first: signs of risk in a design, and in how a repository is
+set up.
+"""
 
 import re
 from collections.abc import Collection, Sequence

@@ -107,7 +107,7 @@ class Run:
 
     @property
     def action(self) -> Action:
-        """What the run asks for now."""
+        """Return the run's next action."""
         if self._decided is None or self._decided[0] is not self.state:
             self._decided = (self.state, next_action(self.pipeline, self.state))
         return self._decided[1]
@@ -420,5 +420,5 @@ def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
 
 
 def _of_task(report: Report) -> bool:
-    """Whether files outside of the workspace may belong to it."""
+    """Return whether files outside of the workspace may belong to it."""
     return isinstance(report, ArtifactWritten) and report.task is not None

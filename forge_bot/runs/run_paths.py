@@ -1,4 +1,4 @@
-"""Where a run keeps what does not belong into git."""
+"""The paths of a run's files outside git."""
 
 import hashlib
 from functools import lru_cache

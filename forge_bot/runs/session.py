@@ -53,7 +53,7 @@ VIA_SCRIPT = "script"
 
 
 class PersonAnswer(Frozen):
-    """What a person said to a question."""
+    """A person's answer to a question."""
 
     answer: Answer
     notes: str = ""
@@ -138,7 +138,7 @@ class Session:
         return self.explained(inquire(run, text, **self._inquiry(run)))
 
     def _inquiry(self, run: Run) -> "_InquiryArguments":
-        """What an inquiry is made with. Raises what opening models and prompts raises."""
+        """Return the arguments of an inquiry. Raises what opening models and prompts raises."""
         return _InquiryArguments(
             profile=profile_at(self.repository, run.state.base_commit, self.config),
             models=self.models(),
@@ -331,7 +331,7 @@ def answer(
 
 
 def person() -> str:
-    """Who sits at the terminal, as the system knows them."""
+    """Return the name of the user at the terminal, as the system knows it."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):

@@ -1,4 +1,6 @@
-"""What a repository and its user decide: .forge/config.yml, pipelines, and where state is kept."""
+"""The settings of a repository and its user: .forge/config.yml, pipelines, and where state is
+kept.
+"""
 
 from forge_bot.settings.config import CommandSettings, Config, load_config
 from forge_bot.settings.load_pipeline import load_pipeline

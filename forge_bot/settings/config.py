@@ -77,7 +77,7 @@ class AgentSettings(Frozen):
 
 
 class Config(Frozen):
-    """What .forge/config.yml may say."""
+    """The keys of .forge/config.yml."""
 
     model: str = Field(default="", description="provider:model for all tiers")
     models: dict[Tier, str] = Field(

@@ -48,7 +48,7 @@ def _expression(text: str) -> str:
 
 
 class When(Frozen):
-    """What a task has to be for a rule to count; of two conditions both have to hold."""
+    """The conditions for a rule; of two conditions both have to hold."""
 
     files_match: tuple[Annotated[str, AfterValidator(_pattern)], ...] = ()
     title_matches: Annotated[str, AfterValidator(_expression)] = ""

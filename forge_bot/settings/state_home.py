@@ -1,4 +1,4 @@
-"""Where things are kept that do not belong into a repository."""
+"""Finds the folder for files that do not belong in a repository."""
 
 import os
 from pathlib import Path

@@ -33,8 +33,8 @@ def inside(root: Path, relative: str) -> Path:
 
 
 def _has_link(folder: str, steps: tuple[str, ...]) -> bool:
-    """Whether a step on the way down is a link; without one nothing leads out, whatever the way to
-    the folder itself is.
+    """Return whether a step on the way down is a link; without one nothing leads out, whatever the
+    way to the folder itself is.
     """
     for step in steps:
         folder = f"{folder}{os.sep}{step}"

@@ -33,8 +33,8 @@ def told_when_full(folders: Sequence[Path]) -> Generator[None]:
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error, or one behind it, comes from a full disk: by its number, or by what git
-    printed.
+    """Return whether an error, or one behind it, comes from a full disk: by its number, or by what
+    git printed.
     """
     return any(isinstance(each, DiskFull) or _is_full(each) for each in _chain(error))
 
@@ -55,7 +55,7 @@ def full(folders: Sequence[Path], words: str) -> DiskFull:
 
 
 def without_room(folder: Path) -> bool:
-    """Whether the disk of a folder (or of the nearest one above it that exists) is full."""
+    """Return whether the disk of a folder (or of the nearest one above it that exists) is full."""
     place = next((each for each in (folder, *folder.parents) if each.exists()), None)
     return place is not None and shutil.disk_usage(place).free < LEAST
 

@@ -17,7 +17,7 @@ _ORIGIN = "source_"
 
 
 class Request(Frozen):
-    """What was asked, by whom, and from where. `text` is as it came in, for people; prompts get it
+    """A request, its author and its source. `text` is as it came in, for people; prompts get it
     cleaned.
     """
 

@@ -93,7 +93,7 @@ def _reviewers(view: RunView, gate: OpenGate) -> str:
 
 
 def _reviewed(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
-    """What reviews that are shown found."""
+    """Return the findings of the reviews that are shown."""
     records = [
         view.state.artifacts[file.name] for file in gate.files if file.name in view.state.artifacts
     ]
@@ -105,7 +105,7 @@ def _risks(risks: Sequence[str]) -> Flexible:
 
 
 def findings(found: Sequence[Finding]) -> Flexible:
-    """What is open, the heaviest first."""
+    """Return the open findings, the most severe first."""
     ordered = sorted(found, key=lambda finding: HEAVIEST_FIRST.index(finding.severity))
     return as_many(
         ordered,

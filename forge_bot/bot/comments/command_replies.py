@@ -166,7 +166,7 @@ def asked_for_help(view: RunView | None, commands: CommandNames) -> CommentReply
 
 
 def asked_for_status(view: RunView) -> CommentReply:
-    """Where the run stands."""
+    """Return the state of the run."""
     return CommentReply(
         occasion="status",
         headline=next_move(view).headline,
@@ -175,7 +175,7 @@ def asked_for_status(view: RunView) -> CommentReply:
 
 
 def asked_for_cost(view: RunView) -> CommentReply:
-    """What it has cost, phase by phase."""
+    """Return the cost of the run, phase by phase."""
     return CommentReply(
         occasion="cost",
         headline="What it has cost so far",
@@ -211,7 +211,7 @@ def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
 
 
 def answered(text: str) -> CommentReply:
-    """What a model says to a question about the run."""
+    """Return a model's answer to a question about the run."""
     return CommentReply(
         occasion="answer",
         headline="An answer, from the run's model; nothing was changed by it.",

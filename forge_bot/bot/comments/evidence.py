@@ -1,4 +1,4 @@
-"""What a question rests on beside its documents: the commands that ran, the money, the task a
+"""The facts beside the documents of a question: the commands that ran, the cost, the task a
 person has to do.
 """
 

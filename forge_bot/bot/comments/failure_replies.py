@@ -1,4 +1,4 @@
-"""When something is in the way: what happened, what is safe, and what somebody can do. One
+"""Replies for problems: what happened, what is safe, and what somebody can do. One
 constructor for each occasion.
 """
 

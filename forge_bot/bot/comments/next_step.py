@@ -11,7 +11,7 @@ from forge_bot.runs.outcome import Outcome
 
 
 def next_move(view: RunView) -> CommentReply:
-    """What comes next, in this order: the end, what is in the way, a question, the work under
+    """Return the next step: the end, else a problem, else a question, else the work under
     way.
     """
     match view.state.current_phase_status:
@@ -26,7 +26,7 @@ def next_move(view: RunView) -> CommentReply:
 
 
 def _in_trouble(view: RunView, trouble: CommentReply) -> CommentReply:
-    """What is in the way, and under it what waits for an answer all the same."""
+    """Return the problem, followed by the question that is still open."""
     if view.state.gate is None:
         return trouble
     asked = _asked(view, view.state.gate)
@@ -108,7 +108,7 @@ def _asked(view: RunView, gate: OpenGate) -> CommentReply:
 
 
 def asked_for(view: RunView, gate: OpenGate) -> str:
-    """What a person is asked for, in one sentence."""
+    """Return the request to a person, in one sentence."""
     if "done" in gate.options:
         return "Please do what only a person can do."
     phase = view.pipeline.phase(gate.name)

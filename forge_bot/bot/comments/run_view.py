@@ -1,4 +1,4 @@
-"""What every comment is made from: one frozen look at a run."""
+"""The view of a run that every comment is made from."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""What is looked at by `doctor`, before a run begins, and before one goes on: one list of
+"""The checks of `doctor`, before a run begins, and before one goes on: one list of
 checks.
 """
 

@@ -28,7 +28,7 @@ Weight = Literal["refuse", "warn", "note"]
 
 
 class Occasion(Flag):
-    """When a check applies."""
+    """The occasions for a check."""
 
     DOCTOR = auto()
     BEFORE_RUN = auto()
@@ -75,7 +75,7 @@ class CheckReport(Frozen):
 
 
 class RunIntent(Frozen):
-    """What a run is meant to do, as far as it matters before it begins. Empty for a look at the
+    """The plan of a run, as far as it matters before it begins. Empty for a look at the
     repository alone.
 
     `base` is the commit that it begins at, if not the one that is checked out.
@@ -118,7 +118,7 @@ class CheckSubject:
 
     @cached_property
     def condition(self) -> Condition:
-        """What is unfinished or missing in the clone."""
+        """Return the unfinished or missing parts of the clone."""
         return self.repository.condition(self.base)
 
     @cached_property
@@ -162,9 +162,9 @@ class Check:
     occasions: Occasion
     look: Callable[[CheckSubject], Iterable[CheckResult]]
     reads_commit: bool = False
-    """Whether it is left out once another check could not read the commit."""
+    """Return whether it is left out once another check could not read the commit."""
     if_clear: bool = False
-    """Whether it is left out once something was refused."""
+    """Return whether it is left out once something was refused."""
 
 
 def refuse(what: str, sentence: str, way_out: str = "") -> CheckResult:

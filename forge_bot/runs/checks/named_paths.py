@@ -18,8 +18,8 @@ _FILE = re.compile(r"(?:[\w.@+*-]+/)+[\w@+*.-]*[\w*]\.[A-Za-z]\w{0,7}")
 
 
 def named_paths(text: str) -> tuple[str, ...]:
-    """What looks like a path in a request, in its order, from the root and without a slash at the
-    end.
+    """Return the words of a request that look like paths, in its order, from the root and without a
+    slash at the end.
 
     Left out: fenced code and quotations, which are material and no orders; web addresses; and what
     a sentence only speaks of in order to spare it (`do not touch x/y.py`).
