@@ -23,9 +23,10 @@ from forge_bot.errors import BadOption
 from forge_bot.git import make_repository
 from forge_bot.resources import templates
 from forge_bot.runs.create import NewRun, create_run, draft_from_words, plan_for
+from forge_bot.runs.local_user import local_user
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
-from forge_bot.runs.session import Asker, PersonAnswer, PersonQuestion, Session, person
+from forge_bot.runs.session import Asker, PersonAnswer, PersonQuestion, Session
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.settings.load_pipeline import PIPELINES
 from forge_bot.values import Effort, Tier
@@ -58,7 +59,7 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     plan = plan_for(repository, draft, effort=EFFORT, name=None, branch=None, here=False)
     info = create_run(
         repository,
-        NewRun(draft=draft, plan=plan, by=person()),
+        NewRun(draft=draft, plan=plan, by=local_user()),
         load_pipeline(config.pipeline, repository.text_here),
     )
     progress.began(info, plan)

@@ -19,11 +19,12 @@ from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.clock import now
 from forge_bot.runs.create import LONGEST_TASK
+from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.repair import repair as restored
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import PersonAnswer, answer, person
+from forge_bot.runs.session import PersonAnswer, answer
 
 
 def give_answer(
@@ -112,7 +113,7 @@ def retry(
             at=now(),
             phase=target,
             notes=_short_enough(notes),
-            by=person(),
+            by=local_user(),
             via=via,
         )
 
@@ -190,7 +191,7 @@ def raise_budget(
         model,
         record,
         lambda _run: BudgetRaised(
-            key=f"budget-{uuid4().hex}", at=now(), amount=more, by=person(), via=via
+            key=f"budget-{uuid4().hex}", at=now(), amount=more, by=local_user(), via=via
         ),
         push=push,
         until=until,

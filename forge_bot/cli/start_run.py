@@ -29,11 +29,12 @@ from forge_bot.runs.create import (
     plan_for,
 )
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
+from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.project import check_testable
-from forge_bot.runs.session import person, prompts_for
+from forge_bot.runs.session import prompts_for
 from forge_bot.settings import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import Effort, Frozen, Tier
@@ -122,7 +123,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
             discuss=wanted.discuss or bool(wanted.answers),
         ),
         budget=budget,
-        by=person(),
+        by=local_user(),
         answers=answers,
     )
     info = create_run(repository, beginning, pipeline)

@@ -1,6 +1,7 @@
 """A question to the person at the terminal; where nobody sits there, how to answer later."""
 
 from collections.abc import Callable, Iterable
+from textwrap import shorten
 
 from rich.markdown import Markdown
 from rich.markup import escape
@@ -15,12 +16,16 @@ from forge_bot.engine.reports import Answer
 from forge_bot.gate import Mistyped, grammar
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.gate.command_types import Approve, PostSummary
+from forge_bot.interaction.run_facts import VERDICTS
 from forge_bot.prompts.escape import reveal_invisible
 from forge_bot.runs.question import Question, ShownDocument
+from forge_bot.runs.question_overview import Overview
 from forge_bot.runs.session import Asker, PersonAnswer, PersonQuestion
 from forge_bot.runs.typed_answer import person_answer
 
 _WONDER = "ask the model about it; nothing changes"
+_LONGEST_APPROACH = 400
+_MOST_FILES = 8
 _KEYS = {"a": "approve", "r": "reject", "d": "done", "s": "skip", "p": "post"}
 
 
@@ -73,12 +78,15 @@ def show(question: Question, console: Console) -> None:
     )
     for line in data.decision:
         console.print(escape(line), highlight=False)
+    _plan(data.overview, console)
     for risk in data.risks:
         console.print(f"[yellow]⚠ {escape(risk)}[/]", highlight=False)
     for finding in data.findings:
         console.print(
             f"  [bold]{finding.severity.value}[/] {escape(finding.description)}", highlight=False
         )
+    _review_and_cost(data.overview, console)
+    _keys(question, console)
     if data.difference:
         console.print("\n[bold]What changed since the version shown before[/]")
         console.print(Syntax(data.difference, "diff", background_color="default", word_wrap=True))
@@ -91,6 +99,63 @@ def show(question: Question, console: Console) -> None:
             " only[/]",
             highlight=False,
         )
+
+
+def _plan(overview: Overview, console: Console) -> None:
+    """The design in a few lines: files, tests, and the decisions left to the reader."""
+    outline = overview.outline
+    if outline.approach:
+        approach = " ".join(outline.approach.split())
+        console.print(
+            escape(shorten(approach, _LONGEST_APPROACH, placeholder=" …")), highlight=False
+        )
+    if outline.files:
+        tests = sum(file.is_test for file in outline.files)
+        counted = f"{len(outline.files)} files, {tests} of them tests"
+        console.print(f"[bold]What will change[/] ({counted})", highlight=False)
+    for file in outline.files[:_MOST_FILES]:
+        _cropped(f"  {file.path}", file.change, console)
+    if (more := len(outline.files) - _MOST_FILES) > 0:
+        console.print(f"  … and {more} more in the design", highlight=False)
+    if outline.tests:
+        rest = len(outline.tests) - 1
+        more_tests = f" and {rest} more" if rest else ""
+        _cropped("  Tests", f"{outline.tests[0]}{more_tests}", console)
+    for each in outline.to_decide:
+        console.print(f"  [bold]Needs you[/]: {escape(each)}", highlight=False)
+
+
+def _cropped(name: str, words: str, console: Console) -> None:
+    line = f"{name}: {words}" if words else name
+    console.print(escape(line), highlight=False, no_wrap=True, overflow="ellipsis", soft_wrap=False)
+
+
+def _review_and_cost(overview: Overview, console: Console) -> None:
+    for edit in overview.edits:
+        console.print(
+            f"[yellow]✏ {escape(edit.document)} was changed by hand[/] by {escape(edit.by)}"
+            f" ({edit.at:%Y-%m-%d %H:%M} UTC)",
+            highlight=False,
+        )
+    for review in overview.reviews:
+        version = "before the change by hand" if review.earlier_version else "for this version"
+        count = f", {review.findings} findings" if review.findings else ""
+        console.print(
+            f"[bold]Review[/]: {VERDICTS[review.verdict]}{count}, {version}", highlight=False
+        )
+    if overview.spent and not overview.reviews:
+        console.print("[bold]Review[/]: none at this effort; you are the first to look at it")
+    if overview.spent:
+        to_go = f" · probably {overview.to_go} to go" if overview.to_go else ""
+        console.print(f"[bold]Cost[/]: {escape(overview.spent + to_go)}", highlight=False)
+    if overview.then:
+        console.print(f"[dim]Then: {escape(' → '.join(overview.then))}[/]", highlight=False)
+
+
+def _keys(question: Question, console: Console) -> None:
+    """All answers on one line; below the documents each is printed with its effect."""
+    answers = [*(choice.answer for choice in question.actions), "ask", "later"]
+    console.print(f"[bold]Answers[/]: {' · '.join(answers)}", highlight=False)
 
 
 def _document(document: ShownDocument, console: Console) -> None:

@@ -90,6 +90,12 @@ def log(folder: Path, since: str | None) -> tuple[Commit, ...]:
     return tuple(Commit(oid, subject, read_trailers(body), body) for oid, subject, body in triples)
 
 
+def last_author(folder: Path, path: str) -> str:
+    """Return the author's name of the last commit that changed a file; empty without one."""
+    answer = git(folder, "log", "-1", "--no-color", "--format=%aN", "HEAD", "--", path)
+    return answer.out.decode(errors="replace").strip()
+
+
 def identity(folder: Path) -> dict[str, str]:
     """Environment that names forge-bot as author or committer where the user has said no name and
     address for it.

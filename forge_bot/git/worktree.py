@@ -66,6 +66,10 @@ class Tree:
         """Commits of the branch, or those that came after `since`, newest first."""
         return commits.log(self.path, since)
 
+    def last_author(self, path: str) -> str:
+        """Return the author's name of the last commit that changed a file; empty without one."""
+        return commits.last_author(self.path, path)
+
     def rescue(self, name: str) -> str | None:
         """Put uncommitted work aside under refs/forge-bot/rescued/<name> and clean the tree; the
         ref, or None if it was clean.

@@ -43,10 +43,10 @@ from forge_bot.mcp_server.wire import (
 from forge_bot.runs.checks.configuration_checks import ignored_files
 from forge_bot.runs.create import QUESTIONS, NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.estimate import Estimate, estimate, in_words
+from forge_bot.runs.local_user import local_user
 from forge_bot.runs.project import check_testable, profile_at
 from forge_bot.runs.resolve import named_in
 from forge_bot.runs.run_paths import RunPaths
-from forge_bot.runs.session import person
 from forge_bot.runs.snapshot_of_run import raw_file
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import load_pipeline
@@ -288,7 +288,7 @@ def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
             auto=flags.auto, skip_pr=flags.skip_pr, debug=flags.debug, discuss=flags.discuss
         ),
         budget=flags.budget or root.config.budget,
-        by=person(),
+        by=local_user(),
     )
 
 

@@ -11,8 +11,9 @@ from forge_bot.errors import ActionUnnamed, AnswerNotOffered, NoGateOpen, WrongA
 from forge_bot.gate import Mistyped, grammar
 from forge_bot.gate.arguments import SHORTEST_DIGEST
 from forge_bot.gate.command_types import Approve, PostSummary
+from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import PersonAnswer, answer, person
+from forge_bot.runs.session import PersonAnswer, answer
 from forge_bot.runs.typed_answer import person_answer
 
 VIA = "mcp"
@@ -166,7 +167,7 @@ def given_to_client(
             f"The answer is for {action_id}, but {run.action.action_id} is outstanding."
         )
     via = f"{VIA_CLIENT}{_CUT}" if cut else VIA_CLIENT
-    run.tell(answer(run, reply, via, named, by=person()))
+    run.tell(answer(run, reply, via, named, by=local_user()))
     return ""
 
 

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from forge_bot.interaction.run_facts import VERDICTS
 from forge_bot.mcp_server.markdown_embed import beginning, patch, settled, shares
 from forge_bot.mcp_server.wire import (
     Discussion,
@@ -15,6 +16,7 @@ from forge_bot.mcp_server.wire import (
 )
 from forge_bot.prompts.escape import show_source
 from forge_bot.runs.question import Question, ShownDocument
+from forge_bot.runs.question_overview import Overview
 
 LONGEST = 24_000
 """Characters of a question in words, a few more when code has to be closed. No client is known that
@@ -24,6 +26,7 @@ _FEWEST = 400
 """Characters that each document gets, however long the rest of the question is."""
 
 _MOST_FINDINGS = 40
+_MOST_FILES = 12
 _LONGEST_LINE = 600
 
 
@@ -76,7 +79,29 @@ def _about(asked: Question) -> list[str]:
         parts.append(
             f"Version: `{asked.data.digest[:12]}`. An answer counts for this version only."
         )
+    parts += _overview(asked.data.overview)
     return [*parts, "\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in asked.actions)]
+
+
+def _overview(overview: Overview) -> list[str]:
+    """Return the files, edits by hand, verdicts and cost, a paragraph each."""
+    files = overview.outline.files
+    more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+    shown = ", ".join(f"`{_line(file.path)}`" for file in files[:_MOST_FILES])
+    parts = [f"Files: {shown}{more}"] if files else []
+    parts += [f"Needs you: {_line(each)}" for each in overview.outline.to_decide]
+    parts += [
+        f"{edit.document} was changed by hand by {_line(edit.by)}." for edit in overview.edits
+    ]
+    parts += [
+        f"Review: {VERDICTS[review.verdict]}"
+        + (", of the version before the change by hand" if review.earlier_version else "")
+        for review in overview.reviews
+    ]
+    if overview.spent:
+        to_go = f"; probably {overview.to_go} to go" if overview.to_go else ""
+        parts.append(f"Cost: {overview.spent}{to_go}")
+    return ["  \n".join(parts)] if parts else []
 
 
 def _against(asked: Question) -> list[str]:

@@ -36,10 +36,11 @@ from forge_bot.mcp_server.side_tool_results import (
 from forge_bot.runs.apply_output import ArtifactContract
 from forge_bot.runs.clock import now
 from forge_bot.runs.estimate import estimate
+from forge_bot.runs.local_user import local_user
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.resolve import run_in
-from forge_bot.runs.session import PersonAnswer, answer, person
+from forge_bot.runs.session import PersonAnswer, answer
 from forge_bot.runs.snapshot_of_run import RunSnapshot, raw_file, run_snapshot
 from forge_bot.settings import load_pipeline
 from forge_bot.store import SPECS
@@ -134,7 +135,7 @@ class RunManagement:
             if run.state.gate is not None and confirmed != run.action.action_id:
                 return past_question(run, wanted, target, str(spot.root.path))
             by, via = (
-                (person(), VIA_CLIENT)
+                (local_user(), VIA_CLIENT)
                 if confirmed
                 else (f"{client or 'an MCP client'}, unverified", VIA)
             )

@@ -15,7 +15,7 @@ from forge_bot.runs.estimate_evidence import Sample, earlier_runs, shipped_run
 from forge_bot.runs.estimate_prices import cost_of, unpriced
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import write_whole
-from forge_bot.values import Effort, Recorded, Tier
+from forge_bot.values import Effort, Recorded, Tier, Usage
 
 ENOUGH = 5
 """Earlier runs that are evidence by themselves; with fewer the recorded run counts as one more."""
@@ -144,6 +144,18 @@ def in_words(found: Estimate) -> str:
     else:
         parts.append(f"{_span(f'{found.tokens.p50:,}', f'{found.tokens.p90:,}')} tokens")
     return ", ".join(parts)
+
+
+def still_to_come(found: Estimate, used: Usage) -> str:
+    """Return the rest of an estimate, `$0.40 to $0.90`; empty once as much was used as nine of ten
+    such runs use.
+    """
+    if found.cost is not None and used.cost is not None:
+        spans = [max(Decimal(0), each - used.cost) for each in (found.cost.p50, found.cost.p90)]
+        return _span(f"${spans[0]:.2f}", f"${spans[1]:.2f}") if spans[1] else ""
+    so_far = used.input_tokens + used.output_tokens
+    left = [max(0, each - so_far) for each in (found.tokens.p50, found.tokens.p90)]
+    return f"{_span(f'{left[0]:,}', f'{left[1]:,}')} tokens" if left[1] else ""
 
 
 def _tokens(sample: Sample) -> Decimal:

@@ -15,6 +15,7 @@ from forge_bot.engine.pipeline import AgentPhase
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
 from forge_bot.runs.standing_rules import told
 from forge_bot.store.run_folder import STATE
@@ -58,6 +59,7 @@ class QuestionData(Frozen):
     digest: str
     risks: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    overview: Overview = Overview()
     documents: tuple[ShownDocument, ...] = ()
     difference: str = ""
 
@@ -153,6 +155,11 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
             digest=asked.digest,
             risks=(*asked.risks, *_hidden(run, documents), *told(run.rules, run.state)),
             findings=asked.findings or _reviewed(run, asked),
+            overview=(
+                overview(run, asked)
+                if asked.reason is None and "approve" in asked.options
+                else Overview()
+            ),
             documents=documents,
             difference=difference(run, asked),
         ),

@@ -16,6 +16,7 @@ _DEPENDENCY = re.compile(
     re.IGNORECASE,
 )
 _MANY_FILES = 15
+_LONGEST_LINE = 140
 
 
 def design_risks(
@@ -33,11 +34,20 @@ def design_risks(
     found: list[str] = []
     if touched := protected(paths, patterns):
         found.append("names protected files: " + ", ".join(touched[:5]))
-    if _DEPENDENCY.search(design):
-        found.append("speaks of a new dependency")
+    if (line := _line_of(_DEPENDENCY, design)) is not None:
+        found.append(f"speaks of a new dependency: “{line}”")
     if len(paths) > _MANY_FILES:
         found.append(f"names {len(paths)} files")
     return tuple(found)
+
+
+def _line_of(pattern: re.Pattern[str], text: str) -> str | None:
+    """Return the first line that matches, shortened, without the mark of a list."""
+    for line in text.splitlines():
+        if pattern.search(line):
+            words = " ".join(line.split()).lstrip("-*# ")
+            return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE].rstrip()}…"
+    return None
 
 
 def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import ACTION, subject, trailers
 from forge_bot.runs.foreign_commits import check_foreign_commits
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
+from forge_bot.runs.local_user import local_user
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run_paths import RunPaths, run_paths
@@ -279,6 +280,12 @@ class Run:
             )
         return old
 
+    def _editor(self, name: str, raw: bytes) -> str:
+        """Return who made an edit: the author of its commit, or the user of this process."""
+        path = f"{self.workspace.relative}/{name}"
+        committed = self.repository.read(self.state.branch, path) == raw
+        return (committed and self.tree.last_author(path)) or local_user()
+
     def _changed_by_hand(self, name: str, raw: bytes) -> None:
         writer = next(
             (
@@ -302,7 +309,7 @@ class Run:
             artifact=name,
             blob=blob_id(raw),
             inspection=inspection,
-            by="a person",
+            by=self._editor(name, raw),
         )
         self.tell(report)
         self.notices.append(

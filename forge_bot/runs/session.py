@@ -1,7 +1,6 @@
 """One invocation: a run is opened, goes on, asks, and ends with one outcome."""
 
 import asyncio
-import getpass
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -33,6 +32,7 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.runs.inquiry import AGENT, Inquiry, ended, inquire, look_into
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
@@ -144,7 +144,7 @@ class Session:
             models=self.models(),
             templates=prompts_for(self.repository.root, run.pipeline),
             tell=self.tell,
-            by=person(),
+            by=local_user(),
             via=VIA,
             environ=self.environ,
         )
@@ -313,7 +313,7 @@ def answer(
     whoever sits here if nobody is named.
     """
     action = run.action
-    key, stamp, by = f"answer-{uuid4().hex}", run.now(), by or person()
+    key, stamp, by = f"answer-{uuid4().hex}", run.now(), by or local_user()
     if reply.answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
         return Abandoned(key=key, at=stamp, by=by, via=via, notes=reply.notes)
     gate = action.name if isinstance(action, Checkpoint) else action.phase
@@ -328,14 +328,6 @@ def answer(
         via=via,
         action_id=action.action_id,
     )
-
-
-def person() -> str:
-    """Return the name of the user at the terminal, as the system knows it."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "somebody"
 
 
 def prompts_for(root: Path, pipeline: Pipeline) -> Environment:

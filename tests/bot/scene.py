@@ -10,7 +10,9 @@ from forge_bot.bot.comments import CommandNames, CommentReply, Links, RunView
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer, FailureReason, Source
 from forge_bot.engine.state import Reason, State
+from forge_bot.runs.estimate import Estimate, Spread
 from forge_bot.runs.question import Choice, Question, QuestionData, ShownDocument
+from forge_bot.runs.question_overview import Overview, overview_of
 from forge_bot.values import (
     CommandName,
     CommandResult,
@@ -144,6 +146,16 @@ def until(made: Bench, phase: str) -> Bench:
     raise AssertionError(phase)
 
 
+ESTIMATE = Estimate(
+    effort=Effort.M,
+    tokens=Spread(p50=60_000, p90=110_000),
+    cost=Spread(p50=Decimal("0.90"), p90=Decimal("1.60")),
+    minutes=None,
+    runs=4,
+    rests_on="from 4 earlier M runs here",
+)
+
+
 def view(state: State, question: Question | None = None, **more: object) -> RunView:
     plain: dict[str, object] = {
         "pipeline": DEVELOP,
@@ -203,6 +215,18 @@ def question(
             digest=action.digest,
             risks=action.risks,
             findings=action.findings,
+            overview=(
+                overview_of(
+                    DEVELOP,
+                    made.state,
+                    action,
+                    made.reports,
+                    lambda name: texts.get(name) or text(name),
+                    ESTIMATE,
+                )
+                if action.reason is None
+                else Overview()
+            ),
             documents=tuple(
                 ShownDocument(
                     name=file.name, text=texts.get(file.name) or text(file.name), blob=file.blob

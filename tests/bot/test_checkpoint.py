@@ -3,11 +3,13 @@ that the answer is bound to.
 """
 
 from collections.abc import Callable
+from textwrap import wrap
 
 import pytest
 from hypothesis import given, settings
 
 from forge_bot.bot.comments import CommandNames, RunView, checkpoint, read_marker
+from forge_bot.engine.reports import ArtifactChanged
 from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.runs.question import Question
 from forge_bot.values import Finding, Severity
@@ -34,13 +36,19 @@ def test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_do
     in_order(
         checkpoint(scene.design_waits()),
         "Please read `design.md` and decide",
-        "approved with notes",
+        "**What will change** (4 files, 1 of them tests)",
+        "- `rota/schedule.py`: new method",
+        "- Tests: `test_next_day_may_be_the_given_day`",
         "Look at this first",
         "speaks of a new dependency",
+        "**approved with notes**, with 1 finding, for this version",
         "**MAJOR** Nothing says what happens",
+        "4 model calls, of a budget of",
+        "to go",
         "```text\n/approve 50753fa\n```",
         "/reject <what should be different>",
         "/abandon",
+        "/forge ask <your question>",
         "version `50753fa7a5fc`",
         "Removed before the model read it: 2 HTML comments",
         "<details><summary><b>design.md</b>",
@@ -48,9 +56,41 @@ def test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_do
     )
 
 
-def test_the_decision_takes_three_lines() -> None:
+def test_the_decision_takes_two_lines() -> None:
     paragraph = elements(checkpoint(scene.design_waits()), "p")[0]
-    assert len("".join(paragraph.itertext()).strip().split("\n")) == 3
+    assert len("".join(paragraph.itertext()).strip().split("\n")) == 2
+
+
+def test_all_that_is_decided_on_stands_in_the_first_forty_lines_at_eighty_columns() -> None:
+    lines = [
+        part
+        for line in shown(checkpoint(scene.design_waits())).splitlines()
+        for part in (wrap(line, 80) or [""])
+    ]
+    first = "\n".join(lines[:40])
+    for part in ("rota/cli.py", "new dependency", "approved with notes", "to go", "/forge ask"):
+        assert part in first, part
+
+
+def test_an_edit_by_hand_says_who_made_it_and_that_the_review_read_the_earlier_version() -> None:
+    made = scene.until(scene.bench(), "checkpoint-a")
+    made.tell(
+        ArtifactChanged(key="k1", at=made.now(), artifact="design.md", blob="b" * 40, by="ann")
+    )
+    said = checkpoint(scene.view(made.state, scene.question(made)))
+    assert "**`design.md` was changed by hand** by ann" in said
+    assert "for the version **before** the change by hand" in said
+
+
+def test_a_short_design_is_open_and_a_long_one_folded() -> None:
+    made = scene.until(scene.bench(), "checkpoint-a")
+    short = {"design.md": "# Design\n\n## Approach\n\nAs asked.\n"}
+    said = checkpoint(scene.view(made.state, scene.question(made, documents=short)))
+    first, *_ = elements(said, "details")
+    assert "As asked." in everything(first)
+    assert first.get("open") is not None
+    first, *_ = elements(checkpoint(scene.design_waits()), "details")
+    assert first.get("open") is None
 
 
 def test_asked_again_the_difference_stands_open_above_the_documents() -> None:
@@ -106,7 +146,7 @@ def test_what_only_a_person_can_do_comes_with_its_criteria() -> None:
 
 def test_without_a_reviewer_a_person_is_told_that_nobody_has_looked() -> None:
     made = scene.until(scene.bench(scene.Effort.S), "checkpoint-a")
-    assert "No reviewer has looked at it" in checkpoint(
+    assert "you are the first to look at it" in checkpoint(
         scene.view(made.state, scene.question(made))
     )
 

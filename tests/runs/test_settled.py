@@ -2,6 +2,7 @@
 commit, same files, same text.
 """
 
+import getpass
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,24 @@ def test_the_frozen_request_is_frozen_while_a_question_is_open_too(waiting: Samp
     assert again.code == 3, again.err
     assert "request.md was changed" in again.out
     assert file.read_bytes() == whole
+
+
+def test_an_edit_by_hand_is_shown_with_its_author_and_first_of_all_the_plan(
+    waiting: Sample,
+) -> None:
+    design = waiting.workspace / "design.md"
+    design.write_text(design.read_text() + "\nOne more line.\n")
+    asked = waiting.forge("resume", "--model", waiting.model()).out
+    first = "\n".join(asked[asked.index("checkpoint-a") :].splitlines()[:40])
+    assert f"design.md was changed by hand by {getpass.getuser()}" in first
+    assert "none at this effort; you are the first to look at it" in first
+    assert "Answers: approve · reject · abandon · ask · later" in first
+    waiting.git("-C", str(tree(waiting)), "add", "-f", ".specs")
+    name = ("-c", "user.name=Ann Editor", "-c", "user.email=a@b.c")
+    waiting.git("-C", str(tree(waiting)), *name, "commit", "-qm", "Say one more thing")
+    design.write_text(design.read_text() + "\nAnd another.\n")
+    waiting.git("-C", str(tree(waiting)), "add", "-f", ".specs")
+    waiting.git("-C", str(tree(waiting)), *name, "commit", "-qm", "And another")
+    assert (
+        "changed by hand by Ann Editor" in waiting.forge("resume", "--model", waiting.model()).out
+    )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from forge_bot.bot.comments.evidence import evidence
 from forge_bot.bot.comments.next_step import asked_for
+from forge_bot.bot.comments.plan_overview import plan
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers
@@ -19,6 +20,10 @@ from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.values import Finding, Severity
 
+ASK = "the model answers here; nothing changes"
+_SHORT_LINES, _SHORT_CHARACTERS = 40, 2_500
+"""A design of at most so much is open; a longer one is folded."""
+
 _WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}
 
 
@@ -31,17 +36,16 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
         [
             _heading(view, gate),
             _decision(view, question, gate),
+            plan(question.data.overview),
             _risks(question.data.risks),
-            findings(question.data.findings or _reviewed(view, gate)),
+            _reviewed(question, gate),
+            findings(question.data.findings or _findings_shown(view, gate)),
+            _cost(view, question),
             _answer(view, question, gate),
             _bound(view, question, gate),
             _changed(question),
             *evidence(view, gate),
             papers(_documents(view, question)),
-            (
-                f"<sub>{spent(view.state.usage, view.state.budget)} so far · waiting costs"
-                " nothing</sub>"
-            ),
             markers.checkpoint(
                 view.state.run, question.data.gate, gate.round, question.data.digest
             ),
@@ -56,43 +60,55 @@ def _heading(view: RunView, gate: OpenGate) -> str:
 
 
 def _decision(view: RunView, question: Question, gate: OpenGate) -> str:
-    """Three lines: what the run is about, what is to be decided, what is known of it."""
+    """Two lines: the subject of the run, and the decision."""
     lines = [f"**{escape.plain(view.state.title)}** · effort {view.state.effort} · {view.branch}"]
     if gate.reason is not None:
         lines += [escape.line(sentence) for sentence in question.data.decision[2:3]]
     elif gate.task is not None:
         lines += [escape.line(sentence) for sentence in question.data.decision[:1]]
     else:
-        lines += [
-            *(escape.line(sentence) for sentence in question.data.decision[1:2]),
-            _reviewers(view, gate),
-        ]
+        lines += [escape.line(sentence) for sentence in question.data.decision[1:2]]
     return "  \n".join(lines)
 
 
-def _reviewers(view: RunView, gate: OpenGate) -> str:
-    records = [
-        (file.name, view.state.artifacts[file.name])
-        for file in gate.files
-        if file.name in view.state.artifacts
+def _reviewed(question: Question, gate: OpenGate) -> str:
+    """The verdicts of the reviews, and for which version; edits by hand since."""
+    if gate.reason is not None or gate.task is not None:
+        return ""
+    overview = question.data.overview
+    lines = [
+        f"✏️ **{escape.code(edit.document)} was changed by hand** by {escape.plain(edit.by)}"
+        f" ({edit.at:%Y-%m-%d %H:%M} UTC)."
+        for edit in overview.edits
     ]
     said = [
-        (
-            f"**{VERDICTS[record.verdict]}**, with {several(len(record.findings), 'finding')}"
-            if record.findings
-            else f"**{VERDICTS[record.verdict]}**"
+        f"**{VERDICTS[review.verdict]}**"
+        + (f", with {several(review.findings, 'finding')}" if review.findings else "")
+        + (
+            ", for the version **before** the change by hand"
+            if review.earlier_version
+            else ", for this version"
         )
-        for _, record in records
-        if record.verdict is not None
+        for review in overview.reviews
     ]
-    return (
-        f"The reviewer's verdict: {listed(said)}."
+    lines.append(
+        f"**Review**: {listed(said)}."
         if said
-        else "No reviewer has looked at it; at this effort you are the first."
+        else "**Review**: none at this effort; you are the first to look at it."
     )
+    return "  \n".join(lines)
 
 
-def _reviewed(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
+def _cost(view: RunView, question: Question) -> str:
+    overview = question.data.overview
+    if not overview.spent:
+        so_far = spent(view.state.usage, view.state.budget)
+        return f"<sub>{so_far} so far · waiting costs nothing</sub>"
+    to_go = f" · probably {escape.plain(overview.to_go)} to go" if overview.to_go else ""
+    return f"**Cost**: {escape.plain(overview.spent)}{to_go} · waiting costs nothing"
+
+
+def _findings_shown(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
     """Return the findings of the reviews that are shown."""
     records = [
         view.state.artifacts[file.name] for file in gate.files if file.name in view.state.artifacts
@@ -137,16 +153,17 @@ def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
         lines.insert(
             0, row(escape.code_cell(view.commands.form("continue")), "allow so much more and go on")
         )
+    if first == "approve":
+        lines.append(row(escape.code_cell(f"{view.commands.say('ask')} <your question>"), ASK))
     others = head("Or answer" if first else "Answer", "What happens") + "\n".join(lines)
     if not first:
         return others
     effect, _, besides = effects[first].partition("; ")
     beside = f" ({escape.line(besides)})" if besides else ""
     when = "When it is done" if first == "done" else f"To {escape.line(effect)}{beside}"
-    return (
-        f"**{when}, answer with this"
-        f" line:**\n\n```text\n{_said(view, first, gate)}\n```\n\n{others}"
-    )
+    said = f"**{when}, answer with this line:**\n\n```text\n{_said(view, first, gate)}\n```"
+    then = " → ".join(escape.plain(label) for label in question.data.overview.then)
+    return "\n\n".join([said, *([f"<sub>Then: {then}.</sub>"] if then else []), others])
 
 
 def _said(view: RunView, answer: str, gate: OpenGate) -> str:
@@ -199,10 +216,14 @@ def _documents(view: RunView, question: Question) -> list[Paper]:
             text=document.text,
             url=view.links.artifact(document.name),
             language="diff" if document.name.endswith(".patch") else "",
-            open=document.name.endswith(".patch"),
+            open=document.name.endswith(".patch") or (not place and _is_short(document.text)),
         )
-        for document in question.data.documents
+        for place, document in enumerate(question.data.documents)
     ]
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _SHORT_CHARACTERS and text.count("\n") <= _SHORT_LINES
 
 
 def _caption(view: RunView, name: str) -> str:

@@ -1,0 +1,143 @@
+"""The overview of a question: the parts of the documents that a person reads first."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from forge_bot.artifacts.design_outline import DesignOutline, read_outline
+from forge_bot.engine import Checkpoint
+from forge_bot.engine.phase_rows import rows
+from forge_bot.engine.pipeline import AgentPhase, GatePhase, Pipeline, PublishPhase
+from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
+from forge_bot.engine.state import State
+from forge_bot.runs.estimate import Estimate, kept_estimate, still_to_come
+from forge_bot.runs.run import Run
+from forge_bot.values import Frozen, PhaseId, Verdict
+
+
+class HandEdit(Frozen):
+    """A change that somebody made by hand to a document after it was written."""
+
+    document: str
+    by: str
+    at: datetime
+
+
+class ReviewOutcome(Frozen):
+    """The verdict of a review, and whether it read the versions that are shown now."""
+
+    document: str
+    verdict: Verdict
+    findings: int
+    earlier_version: bool = False
+
+
+class Overview(Frozen):
+    """The parts of a question that fit on one screen. Money and times are in plain words."""
+
+    outline: DesignOutline = DesignOutline()
+    reviews: tuple[ReviewOutcome, ...] = ()
+    edits: tuple[HandEdit, ...] = ()
+    then: tuple[str, ...] = ()
+    spent: str = ""
+    to_go: str = ""
+
+
+def overview(run: Run, asked: Checkpoint) -> Overview:
+    """Return the overview of a checkpoint of a run that shows documents for approval."""
+    return overview_of(
+        run.pipeline,
+        run.state,
+        asked,
+        run.workspace.reports(),
+        run.workspace.read,
+        kept_estimate(run.repository, run.name),
+    )
+
+
+def overview_of(
+    pipeline: Pipeline,
+    state: State,
+    asked: Checkpoint,
+    reports: Sequence[Report],
+    read: Callable[[str], str],
+    estimate: Estimate | None,
+) -> Overview:
+    """Return the overview from its parts; `read` gives the text of a document."""
+    names = [file.name for file in asked.files]
+    edits = hand_edits(reports, names)
+    return Overview(
+        outline=_outline(pipeline, names, read),
+        reviews=_reviews(state, names, reports, edits),
+        edits=edits,
+        then=_then(pipeline, state, asked.name),
+        spent=_spent(state),
+        to_go=still_to_come(estimate, state.usage) if estimate is not None else "",
+    )
+
+
+def hand_edits(reports: Sequence[Report], names: Sequence[str]) -> tuple[HandEdit, ...]:
+    """Return the edits of these documents since each was last written by its agent."""
+    edits: dict[str, HandEdit] = {}
+    for report in reports:
+        if isinstance(report, ArtifactWritten):
+            edits.pop(report.artifact, None)
+        elif isinstance(report, ArtifactChanged) and report.artifact in names:
+            edits[report.artifact] = HandEdit(
+                document=report.artifact, by=report.by or "somebody", at=report.at
+            )
+    return tuple(edits.values())
+
+
+def _outline(pipeline: Pipeline, names: Sequence[str], read: Callable[[str], str]) -> DesignOutline:
+    """Return the outline of the shown document whose phase reports risks: the design."""
+    for phase in pipeline.phases:
+        if isinstance(phase, AgentPhase) and phase.shows_risks and phase.writes in names:
+            return read_outline(read(phase.writes))
+    return DesignOutline()
+
+
+def _reviews(
+    state: State, names: Sequence[str], reports: Sequence[Report], edits: Sequence[HandEdit]
+) -> tuple[ReviewOutcome, ...]:
+    written = {
+        report.artifact: report.at for report in reports if isinstance(report, ArtifactWritten)
+    }
+    return tuple(
+        ReviewOutcome(
+            document=name,
+            verdict=record.verdict,
+            findings=len(record.findings),
+            earlier_version=any(
+                edit.document != name and name in written and edit.at > written[name]
+                for edit in edits
+            ),
+        )
+        for name in names
+        if (record := state.artifacts.get(name)) is not None and record.verdict is not None
+    )
+
+
+def _then(pipeline: Pipeline, state: State, gate: PhaseId) -> tuple[str, ...]:
+    """Return the labels of the phases after a gate, up to the next gate or publication."""
+    labels: list[str] = []
+    after = False
+    for row in rows(pipeline, state):
+        phase = pipeline.phase(row.phase)
+        if row.phase == gate:
+            after = True
+        elif after and row.standing == "open":
+            labels.append(row.label)
+            if isinstance(phase, GatePhase | PublishPhase):
+                break
+    return tuple(labels)
+
+
+def _spent(state: State) -> str:
+    usage, cap = state.usage, state.budget.cap
+    calls = f"{usage.calls:,} model {'call' if usage.calls == 1 else 'calls'}"
+    used = (
+        f"${usage.cost:,.2f}"
+        if usage.cost is not None
+        else f"{usage.input_tokens + usage.output_tokens:,} tokens"
+    )
+    return f"{used} in {calls}" + (f", of a budget of ${cap:,.2f}" if cap is not None else "")
