@@ -7,8 +7,9 @@ from decimal import Decimal
 
 import pytest
 
+from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.errors import AnswerNotOffered
-from forge_bot.gate import Mistyped, parse
+from forge_bot.gate import Mistyped
 from forge_bot.gate.command_types import (
     Abandon,
     Approve,
@@ -78,7 +79,7 @@ FLAGS = [
 
 
 def answer_in_thread(words: str) -> tuple[str, str]:
-    return _named(next(iter(parse(f"/{words}")), None))
+    return _named(next(iter(parse_comment(f"/{words}")), None))
 
 
 def answer_at_terminal(words: str) -> tuple[str, str]:
@@ -118,7 +119,7 @@ def test_an_answer_means_the_same_on_every_face(words: str, means: tuple[str, st
 def test_an_amount_of_money_is_the_same_in_the_thread_and_at_the_terminal(
     sample: Sample, words: str, amount: Decimal | None
 ) -> None:
-    in_thread = parse(f"/continue {words}")[0]
+    in_thread = parse_comment(f"/continue {words}")[0]
     assert (
         in_thread == Continue(1, amount) if amount is not None else isinstance(in_thread, Mistyped)
     )
@@ -137,7 +138,7 @@ def test_an_amount_of_money_is_the_same_in_the_thread_and_at_the_terminal(
 async def test_flags_are_the_same_in_the_thread_and_over_mcp(
     sample: Sample, words: str, means: tuple[str, bool, str | None] | None
 ) -> None:
-    in_thread = parse(f"/forge {words}")[0]
+    in_thread = parse_comment(f"/forge {words}")[0]
     async with hosting(sample) as host:
         over_mcp = await host.call("pipeline_init", arguments=words)
     if means is None:

@@ -22,6 +22,7 @@ from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
 from forge_bot.errors import NotOnGitHub
+from forge_bot.gate import messages
 from forge_bot.github_api import Comment, GitHub, Issue, Reaction
 from forge_bot.runs.question import open_question
 from forge_bot.runs.resolve import RunInfo
@@ -135,7 +136,7 @@ class CommentWriter:
             return True
         place = self._place(view)
         if place is None or not self._edited(place, text):
-            place = self._written(self.thread.number, text).id
+            place = self.write(self.thread.number, text).id
         self.tracked, self._last, self._edited_at = place, text, self.clock()
         return True
 
@@ -190,7 +191,7 @@ class CommentWriter:
             return None
         if recorded and gate.shown[-1].via.startswith(f"{self.thread_address}#"):
             self.say(failure_replies.comment_deleted(what="the comment with the open question"))
-        comment = found or self._written(self.thread.number, checkpoint(self.view(run)))
+        comment = found or self.write(self.thread.number, checkpoint(self.view(run)))
         # GitHub's own time: what is answered is compared with it, and the clock of this machine may
         # be another.
         key = f"shown-{comment.id}-{gate.digest[:12]}"
@@ -203,14 +204,24 @@ class CommentWriter:
     def say(self, reply: CommentReply, to: ThreadCommand | None = None) -> None:
         """Answer a command once, where it was given; or say something to everybody in the issue."""
         if to is None:
-            self._written(self.thread.number, reply.comment())
+            self.write(self.thread.number, reply.comment())
             return
         self.told.add(reply.occasion)
-        if not self.thread.answered(to.comment):
+        self.answer(to.comment, to.number, reply.reaction, reply.comment(str(to.comment.id)))
+
+    def answer(self, comment: Comment, number: int, reaction: str, text: str) -> None:
+        """Answer a comment where it was written, unless it was answered."""
+        if not self.thread.answered(comment):
             # The reaction comes first: with the mark of the reply it is the sign that we answered.
-            self.react(to.comment, reply.reaction)
-            self._written(to.number, reply.comment(str(to.comment.id)))
-            self.thread.replied(to.comment)
+            self.react(comment, reaction)
+            self.write(number, text)
+            self.thread.replied(comment)
+
+    def begin(self) -> int:
+        """Write the first line of the tracking comment, unless it is there; return its id."""
+        issue = self.thread.number
+        found = self.thread.written("tracking", issue=str(issue))
+        return (found or self.write(issue, messages.beginning(self.job, issue))).id
 
     def say_once(self, reply: CommentReply) -> None:
         """Say something in the issue, unless it was said there before."""
@@ -226,7 +237,8 @@ class CommentWriter:
         if old.casefold() != new.casefold():
             self.say_once(failure_replies.repository_renamed(self.commands, old=old, new=new))
 
-    def _written(self, number: int, text: str) -> Comment:
+    def write(self, number: int, text: str) -> Comment:
+        """Write a comment."""
         comment = self.github.comment(number, text)
         self.thread.remember(number, comment)
         return comment

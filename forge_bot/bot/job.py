@@ -28,6 +28,7 @@ from forge_bot.bot.job_handoff import JobHandoff, handed
 from forge_bot.bot.job_results import received, run_of
 from forge_bot.bot.remote_worker import RemoteWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
+from forge_bot.bot.uncertain_comment import read_uncertain
 from forge_bot.errors import ForgeError
 from forge_bot.gate import Inputs, RequestedOperation, outputs
 from forge_bot.gate.messages import BEGUN
@@ -104,10 +105,13 @@ class _Visit:
         self.supervisor: Supervisor | None = None
         self.info: RunInfo | None = None
         self._pull_request = ""
+        self._word = ""
 
     def carried_on(self) -> Ended:
         """Return the result of the job, whatever happened."""
         try:
+            if not self._holds_command():
+                return Outcome.DONE, None
             repository = _repository(self.around)
             config = load_config(repository.text_here)
             self.supervisor = Supervisor(
@@ -128,6 +132,21 @@ class _Visit:
         except Exception:  # noqa: BLE001
             traceback.print_exc()
             return ended_by(failure_replies.unexpected(self._links(), self._words()))
+
+    def _holds_command(self) -> bool:
+        """Return whether there is something to do; where the gate could not tell, the comment is
+        read now, before anything else is.
+        """
+        # What was handed over to a worker was found to be a command before.
+        if self.around.wake.certain or self.folder is not None:
+            return True
+        read = read_uncertain(self.github, self.around, self.inputs)
+        if read.around is None:
+            self._word = read.result.value
+            outputs.notice(f"{read.result.value}: the comment was read as Markdown")
+            return False
+        self.around = read.around
+        return True
 
     def _words(self) -> CommandNames:
         """Return the command names; before anything of a run is on GitHub, to try again is to
@@ -213,7 +232,7 @@ class _Visit:
         """The outputs of the step; `handed` is what a worker on another machine has to do."""
         handed_over = self.wall.handed if self.wall is not None else None
         told = {
-            "outcome": outcome.name.lower() if handed_over is None else "working",
+            "outcome": self._word or (outcome.name.lower() if handed_over is None else "working"),
             "issue": str(self.around.wake.issue),
             "branch": self.info.branch if self.info is not None else "",
             "pull-request": self._pull_request,

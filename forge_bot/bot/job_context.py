@@ -30,6 +30,9 @@ class Wake(Frozen):
     by_id: int | None = None
     attempt: int = 1
     tracking_comment: int | None = None
+    certain: bool = True
+    """Whether the gate saw that the comment holds commands. Otherwise it wrote nothing, and this
+    part decides."""
 
 
 class JobContext(Frozen):

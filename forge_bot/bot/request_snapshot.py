@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from forge_bot import gate
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.reports import Source
 from forge_bot.gate import KnownRole, read_json
@@ -153,7 +152,7 @@ def _comments(thread: Thread, until: int | None) -> tuple[list[str], tuple[Comme
     for comment in thread.comments():
         if thread.own(comment) or (until is not None and comment.id >= until):
             continue
-        if gate.parse(comment.body, thread.inputs.prefix, bare=thread.inputs.bare):
+        if thread.said(comment):
             continue
         if thread.may(comment):
             found.append(_shown(comment, thread))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forge_bot import gate
+from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.bot.comments import Marker, read_marker
 from forge_bot.errors import NotOnGitHub
 from forge_bot.gate import (
@@ -14,9 +15,11 @@ from forge_bot.gate import (
     Allowed,
     Attempt,
     Command,
+    Denied,
     Inputs,
     KnownRole,
     Membership,
+    Mistyped,
     RequestedOperation,
     UnknownRole,
     attempt_of_comment,
@@ -113,16 +116,22 @@ class Thread:
         for comment, number in sorted(every, key=lambda each: each[0].id):
             if self.own(comment):
                 continue
-            commands = gate.obeyed(
-                gate.parse(comment.body, self.inputs.prefix, bare=self.inputs.bare)
-            )
+            commands = gate.obeyed(self.said(comment))
             if commands and self.may(comment):
                 yield from (ThreadCommand(comment, command, number) for command in commands)
 
+    def said(self, comment: Comment) -> tuple[Command | Mistyped, ...]:
+        """Return the commands of a comment, with those that were meant as such and are none."""
+        return parse_comment(comment.body, self.inputs.prefix, bare=self.inputs.bare)
+
     def may(self, comment: Comment) -> bool:
         """Return whether the author of a comment may give commands."""
+        return isinstance(self.verdict(comment), Allowed)
+
+    def verdict(self, comment: Comment) -> Allowed | Denied:
+        """Return whether the author of a comment may give commands, or why not."""
         account = _account(comment.author)
-        return self._allowed(
+        return self._authorise(
             attempt_of_comment(
                 RequestedOperation.COMMAND,
                 account,
@@ -149,10 +158,13 @@ class Thread:
         return self._allowed(Attempt(RequestedOperation.START, people, via_app=event.via_app))
 
     def _allowed(self, attempt: Attempt) -> bool:
+        return isinstance(self._authorise(attempt), Allowed)
+
+    def _authorise(self, attempt: Attempt) -> Allowed | Denied:
         standings = {
             login: self.standing(login) for login in gate.to_ask_about(attempt, self.inputs.policy)
         }
-        return isinstance(gate.authorise(attempt, standings, self.inputs.policy), Allowed)
+        return gate.authorise(attempt, standings, self.inputs.policy)
 
     def standing(self, login: str) -> Membership:
         """Return a person's permissions here; each person is asked about once."""

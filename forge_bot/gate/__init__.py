@@ -22,7 +22,7 @@ from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.gate.events import Event, is_edited, read_event
 from forge_bot.gate.intents import dispatched_command
 from forge_bot.gate.json_payload import Node, read_json
-from forge_bot.gate.parse_comment import obeyed, parse
+from forge_bot.gate.parse_comment import obeyed
 from forge_bot.gate.people import Account, read_account
 from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole, read_membership
 
@@ -49,7 +49,6 @@ __all__ = [
     "dispatched_command",
     "is_edited",
     "obeyed",
-    "parse",
     "read_account",
     "read_event",
     "read_inputs",

@@ -13,7 +13,7 @@ from forge_bot.gate.branches import issue_of_branch
 from forge_bot.gate.environment_variables import Inputs, StepContext
 from forge_bot.gate.gate_result import GateOutcome, Result
 from forge_bot.gate.github import ApiAnswer, GateClient
-from forge_bot.gate.help import help_text
+from forge_bot.gate.help import help_reply
 from forge_bot.gate.intents import Intent, Trigger
 from forge_bot.gate.outputs import warning
 from forge_bot.gate.own_comments import OwnComments
@@ -22,9 +22,6 @@ from forge_bot.gate.roles import Membership, read_membership
 
 _CREATED = 201
 """The status of a reaction that was not there before; for one that was, GitHub answers with 200."""
-
-# Nobody else is answered: a bot might answer back, and the others are not there to read it.
-_TOLD = {DenyReason.ROLE, DenyReason.UNVERIFIED, DenyReason.VIA_APP, DenyReason.EDITED}
 
 
 class Admission:
@@ -56,12 +53,18 @@ class Admission:
                 Result.NOTHING,
                 "the pull request does not belong to a run on an issue of this repository",
             )
+        if not self._wish.certain:
+            return GateOutcome(
+                Result.PROCEED,
+                f"allowed, in the name of {verdict.by.login}, if the comment holds a command",
+                issue,
+                verdict.by,
+            )
         self._react("eyes")
         if self._wish.mistyped:
             return self._corrected(issue, verdict.by)
-        if self._wish.asks_help:
-            self._help()
         if self._wish.only_help:
+            self._help()
             return GateOutcome(Result.HELPED, "the commands were listed", issue, verdict.by)
         return GateOutcome(
             Result.PROCEED,
@@ -122,7 +125,7 @@ class Admission:
         own_doing = any(not refused.who or account.named(refused.who) for account in here)
         # Who ran the workflow again sees the log of it; the person who wrote the comment did
         # nothing now.
-        if said_here and own_doing and refused.ground in _TOLD:
+        if said_here and own_doing and refused.told and self._wish.certain:
             self._react("confused")
             self._say(
                 messages.REFUSAL_MARK,
@@ -147,13 +150,9 @@ class Admission:
     def _help(self) -> None:
         comment = self._wish.comment
         if comment is not None:
-            mark = messages.reply_mark(comment)
             first = self._react("+1")
-            self._say(
-                mark,
-                f"{help_text(self._inputs.prefix, bare=self._inputs.bare)}\n\n{mark}",
-                first=first,
-            )
+            text = help_reply(self._inputs.prefix, comment, bare=self._inputs.bare)
+            self._say(messages.reply_mark(comment), text, first=first)
 
     def _tracking(self, issue: int) -> int | None:
         """The comment that tells how the run is doing: written now if one is to begin, otherwise

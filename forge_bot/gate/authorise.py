@@ -88,6 +88,9 @@ class Allowed:
     by: Account
 
 
+_TOLD = {DenyReason.ROLE, DenyReason.UNVERIFIED, DenyReason.VIA_APP, DenyReason.EDITED}
+
+
 @dataclass(frozen=True, slots=True)
 class Denied:
     """It is not done. The sentence is plain text and may name the account."""
@@ -95,6 +98,13 @@ class Denied:
     ground: DenyReason
     sentence: str
     who: str = ""
+
+    @property
+    def told(self) -> bool:
+        """Return whether the thread is told. Nobody else is answered: a bot might answer back, and
+        the others are not there to read it.
+        """
+        return self.ground in _TOLD
 
 
 def to_ask_about(attempt: Attempt, policy: Policy) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The commands as a person reads them, made from the grammar."""
 
 from forge_bot.gate.grammar import FORMS
+from forge_bot.gate.messages import reply_mark
 from forge_bot.gate.parse_comment import PREFIX
 from forge_bot.gate.task_flags import SWITCHES, VALUES
 
@@ -44,3 +45,8 @@ def help_text(prefix: str, *, bare: bool) -> str:
     return "\n\n".join(
         [command_table(prefix, bare=bare), f"`[flags]` of `{prefix}`:", flag_table(), how]
     )
+
+
+def help_reply(prefix: str, comment: int, *, bare: bool) -> str:
+    """Return the answer to a comment that asks for help and nothing else."""
+    return f"{help_text(prefix, bare=bare)}\n\n{reply_mark(comment)}"

@@ -1,10 +1,12 @@
 """Finds the request in an event, before it is known whether it is allowed. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
 from forge_bot.gate.authorise import ActorPart, Attempt, RequestedOperation, attempt_of_comment
+from forge_bot.gate.candidate_lines import read_candidates
 from forge_bot.gate.command_types import Command, Help, Mistyped, Start
 from forge_bot.gate.environment_variables import Inputs, StepContext
 from forge_bot.gate.events import (
@@ -15,7 +17,7 @@ from forge_bot.gate.events import (
     LabelAdded,
     Nothing,
 )
-from forge_bot.gate.parse_comment import parse
+from forge_bot.gate.parse_comment import as_plain_text, parse_lines
 from forge_bot.gate.people import Account, account_named
 
 
@@ -49,16 +51,14 @@ class Intent:
     on_pull: bool = False
     check: int | None = None
     pulls: tuple[int, ...] = ()
+    certain: bool = True
+    """Whether the comment surely holds the commands. Otherwise nothing is said before it is read as
+    Markdown."""
 
     @property
     def mistyped(self) -> tuple[Mistyped, ...]:
         """The lines that were meant as commands and are none."""
         return tuple(part for part in self.said if isinstance(part, Mistyped))
-
-    @property
-    def asks_help(self) -> bool:
-        """Return whether the list of commands is asked for."""
-        return any(isinstance(part, Help) for part in self.said)
 
     @property
     def only_help(self) -> bool:
@@ -99,18 +99,26 @@ def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoI
 def _of_comment(
     event: CommentCreated, inputs: Inputs, others: dict[ActorPart, Account | None]
 ) -> Intent | NoIntent:
-    said = parse(event.body, inputs.prefix, bare=inputs.bare)
-    if not said:
+    found = read_candidates(event.body, inputs.prefix, bare=inputs.bare)
+    if not found.said:
         return NoIntent("the comment holds no command")
     attempt = attempt_of_comment(
-        _deed(said),
+        deed_of(found.said),
         event.author,
         event.sender,
         edited=event.edited,
         via_app=event.via_app,
         others=others,
     )
-    return Intent(Trigger.COMMENT, event.thread, attempt, said, event.comment, event.on_pull)
+    return Intent(
+        Trigger.COMMENT,
+        event.thread,
+        attempt,
+        found.said,
+        event.comment,
+        event.on_pull,
+        certain=found.certain,
+    )
 
 
 def _of_dispatch(
@@ -121,7 +129,7 @@ def _of_dispatch(
     said = dispatched_command(command, inputs)
     if not said:
         return NoIntent("the command of the dispatch is none")
-    return Intent(Trigger.DISPATCH, issue, Attempt(_deed(said), people), said)
+    return Intent(Trigger.DISPATCH, issue, Attempt(deed_of(said), people), said)
 
 
 def dispatched_command(command: str, inputs: Inputs) -> tuple[Command | Mistyped, ...]:
@@ -131,10 +139,11 @@ def dispatched_command(command: str, inputs: Inputs) -> tuple[Command | Mistyped
     written = (
         command if command.startswith(("/", inputs.prefix[0])) else f"{inputs.prefix} {command}"
     )
-    return parse(written, inputs.prefix, bare=inputs.bare)
+    return parse_lines(as_plain_text(written), inputs.prefix, bare=inputs.bare)
 
 
-def _deed(said: tuple[Command | Mistyped, ...]) -> RequestedOperation:
+def deed_of(said: Sequence[Command | Mistyped]) -> RequestedOperation:
+    """Return what the commands of a comment ask for together."""
     return (
         RequestedOperation.START
         if any(isinstance(part, Start) for part in said)

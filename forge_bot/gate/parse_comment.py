@@ -1,13 +1,16 @@
-"""From the text of a comment to the commands in it. Pure; both who lets in and who carries out read
-comments with it.
+"""The commands among the lines of a comment. Pure; the gate and the supervisor recognise a line
+alike.
+
+Which lines speak is not decided here: the gate takes every line for one that could
+(`candidate_lines`), and the supervisor reads the comment as Markdown (`bot/comment_markdown.py`).
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from forge_bot.gate.command_types import Command, Mistyped
 from forge_bot.gate.grammar import LONGEST_SHOWN, NAMED, START, Form, WrittenCommand, form_named
-from forge_bot.gate.markdown import Text, read_text
 from forge_bot.gate.similar_words import nearest
 
 PREFIX = "/forge"
@@ -37,24 +40,55 @@ _ALONE = {
 _HEX = re.compile(r"[0-9a-f]{7,64}")
 
 
-def parse(body: str, prefix: str = PREFIX, *, bare: bool = True) -> tuple[Command | Mistyped, ...]:
-    """The commands in a comment, in the order of their lines, with those that were meant as such
-    and are none.
+@dataclass(frozen=True, slots=True)
+class CommentText:
+    """The lines of a comment, the numbers of those that may hold a command, and where the author's
+    text ends, before a copied mail.
+    """
 
-    A command begins its line, at most three blanks in, where the author speaks: not in quotes,
-    code, HTML or a copied mail. Notes run on to the next command or the end. Without `bare` only
-    `/forge approve` counts and `/approve` is left to other programs. A comment that carries the
-    bot's own mark says nothing.
+    lines: tuple[str, ...]
+    speaking: frozenset[int]
+    end: int
+
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+def split_lines(body: str) -> tuple[str, ...]:
+    """Return the lines of a comment, counted as Markdown counts them."""
+    return tuple(_LINE_END.split(body))
+
+
+def as_plain_text(body: str) -> CommentText:
+    """Return a text in which every line may hold a command."""
+    lines = split_lines(body)
+    return CommentText(lines, frozenset(range(len(lines))), len(lines))
+
+
+def may_hold_command(body: str, prefix: str = PREFIX) -> bool:
+    """Return whether a comment is worth reading: it is no longer than comments are, is none of the
+    bot's own, and has a sign that commands begin with.
     """
     if len(body) > LONGEST_BODY or _MARK.search(body):
-        return ()
-    # Most comments hold no command, and are not worth the reading.
-    sign = prefix[0]
-    if not any(character in body for character in {"/", "／", sign}):
-        return ()
-    text = read_text(body)
+        return False
+    return any(sign in body for sign in ("/", "／", prefix[0]))
+
+
+def parse_lines(
+    text: CommentText, prefix: str = PREFIX, *, bare: bool = True
+) -> tuple[Command | Mistyped, ...]:
+    """Return the commands on the speaking lines, with those that were meant as such and are none.
+
+    A command begins its line, at most three blanks in. Notes run on to the next command or the
+    end. Without `bare` only `/forge approve` counts and `/approve` is left to other programs.
+    """
     reader = _Lines(text, prefix, bare)
     return tuple(reader.command(place) for place in range(len(reader.places)))
+
+
+def command_lines(text: CommentText, prefix: str, *, bare: bool) -> tuple[int, ...]:
+    """Return the numbers of the speaking lines that are commands or were meant as such."""
+    return tuple(place[0] for place in _Lines(text, prefix, bare).places)
 
 
 def obeyed(said: Sequence[Command | Mistyped]) -> tuple[Command, ...]:
@@ -68,7 +102,7 @@ def obeyed(said: Sequence[Command | Mistyped]) -> tuple[Command, ...]:
 class _Lines:
     """The lines of a comment that are commands, or were meant to be."""
 
-    def __init__(self, text: Text, prefix: str, bare: bool) -> None:
+    def __init__(self, text: CommentText, prefix: str, bare: bool) -> None:
         self._text, self._prefix, self._bare = text, prefix, bare
         self.places: list[tuple[int, Form | str, str, str]] = []
         for number in sorted(text.speaking):

@@ -1,9 +1,10 @@
 """One example of every sentence in the catalogue."""
 
+from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.bot.comments import CommandNames, CommentReply, command_replies, failure_replies
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand, ReportRejected
-from forge_bot.gate import Denied, DenyReason, Role, messages, parse
+from forge_bot.gate import Denied, DenyReason, Role, messages
 from forge_bot.gate.command_types import Mistyped
 from tests.bot import scene
 
@@ -33,7 +34,7 @@ def said_at_the_gate() -> list[str]:
     )
     mistyped = tuple(
         each
-        for each in parse("/aprove\n/approve", "/forge", bare=True)
+        for each in parse_comment("/aprove\n/approve", "/forge", bare=True)
         if isinstance(each, Mistyped)
     )
     return [

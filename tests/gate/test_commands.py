@@ -11,8 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.engine.reports import Answer, RunFlags
-from forge_bot.gate import Mistyped, obeyed, parse
+from forge_bot.gate import Mistyped, obeyed
+from forge_bot.gate.candidate_lines import read_candidates
 from forge_bot.gate.command_types import Approve, Command, Reject, Resize, Start, Status
 from forge_bot.gate.environment_variables import VARIABLES
 from forge_bot.gate.grammar import ANSWERS, FORMS, NAMED
@@ -22,7 +24,7 @@ from forge_bot.values import Effort
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parent / "data" / "comments.yaml"
 ROWS = [
-    (group, row["body"], row.get("says", []))
+    (group, row["body"], row.get("says", []), row.get("gate"))
     for group, rows in yaml.safe_load(DATA.read_text(encoding="utf-8")).items()
     for row in rows
 ]
@@ -53,10 +55,12 @@ def test_the_table_is_long_enough_to_be_trusted() -> None:
 
 @pytest.mark.promise("design-revise", "docs-gate-commands")
 @pytest.mark.parametrize(
-    ("group", "body", "says"), ROWS, ids=[f"{group}: {body[:40]!r}" for group, body, _ in ROWS]
+    ("body", "says"),
+    [(body, says) for _, body, says, _ in ROWS],
+    ids=[f"{group}: {body[:40]!r}" for group, body, *_ in ROWS],
 )
-def test_a_comment_says_what_the_table_says(group: str, body: str, says: list[str]) -> None:
-    said = [shown(part) for part in parse(body)]
+def test_a_comment_says_what_the_table_says(body: str, says: list[str]) -> None:
+    said = [shown(part) for part in parse_comment(body)]
     # A suggestion may be shortened in the table to nothing: then any is right.
     assert [
         part.split(" → ")[0] if "→" not in wanted else part
@@ -66,49 +70,72 @@ def test_a_comment_says_what_the_table_says(group: str, body: str, says: list[st
 
 
 @pytest.mark.promise("docs-gate-commands")
+@pytest.mark.parametrize(
+    ("body", "says", "does"),
+    [(body, says, gate or ("at once" if says else "nothing")) for _, body, says, gate in ROWS],
+    ids=[f"{group}: {body[:40]!r}" for group, body, *_ in ROWS],
+)
+def test_the_gate_does_with_a_comment_what_the_table_says(
+    body: str, says: list[str], does: str
+) -> None:
+    found = read_candidates(body, "/forge", bare=True)
+    assert ("nothing" if not found.said else "at once" if found.certain else "later") == does
+    assert {part.line for part in parse_comment(body)} <= {part.line for part in found.said}
+    if does == "at once":
+        # What the gate answers by itself is what the supervisor would have answered.
+        assert [shown(part).split(":")[0] for part in found.said] == [
+            shown(part).split(":")[0] for part in parse_comment(body)
+        ]
+
+
+@pytest.mark.promise("docs-gate-commands")
 def test_one_mistyped_line_stops_all_commands_of_its_comment() -> None:
-    assert obeyed(parse("/approve\n/rejct it")) == ()
-    assert obeyed(parse("/approve\n/status")) == (Approve(1), Status(2))
+    assert obeyed(parse_comment("/approve\n/rejct it")) == ()
+    assert obeyed(parse_comment("/approve\n/status")) == (Approve(1), Status(2))
 
 
 def test_every_command_is_made_by_exactly_one_line_of_the_grammar() -> None:
     arguments = {"reject": "because", "ask": "why?", "continue": "5", "effort": "S"}
-    made = [parse(f"/forge {form.name} {arguments.get(form.name, '')}")[0] for form in FORMS]
+    made = [
+        parse_comment(f"/forge {form.name} {arguments.get(form.name, '')}")[0] for form in FORMS
+    ]
     assert [type(command) for command in made] == list(COMMANDS)
     assert all(
-        parse(f"/{name} {arguments.get(form.name, '')}")
-        == parse(f"/forge {name} {arguments.get(form.name, '')}")
+        parse_comment(f"/{name} {arguments.get(form.name, '')}")
+        == parse_comment(f"/forge {name} {arguments.get(form.name, '')}")
         for name, form in NAMED.items()
     )
 
 
 def test_every_suggestion_is_understood_when_it_is_followed() -> None:
-    for _, body, _ in ROWS:
-        for part in parse(body):
+    for _, body, *_ in ROWS:
+        for part in parse_comment(body):
             if isinstance(part, Mistyped) and (
                 meant := re.search(r"did you mean `(/[^`]+)`", part.hint)
             ):
-                again = parse(f"{meant[1]} {'because' if meant[1].endswith('reject') else ''}")
+                again = parse_comment(
+                    f"{meant[1]} {'because' if meant[1].endswith('reject') else ''}"
+                )
                 assert len(again) == 1, meant[1]
 
 
 def test_another_prefix_replaces_the_old_one() -> None:
-    assert parse("/fb approve", "/fb") == (Approve(1),)
-    assert parse("/forge approve", "/fb") == ()
-    assert parse("@forge-bot approve\n/status", "@forge-bot") == (Approve(1), Status(2))
+    assert parse_comment("/fb approve", "/fb") == (Approve(1),)
+    assert parse_comment("/forge approve", "/fb") == ()
+    assert parse_comment("@forge-bot approve\n/status", "@forge-bot") == (Approve(1), Status(2))
 
 
 def test_where_bare_commands_are_left_to_others_only_the_prefix_counts() -> None:
-    assert parse("/approve\n/aprove\n/forge approve", bare=False) == (Approve(3),)
+    assert parse_comment("/approve\n/aprove\n/forge approve", bare=False) == (Approve(3),)
 
 
 def test_notes_end_where_the_next_command_begins_and_other_programs_do_not_end_them() -> None:
-    said = parse("/reject a\n\n/lgtm\n/forge-b\nc\n/effort S")
+    said = parse_comment("/reject a\n\n/lgtm\n/forge-b\nc\n/effort S")
     assert said == (Reject(1, "a\n\n/lgtm\n/forge-b\nc"), Resize(6, "S"))
 
 
 def test_a_hint_about_what_somebody_wrote_cannot_leave_its_code() -> None:
-    part = parse("/forge stop`` now, @team")[0]
+    part = parse_comment("/forge stop`` now, @team")[0]
     assert isinstance(part, Mistyped)
     assert part.hint.count("`") % 2 == 0
 
@@ -118,7 +145,7 @@ def test_names_are_those_of_the_engine() -> None:
     # In a thread nobody is asked whether the summary may be posted there.
     assert set(ANSWERS) - {"post"} <= set(NAMED)
     assert set(RunFlags.model_fields) <= {field.name for field in fields(Start)}
-    assert {parse(f"/effort {effort.value}")[0] for effort in Effort} == {
+    assert {parse_comment(f"/effort {effort.value}")[0] for effort in Effort} == {
         Resize(1, "S"),
         Resize(1, "M"),
         Resize(1, "L"),
@@ -138,7 +165,7 @@ def test_help_and_the_page_about_commands_are_made_from_the_grammar() -> None:
 
 @given(st.text(st.sampled_from("/forgeapv \n>`~<!-[]():\"'\t\r*0129#&x"), max_size=60))
 def test_no_comment_is_too_odd_to_be_read(body: str) -> None:
-    for part in parse(body):
+    for part in parse_comment(body):
         assert body.splitlines()
         assert part.line >= 1
 
@@ -184,11 +211,14 @@ def test_no_comment_is_too_odd_to_be_read(body: str) -> None:
 def test_the_longest_comment_of_one_sign_is_read_in_a_moment(unit: str) -> None:
     body = unit * (65_000 // len(unit))
     before = time.process_time()
-    parse(f"{body}\n/approve")
+    read_candidates(f"{body}\n/approve", "/forge", bare=True)
+    assert time.process_time() - before < 1
+    before = time.process_time()
+    parse_comment(f"{body}\n/approve")
     # The slowest takes half a second on an old machine. One whose time grew with the square of the
     # length would take minutes.
     assert time.process_time() - before < 5
 
 
 def test_what_is_longer_than_any_comment_is_not_read() -> None:
-    assert parse("/approve\n" + "x" * 300_000) == ()
+    assert parse_comment("/approve\n" + "x" * 300_000) == ()

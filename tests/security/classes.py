@@ -74,6 +74,7 @@ CLASSES: dict[str, Class] = {
         "Commands in quotations, code, HTML, edits and comments of bots",
         (
             "tests/gate/test_commands.py::test_a_comment_says_what_the_table_says",
+            "tests/bot/test_uncertain_comments.py::test_a_command_that_nobody_sees_carries_nothing_on_and_is_not_answered",
             "tests/security/test_threads.py::test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once",
         ),
     ),

@@ -1,6 +1,4 @@
-"""Where the mail that somebody answered begins, when their program copies it below without a
-`>`.
-"""
+"""Find the mail that somebody answered, where their program copies it below without a `>`."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -36,8 +34,8 @@ _LONGEST = 400
 
 
 def mail_begins(lines: Sequence[str], prose: Callable[[int], bool]) -> int | None:
-    """The first line of the copied mail, counted from 0. Lines for which `prose` is false are
-    quoted or code and are passed over.
+    """Return the first line of the copied mail, counted from 0. Lines for which `prose` is false
+    are quoted or code and are passed over.
 
     `On … wrote:` followed by `>` begins a mail only if nothing but quotes comes after it: otherwise
     that is the answer.
@@ -63,7 +61,7 @@ def mail_begins(lines: Sequence[str], prose: Callable[[int], bool]) -> int | Non
 
 
 def _headers(lines: Sequence[str], number: int) -> bool:
-    """`From:` and at least two more headings of a mail below it."""
+    """Return whether `From:` and at least two more headings of a mail stand here."""
     if not _FROM.fullmatch(lines[number].strip()[:_LONGEST]):
         return False
     return (
@@ -76,7 +74,7 @@ def _headers(lines: Sequence[str], number: int) -> bool:
 
 
 def _attributed(lines: Sequence[str], number: int) -> int | None:
-    """The last line of `On …, … wrote:` if it begins here; mail programs break it after 78
+    """Return the last line of `On …, … wrote:` if it begins here; mail programs break it after 78
     characters.
     """
     joined = ""

@@ -1,0 +1,102 @@
+"""The comment that woke a job of which the gate could not tell whether it holds a command.
+
+The gate wrote nothing. Here the comment is read as Markdown, and what the gate does for a certain
+command is done now: the reaction, a correction, help, a refusal, the first line of the tracking
+comment. Where no command speaks, nothing is written and nothing else is done.
+"""
+
+from dataclasses import dataclass
+
+from forge_bot.bot.comment_writer import CommentWriter
+from forge_bot.bot.comments import CommandNames
+from forge_bot.bot.job_context import JobContext
+from forge_bot.bot.thread import Thread
+from forge_bot.gate import (
+    Command,
+    Denied,
+    Inputs,
+    Mistyped,
+    RequestedOperation,
+    messages,
+)
+from forge_bot.gate.command_types import Help
+from forge_bot.gate.gate_result import Result
+from forge_bot.gate.help import help_reply
+from forge_bot.gate.intents import deed_of
+from forge_bot.github_api import Comment, GitHub
+
+
+@dataclass(frozen=True)
+class ReadComment:
+    """How the job goes on: `around` with what the gate would have handed on, or None where it ends
+    here with `result`.
+    """
+
+    result: Result
+    around: JobContext | None = None
+
+
+def read_uncertain(github: GitHub, around: JobContext, inputs: Inputs) -> ReadComment:
+    """Read the comment as Markdown, and write what belongs to it."""
+    wake = around.wake
+    thread = Thread(github, wake.issue, inputs)
+    place = wake.thread or wake.issue
+    comment = next((each for each in thread.comments(place) if each.id == wake.comment), None)
+    said = thread.said(comment) if comment is not None else ()
+    if comment is None or not said:
+        return ReadComment(Result.NOTHING)
+    desk = CommentWriter(
+        github,
+        thread,
+        CommandNames(prefix=inputs.prefix, short=inputs.bare),
+        around.url,
+        around.run_url,
+        clock=lambda: 0.0,
+        pause=0.0,
+        tip=lambda _branch: "",
+    )
+    verdict = thread.verdict(comment)
+    if isinstance(verdict, Denied):
+        _refuse(desk, comment, place, verdict)
+        return ReadComment(Result.REFUSED)
+    return _admit(desk, comment, place, said, around)
+
+
+def _admit(
+    desk: CommentWriter,
+    comment: Comment,
+    place: int,
+    said: tuple[Command | Mistyped, ...],
+    around: JobContext,
+) -> ReadComment:
+    prefix = desk.commands.prefix
+    mistyped = tuple(part for part in said if isinstance(part, Mistyped))
+    desk.react(comment, "eyes")
+    if mistyped:
+        others = len(said) > len(mistyped)
+        text = messages.correction(mistyped, prefix, comment.id, others=others)
+        desk.answer(comment, place, "confused", text)
+        return ReadComment(Result.MISTYPED)
+    if all(isinstance(part, Help) for part in said):
+        text = help_reply(prefix, comment.id, bare=desk.commands.short)
+        desk.answer(comment, place, "+1", text)
+        return ReadComment(Result.HELPED)
+    deed = deed_of(said)
+    known: dict[str, object] = {"certain": True, "deed": deed.value}
+    if deed is RequestedOperation.START:
+        known["tracking_comment"] = desk.begin()
+    wake = around.wake.model_copy(update=known)
+    return ReadComment(Result.PROCEED, around.model_copy(update={"wake": wake}))
+
+
+def _refuse(desk: CommentWriter, comment: Comment, place: int, refused: Denied) -> None:
+    """Say once in a thread that somebody may not; the comment or the role changed after the gate
+    had asked.
+    """
+    if not refused.told:
+        return
+    desk.react(comment, "confused")
+    own = (each.body.rstrip() for each in desk.thread.comments(place) if desk.thread.own(each))
+    if not any(body.endswith(messages.REFUSAL_MARK) for body in own):
+        inputs = desk.thread.inputs
+        desk.write(place, messages.refusal(refused, inputs.policy.floor, inputs.prefix))
