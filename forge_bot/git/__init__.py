@@ -4,22 +4,28 @@ Calls of git are argument lists, never a shell; hooks do not run, and nothing is
 amended.
 """
 
+from forge_bot.git.branch_tips import BranchTips, LocalTip
 from forge_bot.git.changes import StatusEntry
 from forge_bot.git.commits import Commit
 from forge_bot.git.condition import Condition, Lfs, Sparse, Submodule
 from forge_bot.git.diff import MergeConflict, merge
 from forge_bot.git.files_at import blob_id
+from forge_bot.git.object_reader import GitObject, ObjectReader, TreeEntry, tree_entries
 from forge_bot.git.remotes import Tracking
 from forge_bot.git.repository import Repository, clone_repository, make_repository
 from forge_bot.git.revisions import Head, Operation
 from forge_bot.git.worktree import Tree, WorktreeInfo
 
 __all__ = [
+    "BranchTips",
     "Commit",
     "Condition",
+    "GitObject",
     "Head",
     "Lfs",
+    "LocalTip",
     "MergeConflict",
+    "ObjectReader",
     "Operation",
     "Repository",
     "Sparse",
@@ -27,9 +33,11 @@ __all__ = [
     "Submodule",
     "Tracking",
     "Tree",
+    "TreeEntry",
     "WorktreeInfo",
     "blob_id",
     "clone_repository",
     "make_repository",
     "merge",
+    "tree_entries",
 ]

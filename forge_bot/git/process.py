@@ -185,8 +185,20 @@ def _environment() -> dict[str, str]:
     }
 
 
+def begin(folder: Path, *args: str, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """Start a git in `folder` that is asked by its input and answers by its output, and that the
+    caller ends. Its own words are dropped.
+    """
+    fence = {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
+    return _start(folder, args, {**_environment(), **fence, **env}, None, subprocess.DEVNULL)
+
+
 def _start(
-    folder: Path, args: tuple[str, ...], env: dict[str, str], into: IO[bytes] | None
+    folder: Path,
+    args: tuple[str, ...],
+    env: dict[str, str],
+    into: IO[bytes] | None,
+    words: int = subprocess.PIPE,
 ) -> "subprocess.Popen[bytes]":
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     try:
@@ -196,7 +208,7 @@ def _start(
             env=env,
             stdin=subprocess.PIPE,
             stdout=into or subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=words,
             # A session of its own: ssh and filters end with git, and nothing asks questions on the
             # user's terminal.
             start_new_session=True,

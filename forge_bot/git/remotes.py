@@ -183,30 +183,6 @@ class Tracking:
         return f"{REMOTES}{self.remote}/{self.branch}"
 
 
-def tracked(folder: Path, most: int) -> tuple[Tracking, ...]:
-    """Branches of all remotes, newest commit first, at most so many; the remotes' HEADs are
-    none.
-    """
-    remotes = sorted(git(folder, "remote").line.split("\n"), key=len, reverse=True)
-    form = "--format=%(symref)%00%(refname)"
-    lines = git(
-        folder, "for-each-ref", form, "--sort=-committerdate", f"--count={most}", REMOTES
-    ).line.split("\n")
-    refs = [
-        ref.removeprefix(REMOTES)
-        for symref, _, ref in (line.partition("\0") for line in lines)
-        if ref and not symref
-    ]
-    # The name of a remote may have slashes too; the longest that fits is meant.
-    owned = (
-        (next((name for name in remotes if name and ref.startswith(f"{name}/")), ""), ref)
-        for ref in refs
-    )
-    return tuple(
-        Tracking(remote, ref.removeprefix(f"{remote}/")) for remote, ref in owned if remote
-    )
-
-
 _CARRIED = "refs/forge-bot/carried"
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
 from forge_bot.git import commits, condition, files_at, remotes, revisions, worktree
+from forge_bot.git.branch_tips import BranchTips, branch_tips
 from forge_bot.git.condition import Lfs
+from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, git
 from forge_bot.git.worktree import Tree
 
@@ -64,6 +66,14 @@ class Repository:
         refs = git(self.root, "for-each-ref", "--format=%(refname)", revisions.HEADS).line
         return tuple(ref.removeprefix(revisions.HEADS) for ref in refs.split("\n") if ref)
 
+    def tips(self) -> BranchTips:
+        """Where all branches stand, those of remotes as the last fetch saw them; one process."""
+        return branch_tips(self.root)
+
+    def objects_by_id(self) -> ObjectReader:
+        """A reader of any number of objects, with one process, that fetches nothing."""
+        return ObjectReader(self.root, self.common_dir)
+
     def branch_exists(self, name: str) -> bool:
         """Return whether there is a local branch of exactly that name; what cannot be a name is
         none.
@@ -72,10 +82,6 @@ class Repository:
             revisions.is_branch_name(self.root, name)
             and revisions.ref_target(self.root, revisions.HEADS + name) is not None
         )
-
-    def tracked(self, most: int = 100) -> tuple[remotes.Tracking, ...]:
-        """Branches of remotes as the last fetch saw them, newest first, at most so many."""
-        return remotes.tracked(self.root, most)
 
     def take(self, found: remotes.Tracking) -> None:
         """Make a local branch from a remote's. Raises GitFailed when there is one of that name."""

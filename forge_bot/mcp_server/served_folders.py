@@ -54,18 +54,7 @@ class ServedFolder:
         """The runs of the repository, newest first; one whose branch is not made yet is among
         them.
         """
-        known = runs(self.repository)
-        names = {info.name for info in known}
-        folder = self.path / SPECS
-        here = (
-            [run_in(self.path, path.name) for path in folder.iterdir()] if folder.is_dir() else []
-        )
-        fresh = [
-            info
-            for info in here
-            if info and info.name not in names and not self.repository.branch_exists(info.branch)
-        ]
-        return (*fresh, *known)
+        return runs(self.repository, unborn=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,31 +1,31 @@
 """Finds the runs of a repository by git alone."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import datetime
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from forge_bot.engine import REPORT, State
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
-from forge_bot.git import Repository, Tracking
+from forge_bot.git import BranchTips, Repository, Tracking
 from forge_bot.remedies import StartRun
+from forge_bot.runs.record_heads import (
+    CommittedRuns,
+    RunFolder,
+    Standing,
+    names_on_disk,
+    standing_on_disk,
+    started_on_disk,
+)
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import SPECS
-from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen
-
-_LOOKED_AT = 50
-"""Workspaces per branch that are looked at, newest first: merged branches bring those of older runs
-along."""
 
 _REMOTE_BRANCHES = 100
 """Branches of remotes that are looked at, newest first."""
-
-Read = Callable[[str], bytes | None]
 
 _NAMES = re.compile(r"(?<![\w-])\d{8}-[\w-]*\w")
 """The names of runs begin with a day."""
@@ -73,25 +73,24 @@ class RunInfo(Frozen):
         return self.status in {"completed", "abandoned"}
 
 
-def runs(repository: Repository) -> tuple[RunInfo, ...]:
+def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]:
     """The runs of all local branches, newest first, then those only remotes have, as the last fetch
     saw them.
 
     A workspace counts on the branch that its first report names, or on the branch that has it where
-    that one is gone.
+    that one is gone. Nothing is fetched: of a run whose record a partial clone does not have, its
+    name and branch are told. With `unborn`, the runs that lie in the work tree and whose branch is
+    not made yet come first.
     """
-    trees = {
-        info.branch: info.path
-        for info in repository.worktrees()
-        if info.branch and info.path.is_dir()
-    }
-    branches = repository.branches()
-    found = {branch: _live(repository, branch, trees.get(branch)) for branch in branches}
-    here = [own for own, _ in found.values() if own is not None]
-    gone = {branch: others for branch, (own, others) in found.items() if own is None}
-    here += _renamed(repository, branches, gone, trees)
-    away = {info.name: info for info in reversed(tuple(_of_remotes(repository, branches)))}
+    tips = repository.tips()
+    with repository.objects_by_id() as reader:
+        known = _Branches(repository, tips, CommittedRuns(reader))
+        here = known.here()
+        away = {info.name: info for info in reversed(tuple(known.away()))}
+    names = {info.name for info in (*here, *away.values())}
+    lying = _runs_in(repository.root, names) if unborn else ()
     return (
+        *(info for info in lying if info.branch not in tips.local),
         *_newest_first(here),
         *_newest_first(
             info for info in away.values() if info.name not in {mine.name for mine in here}
@@ -159,12 +158,16 @@ def run_in(tree: Path, name: str) -> RunInfo | None:
     """The run whose folder lies in a work tree, whatever branch is checked out there; None if there
     is none of that name.
     """
-    folder = tree / SPECS / name
-    report, state = folder / REPORTS, folder / STATE
-    started = _started(report.read_bytes() if report.is_file() else None)
-    if started is None or started.run != name:
-        return None
-    return _info(started, tree, state.read_bytes() if state.is_file() else None)
+    started = started_on_disk(tree, name)
+    return _info(started, tree, standing_on_disk(tree, name)) if started is not None else None
+
+
+def _runs_in(tree: Path, without: Collection[str]) -> Iterator[RunInfo]:
+    """Yield the runs whose folders lie in a work tree, the newest of them by name."""
+    for name in names_on_disk(tree):
+        info = run_in(tree, name) if name not in without else None
+        if info is not None:
+            yield info
 
 
 def _current_branch(repository: Repository) -> str:
@@ -174,146 +177,155 @@ def _current_branch(repository: Repository) -> str:
         return ""
 
 
-def _live(
-    repository: Repository, branch: str, tree: Path | None
-) -> tuple[RunInfo | None, tuple[RunStarted, ...]]:
-    """The run of a branch, or, if it has none, the first reports of other branches' runs that lie
-    there.
-    """
-    read, names = _reader(repository, branch, tree)
-    others: list[RunStarted] = []
-    for started in _recorded(read, names):
-        if started.branch == branch:
-            return _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}")), ()
-        others.append(started)
-    return (_lost(repository, branch, tree) if tree is not None else None), tuple(others)
+class _Orphan(NamedTuple):
+    """A run that lies on a branch that is not its own; without a folder, in its work tree."""
+
+    branch: str
+    started: RunStarted
+    folder: RunFolder | None
 
 
-def _renamed(
-    repository: Repository,
-    branches: Collection[str],
-    gone: Mapping[str, tuple[RunStarted, ...]],
-    trees: Mapping[str, Path],
-) -> list[RunInfo]:
-    """Return the runs whose own branch is gone and whose record another branch has, as after `git
-    branch -m`.
+class _Branches:
+    """The branches of a repository at one moment, and the runs on them."""
 
-    What the default branch has as well was merged there. Of several branches with one record, that
-    in the run's work tree counts.
-    """
-    orphans = [
-        (branch, started)
-        for branch, others in gone.items()
-        for started in others
-        if started.branch not in branches
-    ]
-    default = repository.default_branch() if orphans else None
-    merged = repository.entries(f"refs/heads/{default}", SPECS) if default in branches else {}
-    found: dict[str, RunInfo] = {}
-    for branch, started in orphans:
-        if branch == default or started.run in merged:
-            continue
-        tree = trees.get(branch)
-        read, _ = _reader(repository, branch, tree)
-        info = _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}")).model_copy(
-            update={"renamed": branch}
-        )
-        own = tree is not None and tree == run_paths(repository, started.run).tree
-        # A run that is over may lie on any branch that began at its commits.
-        if own or (not info.ended and info.name not in found):
-            found[info.name] = info
-    return list(found.values())
+    def __init__(self, repository: Repository, tips: BranchTips, committed: CommittedRuns) -> None:
+        self._repository = repository
+        self._tips = tips
+        self._committed = committed
 
+    def here(self) -> list[RunInfo]:
+        """Return the runs of local branches."""
+        local = self._tips.local
+        self._committed.look_at(tip.commit for tip in local.values() if tip.tree is None)
+        found: list[RunInfo] = []
+        others: list[_Orphan] = []
+        told: set[str] = set()
+        for branch, tip in local.items():
+            if tip.tree is not None:
+                own, more = self._checked_out(branch, tip.commit, tip.tree)
+            else:
+                own = self._named(self._committed.folders(tip.commit), branch, tip.commit, None)
+                specs = self._committed.specs(tip.commit)
+                # Of many branches that have the same folder of runs, one tells of it.
+                more = self._lying(branch, tip.commit) if own is None and specs not in told else []
+                told |= {specs} if own is None else set()
+            found += [own] if own is not None else []
+            others += more if own is None else []
+        return found + self._renamed([each for each in others if each.started.branch not in local])
 
-def _lost(repository: Repository, branch: str, tree: Path) -> RunInfo | None:
-    """The run whose reports are committed, but gone from the work tree or not readable there."""
-    read, _ = _reader(repository, branch, None)
-    committed = repository.entries(f"refs/heads/{branch}", SPECS)
-    here = _reader(repository, branch, tree)[0]
-    gone = [name for name in committed if _started(here(f"{SPECS}/{name}/{REPORTS}")) is None]
-    return _named(read, sorted(gone, reverse=True)[:_LOOKED_AT], branch, tree)
+    def away(self) -> Iterator[RunInfo]:
+        """Yield the runs on branches that only remotes have. What the default branch has too came
+        there by a merge and is no run of theirs.
+        """
+        default = self._tips.local.get(self._tips.default or "") if self._tips.remote else None
+        only = {
+            tracking: commit
+            for tracking, commit in self._tips.remote.items()
+            if tracking.branch not in self._tips.local
+        }
+        made = self._committed.seconds(only.values())
+        newest = sorted(only.items(), key=lambda each: made[each[1]], reverse=True)
+        chosen = newest[:_REMOTE_BRANCHES]
+        self._committed.look_at(commit for _, commit in chosen)
+        for tracking, commit in chosen:
+            folders = self._committed.folders(commit, default.commit if default else "")
+            if info := self._named(folders, tracking.branch, commit, None):
+                yield info.model_copy(update={"remote": tracking.remote})
 
+    def _checked_out(
+        self, branch: str, commit: str, tree: Path
+    ) -> tuple[RunInfo | None, list[_Orphan]]:
+        """The run of a branch that a work tree has, or, if it has none, the other runs that lie
+        there.
+        """
+        others: list[_Orphan] = []
+        for name in names_on_disk(tree):
+            started = started_on_disk(tree, name)
+            if started is not None and started.branch == branch:
+                return _info(started, tree, standing_on_disk(tree, name)), []
+            others += [_Orphan(branch, started, None)] if started is not None else []
+        return self._lost(branch, commit, tree), others
 
-def _named(read: Read, names: Iterable[str], branch: str, tree: Path | None) -> RunInfo | None:
-    """The run whose first report names this branch."""
-    started = next((each for each in _recorded(read, names) if each.branch == branch), None)
-    return (
-        _info(started, tree, read(f"{SPECS}/{started.run}/{STATE}"))
-        if started is not None
-        else None
-    )
+    def _lying(self, branch: str, commit: str) -> list[_Orphan]:
+        return [
+            _Orphan(branch, started, folder)
+            for folder in self._committed.folders(commit)
+            if (started := self._committed.started(folder)) is not None
+        ]
 
+    def _lost(self, branch: str, commit: str, tree: Path) -> RunInfo | None:
+        """The run whose reports are committed, but gone from the work tree or not readable
+        there.
+        """
+        gone = [
+            folder
+            for folder in self._committed.folders(commit)
+            if started_on_disk(tree, folder.name) is None
+        ]
+        return self._named(gone, branch, commit, tree)
 
-def _recorded(read: Read, names: Iterable[str]) -> Iterator[RunStarted]:
-    """Yield the first reports of the workspaces of these names."""
-    for name in names:
-        started = _started(read(f"{SPECS}/{name}/{REPORTS}"))
-        if started is not None and started.run == name:
-            yield started
-
-
-def _of_remotes(repository: Repository, local: Collection[str]) -> Iterator[RunInfo]:
-    """Runs on branches that only remotes have. What the default branch has too came there by a
-    merge and is no run of theirs.
-    """
-    default = repository.default_branch()
-    merged = repository.entries(f"refs/heads/{default}", SPECS) if default in local else {}
-    for found in repository.tracked(_REMOTE_BRANCHES):
-        if found.branch in local:
-            continue
-        own = repository.entries(found.ref, SPECS).items() - merged.items()
-
-        def read(path: str, ref: str = found.ref) -> bytes | None:
-            return repository.read(ref, path)
-
-        names = sorted((name for name, _ in own), reverse=True)[:_LOOKED_AT]
-        if info := _named(read, names, found.branch, None):
-            yield info.model_copy(update={"remote": found.remote})
-
-
-def _reader(repository: Repository, branch: str, tree: Path | None) -> tuple[Read, Iterator[str]]:
-    if tree is not None:
-        folder = tree / SPECS
-        names = [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
-
-        def read_tree(path: str) -> bytes | None:
-            file = tree / path
-            return file.read_bytes() if file.is_file() else None
-
-        return read_tree, iter(sorted(names, reverse=True)[:_LOOKED_AT])
-    ref = f"refs/heads/{branch}"
-    listed = {
-        path.split("/")[1] for path in repository.list_files(ref, SPECS) if path.count("/") > 1
-    }
-    return (lambda path: repository.read(ref, path)), iter(
-        sorted(listed, reverse=True)[:_LOOKED_AT]
-    )
-
-
-def _started(raw: bytes | None) -> RunStarted | None:
-    line, end, _ = (raw or b"").partition(b"\n")
-    return _first(line) if end else None
-
-
-# The same bytes say the same: a server is asked about the same run again and again.
-@lru_cache(maxsize=64)
-def _first(line: bytes) -> RunStarted | None:
-    try:
-        report = REPORT.validate_json(line)
-    except ValidationError:
-        return None
-    return report if isinstance(report, RunStarted) else None
-
-
-@lru_cache(maxsize=64)
-def _state(raw: bytes) -> State | None:
-    try:
-        return State.model_validate_json(raw)
-    except ValidationError:
+    def _named(
+        self, folders: Iterable[RunFolder], branch: str, commit: str, tree: Path | None
+    ) -> RunInfo | None:
+        """The run whose first report names this branch; where its record is not here, the run that
+        has the branch's name.
+        """
+        for folder in folders:
+            started = self._committed.started(folder)
+            if started is not None and started.branch == branch:
+                return _info(started, tree, self._committed.standing(folder))
+            if (
+                started is None
+                and _alike(folder.name, branch)
+                and not self._committed.is_here(folder)
+            ):
+                made = self._committed.seconds((commit,))[commit]
+                return RunInfo(
+                    name=folder.name,
+                    branch=branch,
+                    title=folder.name,
+                    tree=tree,
+                    updated_at=datetime.fromtimestamp(made, UTC),
+                )
         return None
 
+    def _renamed(self, orphans: Sequence[_Orphan]) -> list[RunInfo]:
+        """Return the runs whose own branch is gone and whose record another branch has, as after
+        `git branch -m`.
 
-def _info(started: RunStarted, tree: Path | None, raw: bytes | None) -> RunInfo:
+        What the default branch has as well was merged there. Of several branches with one record,
+        that in the run's work tree counts.
+        """
+        found: dict[str, RunInfo] = {}
+        seen: set[RunFolder] = set()
+        for branch, started, folder in orphans:
+            if folder is not None and folder in seen:
+                continue
+            seen |= {folder} if folder is not None else set()
+            tree = self._tips.local[branch].tree
+            if folder is not None:
+                standing = self._committed.standing(folder)
+            else:
+                standing = standing_on_disk(tree, started.run) if tree is not None else None
+            info = _info(started, tree, standing).model_copy(update={"renamed": branch})
+            own = tree is not None and tree == run_paths(self._repository, started.run).tree
+            # A run that is over may lie on any branch that began at its commits.
+            if (own or not (info.ended or info.name in found)) and not self._merged(info):
+                found[info.name] = info
+        return list(found.values())
+
+    def _merged(self, info: RunInfo) -> bool:
+        """Return whether the default branch has the record of a run too."""
+        tip = self._tips.local.get(self._tips.default or "")
+        return tip is not None and info.name in self._committed.names(tip.commit)
+
+
+def _alike(name: str, branch: str) -> bool:
+    """Return whether a run of that name is the one that a branch is called after."""
+    return name.partition("-")[2] == branch.rpartition("/")[2]
+
+
+def _info(started: RunStarted, tree: Path | None, standing: Standing | None) -> RunInfo:
     plain = RunInfo(
         name=started.run,
         branch=started.branch,
@@ -321,15 +333,4 @@ def _info(started: RunStarted, tree: Path | None, raw: bytes | None) -> RunInfo:
         tree=tree,
         updated_at=started.at,
     )
-    state = _state(raw or b"")
-    if state is None:
-        return plain
-    return plain.model_copy(
-        update={
-            "phase": state.gate.name if state.gate is not None else state.current_phase,
-            "status": state.current_phase_status.value,
-            "effort": state.effort.value,
-            "gate": state.gate.name if state.gate is not None else "",
-            "updated_at": state.updated_at,
-        }
-    )
+    return plain.model_copy(update=standing._asdict()) if standing is not None else plain

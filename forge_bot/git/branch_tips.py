@@ -1,0 +1,95 @@
+"""All branches of a repository and of its remotes, by one process however many there are."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from forge_bot.git.process import git
+from forge_bot.git.remotes import REMOTES, Tracking
+from forge_bot.git.revisions import HEADS
+
+_FORM = "%(refname)%00%(objectname)%00%(symref)%00%(worktreepath)%00"
+_ORIGIN_HEAD = f"{REMOTES}origin/HEAD"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTip:
+    """The newest commit of a local branch, and the work tree that has the branch checked out."""
+
+    commit: str
+    tree: Path | None
+
+
+class BranchTips:
+    """Where all branches stood at one moment. The configuration is read when it is first needed."""
+
+    def __init__(
+        self, root: Path, local: dict[str, LocalTip], followed: dict[str, str], origin: str
+    ) -> None:
+        self._root = root
+        self._followed = followed
+        self._origin = origin
+        self.local = local
+
+    @cached_property
+    def remote(self) -> dict[Tracking, str]:
+        """The branches of all remotes with their commits; the remotes' HEADs are none."""
+        remotes = {
+            key.removeprefix("remote.").rpartition(".")[0]
+            for key in (self._settings if self._followed else ())
+            if key.startswith("remote.")
+        }
+        found = ((_tracking(ref, remotes), commit) for ref, commit in self._followed.items())
+        return {tracking: commit for tracking, commit in found if tracking is not None}
+
+    @cached_property
+    def default(self) -> str | None:
+        """Origin's default branch; without that the first of init.defaultBranch, main and master
+        that exists here.
+        """
+        if self._origin.startswith(f"{REMOTES}origin/"):
+            return self._origin.removeprefix(f"{REMOTES}origin/")
+        wished = self._settings.get("init.defaultbranch", "")
+        return next(
+            (name for name in (wished, "main", "master") if name and name in self.local), None
+        )
+
+    @cached_property
+    def _settings(self) -> dict[str, str]:
+        wanted = r"^(remote\..*|init\.defaultbranch)$"
+        found = git(self._root, "config", "--null", "--get-regexp", wanted, ok=(0, 1)).names
+        return {key: value for key, _, value in (each.partition("\n") for each in found)}
+
+
+def branch_tips(root: Path) -> BranchTips:
+    """Return the tips of all branches. No object is read, so a broken one is no matter here."""
+    parts = git(root, "for-each-ref", f"--format={_FORM}", HEADS, REMOTES).line.split("\0")
+    # Each record ends with NUL and a line end; a path may hold line ends, and no NUL.
+    rows = [
+        (name.removeprefix("\n"), *more)
+        for name, *more in zip(parts[0::4], parts[1::4], parts[2::4], parts[3::4], strict=False)
+    ]
+    local = {
+        name.removeprefix(HEADS): LocalTip(commit, _folder(path))
+        for name, commit, _, path in rows
+        if name.startswith(HEADS)
+    }
+    followed = {
+        name: commit for name, commit, link, _ in rows if name.startswith(REMOTES) and not link
+    }
+    origin = next((link for name, _, link, _ in rows if name == _ORIGIN_HEAD), "")
+    return BranchTips(root, local, followed, origin)
+
+
+def _folder(path: str) -> Path | None:
+    return folder if path and (folder := Path(path)).is_dir() else None
+
+
+def _tracking(name: str, remotes: set[str]) -> Tracking | None:
+    """Return the remote and the branch behind a ref. The name of a remote may have slashes too; the
+    longest that fits is meant.
+    """
+    ref = name.removeprefix(REMOTES)
+    fitting = [remote for remote in remotes if remote and ref.startswith(f"{remote}/")]
+    remote = max(fitting, key=len, default="")
+    return Tracking(remote, ref.removeprefix(f"{remote}/")) if remote else None

@@ -1,0 +1,275 @@
+"""The first report of a run and where its state says that it stands, on disk and in commits.
+
+Equal ids of git mean equal contents, so what a folder in a commit tells is read once.
+"""
+
+import os
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from pydantic import ValidationError
+
+from forge_bot.engine import REPORT, State
+from forge_bot.engine.reports import RunStarted
+from forge_bot.git import GitObject, ObjectReader, TreeEntry, tree_entries
+from forge_bot.store import SPECS
+from forge_bot.store.run_folder import REPORTS, STATE
+
+LOOKED_AT = 50
+"""Workspaces per branch that are looked at, newest first: merged branches bring those of older runs
+along."""
+
+_MOST_KNOWN = 4_096
+_MOST_COMMITS = 32_768
+_LONGEST_LINE = 1_000_000
+
+
+class Standing(NamedTuple):
+    """The part of a state that a list shows."""
+
+    phase: str
+    status: str
+    effort: str
+    gate: str
+    updated_at: datetime
+
+
+class RunFolder(NamedTuple):
+    """The folder of a run in a commit, with the id of its tree."""
+
+    name: str
+    oid: str
+
+
+class _CommitHead(NamedTuple):
+    tree: str
+    seconds: int
+
+
+# What an id names never changes.
+_commits: dict[str, _CommitHead] = {}
+_specs: dict[str, str] = {}
+_newest: dict[tuple[str, str], tuple[RunFolder, ...]] = {}
+_started: dict[str, RunStarted | None] = {}
+_standings: dict[str, Standing | None] = {}
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+def _keep(known: dict[_Key, _Value], key: _Key, value: _Value, most: int = _MOST_KNOWN) -> _Value:
+    if len(known) >= most:
+        known.clear()
+    known[key] = value
+    return value
+
+
+class CommittedRuns:
+    """The folders of runs in the commits of a repository. A part that is missing or broken tells
+    nothing.
+    """
+
+    def __init__(self, reader: ObjectReader) -> None:
+        self._reader = reader
+        self._heads: dict[str, _CommitHead] = {}
+        self._roots: dict[str, str] = {}
+        self._names: dict[str, frozenset[str]] = {}
+
+    def look_at(self, commits: Iterable[str]) -> None:
+        """Read which folder of runs each commit has; for many commits at once."""
+        wanted = tuple(dict.fromkeys(commits))
+        self._read_heads(wanted)
+        trees = dict.fromkeys(self._heads[commit].tree for commit in wanted if self._has(commit))
+        new = [tree for tree in trees if tree not in self._roots]
+        for tree in [each for each in new if each in _specs]:
+            self._roots[tree] = _specs[tree]
+        unread = [tree for tree in new if tree not in self._roots]
+        for tree, found in zip(unread, self._reader.read(unread), strict=True):
+            # A tree that is not here today may be fetched later.
+            self._roots[tree] = "" if found is None else _kept_specs(tree, found)
+
+    def _read_heads(self, commits: Collection[str]) -> None:
+        unread = [commit for commit in commits if commit not in self._heads]
+        self._heads |= {commit: _commits[commit] for commit in unread if commit in _commits}
+        new = [commit for commit in unread if commit not in self._heads]
+        for commit, found in zip(new, self._reader.read(new), strict=True):
+            if found is not None and (head := _commit_head(found)) is not None:
+                self._heads[commit] = _keep(_commits, commit, head, _MOST_COMMITS)
+
+    def _has(self, commit: str) -> bool:
+        return commit in self._heads
+
+    def seconds(self, commits: Collection[str]) -> dict[str, int]:
+        """Return when the commits were made, in seconds; 0 for one that cannot be read."""
+        self._read_heads(tuple(dict.fromkeys(commits)))
+        return {
+            commit: self._heads[commit].seconds if self._has(commit) else 0 for commit in commits
+        }
+
+    def folders(self, commit: str, without: str = "") -> tuple[RunFolder, ...]:
+        """Return the newest folders of runs in a commit, without those that another commit has just
+        so.
+        """
+        self.look_at((commit, without) if without else (commit,))
+        specs, other = self.specs(commit), self.specs(without)
+        if not specs:
+            return ()
+        known = _newest.get((specs, other))
+        if known is None:
+            found = set(self._listed(specs)) - (set(self._listed(other)) if other else set())
+            newest = sorted(found, key=lambda entry: entry.name, reverse=True)[:LOOKED_AT]
+            # The same folders lie on many branches, and are held once.
+            folders = tuple(_once(os.fsdecode(each.name), each.oid.hex()) for each in newest)
+            known = _keep(_newest, (specs, other), folders)
+        return known
+
+    def names(self, commit: str) -> frozenset[str]:
+        """Return the names of all folders of runs in a commit."""
+        self.look_at((commit,))
+        specs = self.specs(commit)
+        if specs and specs not in self._names:
+            self._names[specs] = frozenset(os.fsdecode(entry.name) for entry in self._listed(specs))
+        return self._names.get(specs, frozenset())
+
+    def specs(self, commit: str) -> str:
+        """Return the id of the folder of runs in a commit that was looked at; empty if it has
+        none.
+        """
+        return self._roots.get(self._heads[commit].tree, "") if self._has(commit) else ""
+
+    def _listed(self, specs: str) -> list[TreeEntry]:
+        tree = self._reader.one(specs)
+        return [each for each in tree_entries(tree) if each.is_folder] if tree is not None else []
+
+    def is_here(self, folder: RunFolder) -> bool:
+        """Return whether the file of reports is here. In a partial clone its folder may name it and
+        the clone not have it.
+        """
+        tree = self._reader.one(folder.oid)
+        if tree is None:
+            return False
+        found = (each.oid for each in tree_entries(tree) if each.name == REPORTS.encode())
+        oid = next(found, None)
+        return oid is None or self._reader.one(oid.hex()) is not None
+
+    def started(self, folder: RunFolder) -> RunStarted | None:
+        """Return the first report of a run; None if it is not here, not readable, or another
+        run's.
+        """
+        if folder.oid not in _started:
+            raw = self._file(folder, REPORTS)
+            if raw is None:
+                return None
+            _keep(_started, folder.oid, first_report(raw))
+        found = _started[folder.oid]
+        return found if found is not None and found.run == folder.name else None
+
+    def standing(self, folder: RunFolder) -> Standing | None:
+        """Return where the state of a run says that it stands; None if it does not say."""
+        if folder.oid not in _standings:
+            raw = self._file(folder, STATE)
+            if raw is None:
+                return None
+            _keep(_standings, folder.oid, _standing(raw))
+        return _standings[folder.oid]
+
+    def _file(self, folder: RunFolder, name: str) -> bytes | None:
+        found = self._reader.one(f"{folder.oid}:{name}")
+        return found.data if found is not None and found.kind == "blob" else None
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
+def _once(name: str, oid: str) -> RunFolder:
+    return RunFolder(name, oid)
+
+
+def _kept_specs(oid: str, tree: GitObject) -> str:
+    found = (
+        each.oid.hex()
+        for each in tree_entries(tree)
+        if each.is_folder and each.name == SPECS.encode()
+    )
+    return _keep(_specs, oid, next(found, ""), _MOST_COMMITS)
+
+
+def _commit_head(commit: GitObject) -> _CommitHead | None:
+    if commit.kind != "commit":
+        return None
+    lines = commit.data.partition(b"\n\n")[0].split(b"\n")
+    said = {line.partition(b" ")[0]: line.partition(b" ")[2] for line in reversed(lines)}
+    seconds = said.get(b"committer", b"").rpartition(b"> ")[2].partition(b" ")[0]
+    tree = said.get(b"tree", b"").decode(errors="replace")
+    return _CommitHead(tree, int(seconds) if seconds.isdigit() else 0)
+
+
+def names_on_disk(tree: Path) -> list[str]:
+    """Return the names of the newest folders of runs in a work tree."""
+    try:
+        with os.scandir(tree / SPECS) as entries:
+            names = sorted((entry.name for entry in entries if entry.is_dir()), reverse=True)
+    except OSError:
+        return []
+    return names[:LOOKED_AT]
+
+
+def started_on_disk(tree: Path, name: str) -> RunStarted | None:
+    """Return the first report of the run in a folder of a work tree; None if there is none of that
+    name.
+    """
+    try:
+        with (tree / SPECS / name / REPORTS).open("rb") as file:
+            found = first_report(file.readline(_LONGEST_LINE))
+    except OSError:
+        return None
+    return found if found is not None and found.run == name else None
+
+
+def standing_on_disk(tree: Path, name: str) -> Standing | None:
+    """Return where the state in a folder of a work tree says that its run stands."""
+    file = tree / SPECS / name / STATE
+    try:
+        seen = file.stat()
+    except OSError:
+        return None
+    # The state is always replaced whole, by a file of its own.
+    return _standing_in(file, seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size)
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
+def _standing_in(file: Path, *_seen: int) -> Standing | None:
+    try:
+        return _standing(file.read_bytes())
+    except OSError:
+        return None
+
+
+def first_report(raw: bytes) -> RunStarted | None:
+    """Return the first report in the bytes of a file of reports; None if that is not a run's
+    start.
+    """
+    end = raw.find(b"\n")
+    return _first(raw[:end]) if end >= 0 else None
+
+
+# The same bytes say the same: a server is asked about the same run again and again.
+@lru_cache(maxsize=1_024)
+def _first(line: bytes) -> RunStarted | None:
+    try:
+        report = REPORT.validate_json(line)
+    except ValidationError:
+        return None
+    return report if isinstance(report, RunStarted) else None
+
+
+def _standing(raw: bytes) -> Standing | None:
+    try:
+        state = State.model_validate_json(raw)
+    except ValidationError:
+        return None
+    gate = state.gate.name if state.gate is not None else ""
+    status = state.current_phase_status.value
+    return Standing(gate or state.current_phase, status, state.effort.value, gate, state.updated_at)
