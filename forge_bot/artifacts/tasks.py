@@ -24,6 +24,8 @@ _HEADING = re.compile(
 )
 _UNNUMBERED = re.compile(r"^\W*task\s*[:–—-]\s*(?P<title>\S.*)$", re.IGNORECASE | re.DOTALL)
 _MARKER = re.compile(r"\s*\[(?P<mode>sequential|parallel|human[ _-]?gate)\]\s*$", re.IGNORECASE)
+_SIGN = re.compile(r"[\\`*_\[\]<>~#&!|]")
+"""Characters that can mean something in a line of Markdown."""
 _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*-->")
 _MACHINE_FENCES = {"", "yaml", "yml"}
 _MODES = ", ".join(mode.value for mode in TaskMode)
@@ -73,8 +75,8 @@ def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
     """A list with one task that implements a document as a whole, for requests too small to be
     taken apart.
     """
-    name = _plain(title) or "Implement the design"
-    parts = [f'- the part "{part}"' for section in sections if (part := _plain(section))]
+    name = _as_heading(title) or "Implement the design"
+    parts = [f'- the part "{part}"' for section in sections if (part := _as_heading(section))]
     return "\n".join(
         [
             "# Tasks",
@@ -221,6 +223,14 @@ def _homeless(loose: Sequence[str]) -> Iterator[Problem]:
             yield Problem(place=one_line(line), message=message, fatal=True)
 
 
-def _plain(text: str) -> str:
-    """Return one line that does not end like a mode: brackets become parentheses."""
-    return one_line(text).translate(str.maketrans("[]", "()"))
+def _as_heading(text: str) -> str:
+    """Return the text on one line, so that a reader of the Markdown sees the same characters.
+
+    It stays as it is where its signs mean nothing in Markdown, as in `natural_list([])`. Else each
+    sign is escaped. A text that ends like a mode is followed by a mode of its own.
+    """
+    words = one_line(text)
+    (block, *more) = read_blocks(f"# {words}") or (Block(kind=BlockKind.RULE),)
+    if more or block.text != words.replace("`", ""):
+        words = _SIGN.sub(r"\\\g<0>", words)
+    return f"{words} [{TaskMode.SEQUENTIAL.value}]" if _MARKER.search(words) else words

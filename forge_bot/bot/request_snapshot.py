@@ -82,6 +82,7 @@ def snapshot_request(issue: Issue, thread: Thread, given: Given) -> RequestSnaps
         text=text,
         source=source,
         labels=issue.labels,
+        issue_type=issue.type,
     )
     edited = told is not None and told != (issue.title, issue.body)
     return RequestSnapshot(checked(draft), edited, left_out)

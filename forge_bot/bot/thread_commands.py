@@ -147,7 +147,12 @@ def _told_anew(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
     Raises ForgeError.
     """
     request = run.request.model_copy(
-        update={"title": draft.title, "text": draft.text, "labels": draft.labels}
+        update={
+            "title": draft.title,
+            "text": draft.text,
+            "labels": draft.labels,
+            "issue_type": draft.issue_type,
+        }
     )
     before = run.workspace.read("request.md")
     raw = run.workspace.write("request.md", render_request(request))

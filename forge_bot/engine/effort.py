@@ -1,16 +1,12 @@
-"""Guess the effort and the branch type of a request, each with the reason that decided it."""
+"""Guess the effort of a request, with the reason that decided it."""
 
 import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Literal
 
-from forge_bot.engine.branch_words import CHORE, DOCS, FEATURE, FIX, REFACTOR, SETTINGS
 from forge_bot.errors import BadOption
 from forge_bot.values import Effort, Frozen
-
-BranchType = Literal["feature", "fix", "docs", "refactor", "chore"]
 
 _LABEL = re.compile(
     r"(?P<key>forge|effort|size|estimate|estimation|t-?shirt|complexity)\s*(?:[:/=_-]|\s)\s*(?P<size>[a-z-]+)",
@@ -57,19 +53,6 @@ _TRACEBACK = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 # Chinese and Japanese put no blanks between words; two of their characters count as one word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_ASIDE = re.compile(
-    rf"{_FENCED.pattern}|`[^`\n]*`|{_COMMENT.pattern}|^["
-    rf" ]{{0,3}}>[^\n]*|{_URL.pattern}|{_PATH.pattern}",
-    re.DOTALL | re.MULTILINE,
-)
-_COMMIT = re.compile(r"(?P<type>[a-z]+)(?:\([^)]*\))?!?[:：]\s")
-_COMMIT_TYPES: dict[str, BranchType] = {
-    **dict.fromkeys(("feat", "feature"), "feature"),
-    **dict.fromkeys(("fix", "bugfix", "hotfix", "bug"), "fix"),
-    **dict.fromkeys(("doc", "docs"), "docs"),
-    **dict.fromkeys(("refactor", "refactoring"), "refactor"),
-    **dict.fromkeys(("chore", "build", "ci", "deps", "test", "tests", "style"), "chore"),
-}
 
 
 class EffortGuess(Frozen):
@@ -152,31 +135,6 @@ def _by_scope(scope: Scope) -> EffortGuess:
     return EffortGuess(effort=Effort.M, reason="no sign that the request is small or large")
 
 
-def branch_type(text: str) -> BranchType:
-    """Return the kind of change a request asks for.
-
-    The title (the first line) decides; the rest counts only if the title gives no answer. A title
-    can begin like a commit message, `docs: …` (https://www.conventionalcommits.org). Otherwise
-    words decide, in the order fix, refactor, docs, chore. A title that begins by adding something
-    is a feature, unless it adds a fix or documents.
-    """
-    title, _, rest = text.strip().partition("\n")
-    commit = _COMMIT.match(title.lower())
-    if commit is not None and commit["type"] in _COMMIT_TYPES:
-        return _COMMIT_TYPES[commit["type"]]
-    title, rest = _readable(title), _readable(rest)
-    if (verb := FEATURE.match(title)) is not None:
-        return (
-            "docs"
-            if DOCS.search(title, verb.end())
-            else "fix"
-            if _adds_a_fix(title[verb.end() :])
-            else "feature"
-        )
-    # The body has many topics: a bug report that mentions a docstring is not a documentation task.
-    return _kind(title) or _weak_kind(title) or ("fix" if _kind(rest) == "fix" else "feature")
-
-
 def _flag(flag: str) -> Effort:
     try:
         return Effort(flag.strip().upper())
@@ -197,31 +155,3 @@ def _label(labels: Sequence[str]) -> EffortGuess | None:
         return None
     _, rank, label = max(found)
     return EffortGuess(effort=_ORDER[rank], reason=f"the label “{label}”")
-
-
-def _readable(text: str) -> str:
-    return " ".join(_ASIDE.sub(" ", unicodedata.normalize("NFKC", text)).split())
-
-
-def _kind(text: str) -> BranchType | None:
-    kinds: tuple[tuple[BranchType, re.Pattern[str]], ...] = (
-        ("fix", FIX),
-        ("refactor", REFACTOR),
-        ("docs", DOCS),
-        ("chore", CHORE),
-    )
-    for kind, words in kinds:
-        if words.search(text):
-            return kind
-    return None
-
-
-def _weak_kind(title: str) -> BranchType | None:
-    return "feature" if FEATURE.search(title) else "chore" if SETTINGS.search(title) else None
-
-
-def _adds_a_fix(rest: str) -> bool:
-    return (
-        re.match(r"\s*(?:a |an |the )?(?:\w+ )?(?:hot|bug)?fix(?:es)?\b", rest, re.IGNORECASE)
-        is not None
-    )

@@ -1,8 +1,10 @@
-"""The issue that a branch of a run belongs to."""
+"""The issue that a branch belongs to: a run's own branch, or the one of its pull request."""
 
 import re
 
-_BRANCH = re.compile(r"(?:feature|fix|docs|refactor|chore)/(?P<issue>[1-9]\d{0,8})-\S+")
+_BRANCH = re.compile(
+    r"(?:feature|fix|feat|docs|refactor|perf|test|build|ci|chore|revert)/(?P<issue>[1-9]\d{0,8})-\S+"
+)
 
 
 def issue_of_branch(branch: str) -> int | None:

@@ -66,6 +66,12 @@ class LabelWire(JsonModel):
     name: str | None = None
 
 
+class IssueTypeWire(JsonModel):
+    """The type that an organisation gave an issue."""
+
+    name: str | None = None
+
+
 class IssueWire(JsonModel):
     """An issue, or a pull request seen as one."""
 
@@ -80,6 +86,7 @@ class IssueWire(JsonModel):
     state: str
     locked: bool = False
     pull_request: dict[str, object] | None = None
+    type: IssueTypeWire | str | None = None
 
     def issue(self) -> Issue:
         """Convert to an Issue."""
@@ -95,6 +102,7 @@ class IssueWire(JsonModel):
             state=self.state,
             locked=self.locked,
             is_pull_request=self.pull_request is not None,
+            type=(self.type if isinstance(self.type, str) else self.type and self.type.name) or "",
         )
 
 

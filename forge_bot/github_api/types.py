@@ -68,6 +68,7 @@ class Issue(Frozen):
     state: str
     locked: bool = False
     is_pull_request: bool = False
+    type: str = Field(default="", description="the issue's type, as `Bug`; empty if it has none")
 
 
 class Comment(Frozen):

@@ -2,7 +2,6 @@
 who decided, what it cost.
 """
 
-import re
 from collections.abc import Mapping
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
@@ -15,12 +14,9 @@ from forge_bot.interaction.number_format import head, listed, money, row, severa
 from forge_bot.interaction.requirement_table import Requirement, read_requirements
 from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
+from forge_bot.interaction.title_of_change import subject_of_change
 from forge_bot.prompts import escape
 from forge_bot.values import Frozen
-
-_PREFIXES = {"fix": "fix", "docs": "docs", "refactor": "refactor", "chore": "chore"}
-_CONVENTIONAL = re.compile(r"[a-z]+(\([^)]*\))?!?: ", re.IGNORECASE)
-_LONGEST_TITLE = 72
 
 
 class PullRequestText(Frozen):
@@ -60,19 +56,9 @@ def pull_request(
     )
     verification = state.verification
     green = verification is not None and bool(verification.results) and not verification.red
-    return PullRequestText(title=title(state.title, state.branch), body=body, draft=not green)
-
-
-def title(words: str, branch: str) -> str:
-    """A run's title as the title of a pull request and first line of a commit message
-    (https://www.conventionalcommits.org/).
-    """
-    words = words.strip()
-    if not _CONVENTIONAL.match(words):
-        # An acronym or a name keeps its capital.
-        begin = words[:1].lower() if words[1:2].islower() else words[:1]
-        words = f"{_PREFIXES.get(branch.split('/', maxsplit=1)[0], 'feat')}: {begin}{words[1:]}"
-    return escape.heading(words, _LONGEST_TITLE)
+    return PullRequestText(
+        title=subject_of_change(view.pipeline, state, documents), body=body, draft=not green
+    )
 
 
 def why(view: RunFacts, documents: Mapping[str, str]) -> str:

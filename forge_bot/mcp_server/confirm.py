@@ -312,7 +312,6 @@ def _planned(
         name=chosen.workspace_slug.strip() or None,
         branch=None,
         here=chosen.use_current_branch,
-        kind=ticket.kind,
         theirs=True,
     )
     return plan.model_copy(update={"effort_reason": reason})

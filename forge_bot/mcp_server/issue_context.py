@@ -1,26 +1,15 @@
-"""Turns a host's issue into a draft; its labels, type and points give effort
-and branch.
-"""
+"""An issue that a host read, as a draft; and the effort that its labels, type and points tell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from forge_bot.engine.effort import BranchType, EffortGuess, guess_effort
+from forge_bot.engine.effort import EffortGuess, guess_effort
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
 from forge_bot.mcp_server.task_source import Origin, fetch_needed, origin_of
 from forge_bot.mcp_server.wire import ExternalContext, SourceType
 from forge_bot.runs.create import RequestDraft, draft_from, draft_from_words
 from forge_bot.values import Effort, Frozen
-
-_KINDS: Mapping[str, BranchType] = {
-    **dict.fromkeys(("bug", "defect", "regression", "incident", "fix"), "fix"),
-    **dict.fromkeys(("documentation", "docs"), "docs"),
-    **dict.fromkeys(("refactor", "refactoring", "technical debt", "tech debt"), "refactor"),
-    **dict.fromkeys(("chore", "dependencies", "maintenance"), "chore"),
-    **dict.fromkeys(("feature", "enhancement", "story", "new feature", "improvement"), "feature"),
-}
-
 
 _TRACKERS = {"github": "GitHub", "jira": "Jira", "linear": "Linear"}
 _EXPECTED = tuple(
@@ -32,11 +21,10 @@ _SAY = "Say in task_text what is to be done; for an issue, pass source_url and e
 
 
 class IssueContext(Frozen):
-    """A draft, and what its tracker says about size and kind."""
+    """A draft, and what its tracker says about its size."""
 
     draft: RequestDraft
     effort: EffortGuess
-    kind: BranchType | None = None
 
 
 def issue_context(
@@ -58,7 +46,7 @@ def issue_context(
         title, body, labels, kind, points = _fields(origin.type, context)
         if not title.strip() and not body.strip():
             raise _missing(origin)
-        draft = draft_from(title, body, origin.source, labels)
+        draft = draft_from(title, body, origin.source, labels, kind)
     effort = guess_effort(
         flag=flag.value if flag is not None else None,
         labels=draft.labels,
@@ -66,7 +54,7 @@ def issue_context(
         story_points=points,
         text=f"{draft.title}\n{draft.text}",
     )
-    return IssueContext(draft=draft, effort=effort, kind=_kind((kind, *draft.labels)))
+    return IssueContext(draft=draft, effort=effort)
 
 
 def _of_words(text: str) -> RequestDraft:
@@ -92,7 +80,9 @@ def edited(ticket: IssueContext, body: str) -> IssueContext:
     first, _, rest = words.partition("\n")
     text = rest if first.strip() == draft.title else words
     return ticket.model_copy(
-        update={"draft": draft_from(draft.title, text, draft.source, draft.labels)}
+        update={
+            "draft": draft_from(draft.title, text, draft.source, draft.labels, draft.issue_type)
+        }
     )
 
 
@@ -174,9 +164,3 @@ def _names(labels: Sequence[str | dict[str, JsonValue]]) -> tuple[str, ...]:
     """Labels by name, whether the host gives names or GitHub's objects."""
     plain = (label if isinstance(label, str) else str(label.get("name", "")) for label in labels)
     return tuple(label.strip() for label in plain if label.strip())
-
-
-def _kind(names: Sequence[str]) -> BranchType | None:
-    return next(
-        (_KINDS[name.strip().lower()] for name in names if name.strip().lower() in _KINDS), None
-    )

@@ -12,7 +12,7 @@ from uuid import uuid4
 from pydantic import Field
 
 from forge_bot.engine import Pipeline, start
-from forge_bot.engine.effort import BranchType, EffortGuess, branch_type, guess_effort
+from forge_bot.engine.effort import EffortGuess, guess_effort
 from forge_bot.engine.reports import RunFlags, RunStarted, Source
 from forge_bot.errors import BadOption, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.git import Head, Repository, Tree, blob_id
@@ -58,6 +58,7 @@ class RequestDraft(Frozen):
     text: str
     source: Source = Source()
     labels: tuple[str, ...] = ()
+    issue_type: str = Field(default="", description="the tracker's type of the issue, as `Bug`")
 
 
 class RunPlan(Frozen):
@@ -107,13 +108,21 @@ def draft_from_words(task: str, *, token: str | None, api_url: str | None) -> Re
     return checked(RequestDraft(title=_title(text), text=text))
 
 
-def draft_from(title: str, text: str, source: Source, labels: tuple[str, ...]) -> RequestDraft:
+def draft_from(
+    title: str, text: str, source: Source, labels: tuple[str, ...], issue_type: str = ""
+) -> RequestDraft:
     """The draft for an issue that somebody else has read. Raises EmptyTask, TaskTooLarge."""
     words = text.replace("\r\n", "\n").replace("\0", "").strip()
     if not title.strip() and not words:
         raise EmptyTask("The issue has neither a title nor a text.")
     return checked(
-        RequestDraft(title=title.strip() or _title(words), text=words, source=source, labels=labels)
+        RequestDraft(
+            title=title.strip() or _title(words),
+            text=words,
+            source=source,
+            labels=labels,
+            issue_type=issue_type.strip(),
+        )
     )
 
 
@@ -134,6 +143,7 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft 
         text=issue.body,
         source=source,
         labels=issue.labels,
+        issue_type=issue.type,
     )
 
 
@@ -205,11 +215,9 @@ def plan_for(
     name: str | None,
     branch: str | None,
     here: bool,
-    kind: BranchType | None = None,
     theirs: bool = False,
 ) -> RunPlan:
-    """The plan a draft leads to by itself; `kind` is that of its branch where something else than
-    its words tells it.
+    """Return the plan that a draft leads to by itself.
 
     With `theirs` the tree is that of somebody who has been told already what is in the way of a run
     in it. Names that a killed start has taken are free again. Raises BadOption, BranchExists,
@@ -235,10 +243,9 @@ def plan_for(
             branch=head.branch,
             here=True,
         )
-    sort = kind or branch_type(f"{draft.title}\n{draft.text}")
     if branch is not None:
         check_free(repository, branch)
-    chosen = branch or free_branch(repository, branch_name(sort, draft.source.id, short))
+    chosen = branch or free_branch(repository, branch_name(draft.source.id, short))
     return RunPlan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=chosen)
 
 
@@ -352,6 +359,7 @@ def request_of(beginning: NewRun) -> Request:
         ),
         source=draft.source,
         labels=draft.labels,
+        issue_type=draft.issue_type,
         effort=plan.effort,
         effort_reason=plan.effort_reason,
         requested_by=beginning.by,

@@ -47,6 +47,9 @@ def workspace_name(day: date, source_id: str, name: str) -> str:
     return "-".join(parts)
 
 
-def branch_name(kind: str, source_id: str, name: str) -> str:
-    """`<type>/[<source id>-]<slug>`, for example `fix/42-login-timeout`."""
-    return f"{kind}/{slug(source_id)}-{name}" if source_id else f"{kind}/{name}"
+def branch_name(source_id: str, name: str) -> str:
+    """Return the name of a run's own branch: `feature/[<source id>-]<slug>`.
+
+    It carries the run's record. The type of the change is that of its pull request.
+    """
+    return f"feature/{slug(source_id)}-{name}" if source_id else f"feature/{name}"

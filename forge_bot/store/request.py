@@ -25,15 +25,23 @@ class Request(Frozen):
     text: str
     source: Source = Source()
     labels: tuple[str, ...] = ()
+    issue_type: str = Field(default="", description="the tracker's type of the issue, as `Bug`")
     effort: Effort
     effort_reason: str
     requested_by: str = Field(default="", description="who started the run")
 
     @property
     def hash(self) -> str:
-        """sha256 of what the run is about: title, text, source and labels."""
+        """sha256 of what the run is about: title, text, source, labels and type."""
         named = "\0".join(
-            [self.title, self.text.rstrip(), self.source.model_dump_json(), *self.labels]
+            [
+                self.title,
+                self.text.rstrip(),
+                self.source.model_dump_json(),
+                *self.labels,
+                # Requests of earlier versions have no type, and their hash holds none.
+                *([f"type: {self.issue_type}"] if self.issue_type else []),
+            ]
         )
         return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -47,7 +55,8 @@ def render_request(request: Request) -> str:
     front = {
         f"{_ORIGIN}{name}": value for name, value in request.source.model_dump(mode="json").items()
     }
-    front |= request.model_dump(mode="json", exclude={"text", "source"})
+    untyped = set[str]() if request.issue_type else {"issue_type"}
+    front |= request.model_dump(mode="json", exclude={"text", "source", *untyped})
     head = yaml.safe_dump(
         {**front, "request_hash": request.hash}, allow_unicode=True, sort_keys=False, width=1000
     )

@@ -11,6 +11,8 @@ from forge_bot.engine.state import State
 from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.run_facts import RunFacts
+from forge_bot.store import Request, render_request
+from forge_bot.values import Effort
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
 from tests.prompts.test_escape import HOSTILE
@@ -104,13 +106,53 @@ def test_the_summary_takes_the_place_of_the_design_s_approach_once_there_is_one(
 
 def test_the_title_is_a_first_line_of_a_commit() -> None:
     def of(words: str, branch: str = "fix/42-x") -> str:
-        return written(changed(title=words, branch=branch)).title
+        return written(changed(title=words, branch=branch), design="").title
 
-    assert of("Login times out") == "fix: login times out"
+    assert of("Login times out") == "fix: login times out", "the branch of an older run"
     assert of("README names the wrong port") == "fix: README names the wrong port"
     assert of("fix(auth): fixes #7") == "fix(auth): fixes 7"
-    assert of("Add a page", "feature/1-x") == "feat: add a page"
+    assert of("feat: a page", "feature/1-x") == "feat: a page"
     assert len(of("word " * 60)) <= 72
+
+
+def test_type_and_title_are_those_of_the_design() -> None:
+    def of(heading: str) -> str:
+        design = f"{heading}\n\n## Approach\n\nAs said.\n"
+        return written(
+            changed(title='Prints "1000.0 kB"', branch="feature/1-x"), design=design
+        ).title
+
+    assert of("# fix: print 1 MB for 999,950 bytes") == "fix: print 1 MB for 999,950 bytes"
+    assert of("# Design: perf: cache the table") == "perf: cache the table"
+    assert of("# fix: `natural_list([])` returns @ann") == "fix: `natural_list([])` returns ann"
+    assert of("# Design: sizes") == 'chore: prints "1000.0 kB"', "nothing states a type"
+
+
+@pytest.mark.parametrize(
+    ("labels", "issue_type", "begins"),
+    [
+        (("bug",), "", "fix: "),
+        (("type: enhancement", "help wanted"), "", "feat: "),
+        (("forge", "kind/documentation"), "", "docs: "),
+        (("enhancement",), "Bug", "fix: "),
+        (("priority-high", "fixed-by-next"), "Task", "chore: "),
+    ],
+)
+def test_without_a_design_that_states_it_the_issue_tells_the_type(
+    labels: tuple[str, ...], issue_type: str, begins: str
+) -> None:
+    request = render_request(
+        Request(
+            title="Sizes",
+            text="They are wrong.",
+            labels=labels,
+            issue_type=issue_type,
+            effort=Effort.M,
+            effort_reason="asked for",
+        )
+    )
+    text = pull_request(changed(branch="feature/1-x"), {"request.md": request})
+    assert text.title.startswith(begins)
 
 
 def test_a_decision_says_who_how_and_for_which_version() -> None:

@@ -150,7 +150,7 @@ def test_a_japanese_task_is_one_whatever_the_locale(sample: Sample) -> None:
         environ={"LC_ALL": "C", "LANG": "C"},
     )
     assert said.code == 3, said
-    assert sample.branch == f"fix/{task}"
+    assert sample.branch == f"feature/{task}"
     assert task in (sample.workspace / "request.md").read_text()
 
 

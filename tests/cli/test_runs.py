@@ -271,11 +271,13 @@ def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
     waiting = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
     assert waiting.code == 3, waiting.err
     assert "the label “forge:S”" in waiting.out
-    assert sample.branch == "fix/42-fix-the-login"
+    assert sample.branch == "feature/42-fix-the-login"
     assert "42-fix-the-login" in sample.workspace.name
     assert "author: ann" in (sample.workspace / "request.md").read_text()
     assert sample.forge("approve", "--model", sample.model()).code == 0
-    assert "Closes #42" in (sample.workspace / "pull-request.md").read_text()
+    written = (sample.workspace / "pull-request.md").read_text()
+    assert "Closes #42" in written
+    assert written.startswith("# fix: fix the login\n"), "the label says that it is a bug"
 
 
 # -- looking

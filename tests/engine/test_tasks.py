@@ -313,3 +313,23 @@ def test_code_in_a_criterion_keeps_its_underscores() -> None:
     tasks, problems = read_tasks(text)
     assert problems == ()
     assert tasks[0].acceptance == ("AC-1: `Cache.__init__` never calls `__del__`",)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "natural_list([]) returns None",
+        "`natural_list([])` returns None",
+        "Call __init__ with *args, **kwargs and a_b_c",
+        "Handle List[int] and [a](b) and <br>",
+        "`x[0]` and __init__ of `C`",
+        "Say [parallel]",
+        "50 % of C#",
+        "R&D &amp; sales",
+        "~~old~~ and \\ and ![x](y)",
+    ],
+)
+def test_the_one_task_has_the_title_of_the_request_letter_by_letter(title: str) -> None:
+    (task,), problems = read_tasks(one_task(title, "design.md"))
+    assert problems == ()
+    assert task.title in {title, title.replace("`", "")}

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.gate import Account, Node, read_event, read_json
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.gate.events import (
@@ -314,11 +315,16 @@ def test_checks_of_a_branch_with_the_same_name_in_a_fork_do_not_count() -> None:
     assert isinstance(event("workflow_run", {**payload, "repository": {}}), Nothing)
 
 
-@pytest.mark.parametrize("kind", ["feature", "fix", "docs", "refactor", "chore"])
-def test_branches_are_those_that_runs_make(kind: str) -> None:
-    assert issue_of_branch(branch_name(kind, "42", "fix-auth-timeout")) == 42
-    assert issue_of_branch(branch_name(kind, "", "fix-auth-timeout")) is None
-    assert issue_of_branch(branch_name(kind, "PROJ-42", "fix")) is None
+def test_branches_are_those_that_runs_make() -> None:
+    assert issue_of_branch(branch_name("42", "fix-auth-timeout")) == 42
+    assert issue_of_branch(branch_name("", "fix-auth-timeout")) is None
+    assert issue_of_branch(branch_name("PROJ-42", "fix")) is None
+
+
+@pytest.mark.parametrize("kind", ChangeType)
+def test_the_branch_of_a_pull_request_begins_with_the_type_of_its_change(kind: ChangeType) -> None:
+    assert issue_of_branch(f"{kind}/42-fix-auth-timeout") == 42
+    assert issue_of_branch(f"{kind}er/42-fix-auth-timeout") is None
 
 
 def test_the_whole_of_a_huge_comment_is_handed_on_to_the_reader_of_commands() -> None:

@@ -354,7 +354,7 @@ async def test_what_a_person_made_of_an_issue_is_what_the_run_is_about(
     front, _, request = ready["request_md_content"].removeprefix("---\n").partition("---\n")
     assert f"url: {ISSUE}" in front
     assert request == f"\n# Fix auth timeout\n\n{text}\n"
-    assert ready["branch"] == "fix/42-fix-auth-timeout"
+    assert ready["branch"] == "feature/42-fix-auth-timeout"
 
 
 async def test_fields_by_other_names_are_answered_with_those_that_are_read(sample: Sample) -> None:

@@ -294,7 +294,7 @@ async def test_the_confirmation_begins_the_run(sample: Sample) -> None:
         "standard",
         ["phase-4b", "checkpoint-b"],
     )
-    assert (ready["branch"], ready["create_branch"]) == ("fix/42-fix-auth-timeout", True)
+    assert (ready["branch"], ready["create_branch"]) == ("feature/42-fix-auth-timeout", True)
     assert ready["request_md_content"].startswith("---\nsource_type: github_issue\n")
     assert sample.git("status", "--porcelain", "-uall").splitlines()[0].startswith("?? .specs/")
 

@@ -121,7 +121,7 @@ async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell
             user_confirmation=confirmed,
         )
         host.workspace = ready["workspace"]
-        assert ready["branch"] == "fix/42-before-the-start"
+        assert ready["branch"] == "feature/42-before-the-start"
         host.git("checkout", "-q", "-b", ready["branch"])
         # A host may write the request that it was handed: it is the one that lies there.
         host.write("request.md", ready["request_md_content"])

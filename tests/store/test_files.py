@@ -57,7 +57,7 @@ def test_every_title_gives_a_name_that_paths_and_branches_take(title: str) -> No
 def test_workspace_and_branch_carry_date_source_and_slug() -> None:
     assert workspace_name(date(2026, 4, 1), "42", "fix-auth") == "20260401-42-fix-auth"
     assert workspace_name(date(2026, 4, 1), "", "fix-auth") == "20260401-fix-auth"
-    assert branch_name("fix", "SOA-123", "auth") == "fix/soa-123-auth"
+    assert branch_name("SOA-123", "auth") == "feature/soa-123-auth"
 
 
 # -- writing

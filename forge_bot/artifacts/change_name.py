@@ -1,0 +1,162 @@
+"""Name a change: its conventional type and its title.
+
+Source: https://www.conventionalcommits.org/en/v1.0.0/. The design states both in its own title,
+`# fix: return an empty string`. Where it does not, the request does: by the beginning of its title,
+its labels, the type of its issue, or a traceback. No list of words of a language is asked.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+
+from forge_bot.artifacts.markdown import BlockKind, one_line, read_blocks
+from forge_bot.values import Frozen
+
+
+class ChangeType(StrEnum):
+    """The types that a change can have."""
+
+    FIX = "fix"
+    FEAT = "feat"
+    DOCS = "docs"
+    REFACTOR = "refactor"
+    PERF = "perf"
+    TEST = "test"
+    BUILD = "build"
+    CI = "ci"
+    CHORE = "chore"
+    REVERT = "revert"
+
+
+_SYNONYMS = {
+    **{kind.value: kind for kind in ChangeType},
+    **dict.fromkeys(
+        ("bug", "defect", "regression", "incident", "bugfix", "hotfix"), ChangeType.FIX
+    ),
+    **dict.fromkeys(
+        ("feature", "enhancement", "story", "new feature", "improvement", "feature request"),
+        ChangeType.FEAT,
+    ),
+    **dict.fromkeys(("doc", "documentation"), ChangeType.DOCS),
+    **dict.fromkeys(("refactoring", "technical debt", "tech debt"), ChangeType.REFACTOR),
+    **dict.fromkeys(("performance",), ChangeType.PERF),
+    **dict.fromkeys(("tests", "testing"), ChangeType.TEST),
+    **dict.fromkeys(("dependencies", "deps", "packaging"), ChangeType.BUILD),
+    **dict.fromkeys(("maintenance", "style"), ChangeType.CHORE),
+}
+"""Types by the names that they have in titles, labels and types of issues."""
+
+_CONVENTIONAL = re.compile(
+    r"(?P<type>[a-z]+)(?P<scope>\([^()\n]{1,40}\))?(?P<breaking>!)?\s?[:：]\s*(?P<title>\S.*)",
+    re.IGNORECASE,
+)
+_BRACKETED = re.compile(r"\[(?P<type>[a-z ]+)\]\s*[:：]?\s*(?P<title>\S.*)", re.IGNORECASE)
+_DOCUMENT = re.compile(r"design\s*[:：–—-]\s*", re.IGNORECASE)
+_LABEL = re.compile(r"(?:type|kind|category|t)\s*[:/=_-]\s*(?P<name>.+)", re.IGNORECASE)
+_TRACEBACK = re.compile(
+    r"Traceback \(most recent call last\)|^\s+at [\w$.<>]+ ?\(|^panic: |^thread '.*' panicked",
+    re.MULTILINE,
+)
+_LONGEST_READ = 100_000
+_UNTITLED = "do what was asked"
+_EVERY_BRANCH = "feature"
+"""Every run's own branch begins with it, so it says nothing of the type."""
+
+
+class ChangeName(Frozen):
+    """The type and the title of a change."""
+
+    type: ChangeType
+    title: str
+    scope: str = ""
+    breaking: bool = False
+
+    @property
+    def subject(self) -> str:
+        """The first line of a commit message, and the title of a pull request."""
+        scope = f"({self.scope})" if self.scope else ""
+        return f"{self.type.value}{scope}{'!' if self.breaking else ''}: {self.title}"
+
+
+def read_change_name(design: str) -> ChangeName | None:
+    """Return the name that a document states in its first heading of level 1.
+
+    Accepted are `# fix: title`, `# fix(scope)!: title` and `# Design: fix: title`. Code in the
+    title keeps its backticks. Return None if the heading states no known type.
+    """
+    heading = next(
+        (
+            block
+            for block in read_blocks(design)
+            if block.kind is BlockKind.HEADING and block.level == 1 and not block.quoted
+        ),
+        None,
+    )
+    if heading is None:
+        return None
+    written = re.split(r"\r\n|\r|\n", design)[heading.line]
+    words = one_line(written).lstrip("#").rstrip("# ").strip()
+    return _conventional(_DOCUMENT.sub("", words, count=1) if _DOCUMENT.match(words) else words)
+
+
+def change_name(
+    design: str,
+    *,
+    title: str,
+    text: str = "",
+    labels: Sequence[str] = (),
+    issue_type: str = "",
+    branch: str = "",
+) -> ChangeName:
+    """Return the name of a change, from its design or else from its request.
+
+    `title` and `text` are the request's. The order is the design's title, the beginning of the
+    request's title (`fix: …`, `[Bug] …`), the beginning of a branch that a person named (`fix/…`),
+    the type of the issue, the labels, a traceback in the text. A request that states nothing is a
+    `chore`: that promises neither a feature nor a fix.
+    """
+    if (stated := read_change_name(design)) is not None:
+        return stated
+    words = one_line(title)
+    if (begun := _conventional(words)) is not None:
+        return begun
+    bracketed = _BRACKETED.fullmatch(words)
+    if bracketed is not None and (kind := _known(bracketed["type"])) is not None:
+        return ChangeName(type=kind, title=_as_title(bracketed["title"]))
+    begun_with, slash, _ = branch.partition("/")
+    of_branch = begun_with if slash and begun_with != _EVERY_BRANCH else ""
+    told = (of_branch, issue_type, *labels)
+    kinds = (kind for name in told if (kind := _known(name)) is not None)
+    usual = ChangeType.FIX if _TRACEBACK.search(text[:_LONGEST_READ]) else ChangeType.CHORE
+    return ChangeName(type=next(kinds, usual), title=_as_title(words) or _UNTITLED)
+
+
+def _conventional(words: str) -> ChangeName | None:
+    found = _CONVENTIONAL.fullmatch(words.lstrip("*_` "))
+    kind = _SYNONYMS.get(found["type"].lower()) if found is not None else None
+    if found is None or kind is None:
+        return None
+    return ChangeName(
+        type=kind,
+        title=_as_title(found["title"]),
+        scope=(found["scope"] or "").strip("()").strip(),
+        breaking=found["breaking"] is not None,
+    )
+
+
+def _known(name: str) -> ChangeType | None:
+    """Return the type that a label or the type of an issue names, as `bug` or `kind/bug`."""
+    plain = one_line(re.sub(r"[^\w\s:/=().-]", " ", name)).lower()
+    prefixed = _LABEL.fullmatch(plain)
+    return _SYNONYMS.get(prefixed["name"].strip() if prefixed is not None else plain)
+
+
+def _as_title(words: str) -> str:
+    """Return the words as a title: no full stop, and no capital at the beginning of a sentence.
+
+    An acronym, a name in capitals and code keep theirs.
+    """
+    plain = words.strip().rstrip(".。").strip() or words.strip()
+    first = plain.split(maxsplit=1)[0] if plain else ""
+    ordinary = first[1:].islower() and first.isalpha()
+    return plain[:1].lower() + plain[1:] if ordinary else plain

@@ -1,0 +1,87 @@
+"""The type and title of a change, read off its design or off its request."""
+
+import pytest
+
+from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name, read_change_name
+
+APPROACH = "\n\n## Approach\n\nAs said.\n"
+
+
+@pytest.mark.parametrize(
+    ("heading", "subject"),
+    [
+        ("# fix: return an empty string", "fix: return an empty string"),
+        ("# Fix: Return an empty string.", "fix: return an empty string"),
+        ("# feat(cli)!: drop `--old`", "feat(cli)!: drop `--old`"),
+        ("# **fix**: the list", None),
+        ("# Design: docs: name the port #", "docs: name the port"),
+        ("# fix: `natural_list([])` returns `[]`", "fix: `natural_list([])` returns `[]`"),
+        ("# fix: call __init__ with *args", "fix: call __init__ with *args"),
+        ("# fix：空の一覧を扱う。", "fix：".replace("：", ": ") + "空の一覧を扱う"),
+        ("# README: name the port", None),
+        ("# Design: answer 413", None),
+        ("# fix:", None),
+        ("## fix: not the title", None),
+        ("> # fix: quoted", None),
+        ("```\n# fix: code\n```", None),
+        ("", None),
+    ],
+)
+def test_the_first_heading_of_a_design_states_type_and_title(
+    heading: str, subject: str | None
+) -> None:
+    found = read_change_name(heading + APPROACH)
+    assert (found.subject if found is not None else None) == subject
+
+
+@pytest.mark.parametrize("kind", ChangeType)
+def test_each_conventional_type_is_read(kind: ChangeType) -> None:
+    assert read_change_name(f"# {kind}: do it") == ChangeName(type=kind, title="do it")
+
+
+def test_the_design_wins_over_title_labels_type_and_branch() -> None:
+    found = change_name(
+        "# perf: cache the table" + APPROACH,
+        title="feat: faster",
+        labels=["bug"],
+        issue_type="Feature",
+        branch="docs/7-x",
+    )
+    assert found.subject == "perf: cache the table"
+
+
+@pytest.mark.parametrize(
+    ("title", "subject"),
+    [
+        ("fix(auth): log out", "fix(auth): log out"),
+        ("[Bug]: Crash on start", "fix: crash on start"),
+        ("[feature request] Dark mode", "feat: dark mode"),
+        ("Bug: `a` and `b`", "fix: `a` and `b`"),
+        ("[WIP] Crash on start", "chore: [WIP] Crash on start"),
+    ],
+)
+def test_the_beginning_of_the_request_s_title_counts(title: str, subject: str) -> None:
+    assert change_name("", title=title).subject == subject
+
+
+@pytest.mark.parametrize(
+    ("label", "kind"),
+    [
+        ("bug", ChangeType.FIX),
+        ("🐛 Bug", ChangeType.FIX),
+        ("type: bug", ChangeType.FIX),
+        ("kind/feature", ChangeType.FEAT),
+        ("Technical debt", ChangeType.REFACTOR),
+        ("dependencies", ChangeType.BUILD),
+        ("not a bug", ChangeType.CHORE),
+        ("debug", ChangeType.CHORE),
+    ],
+)
+def test_a_label_counts_by_its_whole_name(label: str, kind: ChangeType) -> None:
+    assert change_name("", title="Sizes", labels=["help wanted", label]).type is kind
+
+
+def test_a_traceback_in_the_request_makes_a_fix() -> None:
+    text = "It ends:\n\n```\nTraceback (most recent call last):\nKeyError: 'year'\n```\n"
+    assert change_name("", title="No year", text=text).subject == "fix: no year"
+    assert change_name("", title="No year", text=text, labels=["docs"]).type is ChangeType.DOCS
