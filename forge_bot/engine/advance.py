@@ -276,7 +276,14 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
     state = state.replace(
         artifacts={
             **state.artifacts,
-            report.artifact: record.model_copy(update={"blob": report.blob}),
+            report.artifact: record.model_copy(
+                update={
+                    "blob": report.blob,
+                    "title": report.inspection.title,
+                    "one_task": report.inspection.one_task,
+                    "sections": report.inspection.sections,
+                }
+            ),
         }
     )
     untouched = all(task.status is TaskStatus.PENDING and not task.origin for task in state.tasks)

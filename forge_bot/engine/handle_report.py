@@ -254,6 +254,9 @@ def _recorded(state: State, report: ArtifactWritten, phase: PhaseId) -> State:
         verdict=report.inspection.verdict,
         findings=report.inspection.findings,
         risks=report.risks,
+        title=report.inspection.title,
+        one_task=report.inspection.one_task,
+        sections=report.inspection.sections,
     )
     risks = _risks(state, report)
     artifacts = {**state.artifacts, report.artifact: record}

@@ -19,6 +19,7 @@ from forge_bot.values import (
     TaskSpec,
     Usage,
     Verdict,
+    is_empty,
 )
 
 SCHEMA_VERSION = 1
@@ -75,6 +76,15 @@ class ArtifactRecord(Recorded):
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
     risks: tuple[str, ...] = ()
+    title: str = Field(
+        default="", exclude_if=is_empty, description="the title of the change, where it says it"
+    )
+    one_task: bool = Field(default=False, exclude_if=is_empty, description="it plans a single task")
+    sections: dict[str, str] = Field(
+        default_factory=dict[str, str],
+        exclude_if=is_empty,
+        description="texts that documents of our own process repeat, by heading",
+    )
 
 
 class Stuck(Recorded):

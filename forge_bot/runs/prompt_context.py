@@ -19,6 +19,7 @@ from forge_bot.engine.pipeline import (
 )
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
+from forge_bot.engine.verification_report import commands_section
 from forge_bot.git import Repository
 from forge_bot.knowledge import ENV, DocumentNames, Pattern, Profile
 from forge_bot.knowledge.history import History, Recall
@@ -28,7 +29,6 @@ from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Ma
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.runs.run import Run
-from forge_bot.runs.verification_report import commands_section
 from forge_bot.store import SPECS
 from forge_bot.values import TaskId
 
@@ -99,7 +99,7 @@ class PromptContext:
             base=state.base_branch,
             change=self._command(task, phase) if self.delivery == "files" else "",
             inputs=self._inputs(action, task, phase, at),
-            headings=action.headings,
+            headings=(*action.headings, *action.closing),
             verdicts=(
                 tuple(verdict.value for verdict in phase.verdicts)
                 if isinstance(phase, ReviewPhase | TaskReviewPhase)

@@ -101,6 +101,9 @@ class Config(Frozen):
         "auto"
     )
     agent: AgentSettings = AgentSettings()
+    documents_by_model: bool = Field(
+        default=False, description="a model writes every document, also those that need none"
+    )
     protected: tuple[str, ...] = Field(
         default=(), description="more paths that only a person may let change"
     )
