@@ -63,6 +63,13 @@ class Verdict(StrEnum):
         }
 
 
+class RecordsPolicy(StrEnum):
+    """Where the record of a run is kept: apart from the branch that is offered, or on it."""
+
+    SEPARATE = "separate"
+    IN_BRANCH = "in-branch"
+
+
 class Severity(StrEnum):
     """The weight of a finding. CRITICAL forbids a positive verdict, MAJOR forbids `--auto`."""
 

@@ -71,6 +71,7 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         skipped_phases=skipped,
         budget=Budget(cap=report.budget),
         first_cap=report.budget,
+        records=report.records,
         artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
         seen=frozenset({report.key}),
     )

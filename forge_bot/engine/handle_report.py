@@ -488,6 +488,8 @@ def _published(pipeline: Pipeline, state: State, report: Published) -> State:
         raise WrongReport(f"{state.current_phase} publishes nothing.")
     if phase.operation == "pull-request" and report.url:
         state = state.replace(pull_request=report.url)
+    if report.branch:
+        state = state.replace(pull_request_branch=report.branch)
     return complete(pipeline, state, report.at)
 
 

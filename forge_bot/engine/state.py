@@ -15,6 +15,7 @@ from forge_bot.values import (
     Finding,
     PhaseId,
     Recorded,
+    RecordsPolicy,
     TaskId,
     TaskSpec,
     Usage,
@@ -237,6 +238,10 @@ class State(Recorded):
     first_cap: Decimal | None = None
     usage: Usage = Usage()
     pull_request: str = ""
+    records: RecordsPolicy = RecordsPolicy.IN_BRANCH
+    pull_request_branch: str = Field(
+        default="", description="the branch that is offered for merge; empty if it is the run's"
+    )
     log: tuple[LogEntry, ...] = ()
     seen: frozenset[str] = Field(
         default=frozenset(), description="keys of the reports folded so far"

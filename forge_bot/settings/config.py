@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 
 from forge_bot.errors import BadConfig
 from forge_bot.settings.yaml_file import read_yaml
-from forge_bot.values import Frozen, Tier
+from forge_bot.values import Frozen, RecordsPolicy, Tier
 
 CONFIG = ".forge/config.yml"
 DEFAULT_MODEL = "anthropic:claude-sonnet-5-5"
@@ -96,6 +96,10 @@ class Config(Frozen):
     command_seconds: float = Field(default=900, gt=0)
     environment: dict[str, str] = Field(
         default_factory=dict[str, str], description="variables for project commands"
+    )
+    records: RecordsPolicy = Field(
+        default=RecordsPolicy.SEPARATE,
+        description="whether the branch for merge has the run's record in it",
     )
     sandbox: Annotated[Literal["auto", "bubblewrap", "landlock", "off"], BeforeValidator(_off)] = (
         "auto"

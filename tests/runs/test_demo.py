@@ -43,9 +43,10 @@ def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
     branch = next(
         name
         for name in git(folder, "branch", "--format=%(refname:short)").split()
-        if name != "main"
+        if name.startswith("feature/")
     )
     assert branch in shown.out
+    assert "git switch main && git merge " in shown.out.replace("\n", " ")
     workspace = next(
         line
         for line in git(folder, "ls-tree", "-r", "--name-only", branch).splitlines()
