@@ -57,7 +57,9 @@ def pull_request(
     verification = state.verification
     green = verification is not None and bool(verification.results) and not verification.red
     return PullRequestText(
-        title=subject_of_change(view.pipeline, state, documents), body=body, draft=not green
+        title=subject_of_change(view.pipeline, state, documents),
+        body=escape.without_ci_signs(body),
+        draft=not green,
     )
 
 

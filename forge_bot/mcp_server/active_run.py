@@ -122,7 +122,7 @@ def _unreadable(place: Path) -> ReportsDamaged:
     name = f"{SPECS}/{place.name}"
     hint = (
         f"Let the person bring it back in a terminal: git restore --source=HEAD {name}/{REPORTS}"
-        f" {name}/{STATE} — or, if no commit has it or the run is not wanted any more, remove"
+        f" {name}/{STATE} - or, if no commit has it or the run is not wanted any more, remove"
         f" {name}."
     )
     return ReportsDamaged(

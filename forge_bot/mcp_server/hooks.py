@@ -50,8 +50,7 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
         payload = _PAYLOAD.validate_json((said or sys.stdin).read() or "{}")
         # Before any run is looked for: --repo and --run lead to runs elsewhere.
         if event == "pre-tool" and gives_answer(_line(payload.get("tool_input"))):
-            sys.stderr.write(f"{_PERSON_ANSWERS}\n")
-            return BLOCK
+            return _blocked(_PERSON_ANSWERS)
         folders.append(Path(str(payload.get("cwd") or folders[0])))
         found = under_way(folders[-1])
         if found is None:
@@ -65,7 +64,14 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
         reason = f"forge-bot could not look at this call: {_short(error)}" if harmful else ""
     if not reason:
         return 0
-    sys.stderr.write(f"{reason}\n")
+    return _blocked(reason)
+
+
+def _blocked(reason: str) -> int:
+    """Write the reason as ASCII: a host may read stderr in any encoding, and names of branches and
+    files may hold any character.
+    """
+    sys.stderr.write(f"{reason.encode('ascii', 'backslashreplace').decode('ascii')}\n")
     return BLOCK
 
 

@@ -30,6 +30,9 @@ _DEEPEST = 4
 ANSWERS = frozenset({"approve", "reject", "revise", "done", "skip", "continue", "abandon", "retry"})
 """Our commands that give a person's answer. `resume --from` and `run --from` are a retry."""
 
+_PERSONS = ANSWERS | {"repair"}
+"""Commands that an agent leaves to the person; `repair` takes a run back to an older record."""
+
 _SHOW_TEXT = frozenset(
     {
         "cat",
@@ -192,7 +195,7 @@ def _tokens(words: Sequence[str], depth: int = 0) -> list[str]:
 
 
 def _is_answer(word: str) -> bool:
-    return word.lower().rpartition(".")[2] in ANSWERS or word == "--by-script"
+    return word.lower().rpartition(".")[2] in _PERSONS or word == "--by-script"
 
 
 def _names_program(tokens: Sequence[str]) -> bool:

@@ -59,6 +59,10 @@ _SKIPPED = re.compile(
 
 they tell a CI to skip a commit.
 """
+_SKIPS_CI = re.compile(
+    r"\[((?:skip|no)[\s_-]?\w{2,20}|\w{2,20}[\s_-]skip)\](?!\()|\*{3}(NO_CI)\*{3}", re.IGNORECASE
+)
+"""The same signs in the text of a pull request, which a squash makes the message of a commit."""
 _SKIP_TRAILER = re.compile(r"\b(skip-checks)\s*:\s*", re.IGNORECASE)
 _LONGEST_READ = 1_000
 """The characters of a title that are read. GitHub's titles have at most 256."""
@@ -173,6 +177,13 @@ def heading(text: str, longest: int = 200) -> str:
     ) != words:
         words = quiet
     return cut(" ".join(words.split()), longest)
+
+
+def without_ci_signs(text: str) -> str:
+    """Return the text of a pull request with round brackets for `[skip ci]` and its kind, also in
+    code, and without `skip-checks:`. A CI reads words, not Markdown.
+    """
+    return _SKIP_TRAILER.sub(r"\1 ", _SKIPS_CI.sub(lambda found: f"({found[1] or found[2]})", text))
 
 
 def cut(text: str, longest: int) -> str:

@@ -1,12 +1,13 @@
 r"""Find parts of a TeX formula that MathJax does not draw, or draws in white on white.
 
 GitHub draws `$…$`, `$$…$$`, `` $`…`$ `` and code blocks of the language `math`. The parts are
-comments, the arguments of commands that draw nothing (`\phantom`, `\label`, definitions), and text
-in a colour that looks like white.
+comments, the arguments of commands that draw nothing (`\phantom`, `\label`, definitions), text in a
+colour that looks like white, and text in a background colour of GitHub's dark themes. Black is no
+such colour: it is what formulas are drawn in.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
@@ -33,6 +34,13 @@ _CLOSINGS = {
 }
 _NEARLY_WHITE = 0.88
 """The share of full light above which a colour counts as white, for red, green and blue alike."""
+
+
+_DARK_PAGES = ((13, 17, 23), (22, 27, 34), (33, 40, 48), (34, 39, 46), (45, 51, 59))
+"""The backgrounds of GitHub's dark themes, as red, green and blue of 255: of pages, boxes and
+code."""
+_SAME_COLOUR = 5
+"""The difference of each part up to which a colour cannot be told from a background."""
 
 
 class Formula(NamedTuple):
@@ -124,7 +132,7 @@ class _Reader:
             return False
         model = self._argument("[", "]")
         colour = self._argument("{", "}")
-        if not _is_white(model, colour):
+        if not _is_unseen_colour(model, colour):
             return False
         self._at = self._past_space()
         if self._text.startswith("{", self._at, self._end):
@@ -177,28 +185,34 @@ class _Reader:
         return at
 
 
-def _is_white(model: str, colour: str) -> bool:
+def _is_unseen_colour(model: str, colour: str) -> bool:
+    """Return whether text in the colour cannot be told from a page of a light or a dark theme."""
     colour = "".join(colour.casefold().split())
     if colour in _WHITES:
         return True
+    shares = _shares(model.strip(), colour)
+    if not shares:
+        return False
+    if all(share >= _NEARLY_WHITE for share in shares):
+        return True
+    parts = [round(share * 255) for share in (shares * 3)[:3]]
+    return any(
+        all(abs(part - other) <= _SAME_COLOUR for part, other in zip(parts, page, strict=True))
+        for page in _DARK_PAGES
+    )
+
+
+def _shares(model: str, colour: str) -> list[float]:
+    """Return the shares of full light of a colour's parts; nothing for one that is only a name."""
     if _HEX.fullmatch(colour):
         width = len(colour) // 3
-        return _all_light(
+        return [
             int(colour[1 + width * place :][:width] * (3 - width), 16) / 255 for place in range(3)
-        )
-    most: Callable[[str], float] = (
-        float if model.strip() in {"rgb", "gray"} else lambda number: float(number) / 255
-    )
-    numbers = _NUMBER.findall(colour)
-    return (
-        bool(numbers)
-        and bool(model.strip() or colour.startswith("rgb"))
-        and _all_light(most(number) for number in numbers[:3])
-    )
-
-
-def _all_light(shares: Iterator[float]) -> bool:
-    return all(share >= _NEARLY_WHITE for share in shares)
+        ]
+    if not model and not colour.startswith("rgb"):
+        return []
+    full = 1 if model in {"rgb", "gray"} else 255
+    return [float(number) / full for number in _NUMBER.findall(colour)[:3]]
 
 
 def drawing_comments(text: str, start: int, end: int) -> Iterator[RemovedSpan]:

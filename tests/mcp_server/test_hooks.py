@@ -216,7 +216,7 @@ async def test_a_record_that_cannot_be_read_stops_calls_until_a_person_brings_it
         ], what
         if (run / "reports.jsonl").is_dir():
             (run / "reports.jsonl").rmdir()
-        way_out = re.search(r"git (restore [^—]+) —", said)
+        way_out = re.search(r"git (restore .+?) - or", said)
         assert way_out is not None
         sample.git(*way_out[1].split())
         assert (judged(sample.path), judged(sample.path, f"{host.workspace}/analysis.md")) == (

@@ -265,6 +265,19 @@ def test_a_title_makes_no_program_act(title: str, shown: str) -> None:
     assert escape.heading(shown) == shown
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Then `[skip ci]` and [ci skip].", "Then `(skip ci)` and (ci skip)."),
+        ("```\n[no ci]\n```\n***NO_CI***", "```\n(no ci)\n```\n(NO_CI)"),
+        ("skip-checks: true", "skip-checks true"),
+        ("[skip this](https://example.org) [Bug] - [x] done", None),
+    ],
+)
+def test_the_text_of_a_pull_request_tells_no_ci_to_skip_it(text: str, shown: str | None) -> None:
+    assert escape.without_ci_signs(text) == (text if shown is None else shown)
+
+
 def test_the_longest_title_is_read_in_a_moment() -> None:
     began = time.process_time()
     for title in (

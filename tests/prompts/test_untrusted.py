@@ -218,6 +218,23 @@ def test_formulas_that_only_hide_go_whole_and_words_between_them_stay() -> None:
     assert clean(text).text == "a  50% seen  b"
 
 
+@pytest.mark.parametrize(
+    ("colour", "seen"),
+    [
+        ("{#0d1117}", False),
+        ("[RGB]{22,27,34}", False),
+        ("[rgb]{0.13,0.15,0.18}", False),
+        ("{black}", True),
+        ("{#000000}", True),
+        ("{#3b3b8b}", True),
+    ],
+)
+def test_text_in_the_background_of_a_dark_page_is_hidden_and_black_is_not(
+    colour: str, seen: bool
+) -> None:
+    assert ("HID" in clean(f"a $\\color{colour}{{\\text{{HID}}}}$ b").text) is seen
+
+
 def test_a_definition_keeps_its_address_as_long_as_it_is_used() -> None:
     assert (
         clean('[a]\n\n[a]: https://x.org "t"\n[b]: https://y.org').text

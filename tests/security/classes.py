@@ -385,6 +385,7 @@ CLASSES: dict[str, Class] = {
         "Traces that a worker leaves",
         (
             "tests/security/test_traces.py::test_a_key_in_the_name_of_a_file_is_found_and_not_said",
+            "tests/security/test_traces.py::test_a_key_that_the_names_of_several_files_spell_is_found",
             "tests/security/test_traces.py::test_a_key_in_the_name_of_a_protected_file_is_not_said_in_the_reason",
             "tests/security/test_traces.py::test_a_key_in_the_author_or_committer_of_a_commit_is_found",
             "tests/security/test_traces.py::test_a_key_in_a_line_of_a_commit_that_no_log_shows_is_found",
@@ -392,7 +393,7 @@ CLASSES: dict[str, Class] = {
             "tests/git/test_discarding.py::test_a_nested_repository_goes_like_every_other_leftover",
             "tests/git/test_discarding.py::test_a_folder_of_the_project_is_not_left_a_repository_of_its_own",
         ),
-        "a secret that is divided among the names of several files",
+        "a secret in pieces of less than four characters among the names of several files",
         red_at="7997ad5",
     ),
     "S47": Class(
@@ -401,9 +402,10 @@ CLASSES: dict[str, Class] = {
             "tests/prompts/test_untrusted.py::test_hidden_text_does_not_reach_the_model",
             "tests/prompts/test_untrusted.py::test_what_is_seen_stays_letter_by_letter",
             "tests/prompts/test_untrusted.py::test_formulas_that_only_hide_go_whole_and_words_between_them_stay",
+            "tests/prompts/test_untrusted.py::test_text_in_the_background_of_a_dark_page_is_hidden_and_black_is_not",
         ),
-        "how GitHub itself draws formulas: colours near the page's own in the dark theme are not"
-        " looked for",
+        "how GitHub itself draws formulas: black, which nobody sees on a dark page, is not looked"
+        " for, since it is what formulas are drawn in",
         red_at="7997ad5",
     ),
 }

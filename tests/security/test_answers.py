@@ -111,6 +111,8 @@ REFUSED = (
     "~/.venv/bin/forge-bot --help; ~/.venv/bin/forge-bot reject 'no'",
     "forge-bot revise 'no' --by-script",
     "FOO=1 forge-bot approve",
+    "forge-bot repair",
+    "python -m forge_bot repair .specs/20261122-fix",
     "env FOO=1 forge-bot done",
     "command forge-bot skip",
     "exec forge-bot abandon",
