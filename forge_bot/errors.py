@@ -351,6 +351,17 @@ class CannotJudge(SetupError):
     )
 
 
+class SetupNotWalled(SetupError):
+    """Setup would run where no network namespace holds it to our proxy, and nobody allowed that."""
+
+    code = "SANDBOX-004"
+    hint = (
+        "Make bubblewrap work: docs/sandbox.md says how, and `forge-bot doctor` what is missing. "
+        "Or set setup_without_namespace: true in .forge/config.yml if setup may reach any address"
+        " at the proxy's port."
+    )
+
+
 class NotInAction(SetupError):
     """A program that GitHub Actions starts was started by something else."""
 

@@ -8,12 +8,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from forge_bot.errors import CannotJudge, NoTestCommand
+from forge_bot.errors import CannotJudge, NoTestCommand, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV, Command, Profile, read_profile
 from forge_bot.runs.installation import Foundation, Installation
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
 from forge_bot.runs.run_paths import RunPaths
+from forge_bot.runs.setup_steps import Step, divided
 from forge_bot.sandbox import BackendName, Box, ResourceLimits, cannot_judge, choose, run
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room
@@ -22,9 +23,6 @@ from forge_bot.verification.judgement import read_outcome
 from forge_bot.verification.plain_output import plain_lines
 from forge_bot.verification.shown_output import shown_output
 
-_REBUILDS = ("npm", "pnpm")
-"""Package managers whose `rebuild` runs the install scripts of packages that were installed without
-them."""
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000
 """Characters of a test run that a model is shown."""
@@ -120,12 +118,13 @@ class Project:
         if self._backend is None:
             self._backend = choose(self.config.sandbox)
             if self._backend is BackendName.OFF:
-                self.tell(
-                    Message(
-                        text="Project commands run without a sandbox, as .forge/config.yml says.",
-                        kind="warning",
-                    )
+                proxy = (
+                    " Setup has this machine's network, without a proxy."
+                    if self.profile.commands.setup
+                    else ""
                 )
+                text = f"Project commands run without a sandbox, as .forge/config.yml says.{proxy}"
+                self.tell(Message(text=text, kind="warning"))
             elif lacking := cannot_judge(self._backend):
                 text = (
                     f"Project commands run in the sandbox {self._backend}, which cannot judge"
@@ -151,9 +150,10 @@ class Project:
         mark = self._installation.mark([command.argv for command in commands])
         if self._installation.is_ready(mark):
             return ()
+        self._require_namespace()
         tree = self._installation.begin()
         results: list[CommandResult] = []
-        for argv, network in self._steps(commands):
+        for argv, network in self._steps(commands, tree):
             results.append(self._one(CommandName.SETUP, argv, tree, network=network)[0])
             if results[-1].exit_code != 0:
                 return tuple(results)
@@ -161,22 +161,26 @@ class Project:
         self._installation.keep(mark)
         return tuple(results)
 
-    def _steps(self, commands: Sequence[Command]) -> Iterator[tuple[tuple[str, ...], bool]]:
+    def _steps(self, commands: Sequence[Command], tree: Tree) -> Iterator[Step]:
         """Yield the words of the setup commands, and whether each gets the network.
 
-        A package.json that a person approved may name scripts. They run after the installation,
-        without network.
+        A manifest that a person approved may name what is run while the project is built. That
+        happens after the installation of third-party packages, without network.
         """
         third_party_only = self._installation.foundation.approved()
         for command in commands:
-            verb = next(
-                (place for place, word in enumerate(command.argv) if word in {"ci", "install"}), 0
-            )
-            if not (third_party_only and verb and command.argv[0] in _REBUILDS):
+            if third_party_only:
+                yield from divided(command.argv, tree.path, self.spots.environment)
+            else:
                 yield command.argv, True
-                continue
-            yield (*command.argv, "--ignore-scripts"), True
-            yield (*command.argv[:verb], "rebuild"), False
+
+    def _require_namespace(self) -> None:
+        """Raise SetupNotWalled where setup could pass the proxy and nobody allowed that."""
+        if self.backend is BackendName.LANDLOCK and not self.config.setup_without_namespace:
+            raise SetupNotWalled(
+                "Setup needs the network, and this machine has no network namespace to hold it to"
+                " the proxy: it could call any address at one port."
+            )
 
     def check(self) -> tuple[CommandResult, ...]:
         """Build, test and lint, without network."""

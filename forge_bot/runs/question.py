@@ -15,6 +15,7 @@ from forge_bot.engine.pipeline import AgentPhase
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.runs.patch_setup import setup_of_patch
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
 from forge_bot.runs.standing_rules import told
@@ -153,7 +154,12 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
             gate=asked.name,
             decision=decision,
             digest=asked.digest,
-            risks=(*asked.risks, *_hidden(run, documents), *told(run.rules, run.state)),
+            risks=(
+                *asked.risks,
+                *setup_of_patch(run),
+                *_hidden(run, documents),
+                *told(run.rules, run.state),
+            ),
             findings=asked.findings or _reviewed(run, asked),
             overview=(
                 overview(run, asked)

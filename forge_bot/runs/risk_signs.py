@@ -61,6 +61,8 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
         found.append("there are no tests to verify with")
     if backend is BackendName.OFF:
         found.append("project commands run without a sandbox")
+        if profile.commands.setup:
+            found.append("setup has the machine's network, without a proxy")
     elif backend is BackendName.LANDLOCK and profile.commands.setup:
         found.append(
             "setup has no network namespace here: it could call any address at one port, past the"

@@ -104,6 +104,10 @@ class Config(Frozen):
     sandbox: Annotated[Literal["auto", "bubblewrap", "landlock", "off"], BeforeValidator(_off)] = (
         "auto"
     )
+    setup_without_namespace: bool = Field(
+        default=False,
+        description="setup may run where no network namespace holds it to the proxy (Landlock)",
+    )
     agent: AgentSettings = AgentSettings()
     documents_by_model: bool = Field(
         default=False, description="a model writes every document, also those that need none"

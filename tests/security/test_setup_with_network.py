@@ -12,9 +12,11 @@ import pytest
 
 from forge_bot.agent.models.base import ModelCall
 from forge_bot.engine.reports import Answer as PersonsAnswer
+from forge_bot.errors import SetupNotWalled
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import CommandEnded, Notice
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.question import Question
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.session import PersonAnswer, Session
 from forge_bot.sandbox import BackendName, available
@@ -53,6 +55,7 @@ sys.exit(ended)
 VERIFIED = """  - {id: final-verification, kind: verify, label: Final, agent: verifier, tier: fast, reads: [tasks.md], writes: final.md}
   - {id: completed"""
 CONFIG = """sandbox: %s
+setup_without_namespace: true
 commands:
   setup: [[python3, install.py, "{env}"]]
   test: [[python3, check.py, "{env}"]]
@@ -145,9 +148,21 @@ class Model(Talker):
 
 
 def go_on(
-    folder: Path, model: Model, until: str | None = None, reply: PersonAnswer | None = None
+    folder: Path,
+    model: Model,
+    until: str | None = None,
+    reply: PersonAnswer | None = None,
+    asked: list[Question] | None = None,
 ) -> tuple[Outcome, list[CommandResult]]:
-    """Go on with the run; its outcome, and how the project's commands ended."""
+    """Go on with the run; its outcome, and how the project's commands ended. `asked` gets the
+    questions.
+    """
+
+    def answer(question: Question) -> PersonAnswer | None:
+        if asked is not None:
+            asked.append(question)
+        return reply
+
     repository = Repository.find(folder)
     config = load_config(repository.text_here)
     told: list[Notice] = []
@@ -156,7 +171,7 @@ def go_on(
         config,
         lambda: dict.fromkeys(Tier, model),
         told.append,
-        lambda _question: reply,
+        answer,
         until=until,
     )
     outcome, _ = session.go_on(resolve_run(repository, None))
@@ -221,7 +236,11 @@ def test_of_an_approved_patch_only_manifests_and_lock_files_reach_setup(
         wrote("uv.lock", "two\n"),
     ]
     model = Model({**EDITS, "1": done(*edits)})
-    assert go_on(stage.path, model)[0] is Outcome.WAITING
+    asked: list[Question] = []
+    assert go_on(stage.path, model, asked=asked)[0] is Outcome.WAITING
+    assert any(
+        "`python3 install.py {env}` gets the network" in risk for risk in asked[0].data.risks
+    )
     outcome, results = go_on(stage.path, model, reply=PersonAnswer(answer=PersonsAnswer.APPROVE))
     assert outcome is Outcome.DONE
     assert registry.asked == ["/base/one", "/base/two"]
@@ -229,3 +248,19 @@ def test_of_an_approved_patch_only_manifests_and_lock_files_reach_setup(
         results[-1].tail
         == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
     )
+
+
+def test_setup_that_could_pass_the_proxy_waits_for_a_consent(
+    stage: Stage, registry: Registry
+) -> None:
+    config = stage.path / ".forge" / "config.yml"
+    config.write_text(config.read_text("utf-8").replace("namespace: true", "namespace: false"))
+    stage.start()
+    if "bubblewrap" in config.read_text("utf-8"):
+        assert go_on(stage.path, Model(EDITS), until="phase-5")[0] is Outcome.WAITING
+        assert registry.asked == ["/base/one"]
+        return
+    with pytest.raises(SetupNotWalled) as caught:
+        go_on(stage.path, Model(EDITS), until="phase-5")
+    assert "setup_without_namespace: true" in caught.value.advice
+    assert registry.asked == []
