@@ -24,6 +24,9 @@ class Assignment(Frozen):
     tier: Tier = Tier.STANDARD
     system: str
     user: str
+    seams: tuple[int, ...] = Field(
+        default=(), description="the places of `user` where its shared parts end"
+    )
     kind: AnswerKind = AnswerKind.DOCUMENT
     providers: tuple[str, ...] = Field(
         default=(), description="names of the capabilities this agent may ask for"

@@ -114,7 +114,8 @@ def begin(assignment: Assignment) -> Conversation:
         limits=limits,
         messages=(ChatMessage(role=MessageRole.SYSTEM, text=assignment.system),),
     )
-    return _ask(empty, assignment.user, last=StopReason.ROUND_LIMIT if limits.turns == 1 else None)
+    last = StopReason.ROUND_LIMIT if limits.turns == 1 else None
+    return _ask(empty, assignment.user, last=last, seams=assignment.seams)
 
 
 def next_effect(x: Conversation, elapsed: float = 0.0) -> Effect:
@@ -254,7 +255,9 @@ def _sent_back(x: Conversation, reason: StopReason, complaints: tuple[str, ...])
     return _ask(x.model_copy(update={"attempt": x.attempt + 1}), told, last=x.last)
 
 
-def _ask(x: Conversation, told: str, *, last: StopReason | None) -> Conversation:
+def _ask(
+    x: Conversation, told: str, *, last: StopReason | None, seams: tuple[int, ...] = ()
+) -> Conversation:
     """Return `x` with one more message to the model.
 
     A question that leaves no tokens for another is the last.
@@ -265,7 +268,8 @@ def _ask(x: Conversation, told: str, *, last: StopReason | None) -> Conversation
         last = StopReason.TOKEN_BUDGET
     left = x.limits.total_input_tokens - spent
     line = model_feedback.progress_line(x.turn, x.limits.turns, left, x.kind, last=last is not None)
-    message = ChatMessage(role=MessageRole.USER, text=f"{told}\n\n{line}".strip())
+    text = f"{told}\n\n{line}".strip()
+    message = ChatMessage(role=MessageRole.USER, text=text, seams=seams)
     return x.model_copy(update={"messages": (*x.messages, message), "last": last})
 
 

@@ -75,13 +75,15 @@ class Edit(ProviderAnswer):
     path: str = Field(description="path from the root of the repository, with forward slashes")
     operation: Literal["replace", "write", "delete"] = Field(
         description=(
-            "replace one passage of an existing file; write a whole file, new or not; delete a file"
+            "replace one passage of an existing file; write a whole file, a new one or one that"
+            " you have seen in full; delete a file"
         )
     )
     old: str = Field(
         description=(
-            "replace: the passage as it stands in the file now, long enough to occur only once;"
-            " otherwise empty"
+            "replace: the passage letter by letter as it stands in the file now, indentation"
+            " included and line numbers left out, long enough to occur only once, and only of a"
+            " file whose present text you have seen; otherwise empty"
         )
     )
     new: str = Field(
@@ -115,22 +117,55 @@ class _Changed(ProviderAnswer):
     data: Change
 
 
-class _DocumentTurn(ProviderAnswer):
-    result: _Looking | _Written
-
-
-class _ChangeTurn(ProviderAnswer):
-    result: _Looking | _Changed
+class _Turn(ProviderAnswer):
+    result: _Looking | _Written | _Changed
 
 
 class Malformed(Exception):
     """The text is not an answer. The message tells the model what to do instead."""
 
 
-def answer_schema(kind: AnswerKind) -> JsonObject:
-    """Return the JSON schema of one answer, in the form that providers can enforce."""
-    turn = _ChangeTurn if kind is AnswerKind.CHANGE else _DocumentTurn
-    return turn.model_json_schema()
+def answer_schema(*, described: bool = True) -> JsonObject:
+    """Return the JSON schema of one answer, in the form that providers can enforce.
+
+    It is the same for all agents, since a provider counts it as the beginning of each prompt.
+    Without `described` it holds no words: for servers that enforce it and do not show it.
+    """
+    schema = _Turn.model_json_schema()
+    return schema if described else cast("JsonObject", _without_words(schema))
+
+
+_WORDS = frozenset({"title", "description"})
+
+
+def _without_words(node: object, *, names: bool = False) -> object:
+    """Return a schema without titles and descriptions; the keys of `properties` are names."""
+    if isinstance(node, list):
+        return [_without_words(each) for each in cast("list[object]", node)]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: _without_words(value, names=key in {"properties", "$defs"})
+        for key, value in cast("JsonObject", node).items()
+        if names or key not in _WORDS
+    }
+
+
+ANSWER_FORMS = """\
+Answer with one JSON object of one of these forms, and nothing around it:
+
+{"result": {"kind": "Explore", "data": {"requests": [{"provider": "search_code", "params_json": \
+"{\\"pattern\\": \\"save_upload\\"}", "reasoning": "Who calls it?"}], "actions": []}}}
+{"result": {"kind": "Document", "data": {"artifact_markdown": "# Title\\n\\n…"}}}
+{"result": {"kind": "Change", "data": {"artifact_markdown": "# Title\\n\\n…", "edits": [{"path": \
+"app/errors.py", "operation": "replace", "old": "    Timeout: 504,\\n", "new": "    Timeout: \
+504,\\n    BodyTooLarge: 413,\\n"}]}}}
+
+`params_json` is a JSON object, written as a string. An action has `capability`, \
+`capability_type`, `params_json` and `reasoning`. An edit's `operation` is `replace`: `old`, \
+copied letter by letter and long enough to stand once in the file, becomes `new`; `write`: `new` \
+is the whole file, `old` is empty; or `delete`: both are empty. Edits apply in their order."""
+"""The forms of an answer in words, for models that are not shown the schema."""
 
 
 def parse_answer(text: str, kind: AnswerKind) -> Answer:

@@ -10,11 +10,8 @@ import typer
 from forge_bot import __version__
 from forge_bot.cli.options import (
     ByScript,
-    Ending,
     From,
-    Keep,
     Model,
-    OpenPr,
     Push,
     Record,
     Repo,
@@ -118,8 +115,6 @@ def run_task(
     ] = False,
     record: Record = None,
     push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
     until: Until = None,
     phase: From = None,
     by_script: ByScript = False,
@@ -141,7 +136,7 @@ def run_task(
         budget=budget,
         branch=branch,
         here=here,
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
+        push=push,
         until=until,
         phase=phase,
         by_script=by_script,
@@ -160,8 +155,6 @@ def approve(
     model: Model = None,
     record: Record = None,
     push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -175,7 +168,7 @@ def approve(
         record,
         answer="approve",
         digest=digest,
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
+        push=push,
         until=until,
         by_script=by_script,
     )
@@ -192,8 +185,6 @@ def reject(
     model: Model = None,
     record: Record = None,
     push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -207,7 +198,7 @@ def reject(
         record,
         answer="reject",
         notes=" ".join(notes),
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
+        push=push,
         until=until,
         by_script=by_script,
     )
@@ -249,8 +240,6 @@ def done(
     model: Model = None,
     record: Record = None,
     push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -258,14 +247,7 @@ def done(
     from forge_bot.cli.resume import give_answer
 
     return give_answer(
-        repo,
-        run,
-        model,
-        record,
-        answer="done",
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        by_script=by_script,
+        repo, run, model, record, answer="done", push=push, until=until, by_script=by_script
     )
 
 
@@ -276,8 +258,6 @@ def skip(
     model: Model = None,
     record: Record = None,
     push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -285,14 +265,7 @@ def skip(
     from forge_bot.cli.resume import give_answer
 
     return give_answer(
-        repo,
-        run,
-        model,
-        record,
-        answer="skip",
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        by_script=by_script,
+        repo, run, model, record, answer="skip", push=push, until=until, by_script=by_script
     )
 
 
@@ -303,8 +276,6 @@ def resume(
     model: Model = None,
     record: Record = None,
     push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
     until: Until = None,
     phase: From = None,
     by_script: ByScript = False,
@@ -312,16 +283,7 @@ def resume(
     """Go on with a run that stopped, for whatever reason."""
     from forge_bot.cli.resume import resume as go
 
-    return go(
-        repo,
-        run,
-        model,
-        record,
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        by_script=by_script,
-        phase=phase,
-    )
+    return go(repo, run, model, record, push=push, until=until, by_script=by_script, phase=phase)
 
 
 @app.command()
@@ -344,8 +306,6 @@ def retry(
     model: Model = None,
     record: Record = None,
     push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -359,7 +319,7 @@ def retry(
         record,
         phase=phase,
         notes=notes,
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
+        push=push,
         until=until,
         by_script=by_script,
     )
@@ -385,8 +345,6 @@ def continue_(
     model: Model = None,
     record: Record = None,
     push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -399,7 +357,7 @@ def continue_(
         model,
         record,
         amount=" ".join(amount),
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
+        push=push,
         until=until,
         by_script=by_script,
     )
@@ -438,19 +396,6 @@ def list_(repo: Repo = HERE) -> int:
     from forge_bot.cli.show_runs import list_runs as look
 
     return look(repo)
-
-
-@app.command()
-def clean(
-    repo: Repo = HERE,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Remove what ended runs left, without asking.")
-    ] = False,
-) -> int:
-    """List what runs have left on this machine, with sizes, and remove what ended runs left."""
-    from forge_bot.cli.clean import clean as go
-
-    return go(repo, remove=remove)
 
 
 @app.command()

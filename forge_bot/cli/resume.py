@@ -9,7 +9,6 @@ from rich.markup import escape
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.last_words import print_result
-from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import check_person, load_setup, models_for, session, way_of_answer
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
@@ -27,8 +26,6 @@ from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import PersonAnswer, answer
 
-NOTHING_MORE = Ending()
-
 
 def give_answer(
     folder: Path,
@@ -39,7 +36,7 @@ def give_answer(
     answer: str,
     notes: str = "",
     digest: str | None = None,
-    ending: Ending = NOTHING_MORE,
+    push: bool = False,
     until: str | None = None,
     by_script: bool = False,
 ) -> int:
@@ -56,7 +53,7 @@ def give_answer(
         model,
         record,
         lambda run: _answered(run, reply, via, digest),
-        ending=ending,
+        push=push,
         until=until,
         ends=ends,
     )
@@ -68,7 +65,7 @@ def resume(
     model: str | None,
     record: Path | None,
     *,
-    ending: Ending,
+    push: bool,
     until: str | None = None,
     phase: str | None = None,
     by_script: bool = False,
@@ -82,11 +79,11 @@ def resume(
             record,
             phase=phase,
             notes="",
-            ending=ending,
+            push=push,
             until=until,
             by_script=by_script,
         )
-    return _go(folder, name, model, record, _nothing_to_say, ending=ending, until=until)
+    return _go(folder, name, model, record, _nothing_to_say, push=push, until=until)
 
 
 def retry(
@@ -97,7 +94,7 @@ def retry(
     *,
     phase: str | None,
     notes: str,
-    ending: Ending,
+    push: bool,
     until: str | None = None,
     by_script: bool = False,
 ) -> int:
@@ -120,7 +117,7 @@ def retry(
             via=via,
         )
 
-    return _go(folder, name, model, record, asked, ending=ending, until=until)
+    return _go(folder, name, model, record, asked, push=push, until=until)
 
 
 def ask(
@@ -133,9 +130,7 @@ def ask(
     progress = Progress(Console())
     try:
         return (
-            session(
-                repository, config, models_for(config, model, record), progress, ending=NOTHING_MORE
-            )
+            session(repository, config, models_for(config, model, record), progress)
             .inquire(info, question)
             .value
         )
@@ -180,7 +175,7 @@ def raise_budget(
     record: Path | None,
     *,
     amount: str,
-    ending: Ending,
+    push: bool,
     until: str | None = None,
     by_script: bool = False,
 ) -> int:
@@ -198,7 +193,7 @@ def raise_budget(
         lambda _run: BudgetRaised(
             key=f"budget-{uuid4().hex}", at=now(), amount=more, by=local_user(), via=via
         ),
-        ending=ending,
+        push=push,
         until=until,
     )
 
@@ -247,7 +242,7 @@ def _go(
     record: Path | None,
     first: Callable[[Run], Report | None],
     *,
-    ending: Ending,
+    push: bool,
     until: str | None,
     ends: bool = False,
 ) -> int:
@@ -258,5 +253,7 @@ def _go(
         run_checks(Occasion.BEFORE_GOING_ON, CheckSubject(repository, config, run=info)).require()
     progress = Progress(Console())
     models = models_for(config, model, record)
-    going = session(repository, config, models, progress, ending=ending, until=until)
-    return print_result(*going.go_on(info, first), progress, ending)
+    return print_result(
+        *session(repository, config, models, progress, push=push, until=until).go_on(info, first),
+        progress,
+    )

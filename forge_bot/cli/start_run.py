@@ -12,7 +12,6 @@ from rich.prompt import Prompt
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
 from forge_bot.cli.last_words import print_result
-from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress, expected, money
 from forge_bot.cli.resume import dollars, resume
 from forge_bot.cli.session_setup import at_terminal, load_setup, models_for, session
@@ -32,14 +31,13 @@ from forge_bot.runs.create import (
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message
-from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.project import check_testable
 from forge_bot.runs.session import prompts_for
-from forge_bot.settings import Config, load_pipeline
+from forge_bot.settings import load_pipeline
 from forge_bot.store import SPECS
-from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier
+from forge_bot.values import Effort, Frozen, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
@@ -58,7 +56,7 @@ class RunOptions(Frozen):
     budget: str | None = None
     branch: str | None = None
     here: bool = False
-    ending: Ending = Ending()
+    push: bool = False
     until: str | None = None
     phase: str | None = None
     by_script: bool = False
@@ -75,7 +73,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
             wanted.task.strip(),
             model,
             record,
-            ending=wanted.ending,
+            push=wanted.push,
             until=wanted.until,
             phase=wanted.phase,
             by_script=wanted.by_script,
@@ -86,8 +84,6 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
             hint="forge-bot run .specs/RUN --from PHASE",
         )
     repository = Repository.find(folder)
-    if wanted.ending.open_pr:
-        opener(repository.root)
     config = load_setup(repository)
     models = models_for(config, model, record)
     progress = Progress(Console())
@@ -95,12 +91,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
         wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL")
     )
     plan = plan_for(
-        repository,
-        draft,
-        effort=wanted.effort,
-        name=None,
-        branch=wanted.branch,
-        here=wanted.here,
+        repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here
     )
     subject = CheckSubject(repository, config, _intent(draft, plan))
     check_testable(subject.profile, config)
@@ -134,14 +125,16 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
         budget=budget,
         by=local_user(),
         answers=answers,
-        records=_records(config, here=wanted.here),
     )
     info = create_run(repository, beginning, pipeline)
     keep_estimate(repository, info.name, estimate)
     progress.began(info, plan, estimate)
-    ending = wanted.ending
-    going = session(repository, config, models, progress, ending=ending, until=wanted.until)
-    return print_result(*going.go_on(info), progress, ending)
+    return print_result(
+        *session(repository, config, models, progress, push=wanted.push, until=wanted.until).go_on(
+            info
+        ),
+        progress,
+    )
 
 
 def _confirmed(
@@ -180,11 +173,6 @@ def _confirmed(
         branch=wanted.branch,
         here=wanted.here,
     )
-
-
-def _records(config: Config, *, here: bool) -> RecordsPolicy:
-    """Return where the record goes; in the user's own branch there is no other place for it."""
-    return RecordsPolicy.IN_BRANCH if here else config.records
 
 
 def _intent(draft: RequestDraft, plan: RunPlan) -> RunIntent:

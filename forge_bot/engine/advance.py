@@ -71,7 +71,6 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         skipped_phases=skipped,
         budget=Budget(cap=report.budget),
         first_cap=report.budget,
-        records=report.records,
         artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
         seen=frozenset({report.key}),
     )
@@ -277,14 +276,7 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
     state = state.replace(
         artifacts={
             **state.artifacts,
-            report.artifact: record.model_copy(
-                update={
-                    "blob": report.blob,
-                    "title": report.inspection.title,
-                    "one_task": report.inspection.one_task,
-                    "sections": report.inspection.sections,
-                }
-            ),
+            report.artifact: record.model_copy(update={"blob": report.blob}),
         }
     )
     untouched = all(task.status is TaskStatus.PENDING and not task.origin for task in state.tasks)

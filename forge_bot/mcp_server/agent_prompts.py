@@ -48,10 +48,12 @@ class AgentPrompts:
         if len(prompts) == 1:
             return prompts[0].text
         ids = " or ".join(str(task) for task in tasks)
+        # The role is the same for all of them, and said once.
         parts = [
-            f"# Task {task}\n\n{prompt.user}" for task, prompt in zip(tasks, prompts, strict=True)
+            f"# Task {task}\n\n{prompt.user.replace(prompt.role.strip(), '', 1).rstrip()}\n"
+            for task, prompt in zip(tasks, prompts, strict=True)
         ]
-        return "\n".join((prompts[0].system, _WHICH.format(ids=ids), "", *parts))
+        return "\n".join((prompts[0].system, prompts[0].role, _WHICH.format(ids=ids), "", *parts))
 
     def _environment(self, run: Run) -> Environment:
         overrides = own_prompts(run.repository.root)

@@ -1,11 +1,16 @@
-"""Assemble the prompt. Layer 1 is the system part; everything that varies is the user part."""
+"""Assemble the prompt. Layer 1 is the system part, the same for all agents of a run.
+
+The user part begins with what most prompts of a run share and ends with what one agent alone gets:
+its role, its contract, and why it is asked. So a provider's cache finds most of it again.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import one_line
+from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omissions, fit
 from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Material, Prompt
@@ -14,6 +19,7 @@ from forge_bot.prompts.tokens import characters, estimate
 from forge_bot.prompts.untrusted import clean, fence, sentence
 from forge_bot.values import Finding, Frozen, TaskSpec
 
+COMMON = "_common.md.j2"
 MESSAGE = "_message.md.j2"
 
 _DELIMITER = re.compile(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
@@ -25,6 +31,7 @@ class MaintainerWords(NamedTuple):
     notes: tuple[str, ...]
     decided: tuple[str, ...]
     question: str
+    role: str
 
 
 class StaticContext(Frozen):
@@ -67,6 +74,10 @@ class PromptMessages(Frozen):
     question: str
     findings: tuple[Finding, ...]
     problems: tuple[str, ...]
+    role: str
+    answer: str
+    offered: str
+    listed: str
 
 
 def assemble(material: Material, environment: Environment, *, token_budget: int = 60_000) -> Prompt:
@@ -83,8 +94,9 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
         decided=tuple(_quoted(_cleaned(note, tally)) for note in material.decided),
         # The requester typed this text: `Vec<String>` in it is not a tag that hides something.
         question=_quoted(material.question),
+        role=_tidy(environment.render_once(f"{material.agent}.md.j2", _role_facts(material))),
     )
-    system = _tidy(environment.render_once(f"{material.agent}.md.j2", _layer_one(material)))
+    system = _tidy(environment.render_once(COMMON, _layer_one(material)))
 
     def user(contents: Contents, *, texts: bool) -> str:
         return _tidy(environment.render(MESSAGE, _message(material, contents, said, texts=texts)))
@@ -102,21 +114,34 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     return Prompt(
         system=system,
         user=written,
+        role=said.role,
+        seams=tuple(_seams(written, contents)),
         tokens=estimate(len(system) + len(written)),
         dropped=tuple(describe_omissions(whole, contents)),
         removed=sentence(removals_of(tally)),
     )
 
 
+def _seams(user: str, contents: Contents) -> Iterator[int]:
+    """Yield where each input ends in the user part."""
+    reached = 0
+    for each in contents.shown:
+        text = _HALF.sub("\ufffd", each.text)
+        at = user.find(text, reached)
+        if at >= 0:
+            reached = at + len(text)
+            yield reached
+
+
 def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
     return Contents(
         shown=tuple(
             ShownInput(
-                name=each.name,
+                name=each.shown_as or each.name,
                 kind=each.kind,
                 whole=_cleaned(each.text, tally) if each.untrusted else each.text,
             )
-            for each in _in_order(material)
+            for each in material.inputs
             if material.delivery == "answer" or each.kind == "output"
         ),
         repository=_facts(material.repository),
@@ -126,26 +151,25 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
     )
 
 
-def _in_order(material: Material) -> list[InputFile]:
-    """Return the inputs, least changing first.
-
-    They are the artifacts as given, the last version of the output, then the inputs that show the
-    code.
-    """
-    ranks = {"artifact": 0, "file": 2, "diff": 3, "output": 4}
-    return sorted(
-        material.inputs,
-        key=lambda each: 1 if each.name == material.output_file else ranks[each.kind],
-    )
-
-
 def _layer_one(material: Material) -> StaticContext:
+    """Return the facts of layer 1: none of them depends on the agent."""
+    return _facts_for_template(material, "", "", material.offered or material.capabilities)
+
+
+def _role_facts(material: Material) -> StaticContext:
+    facts = _facts_for_template(material, material.agent, material.phase, material.capabilities)
+    return facts.model_copy(update={"headings": material.headings, "verdicts": material.verdicts})
+
+
+def _facts_for_template(
+    material: Material, agent: str, phase: str, capabilities: tuple[Capability, ...]
+) -> StaticContext:
     return StaticContext(
-        agent=material.agent,
-        phase=material.phase,
+        agent=agent,
+        phase=phase,
         delivery=material.delivery,
-        headings=material.headings,
-        verdicts=material.verdicts,
+        headings=(),
+        verdicts=(),
         capabilities=tuple(
             each.model_copy(
                 update={
@@ -153,7 +177,7 @@ def _layer_one(material: Material) -> StaticContext:
                     "parameters": one_line(each.parameters),
                 }
             )
-            for each in material.capabilities
+            for each in capabilities
         ),
         limits=material.limits,
     )
@@ -199,7 +223,37 @@ def _message(
             for each in material.findings
         ),
         problems=_lines(material.problems),
+        role=said.role.rstrip("\n"),
+        answer=material.answer,
+        offered=_fewer(material),
+        listed=_listed(material),
     )
+
+
+def _fewer(material: Material) -> str:
+    """Return the names of what the agent may ask for, if layer 1 names more than that."""
+    own = [each.name for each in material.capabilities]
+    all_named = {each.name for each in material.offered or material.capabilities}
+    return ", ".join(f"`{_open(name)}`" for name in own) if set(own) != all_named else ""
+
+
+def _listed(material: Material) -> str:
+    """Return the name of the shown document that holds the task's section; empty if none does."""
+    task = material.task
+    if task is None or material.delivery != "answer":
+        return ""
+    named = (
+        each.name
+        for each in material.inputs
+        if each.kind == "artifact"
+        and task.acceptance
+        and any(_same(task, found) for found in read_tasks(each.text)[0])
+    )
+    return _open(next(named, ""))
+
+
+def _same(task: TaskSpec, other: TaskSpec) -> bool:
+    return (task.id, task.acceptance, task.files) == (other.id, other.acceptance, other.files)
 
 
 def _task(task: TaskSpec | None) -> TaskSpec | None:

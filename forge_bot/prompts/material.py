@@ -26,6 +26,9 @@ class InputFile(Frozen):
         description="strangers wrote it: hidden text is taken out before a model sees it",
     )
     kind: Literal["artifact", "diff", "file", "output"] = "artifact"
+    shown_as: str = Field(
+        default="", description="the name above the text, if not `name`; such as which lines it has"
+    )
 
 
 class Capability(Frozen):
@@ -97,6 +100,14 @@ class Material(Frozen):
         default=(), description="layer 4: where runs got stuck, most important first"
     )
     capabilities: tuple[Capability, ...] = ()
+    offered: tuple[Capability, ...] = Field(
+        default=(),
+        description=(
+            "what any agent of the run may ask for; the same for all of them, so that layer 1 is"
+            " too. Empty: the agent's own"
+        ),
+    )
+    answer: Literal["Document", "Change"] = "Document"
     limits: tuple[int, int] = Field(
         default=(8, 8), description="turns, and requests and actions a turn"
     )
@@ -105,11 +116,17 @@ class Material(Frozen):
 class Prompt(Frozen):
     """A complete prompt.
 
-    `system` is equal for all rounds and runs with the same agent and settings; `user` is the rest.
+    `system` is equal for all agents, rounds and runs with the same settings. `user` is the rest, in
+    an order in which consecutive prompts of a run begin alike; `role` is the part of it that says
+    who the agent is.
     """
 
     system: str
     user: str
+    role: str = ""
+    seams: tuple[int, ...] = Field(
+        default=(), description="places of `user` at which an input ends, in their order"
+    )
     tokens: int = Field(description="estimated, both parts together")
     dropped: tuple[str, ...] = Field(
         default=(), description="what was left out to keep within the budget, a sentence each"

@@ -172,6 +172,7 @@ class Agents:
             tier=action.tier,
             system=prompt.system,
             user=prompt.user,
+            seams=prompt.seams,
             kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
             providers=tuple(entry.name for entry in material.capabilities),
             running=self.running,

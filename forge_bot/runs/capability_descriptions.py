@@ -1,5 +1,5 @@
-"""Describes in a prompt what a model may ask for: its parameters in words, and one request that
-could be sent as it stands.
+"""The menu of a prompt: each capability in a sentence, with one request that could be sent as it
+stands.
 """
 
 import json
@@ -8,29 +8,33 @@ from forge_bot.agent.providers.catalogue import CapabilitySpec, Parameter
 from forge_bot.prompts.material import Capability
 
 _EXAMPLES: dict[str, dict[str, object]] = {
-    "git_diff": {"path": "src/app.py"},
+    "git_diff": {"path": "src/app.py", "base": "v1.2"},
     "git_log": {"path": "src/app.py", "count": 5},
     "lint_check": {"paths": ["src/app.py"]},
     "list_files": {"path": "tests", "glob": "test_*.py"},
     "past_runs": {"query": "retry after a timeout"},
-    "read_file": {"path": "src/app.py"},
+    "read_file": {"path": "src/app.py", "start": 1, "end": 80},
     "run_tests": {"paths": ["tests/test_app.py"]},
-    "search_code": {"pattern": "def main"},
+    "search_code": {"pattern": "def main", "path": "src/**/*.py"},
 }
-"""One request for each capability that could be sent as it stands."""
+"""One request for each capability that could be sent as it stands. A wrong parameter gets the full
+list back."""
 
 
 def describe_capability(entry: CapabilitySpec) -> Capability:
     """The entry for the menu of a prompt."""
-    words = "; ".join(_told(parameter) for parameter in entry.parameters)
     sample = _EXAMPLES.get(entry.name, {})
+    unseen = [parameter for parameter in entry.parameters if parameter.name not in sample]
+    free = [f"`{each.name}`" for each in entry.parameters if not each.required and each in unseen]
+    needed = "; ".join(_told(each) for each in unseen if each.required)
+    said = [f"Needs {needed}."] if needed else []
+    said += [f"Takes {', '.join(free)} too."] if free else []
     return Capability(
         name=entry.name,
-        description=f"{entry.description} Parameters: {words}. For example",
+        description=" ".join((entry.description, *said)),
         parameters=json.dumps(sample, ensure_ascii=False),
     )
 
 
 def _told(parameter: Parameter) -> str:
-    optional = "" if parameter.required else ", optional"
-    return f"`{parameter.name}` ({parameter.kind}{optional}): {parameter.description}"
+    return f"`{parameter.name}` ({parameter.kind}): {parameter.description}"

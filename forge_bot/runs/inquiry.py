@@ -244,6 +244,7 @@ class _HelpDesk:
             round=self.number,
             system=prompt.system,
             user=prompt.user,
+            seams=prompt.seams,
             providers=tuple(entry.name for entry in material.capabilities),
             limits=WorkLimits(
                 turns=settings.turns,

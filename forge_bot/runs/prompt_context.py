@@ -1,15 +1,10 @@
 """From an action to a prompt: artifacts, diff, files, profile and what earlier runs teach."""
 
-import re
-import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from posixpath import normpath
-from typing import assert_never
 
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.external_events import CHECKS
-from forge_bot.engine.phase_rows import in_task_order
 from forge_bot.engine.pipeline import (
     AgentPhase,
     AnsweringPhase,
@@ -19,7 +14,6 @@ from forge_bot.engine.pipeline import (
 )
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
-from forge_bot.engine.verification_report import commands_section
 from forge_bot.git import Repository
 from forge_bot.knowledge import ENV, DocumentNames, Pattern, Profile
 from forge_bot.knowledge.history import History, Recall
@@ -27,24 +21,17 @@ from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Material, Prompt
 from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.change_inputs import ChangeInputs
 from forge_bot.runs.past_run_index import history_at
+from forge_bot.runs.prompt_files import PromptFiles
 from forge_bot.runs.run import Run
+from forge_bot.runs.verification_report import commands_section
 from forge_bot.store import SPECS
 from forge_bot.values import TaskId
 
-_FILE_SHOWN = 48_000
-"""Characters of a task's declared files that an implementer sees from the start; what does not fit
-it asks for."""
+REQUEST = "request.md"
 
-_FILES_SHOWN = 24_000
-"""Characters of the files named by the analysis that later agents see from the start."""
-
-_NAMED = re.compile(r"`([\w./@+-]+\.\w+)`")
 _FEW_FILES = 60
-
-_DIFF_SHOWN = 120_000
-
-_SHORT_ID = 12
 
 
 class PromptContext:
@@ -59,6 +46,8 @@ class PromptContext:
         delivery: Delivery = "answer",
     ) -> None:
         self.run = run
+        self.changes = ChangeInputs(run)
+        self.phases = run.pipeline.phases
         self.delivery: Delivery = delivery
         self.profile = profile
         self.environment = environment
@@ -97,9 +86,9 @@ class PromptContext:
             output_file=self.output_file(action, task_id),
             branch=state.branch,
             base=state.base_branch,
-            change=self._command(task, phase) if self.delivery == "files" else "",
+            change=self.changes.command(task, phase) if self.delivery == "files" else "",
             inputs=self._inputs(action, task, phase, at),
-            headings=(*action.headings, *action.closing),
+            headings=action.headings,
             verdicts=(
                 tuple(verdict.value for verdict in phase.verdicts)
                 if isinstance(phase, ReviewPhase | TaskReviewPhase)
@@ -117,8 +106,16 @@ class PromptContext:
             patterns=tuple(_said(entry) for entry in recall.patterns),
             friction=recall.friction,
             capabilities=tuple(entry for entry in self.capabilities if entry.name in wanted),
+            offered=self._offered(),
+            answer="Change" if phase.id == self.run.pipeline.implementation.id else "Document",
             limits=turns,
         )
+
+    def _offered(self) -> tuple[Capability, ...]:
+        """What any agent of the pipeline may ask for."""
+        phases = (each for each in self.run.pipeline.phases if isinstance(each, AnsweringPhase))
+        named = {name for phase in phases for name in phase.providers}
+        return tuple(entry for entry in self.capabilities if entry.name in named)
 
     def _few_files(self) -> tuple[str, ...]:
         return _few_files(self.run.repository, self.run.state.base_commit)
@@ -161,23 +158,37 @@ class PromptContext:
     def _inputs(
         self, action: SpawnAgent, task: TaskState | None, phase: AnsweringPhase, at: str
     ) -> tuple[InputFile, ...]:
+        """Return the inputs, in the order in which consecutive prompts of a run begin alike.
+
+        The documents come in the order of their phases. Behind those that name files stand these
+        files as they were at the base commit, for every agent the same. What was changed since, and
+        what one agent alone needs, comes after all documents.
+        """
         names = action.input_files
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
-        shown = [self.artifact(name) for name in names]
+        names = self._in_order_of_phases(names)
         naming = self._naming_files(names)
         looks_at_code = task is not None or bool(naming) or phase.changes != "none"
         now = self.run.repository.commit_id(at) if looks_at_code else at
-        if task is not None and action.phase == self.run.pipeline.implementation.id:
-            shown += self._files(now, task.spec.files, _FILE_SHOWN)
-        elif task is None and naming:
-            shown += self._files(now, self._relevant_files(naming), _FILES_SHOWN)
-        shown += self._changes(now, phase, task)
-        if isinstance(phase, VerifyPhase) and self.run.state.verification is not None:
+        spoken = self.run.state.visits.get(phase.id, 0) > 0
+        verifying = isinstance(phase, VerifyPhase) and self.run.state.verification is not None
+        request = f"{self.run.request.title}\n\n{self.run.request.text}"
+        files = PromptFiles(self.run.repository, self.run.state.base_commit, request)
+        shown: list[InputFile] = []
+        for name in names:
             # Until the verifier has spoken, the document of that name holds our process's table
-            # only, which stands here in full.
-            spoken = self.run.state.visits.get(phase.id, 0) > 0
-            shown = [each for each in shown if spoken or each.name != phase.writes]
+            # only, which stands below in full.
+            if not (verifying and name == phase.writes and not spoken):
+                shown.append(self.artifact(name))
+            if name == REQUEST and self._shows_files:
+                shown += files.looked_up()
+            if name in naming:
+                shown += files.named_in(self.run.workspace.read(name))
+        if task is not None and action.phase == self.run.pipeline.implementation.id:
+            shown += self._own_files(now, task, files, names)
+        shown += self.changes.inputs(now, phase, task)
+        if verifying:
             shown.append(
                 InputFile(
                     name="output of the project commands", text=self._outputs(), kind="output"
@@ -185,20 +196,50 @@ class PromptContext:
             )
         return tuple(shown)
 
-    def _changes(self, now: str, phase: AnsweringPhase, task: TaskState | None) -> list[InputFile]:
-        base = self.run.state.base_commit
-        match phase.changes:
-            case "task":
-                return [self._task_diff(task, now)]
-            case "run":
-                return [self._diff("all changes of the run", base, now)]
-            case "names":
-                files = self._diff("files the run changed", base, now, stat=True)
-                return [files, InputFile(name="log of the run", text=self._log(), kind="output")]
-            case "none":
-                return []
-            case _:
-                assert_never(phase.changes)
+    def _in_order_of_phases(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return documents in the order of the phases that wrote them, the request first."""
+        order = {phase.id: place for place, phase in enumerate(self.run.pipeline.phases)}
+        written = {
+            name: order.get(artifact.phase, len(order))
+            for name, artifact in self.run.state.artifacts.items()
+        }
+        return tuple(sorted(names, key=lambda name: written.get(name, -1)))
+
+    @property
+    def _shows_files(self) -> bool:
+        """Return whether the pipeline shows files to agents: some document of it names them."""
+        return any(isinstance(each, AgentPhase) and each.names_files for each in self.phases)
+
+    def _own_files(
+        self, now: str, task: TaskState, files: PromptFiles, names: Sequence[str]
+    ) -> list[InputFile]:
+        """Return what an implementer needs beyond the files that every agent is shown.
+
+        A task that mends what a review or the commands found gets the change so far, and their
+        output with its tracebacks.
+        """
+        own = [f"{task.spec.title}\n" + "\n".join(task.spec.acceptance)]
+        own += [self.run.workspace.read(name) for name in names if name in self._deciding]
+        if not task.origin:
+            return files.for_task(now, task.spec.files, own)
+        more: list[InputFile] = [self.changes.whole(now)]
+        verification = self.run.state.verification
+        if verification is not None:
+            text = self._outputs()
+            more.append(InputFile(name="output of the project commands", text=text, kind="output"))
+        told = [each.text for each in more if each.kind == "output"]
+        told += [self.run.workspace.read(name) for name in names if name == task.origin]
+        also = self.changes.paths(now)
+        return [*files.for_task(now, task.spec.files, [*told, *own], also), *more]
+
+    @property
+    def _deciding(self) -> set[str]:
+        """Return the names of the documents that say what changes in which file."""
+        return {
+            phase.writes
+            for phase in self.phases
+            if isinstance(phase, AgentPhase) and phase.pull_request == "approach"
+        }
 
     def _outputs(self) -> str:
         verification = self.run.state.verification
@@ -208,19 +249,6 @@ class PromptContext:
             for result in results
         )
         return "\n\n".join((commands_section(self.run.state), *tails))
-
-    def _log(self) -> str:
-        lines: list[str] = []
-        state = self.run.state
-        for entry in in_task_order(state.log, [task.spec.id for task in state.tasks]):
-            task = f" task {entry.task}" if entry.task is not None else ""
-            calls = (
-                f" ({entry.usage.calls} model calls)"
-                if entry.usage is not None and entry.usage.calls
-                else ""
-            )
-            lines.append(f"{entry.phase}{task}: {entry.event}{calls}")
-        return "\n".join(lines)
 
     def _task_inputs(self, action: SpawnAgent, task: TaskState) -> tuple[str, ...]:
         from forge_bot.engine.next_action import inputs
@@ -234,7 +262,7 @@ class PromptContext:
 
     def artifact(self, name: str) -> InputFile:
         """A document of the run as an agent reads it."""
-        if name == "request.md":
+        if name == REQUEST:
             request = self.run.request
             labels = f"\n\nLabels: {', '.join(request.labels)}" if request.labels else ""
             text = (
@@ -271,93 +299,6 @@ class PromptContext:
             if isinstance(phase, AgentPhase) and phase.names_files
         }
         return tuple(name for name in names if name in naming)
-
-    def _relevant_files(self, naming: Sequence[str]) -> list[str]:
-        """The files that documents name, so that not every agent has to ask for them again."""
-        texts = "\n".join(self.run.workspace.read(name) for name in naming)
-        named = dict.fromkeys(normpath(name) for name in _NAMED.findall(texts))
-        return [name for name in named if not name.startswith(f"{SPECS}/")]
-
-    def _files(self, commit: str, names: Sequence[str], most: int) -> list[InputFile]:
-        """Text files of a commit, in the order of their names here; if not all fit into `most`
-        characters, the smaller ones.
-        """
-        found = {
-            name: raw
-            for name, raw in self.run.repository.read_many(commit, names).items()
-            if b"\0" not in raw
-        }
-        fitting: set[str] = set()
-        for name in sorted(found, key=lambda name: len(found[name])):
-            most -= len(found[name])
-            if most < 0:
-                break
-            fitting.add(name)
-        return [
-            InputFile(name=name, text=raw.decode("utf-8", "replace"), kind="file")
-            for name, raw in found.items()
-            if name in fitting
-        ]
-
-    def _diff(
-        self,
-        name: str,
-        base: str,
-        now: str,
-        *,
-        of: Collection[str] | None = None,
-        stat: bool = False,
-    ) -> InputFile:
-        tree = self.run.tree
-        changed = [
-            path
-            for path in tree.changed(base, now)
-            if not path.startswith(f"{SPECS}/") and (of is None or path in of)
-        ]
-        text = (
-            tree.diff(base, now, changed, stat=stat, max_bytes=_DIFF_SHOWN)
-            if changed
-            else "Nothing was changed outside the run's own record."
-        )
-        return InputFile(name=name, text=text, kind="diff")
-
-    def _task_diff(self, task: TaskState | None, now: str) -> InputFile:
-        """Return the change of one task: the files of its commits, from before the first of them.
-        Other tasks' files stay out.
-        """
-        if task is None:
-            return self._diff("changes of the run", self.run.state.base_commit, now)
-        before, paths = self._task_changes(task)
-        return self._diff(f"changes of task {task.spec.id}", before, now, of=paths)
-
-    def _task_changes(self, task: TaskState) -> tuple[str, set[str] | None]:
-        """The commit before a task's first one, and the files its commits changed; None for all
-        files if it made no commit.
-        """
-        base, tree = self.run.state.base_commit, self.run.tree
-        mine = [
-            commit
-            for commit in tree.commits(base)
-            if ("Forge-Task", task.spec.id) in commit.trailers
-        ]
-        paths = {path for commit in mine for path in tree.changed(f"{commit.id}^", commit.id)}
-        return (self.run.repository.commit_id(f"{mine[-1].id}^"), paths) if mine else (base, None)
-
-    def _command(self, task: TaskState | None, phase: AnsweringPhase) -> str:
-        """The command that shows what the phase looks at, for an agent that runs it by itself;
-        empty where it looks at no change.
-        """
-        if phase.changes == "none":
-            return ""
-        before, paths = (
-            self._task_changes(task)
-            if phase.changes == "task" and task is not None
-            else (self.run.state.base_commit, None)
-        )
-        named = sorted(path for path in paths or () if not path.startswith(f"{SPECS}/"))
-        return shlex.join(
-            ["git", "diff", before[:_SHORT_ID], "HEAD", "--", *(named or (".", f":!{SPECS}"))]
-        )
 
     # -- knowledge
     # ----------------------------------------------------------------------------------------------

@@ -6,9 +6,8 @@ from functools import lru_cache
 from pydantic import TypeAdapter
 
 from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
-from forge_bot.errors import BadConfig, BadPipeline, PipelineNotRunnable
+from forge_bot.errors import BadPipeline, PipelineNotRunnable
 from forge_bot.resources import templates
-from forge_bot.settings.config import load_config
 from forge_bot.settings.yaml_file import read_yaml
 
 PIPELINES = ".forge/pipelines"
@@ -25,31 +24,15 @@ def _parsed(text: str, place: str) -> Pipeline | StepPipeline:
 
 
 def load_pipeline(name: str, read: Callable[[str], str | None]) -> Pipeline:
-    """Return the pipeline of that name; `read` gives a repository's file by its path, or None.
+    """The pipeline of that name; `read` gives a repository's file by its path, or None.
 
-    With `documents_by_model` in its configuration a model writes every document. Raises BadPipeline
-    with all problems and their lines, PipelineNotRunnable for a pipeline of steps.
+    Raises BadPipeline with all problems and their lines, PipelineNotRunnable for a pipeline of
+    steps.
     """
     descriptor = load_descriptor(name, read)
     if isinstance(descriptor, StepPipeline):
         raise PipelineNotRunnable(f"The pipeline {name} describes steps, not phases.")
-    return _by_model(descriptor) if _wants_models(read) else descriptor
-
-
-@lru_cache(maxsize=16)
-def _by_model(pipeline: Pipeline) -> Pipeline:
-    return pipeline.by_model()
-
-
-def _wants_models(read: Callable[[str], str | None]) -> bool:
-    """Return whether the repository wants every document by a model.
-
-    Whoever loads the configuration tells what is wrong with it.
-    """
-    try:
-        return load_config(read).documents_by_model
-    except BadConfig:
-        return False
+    return descriptor
 
 
 def load_descriptor(name: str, read: Callable[[str], str | None]) -> Pipeline | StepPipeline:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.model_answers import AnswerKind, Explore, parse_answer
+from forge_bot.agent.model_answers import ANSWER_FORMS, AnswerKind, Explore, parse_answer
 from forge_bot.agent.models.base import (
     ChatMessage,
     FinishReason,
@@ -171,7 +171,51 @@ async def test_a_server_in_a_providers_place_is_told_the_schema_too(server: Mode
     body = server.questions[0].body
     assert body["response_format"]["type"] == "json_schema"
     assert [item["role"] for item in body["messages"]] == ["system", "user", "assistant", "user"]
-    assert "artifact_markdown" in body["messages"][0]["content"]
+    assert ANSWER_FORMS in body["messages"][0]["content"]
+    assert "description" not in str(body["response_format"]["json_schema"]["schema"])
+
+
+async def test_all_agents_have_one_schema_and_nobody_gets_it_in_words_as_well(
+    server: ModelServer,
+) -> None:
+    for spec in (CHAT, ANTHROPIC):
+        server.questions.clear()
+        await opened(spec, output="native").ask(call(AnswerKind.DOCUMENT))
+        await opened(spec, output="native").ask(call(AnswerKind.CHANGE))
+        one, other = (question.body for question in server.questions)
+        assert one == other
+        assert str(one).count("the whole document in Markdown") == 1
+        assert "with one JSON object" not in str(one)
+
+
+SEAMED = ChatMessage(
+    role=MessageRole.USER,
+    text="repository, request, analysis, design, role",
+    seams=(19, 29, 37),
+)
+
+
+async def test_anthropic_gets_the_parts_of_a_prompt_with_marks_for_its_cache(
+    server: ModelServer,
+) -> None:
+    await opened(ANTHROPIC, output="native").ask(call(messages=(CONVERSATION[0], SEAMED)))
+    body = server.questions[0].body
+    parts = body["messages"][0]["content"]
+    assert [part["text"] for part in parts] == [
+        "repository, request",
+        ", analysis",
+        ", design",
+        ", role",
+    ]
+    assert ["cache_control" in part for part in parts[:3]] == [True, False, True]
+    assert str(body).count("cache_control") <= 4
+
+
+async def test_a_provider_that_finds_the_beginning_by_itself_gets_a_prompt_in_one_piece(
+    server: ModelServer,
+) -> None:
+    await opened(CHAT).ask(call(messages=(CONVERSATION[0], SEAMED)))
+    assert server.questions[0].body["messages"][1]["content"] == SEAMED.text
 
 
 async def test_prompted_output_sends_the_schema_as_text_only(server: ModelServer) -> None:

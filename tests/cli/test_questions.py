@@ -94,7 +94,7 @@ def test_a_second_question_comes_with_the_first_and_its_answer(
 ) -> None:
     sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
     sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
-    assert "asked here before" not in message(server)
+    assert 'source="questions asked here before"' not in message(server)
     sample.forge("ask", "And is that tested?", "--model", "openai-chat:fake")
     assert f"Question: {QUESTION}\n\nAnswer: Because a swap names a **giraffe**" in message(server)
     calls = server.asked["inquiry"]

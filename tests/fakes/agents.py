@@ -26,18 +26,23 @@ ROLES = {
 }
 
 
+def role_in(prompt: str) -> str:
+    """Which agent a prompt is for: its role comes after all material, so it is the last one."""
+    titles = [
+        line.removeprefix("# ").split(":")[0].strip()
+        for line in prompt.splitlines()
+        if line.startswith("# ")
+    ]
+    agent = next((ROLES[title] for title in reversed(titles) if title in ROLES), "")
+    assert agent, f"nobody here is called any of {titles}"
+    return agent
+
+
 def role_of(question: Question) -> tuple[str, str]:
     """Which agent is asked, and in which of the verifier's two phases."""
     text = json.dumps(question.body)
-    system = str(question.body["messages"][0]["content"])
-    title = (
-        next(line for line in system.splitlines() if line.startswith("# "))
-        .removeprefix("# ")
-        .strip()
-    )
-    agent = ROLES.get(title.split(":")[0].strip(), "")
-    assert agent, f"nobody here is called {title!r}"
-    return agent, "final-summary" if "`summary.md`" in text else "final-verification"
+    first = str(question.body["messages"][1]["content"])
+    return role_in(first), "final-summary" if "`summary.md` as a" in text else "final-verification"
 
 
 @dataclass

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from tests.fakes import script
-from tests.fakes.agents import ROLES
+from tests.fakes.agents import role_in
 from tests.fakes.model_server import ModelServer, Question, Says
 
 NAME = "openai-chat:mind"
@@ -29,7 +29,7 @@ NOTED = {
     ),
 }
 _OUTPUT = re.compile(
-    r"^## Output File\n\n- \S+/(?P<name>[^/\s]+)$|write `(?P<answer>[^`/]+\.md)`\. The branch is",
+    r"^## Output File\n\n- \S+/(?P<name>[^/\s]+)$|write `(?P<answer>[^`/]+\.md)` as a",
     re.MULTILINE,
 )
 _ROUND = re.compile(r"^This is round (\d+)\.", re.MULTILINE)
@@ -40,12 +40,7 @@ def think(prompt: str) -> script.Answer:
     """The answer to a prompt: a REVISE for the first design, a FAIL for the first version of task
     1, and else all goes well.
     """
-    role = ROLES[
-        next(line for line in prompt.splitlines() if line.startswith("# "))
-        .removeprefix("# ")
-        .split(":")[0]
-        .strip()
-    ]
+    role = role_in(prompt)
     mine = _section(prompt)
     found = _OUTPUT.search(mine)
     assert found is not None, f"{role} is not told where to write"

@@ -389,7 +389,7 @@ async def test_the_prompt_has_its_layers_and_lists_paths_only(sample: Sample) ->
     prompt, folder = action["prompt"], ready["workspace"]
     places = [
         prompt.index(heading)
-        for heading in ("# Architect", "## Input Files", "## Output File", "## Repository Context")
+        for heading in ("## Input Files", "## Output File", "## Repository Context", "# Architect")
     ]
     assert places == sorted(places)
     assert f"- {folder}/request.md\n- {folder}/analysis.md\n" in prompt

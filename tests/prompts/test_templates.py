@@ -9,31 +9,41 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from forge_bot.agent.model_answers import AnswerKind, Edit, Explore, parse_answer
+from forge_bot.agent.model_answers import (
+    ANSWER_FORMS,
+    AnswerKind,
+    Change,
+    Document,
+    Explore,
+    parse_answer,
+)
+from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.artifacts.inspection import inspect
 from forge_bot.artifacts.tasks import read_tasks
-from forge_bot.prompts.assemble import assemble
+from forge_bot.prompts.assemble import COMMON, MESSAGE, assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile
 from forge_bot.resources import templates
+from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.values import Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
 from tests.prompts.scenes import Part, fences, parts, sections
 
 FOLDER: Path = templates() / "prompts"
 SHIPPED = Environment()
 PARTS = parts()
+CATALOGUE = ProviderContext(Path(), past_runs=str, run_tests=str, lint_check=str).catalogue()
 REVIEWS = [part for part in PARTS if part.verdicts]
 
 each_part = pytest.mark.parametrize("part", PARTS, ids=str)
 each_review = pytest.mark.parametrize("part", REVIEWS, ids=str)
 
 
-def system(part: Part, **changes: object) -> str:
-    return assemble(part.material(**changes), SHIPPED).system
+def role(part: Part, **changes: object) -> str:
+    return assemble(part.material(**changes), SHIPPED).role
 
 
 def example(part: Part) -> str:
-    (found,) = fences(system(part), "markdown")
+    (found,) = fences(role(part), "markdown")
     return found
 
 
@@ -48,7 +58,7 @@ def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
 def test_every_partial_is_used() -> None:
     everything = "".join((FOLDER / name).read_text(encoding="utf-8") for name in SHIPPED.names)
     for name in SHIPPED.names:
-        if name.startswith("_") and name != "_message.md.j2":
+        if name.startswith("_") and name not in {COMMON, MESSAGE}:
             assert f'{{% include "{name}" %}}' in everything
 
 
@@ -78,10 +88,10 @@ def test_an_example_is_an_artifact_that_the_engine_takes(part: Part) -> None:
 
 @each_part
 def test_the_contract_lists_the_headings_it_was_given_and_means_no_others(part: Part) -> None:
-    text = system(part)
+    text = role(part)
     listed = re.findall(r"^- `## (.+?)`: ", text, re.MULTILINE)
     assert tuple(heading.removesuffix(": …") for heading in listed) == part.headings
-    assert "- `## Something New`\n" in system(part, headings=(*part.headings, "Something New"))
+    assert "- `## Something New`\n" in role(part, headings=(*part.headings, "Something New"))
 
 
 @each_review
@@ -103,7 +113,7 @@ def test_an_example_of_a_review_holds_one_verdict_that_follows_from_its_findings
 @each_review
 def test_a_reviewer_is_told_its_own_verdicts_only(part: Part) -> None:
     told = set(
-        re.findall(r"`(APPROVE|APPROVE_WITH_NOTES|REVISE|PASS|PASS_WITH_NOTES|FAIL)`", system(part))
+        re.findall(r"`(APPROVE|APPROVE_WITH_NOTES|REVISE|PASS|PASS_WITH_NOTES|FAIL)`", role(part))
     )
     assert told == set(part.verdicts)
 
@@ -138,7 +148,7 @@ def test_the_page_after_a_run_reports_friction_under_four_headings() -> None:
 def test_the_verifier_does_not_write_what_the_process_adds() -> None:
     (verification,) = [part for part in PARTS if part.phase == "final-verification"]
     assert "Commands" not in sections(example(verification))
-    assert "exit codes: they are added for you" in system(verification)
+    assert "exit codes: they are added for you" in role(verification)
 
 
 BUSY = {
@@ -173,36 +183,64 @@ def test_every_prompt_is_clean_markdown_for_both_deliveries(
         assert not re.search(r"[ \t]+$", text, re.MULTILINE)
         assert "{{" not in text
         assert "{%" not in text
-    tokens = MarkdownIt().parse(made.system)
-    levels = [token.tag for token in tokens if token.type == "heading_open"]
-    assert levels.count("h1") == 1
-    assert levels[0] == "h1"
+    for text in (made.system, made.role):
+        tokens = MarkdownIt().parse(text)
+        levels = [token.tag for token in tokens if token.type == "heading_open"]
+        assert levels.count("h1") == 1
+        assert levels[0] == "h1"
     assert ("## How to ask and how to answer" in made.system) == (delivery == "answer")
     assert ("## Output File" in made.user) == (delivery == "files")
 
 
 @each_part
 def test_a_role_and_its_contract_can_be_read_in_three_minutes(part: Part) -> None:
-    words = len(system(part, delivery="files").split())
-    assert 350 <= words <= 950
+    words = len(role(part, delivery="files").split())
+    assert 250 <= words <= 800
 
 
-def test_the_implementer_is_shown_edits_that_are_readable() -> None:
-    (implementer,) = [part for part in PARTS if part.agent == "implementer"]
-    ask, edit = fences(system(implementer), "json")
-    asked = parse_answer(ask, AnswerKind.CHANGE)
+@each_part
+def test_layer_one_is_the_same_for_every_agent_and_at_most_a_thousand_tokens(part: Part) -> None:
+    offered = tuple(describe_capability(entry) for entry in CATALOGUE)
+    made = assemble(part.material(capabilities=offered[:3], offered=offered), SHIPPED)
+    other = assemble(PARTS[0].material(capabilities=offered, offered=offered), SHIPPED)
+    assert made.system == other.system
+    assert len(made.system) + len(ANSWER_FORMS) <= 4_000
+    assert all(f"- `{each.name}`" in made.system for each in offered)
+    fewer = ", ".join(f"`{each.name}`" for each in offered[:3])
+    assert f"ask with `Explore` ({fewer}), or write" in made.user
+    assert "`Explore` (" not in other.user
+
+
+@each_part
+def test_a_prompt_ends_with_role_and_contract(part: Part) -> None:
+    made = assemble(part.material(**BUSY), SHIPPED)
+    assert made.user.count(made.role.strip()) == 1
+    after = made.user[made.user.index(made.role.strip()) + len(made.role.strip()) :]
+    assert re.findall("^## (.+)$", after, re.MULTILINE) == ["Now"]
+
+
+def test_the_forms_of_an_answer_that_a_model_is_told_are_readable() -> None:
+    asked, document, change = (
+        parse_answer(line, kind)
+        for line, kind in zip(
+            [line for line in ANSWER_FORMS.splitlines() if line.startswith("{")],
+            (AnswerKind.DOCUMENT, AnswerKind.DOCUMENT, AnswerKind.CHANGE),
+            strict=True,
+        )
+    )
     assert isinstance(asked, Explore)
-    assert [request.provider for request in asked.requests] == ["search_code"]
     assert "pattern" in json.loads(asked.requests[0].params_json)
-    assert Edit.model_validate_json(edit).operation == "replace"
+    assert isinstance(document, Document)
+    assert isinstance(change, Change)
+    assert change.edits[0].operation == "replace"
 
 
 def test_the_one_who_cannot_run_tests_is_told_not_to_claim_results() -> None:
     (implementer,) = [part for part in PARTS if part.agent == "implementer"]
-    assert "never write that it passes" in system(implementer)
-    assert "show the state before the edits" in system(implementer)
-    assert "the commands you ran" in system(implementer, delivery="files")
-    assert "show the state before the edits" not in system(implementer, delivery="files")
+    assert "never write that it passes" in role(implementer)
+    assert "show the state before the edits" in role(implementer)
+    assert "the commands you ran" in role(implementer, delivery="files")
+    assert "show the state before the edits" not in role(implementer, delivery="files")
 
 
 def test_what_only_a_run_can_show_is_left_to_the_process_in_task_report_and_review() -> None:
@@ -220,7 +258,7 @@ def test_what_only_a_run_can_show_is_left_to_the_process_in_task_report_and_revi
 def test_the_states_of_a_verified_requirement_are_those_of_its_example() -> None:
     (verification,) = [part for part in PARTS if part.phase == "final-verification"]
     told = set(
-        re.findall(r"“(shown by the run|shown by reading|failed|not shown)”", system(verification))
+        re.findall(r"“(shown by the run|shown by reading|failed|not shown)”", role(verification))
     )
     assert told == {"shown by the run", "shown by reading", "failed", "not shown"}
     states = re.findall(

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from pydantic import Field
+
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.errors import ModelUnavailable
 from forge_bot.values import Frozen, Tier, Usage
@@ -31,6 +33,10 @@ class ChatMessage(Frozen):
 
     role: MessageRole
     text: str
+    seams: tuple[int, ...] = Field(
+        default=(),
+        description="where one part of the text ends that a later prompt may begin with as well",
+    )
 
 
 class FinishReason(StrEnum):

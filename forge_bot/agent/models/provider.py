@@ -5,15 +5,15 @@ retries, so retries never multiply.
 """
 
 import asyncio
-import json
 import os
 import re
 import warnings
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import Field
 
-from forge_bot.agent.model_answers import answer_schema
+from forge_bot.agent.model_answers import ANSWER_FORMS, answer_schema
 from forge_bot.agent.models.base import (
     ChatMessage,
     FinishReason,
@@ -30,17 +30,13 @@ from forge_bot.remedies import SetKey
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.messages import ModelMessage, ModelResponse, UserContent
     from pydantic_ai.models import Model as LibraryModel
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
 OutputForm = Literal["auto", "native", "prompted"]
 
-# Compatible servers constrain what the model writes without showing it the schema.
-_SCHEMA_TOLD = (
-    "Answer with one JSON object that fits this JSON schema, and nothing around it:\n\n{schema}"
-)
 _BASE_URLS = {
     "openai": "OPENAI_BASE_URL",
     "openai-chat": "OPENAI_BASE_URL",
@@ -72,6 +68,11 @@ class ProviderSettings(Frozen):
         ),
     )
 
+
+_MARKED = frozenset({"anthropic", "bedrock"})
+"""The providers that cache a prompt up to marked places only; others find the beginning alone."""
+
+_PARTS_LOOKED_BACK = 16
 
 _USUAL_ADDRESSES = {"OLLAMA_BASE_URL": "http://127.0.0.1:11434/v1, if Ollama runs on this machine"}
 
@@ -160,7 +161,7 @@ class ProviderModel:
             async with self._model as model:
                 return await model_request(
                     model,
-                    _history(call.messages),
+                    _history(call.messages, marked=self._wants_marks()),
                     model_settings=self._request_settings(call),
                     model_request_parameters=self._parameters(call),
                 )
@@ -195,23 +196,31 @@ class ProviderModel:
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
 
-        form, schema = self._settings.output, answer_schema(call.kind)
+        form = self._settings.output
         enforced = form == "native" or (
             form == "auto" and self._model.profile.get("supports_json_schema_output", False)
         )
+        # Compatible servers constrain what the model writes without showing it the schema: they
+        # get it without words, and the model is told the forms instead.
         told = not enforced or (form == "auto" and self._elsewhere())
         # One text, not two: some servers accept only a single system message.
         system = [item.text for item in call.messages if item.role is MessageRole.SYSTEM]
-        system += [_SCHEMA_TOLD.format(schema=json.dumps(schema))] if told else []
+        system += [ANSWER_FORMS] if told else []
         return ModelRequestParameters(
             output_mode="native" if enforced else "prompted",
             output_object=OutputObjectDefinition(
-                json_schema=schema, name="turn", description="Your answer."
+                json_schema=answer_schema(described=not told),
+                name="turn",
+                description="Your answer.",
             ),
             prompted_output_template="",
             instruction_parts=[InstructionPart(content="\n\n".join(system))],
             allow_text_output=True,
         )
+
+    def _wants_marks(self) -> bool:
+        """Return whether the provider's cache ends only at marked places of the prompt."""
+        return self._model.system in _MARKED
 
     def _elsewhere(self) -> bool:
         """Return whether another server than the provider's own answers."""
@@ -219,19 +228,41 @@ class ProviderModel:
         return bool(self._settings.base_url or os.environ.get(variable))
 
 
-def _history(messages: tuple[ChatMessage, ...]) -> "list[ModelMessage]":
-    """Return the messages after the system message, in the library's classes."""
-    from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
+def _history(messages: tuple[ChatMessage, ...], *, marked: bool) -> "list[ModelMessage]":
+    """Return the messages after the system message, in the library's classes.
+
+    With `marked`, a message is split at its seams. The first and the last seam get a cache mark;
+    a later prompt with the same beginning finds the longest part that it shares.
+    """
+    from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
+
+    def asked(item: ChatMessage) -> ModelRequest:
+        if not marked or not item.seams:
+            return ModelRequest.user_text_prompt(item.text)
+        return ModelRequest(parts=[UserPromptPart(content=_marked(item))])
 
     return [
-        (
-            ModelResponse(parts=[TextPart(item.text)])
-            if item.role is MessageRole.ASSISTANT
-            else ModelRequest.user_text_prompt(item.text)
-        )
+        ModelResponse(parts=[TextPart(item.text)])
+        if item.role is MessageRole.ASSISTANT
+        else asked(item)
         for item in messages
         if item.role is not MessageRole.SYSTEM
     ]
+
+
+def _marked(item: ChatMessage) -> "list[UserContent]":
+    from pydantic_ai.messages import CachePoint
+
+    seams = [seam for seam in item.seams if 0 < seam < len(item.text)]
+    # A provider looks back over a limited number of parts from each mark.
+    kept = [*seams[:1], *seams[-_PARTS_LOOKED_BACK:]] if len(seams) > _PARTS_LOOKED_BACK else seams
+    places = sorted({0, *kept, len(item.text)})
+    content: list[UserContent] = []
+    for start, end in pairwise(places):
+        content.append(item.text[start:end])
+        if end in {*kept[:1], *kept[-1:]}:
+            content.append(CachePoint())
+    return content
 
 
 _MOST_CHARACTERS = 2_000_000

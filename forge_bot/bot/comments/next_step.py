@@ -84,7 +84,7 @@ def _abandoned(view: RunView) -> CommentReply:
     )
     return CommentReply(
         occasion="abandoned",
-        headline=f"⏹️ Cancelled{by}.",
+        headline=f"This run was ended{by}.",
         detail=detail,
         outcome=Outcome.ABANDONED,
     )

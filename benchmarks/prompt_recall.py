@@ -1,0 +1,136 @@
+"""Commits of real packages: are the files that had to change in the implementer's prompt?
+
+`python -m benchmarks.prompt_recall FOLDER`. FOLDER holds a git directory for each package, as
+OWNER/NAME; `benchmarks/commits.json` names the commits. The request is the message of a commit. The
+design is made of its diff, as a good architect would name things; the prompt is made at the commit
+before. Nothing is downloaded, and nothing of the packages lies in this repository.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from forge_bot.git import Repository
+from forge_bot.git.process import git
+from forge_bot.prompts.material import InputFile
+from forge_bot.runs.prompt_files import PromptFiles
+
+COMMITS = Path(__file__).with_name("commits.json")
+_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)$")
+_SYMBOL = re.compile(r"(?:class|def)\s+(\w+)")
+
+
+class Change(NamedTuple):
+    """One file of a commit: what its diff names, and its old lines that the diff replaces."""
+
+    path: str
+    symbols: tuple[str, ...]
+    replaced: tuple[str, ...]
+
+
+class Score(NamedTuple):
+    """How one commit came out with one kind of design."""
+
+    missing: tuple[str, ...]
+    files: int
+    lines: int
+    lines_shown: int
+    characters: int
+
+
+def main() -> int:
+    """Print a table by kind of design, and the misses."""
+    parser = argparse.ArgumentParser(description="Recall of files in prompts over real commits.")
+    parser.add_argument("folder", type=Path, help="git directories, as OWNER/NAME")
+    given = parser.parse_args()
+    wanted = json.loads(COMMITS.read_text(encoding="utf-8"))
+    scores: dict[str, list[Score]] = {}
+    for entry in wanted:
+        place: Path = given.folder / entry["repository"]
+        if not place.is_dir():
+            print(f"{entry['repository']}: not in {given.folder}", file=sys.stderr)
+            return 2
+        for kind, score in measured(Repository(place, place), entry["commit"]):
+            scores.setdefault(kind, []).append(score)
+            if score.missing:
+                print(f"miss, {kind}: {entry['repository']} {entry['commit'][:10]}:", end=" ")
+                print(", ".join(score.missing), flush=True)
+    print(f"\n{'the design names':<22} commits  all files  changed lines  characters, median")
+    for kind, rows in scores.items():
+        whole = sum(not row.missing for row in rows)
+        lines, seen = sum(row.lines for row in rows), sum(row.lines_shown for row in rows)
+        size = sorted(row.characters for row in rows)[len(rows) // 2]
+        print(
+            f"{kind:<22} {len(rows):7}  {whole / len(rows):8.0%}  {seen / max(lines, 1):13.0%}",
+            end="",
+        )
+        print(f"  {size:18,}")
+    return 0
+
+
+def measured(repository: Repository, commit: str) -> Iterator[tuple[str, Score]]:
+    """Yield the score of a commit for each kind of design."""
+    base = repository.commit_id(f"{commit}^")
+    message = git(repository.root, "log", "-1", "--format=%B", commit).out.decode(
+        "utf-8", "replace"
+    )
+    changes = _changes(repository, base, commit)
+    known = [change for change in changes if change.path in repository.list_files(base)]
+    named = "".join(f"- `{each.path}`: {_ticked(each.symbols)}\n" for each in changes)
+    symbols = "".join(f"- {_ticked(each.symbols)}\n" for each in changes if each.symbols)
+    for kind, design in (
+        ("files and symbols", f"## Changes\n\n{named}"),
+        ("symbols only", f"## Changes\n\n{symbols}"),
+        ("nothing", "## Changes\n\nAs the request says.\n"),
+    ):
+        files = PromptFiles(repository, base, message)
+        shown = [*files.looked_up(), *files.for_task(base, (), [design])]
+        yield kind, _score(known, [each for each in shown if each.kind == "file"])
+
+
+def _score(changes: Sequence[Change], shown: Sequence[InputFile]) -> Score:
+    texts: dict[str, str] = {}
+    for each in shown:
+        texts[each.name] = f"{texts.get(each.name, '')}\n{each.text}"
+    missing = tuple(change.path for change in changes if change.path not in texts)
+    replaced = [(change.path, line) for change in changes for line in change.replaced]
+    seen = [line for path, line in replaced if line in texts.get(path, "").split("\n")]
+    size = sum(len(text) for text in texts.values())
+    return Score(missing, len(changes), len(replaced), len(seen), size)
+
+
+def _ticked(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "text"
+
+
+def _changes(repository: Repository, base: str, commit: str) -> list[Change]:
+    said = git(
+        repository.root, "diff-tree", "-r", "-p", "-U0", "--no-renames", base, commit, "--"
+    ).out.decode("utf-8", "replace")
+    found: list[Change] = []
+    for part in said.split("diff --git ")[1:]:
+        lines = part.split("\n")
+        path = lines[0].partition(" b/")[2]
+        hunks = [match for line in lines if (match := _HUNK.match(line))]
+        body = "\n".join(line for line in lines if line[:1] in "+-@")
+        names = [*_SYMBOL.findall("\n".join(hunk[3] for hunk in hunks)), *_SYMBOL.findall(body)]
+        old = [
+            line[1:] for line in lines if line[:1] == "-" and line[:3] != "---" and line[1:].strip()
+        ]
+        found.append(Change(path, tuple(dict.fromkeys(names))[:8], tuple(old)))
+    return [each for each in found if not _is_log(each.path)]
+
+
+def _is_log(path: str) -> bool:
+    """Return whether a file only tells of changes: what goes there no diagnosis can find."""
+    return bool(
+        re.search(r"(?:^|/)(?:CHANGES|CHANGELOG|HISTORY|NEWS|changelog\.d|versions\.rst)", path)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""The definitions of a text file: where each begins and ends, read off keywords and indentation.
+
+It knows no grammar, so it works for the usual languages, and errs by lines and not by files.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_MODIFIERS = (
+    r"(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|override"
+    r"|virtual|sealed|inline|extern|unsafe|const|pub(?:\([^)]*\))?|open|data|declare|suspend)\s+)*"
+)
+_DEFINITION = re.compile(
+    rf"^(?P<indent>[ \t]*){_MODIFIERS}"
+    r"(?:(?:def|class|func|fn|function\*?|fun|interface|struct|enum|trait|impl|type|module|namespace"
+    r"|object|record|macro_rules!|sub|defmodule|defp?|let|var|const)\b\s*"
+    r"(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?(?P<name>[A-Za-z_$][\w$.]*)"
+    r"|(?P<constant>[A-Z_][A-Z0-9_]{2,})\s*(?::[^=]+)?=(?!=)"
+    r"|(?P<method>[A-Za-z_$][\w$]*)\s*\([^;]*\)\s*(?::\s*[\w<>\[\], |]+)?\{\s*$)"
+)
+_LONGEST_LINE = 2_000
+_NO_METHODS = frozenset({"if", "for", "while", "switch", "catch", "return", "else", "with", "elif"})
+_CLOSERS = (")", "]", "}", "end")
+
+
+class CodeBlock(NamedTuple):
+    """A definition: its name, its first and last line counted from 1, and how deep it stands."""
+
+    name: str
+    first: int
+    last: int
+    depth: int
+
+
+def code_blocks(lines: Sequence[str]) -> tuple[CodeBlock, ...]:
+    """Return the definitions of a file, in their order; decorators and comments above belong."""
+    found: list[tuple[str, int, int]] = []
+    for number, line in enumerate(lines, 1):
+        match = _DEFINITION.match(line) if len(line) <= _LONGEST_LINE else None
+        name = match and (match["name"] or match["constant"] or match["method"])
+        if match and name and name not in _NO_METHODS:
+            found.append((name, number, _width(match["indent"])))
+    ends = _ends(lines, [(number, width) for _, number, width in found])
+    return tuple(
+        CodeBlock(name, _with_decorators(lines, number), end, width)
+        for (name, number, width), end in zip(found, ends, strict=True)
+    )
+
+
+def named(blocks: Sequence[CodeBlock], name: str) -> tuple[CodeBlock, ...]:
+    """Return the definitions that a name means; of `Class.method`, the method in that class."""
+    parts = [part for part in re.split(r"\.|::|->|#", name) if part]
+    last = parts[-1] if parts else ""
+    hits = tuple(block for block in blocks if block.name == last)
+    if len(parts) > 1:
+        owners = [block for block in blocks if block.name == parts[-2]]
+        inner = tuple(hit for hit in hits if any(is_inside(hit, owner) for owner in owners))
+        return inner or hits
+    return hits
+
+
+def is_inside(block: CodeBlock, owner: CodeBlock) -> bool:
+    """Return whether a definition is a part of another."""
+    return owner.first <= block.first and block.last <= owner.last and block != owner
+
+
+def _width(indent: str) -> int:
+    return len(indent.expandtabs(4))
+
+
+def _ends(lines: Sequence[str], starts: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the last line of each definition, in one pass over the lines."""
+    ends = [len(lines)] * len(starts)
+    opened: list[int] = []
+    at = 0
+    last_filled = 0
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text:
+            continue
+        width = _width(line[: len(line) - len(line.lstrip())])
+        closing = text.startswith(_CLOSERS)
+        begins = at < len(starts) and starts[at][0] == number
+        while opened and width <= starts[opened[-1]][1] and starts[opened[-1]][0] != number:
+            same = width == starts[opened[-1]][1]
+            if closing and same:
+                break
+            ends[opened.pop()] = last_filled
+        if begins:
+            opened.append(at)
+            at += 1
+        last_filled = number
+    for index in opened:
+        ends[index] = last_filled
+    return ends
+
+
+def _with_decorators(lines: Sequence[str], number: int) -> int:
+    """Return the first line of the decorators, attributes and comments right above a definition."""
+    first = number
+    while first > 1 and lines[first - 2].lstrip().startswith(("@", "#[", "//", "#:", "/**", "* ")):
+        first -= 1
+    return first

@@ -1,0 +1,117 @@
+"""Rank the files of a repository for a task: by words, imports, and what changed together."""
+
+import re
+from collections.abc import Mapping, Sequence
+from posixpath import basename, splitext
+
+from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, is_inside
+from forge_bot.knowledge.search_index import Ranking
+from forge_bot.knowledge.words import words
+
+_PATH_WEIGHT = 4
+_SYMBOL_WEIGHT = 2
+_CHARACTERS = 20_000
+_ASIDE = 0.7
+_BESIDE_CODE = re.compile(
+    r"(?:^|/)(?:tests?|docs?|examples?|benchmarks?|changes|changelog\.d)/|(?:^|/)test_|_test\.\w+$"
+    r"|\.(?:md|rst|txt|adoc)$",
+    re.IGNORECASE,
+)
+_FIRST = 40
+_NEIGHBOURS = 4
+_LINKED = 0.15
+_TOGETHER = 0.25
+_IMPORT = re.compile(
+    r"""^\s*(?:from\s+([\w.]+)\s+import|import\s+([\w.]+)|use\s+([\w:]+)|\#include\s+"([^"]+)"
+    |.*?\b(?:require|import)\s*\(?\s*['"]([^'"]+)['"]|.*?\bfrom\s+['"]([^'"]+)['"])""",
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+class LikelyFiles:
+    """The text files of a commit, ready to be ranked.
+
+    `together` maps a file to those that earlier commits changed with it, and how often.
+    """
+
+    def __init__(
+        self, texts: Mapping[str, str], together: Mapping[str, Mapping[str, int]] | None = None
+    ) -> None:
+        self._paths = tuple(texts)
+        self._together = together or {}
+        blocks = {path: code_blocks(text.split("\n")) for path, text in texts.items()}
+        self._ranking = Ranking(
+            [_document(path, text, blocks[path]) for path, text in texts.items()]
+        )
+        self._places: dict[str, list[tuple[str, CodeBlock]]] = {}
+        for path, found in blocks.items():
+            for block in found:
+                self._places.setdefault(block.name, []).append((path, block))
+        stems: dict[str, list[str]] = {}
+        for path in self._paths:
+            stems.setdefault(_stem(path), []).append(path)
+        self._links = {path: _linked(path, texts[path], stems) for path in self._paths}
+
+    def definitions(self, name: str) -> list[tuple[str, int]]:
+        """Return the files and lines that define a name; of `Class.method`, the method there."""
+        parts = [part for part in re.split(r"\.|::|->|#", name) if part]
+        hits = self._places.get(parts[-1], []) if parts else []
+        owners = self._places.get(parts[-2], []) if len(parts) > 1 else []
+        inner = [
+            (path, block)
+            for path, block in hits
+            if any(path == other and is_inside(block, owner) for other, owner in owners)
+        ]
+        return [(path, block.first) for path, block in inner or hits]
+
+    def best(self, about: Sequence[str], limit: int) -> tuple[str, ...]:
+        """Return the most likely files for these words, best first."""
+        found = self._ranking.best(about, _FIRST)
+        if not found:
+            return ()
+        top = found[0][1]
+        scores = {
+            path: score / top * _share(path)
+            for path, score in ((self._paths[place], score) for place, score in found)
+        }
+        leaders = sorted(scores, key=lambda path: (-round(scores[path], 6), path))[:_NEIGHBOURS]
+        for leader in leaders:
+            for path in self._links[leader]:
+                scores[path] = scores.get(path, 0.0) + _LINKED * scores[leader]
+            changed = self._together.get(leader, {})
+            most = max(changed.values(), default=1)
+            for path, times in changed.items():
+                if path in self._links:
+                    scores[path] = scores.get(path, 0.0) + _TOGETHER * times / most
+        ranked = sorted(scores, key=lambda path: (-round(scores[path], 6), path))
+        return tuple(ranked[:limit])
+
+
+def _document(path: str, text: str, blocks: Sequence[CodeBlock]) -> list[str]:
+    symbols = " ".join(block.name for block in blocks)
+    own = words(text[:_CHARACTERS])
+    return [*words(path) * _PATH_WEIGHT, *words(symbols) * _SYMBOL_WEIGHT, *own]
+
+
+def _share(path: str) -> float:
+    """Return the weight of a file: tests and texts share words with every task."""
+    return _ASIDE if _BESIDE_CODE.search(path) else 1.0
+
+
+def _stem(path: str) -> str:
+    name = splitext(basename(path))[0]
+    return basename(path.rpartition("/")[0]) if name in {"__init__", "index", "mod"} else name
+
+
+def _linked(path: str, text: str, stems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the files that this one imports, and those that its name pairs it with."""
+    modules = {
+        re.split(r"[./:]+", next(part for part in parts if part))[-1]
+        for parts in _IMPORT.findall(text[:_CHARACTERS])
+        if any(parts)
+    }
+    own = _stem(path)
+    plain = own.removeprefix("test_").removesuffix("_test").removesuffix(".test")
+    modules |= {plain, f"test_{own}", f"{own}_test", f"{own}.test"} - {own}
+    found = {name for module in modules for name in stems.get(module, ()) if name != path}
+    return tuple(sorted(found))

@@ -1,0 +1,171 @@
+"""Read off a text which files, lines and names it speaks of. No disk, only its input."""
+
+import re
+from collections.abc import Iterator, Sequence
+from posixpath import normpath
+from typing import NamedTuple
+
+_NO_CHANGE = (
+    r"need(?:s|ed)?(?: not|n['’]t)(?: be)? chang|not (?:be )?affected|unaffected"
+    r"|no changes? (?:is |are )?needed"
+)
+_SPARED_HEADING = re.compile(
+    rf"\b(?:{_NO_CHANGE}|unchanged|out of scope|not (?:be )?(?:touched|changed)|not change)",
+    re.IGNORECASE,
+)
+"""Words by which a heading says that nothing changes below it."""
+
+_SPARED_LINE = re.compile(
+    rf"\bread,? (?:but |and )?(?:{_NO_CHANGE})"
+    rf"|^\W*`[^`]+`(?:,? (?:and )?`[^`]+`)*\W{{0,4}}(?:it |this (?:file )?|is |are )?"
+    rf"(?:{_NO_CHANGE})",
+    re.IGNORECASE,
+)
+"""Words by which a line says that the file it names does not change. That callers of a changed file
+need not change says nothing of that file."""
+
+_HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
+_FENCE = re.compile(r"^\s*(```+|~~~+)")
+_TICKED = re.compile(r"`([^`\n]{1,200})`")
+_LINES_AFTER = re.compile(
+    r"^[^\n`]{0,60}?\(?\blines?\s+(\d{1,7})(?:\s*(?:-|–|to|and)\s*(\d{1,7}))?", re.IGNORECASE
+)
+_PATH = re.compile(
+    r"^(?P<path>(?:\.{0,2}/)?[\w.@+-]+(?:/[\w.@+-]+)*)"
+    r"(?:(?::|#L|::)(?P<rest>[\w.:\[\]-]+))?$"
+)
+_BARE_PATH = re.compile(
+    r"(?<![\w/.@+`-])((?:[\w.@+-]+/)+[\w.@+-]*\w|[\w-]+\.[a-z]{1,5})(?::(\d+))?"
+)
+_NAME = re.compile(r"^(?:[@*&]{0,2})([A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)\s*(?:\(.*\))?$")
+_PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\w+))?')
+_FRAME = re.compile(r"(?<![\w/])((?:[\w.@+-]+/)*[\w@+-]+\.[A-Za-z]{1,5}):(\d+)(?::\d+)?\b")
+_SHORTEST_NAME = 3
+
+
+class Place(NamedTuple):
+    """A file that a text names; the lines and names that stand with it."""
+
+    path: str
+    lines: tuple[tuple[int, int], ...] = ()
+
+
+class Mentions(NamedTuple):
+    """The files and the names of a text, each in the order in which it names them."""
+
+    places: tuple[Place, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths as they are written."""
+        return tuple(place.path for place in self.places)
+
+
+def mentions(text: str) -> Mentions:
+    """Return what a Markdown text names.
+
+    Files and names count in backticks, paths with a folder and places of tracebacks anywhere.
+    A section or a line does not count that says that nothing need change there.
+    """
+    lines: dict[str, list[tuple[int, int]]] = {}
+    names: dict[str, None] = {}
+    for line in _counting(text):
+        for path, first, last in _places(line):
+            spans = lines.setdefault(path, [])
+            if first and (first, last) not in spans:
+                spans.append((first, last))
+        names.update(dict.fromkeys(_names(line)))
+    places = tuple(Place(path, tuple(spans)) for path, spans in lines.items())
+    return Mentions(places, tuple(names))
+
+
+def resolve(written: str, files: Sequence[str]) -> tuple[str, ...]:
+    """Return the files that a written path means: the file itself, or those that end with it.
+
+    A path from another machine, as tracebacks have it, means the file that shares its end.
+    """
+    path = normpath(written).removeprefix("./").lstrip("/")
+    if path in files:
+        return (path,)
+    ending = tuple(name for name in files if name.endswith(f"/{path}"))
+    if ending or "/" not in path:
+        return ending
+    shared = tuple(name for name in files if path.endswith(f"/{name}"))
+    return shared or resolve(path.partition("/")[2], files)
+
+
+def _counting(text: str) -> Iterator[str]:
+    """Yield the lines that count."""
+    spared_level, fence = 0, ""
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        if fence:
+            fence = "" if mark and mark[1].startswith(fence) else fence
+        elif mark:
+            fence = mark[1][:3]
+        elif heading := _HEADING.match(line):
+            level = len(heading[1])
+            if spared_level and level <= spared_level:
+                spared_level = 0
+            if not spared_level and _SPARED_HEADING.search(heading[2]):
+                spared_level = level
+        if not spared_level and (fence or not _SPARED_LINE.search(line)):
+            yield line
+
+
+def _places(line: str) -> Iterator[tuple[str, int, int]]:
+    for path, number, _name in _PYTHON_FRAME.findall(line):
+        yield path, int(number), int(number)
+    for match in _TICKED.finditer(line):
+        found = _PATH.match(match[1])
+        if found and _is_file(found["path"]):
+            after = _LINES_AFTER.match(line[match.end() :])
+            first, last = _span(found["rest"] or "") or _said(after)
+            yield found["path"], first, last
+    untouched = _TICKED.sub(" ", _PYTHON_FRAME.sub(" ", line))
+    for path, number in _FRAME.findall(untouched):
+        yield path, int(number), int(number)
+    for path, number in _BARE_PATH.findall(untouched):
+        if "/" in path and _is_file(path) and "//" not in line[: line.find(path)][-3:]:
+            yield path, int(number or 0), int(number or 0)
+
+
+def _said(after: "re.Match[str] | None") -> tuple[int, int]:
+    return (int(after[1]), int(after[2] or after[1])) if after else (0, 0)
+
+
+def _span(rest: str) -> tuple[int, int] | None:
+    found = re.fullmatch(r"L?(\d{1,7})(?:-L?(\d{1,7}))?", rest)
+    return (int(found[1]), int(found[2] or found[1])) if found else None
+
+
+def _is_file(path: str) -> bool:
+    """Return whether a path looks like a file: with an ending, or a name such as Makefile."""
+    last = path.rstrip("/").rpartition("/")[2]
+    hidden = last.startswith(".") and len(last) > 1
+    return (
+        bool(re.search(r"\w\.[A-Za-z]\w{0,9}$", last)) or hidden or ("/" in path and last.isalnum())
+    )
+
+
+def _names(line: str) -> Iterator[str]:
+    for _path, _number, function in _PYTHON_FRAME.findall(line):
+        if function:
+            yield function
+    for text in _TICKED.findall(line):
+        path, _, inside = text.partition("::")
+        if inside and _is_file(path):
+            yield from (part.partition("[")[0] for part in inside.split("::"))
+        elif found := _NAME.match(text.strip()):
+            if len(found[1]) >= _SHORTEST_NAME and not (_is_file(text) and "/" in text):
+                yield found[1]
+        elif not path or not _is_file(path):
+            yield from _called(text)
+
+
+def _called(text: str) -> Iterator[str]:
+    """Yield names from a piece of code: what it defines, calls or reads from an object."""
+    for name in re.findall(r"[A-Za-z_][\w.]*(?=\()|\b[A-Za-z]+_\w+|\b[A-Z]\w*[a-z]\w*", text)[:6]:
+        if len(name) >= _SHORTEST_NAME:
+            yield name

@@ -1,0 +1,177 @@
+"""Which files a text names, what is shown of a file, and which files are likely for a task."""
+
+import pytest
+
+from forge_bot.knowledge.code_blocks import code_blocks, named
+from forge_bot.knowledge.excerpts import Wanted, excerpt
+from forge_bot.knowledge.likely_files import LikelyFiles
+from forge_bot.knowledge.mentions import Mentions, Place, mentions, resolve
+from forge_bot.knowledge.words import words
+
+FILES = ("src/app/core.py", "src/app/errors.py", "tests/test_core.py", "Makefile")
+
+
+def test_paths_names_and_lines_are_read_in_the_order_of_the_text() -> None:
+    found = mentions(
+        "- `src/app/core.py`: `Context.invoke` calls it (`src/app/errors.py:12-14`)\n"
+        "- `tests/test_core.py` (line 40) and docs/api.md\n"
+    )
+    assert found.places[0] == Place("src/app/core.py")
+    assert Place("src/app/errors.py", ((12, 14),)) in found.places
+    assert Place("tests/test_core.py", ((40, 40),)) in found.places
+    assert found.paths[-1] == "docs/api.md"
+    assert found.names == ("Context.invoke",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Need not change\n\n- `a.py`: read only\n",
+        "## Not affected\n\n### Further\n\n- `a.py`\n",
+        "- `a.py`: read, need not change\n",
+        "- `a.py` is not affected\n- `a.py`: unaffected\n",
+    ],
+)
+def test_what_need_not_change_does_not_count(text: str) -> None:
+    assert mentions(f"{text}\n## Changes\n\n- `b.py`: it changes\n").paths == ("b.py",)
+
+
+def test_a_file_whose_callers_need_not_change_counts() -> None:
+    text = "- `a.py`: `f` gets a default, so its callers need not change; the rest is unchanged"
+    assert mentions(text).paths == ("a.py",)
+
+
+def test_a_traceback_names_its_places_and_functions_also_inside_a_fence() -> None:
+    found = mentions(
+        '```\nTraceback (most recent call last):\n  File "/home/x/lib/app/core.py", line 33, in main\n'
+        "```\ntests/test_core.py:7: AssertionError\n"
+    )
+    assert found.places == (
+        Place("/home/x/lib/app/core.py", ((33, 33),)),
+        Place("tests/test_core.py", ((7, 7),)),
+    )
+    assert found.names == ("main",)
+    assert resolve("/home/x/lib/app/core.py", FILES) == ("src/app/core.py",)
+
+
+def test_an_address_and_a_version_are_no_files() -> None:
+    found = mentions("See https://github.com/pallets/click/blob/main/README.md and 3.11, `1.2`.")
+    assert [path for path in found.paths if resolve(path, FILES)] == []
+
+
+def test_a_path_means_the_file_or_those_that_end_with_it() -> None:
+    assert resolve("./src/app/core.py", FILES) == ("src/app/core.py",)
+    assert resolve("core.py", FILES) == ("src/app/core.py",)
+    assert resolve("app/core.py", FILES) == ("src/app/core.py",)
+    assert resolve("other.py", FILES) == ()
+
+
+PYTHON = '''\
+import os
+
+
+class Context:
+    """A context."""
+
+    @property
+    def name(self):
+        return 1
+
+    def invoke(self, call):
+        if call:
+            return call()
+
+        return None
+
+
+def main():
+    pass
+'''
+
+GO = """package app
+
+// Add adds.
+func Add(a int, b int) int {
+\treturn a + b
+}
+
+func (s *Store) Load(name string) error {
+\treturn nil
+}
+"""
+
+
+def test_definitions_have_their_lines_in_python_and_in_languages_with_braces() -> None:
+    blocks = {block.name: (block.first, block.last) for block in code_blocks(PYTHON.split("\n"))}
+    assert blocks == {"Context": (4, 15), "name": (7, 9), "invoke": (11, 15), "main": (18, 19)}
+    blocks = {block.name: (block.first, block.last) for block in code_blocks(GO.split("\n"))}
+    assert blocks == {"Add": (3, 6), "Load": (8, 10)}
+
+
+def test_of_a_dotted_name_the_method_of_that_class_is_meant() -> None:
+    text = (
+        "class A:\n    def f(self):\n        pass\n\n\nclass B:\n    def f(self):\n        pass\n"
+    )
+    blocks = code_blocks(text.split("\n"))
+    assert [block.first for block in named(blocks, "B.f")] == [7]
+    assert len(named(blocks, "f")) == 2
+
+
+LARGE = (
+    "".join(f"def number_{n}(value):\n    return value + {n}\n\n\n" for n in range(30_000))
+    + 'MARK = "the end"\n'
+)
+
+
+def test_of_a_file_of_two_megabytes_the_named_place_is_shown_letter_by_letter() -> None:
+    assert len(LARGE) > 1_400_000
+    part = excerpt(LARGE, Wanted(names=("number_17000",)), 4_000)
+    assert "def number_17000(value):\n    return value + 17000\n" in part.text
+    assert len(part.text) <= 4_000
+    assert not part.whole
+    assert "are not shown here: number_" in part.text
+    assert part.total == 120_001
+
+
+def test_a_named_line_is_shown_with_its_surroundings_and_said_lines_are_the_shown_ones() -> None:
+    part = excerpt(LARGE, Wanted(lines=((5_001, 5_001),)), 2_000)
+    lines = LARGE.split("\n")
+    for first, last in part.spans:
+        assert "\n".join(lines[first - 1 : last]) in part.text
+    assert any(first <= 5_001 <= last for first, last in part.spans)
+    assert part.said.endswith("of 120,001")
+
+
+def test_a_small_file_is_shown_whole_and_not_a_second_time() -> None:
+    part = excerpt(PYTHON, Wanted(), 8_000)
+    assert (part.text, part.whole) == (PYTHON, True)
+    assert excerpt(PYTHON, Wanted(), 8_000, without=part.spans).spans == ()
+    rest = excerpt(PYTHON, Wanted(), 8_000, without=((1, 10),))
+    assert "class Context" not in rest.text
+    assert "def invoke" in rest.text
+
+
+def test_a_line_without_end_does_not_fill_a_prompt() -> None:
+    part = excerpt("x" * 2_000_000, Wanted(names=("x",)), 8_000)
+    assert len(part.text) <= 8_000
+
+
+def test_the_most_likely_file_is_the_one_with_the_words_and_its_neighbours_follow() -> None:
+    ranked = LikelyFiles(
+        {
+            "app/pager.py": "def page(text):\n    '''Show text in a pager.'''\n",
+            "app/colour.py": "def paint(text):\n    pass\n",
+            "tests/test_pager.py": "from app import pager\n",
+            "app/cli.py": "from app.colour import paint\n",
+        },
+        {"app/pager.py": {"app/cli.py": 5}},
+    )
+    best = ranked.best(words("The pager shows text twice"), 3)
+    assert best[0] == "app/pager.py"
+    assert set(best[1:]) <= {"tests/test_pager.py", "app/cli.py", "app/colour.py"}
+    assert ranked.definitions("paint") == [("app/colour.py", 1)]
+
+
+def test_nothing_named_is_nothing() -> None:
+    assert mentions("") == Mentions()
+    assert LikelyFiles({"a.py": ""}).best(words("anything"), 5) == ()

@@ -1,0 +1,104 @@
+"""The files of a prompt: of small and large repositories, named, unnamed, changed and missing."""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from forge_bot.git import Repository
+from forge_bot.prompts.material import InputFile
+from forge_bot.runs.prompt_files import PromptFiles
+
+CORE = "class Pager:\n    def show(self, text):\n        return text\n"
+LARGE = "".join(f"def step_{n}(value):\n    return value + {n}\n\n\n" for n in range(50_000))
+
+
+def repository(folder: Path, files: Mapping[str, str], *later: Mapping[str, str]) -> Repository:
+    """A repository with a commit for each state."""
+    subprocess.run(["git", "init", "-q", "-b", "main", str(folder)], check=True)
+    stream = b""
+    for number, state in enumerate((files, *later)):
+        stream += b"commit refs/heads/main\ncommitter A <a@b.c> %d +0000\ndata 1\nx\n" % (
+            number + 1
+        )
+        for path, text in state.items():
+            raw = text.encode()
+            stream += b"M 100644 inline %s\ndata %d\n%s\n" % (path.encode(), len(raw), raw)
+    subprocess.run(["git", "-C", str(folder), "fast-import", "--quiet"], input=stream, check=True)
+    subprocess.run(["git", "-C", str(folder), "reset", "-q", "--hard"], check=True)
+    return Repository.find(folder)
+
+
+def files(shown: list[InputFile]) -> list[str]:
+    return [each.name for each in shown if each.kind == "file"]
+
+
+def told(shown: list[InputFile]) -> str:
+    return "\n".join(each.text for each in shown if each.kind == "output")
+
+
+def test_what_the_request_names_is_looked_up_before_the_first_call(tmp_path: Path) -> None:
+    here = repository(
+        tmp_path, {"app/pager.py": CORE, "app/other.py": "X = 1\n", "b.py": "B = 1\n"}
+    )
+    shown = PromptFiles(here, here.commit_id("main"), "`Pager.show` and b.py fail").looked_up()
+    assert shown[0].name == "looked up by our process before the first call"
+    assert "`Pager.show` is defined at app/pager.py:2" in shown[0].text
+    assert files(shown)[:1] == ["app/pager.py"]
+    traceback = 'Traceback:\n  File "/usr/lib/app/other.py", line 1, in f\nValueError'
+    shown = PromptFiles(here, here.commit_id("main"), traceback).looked_up()
+    assert files(shown)[0] == "app/other.py"
+
+
+def test_the_files_of_an_analysis_keep_its_order_and_a_large_one_pushes_no_other_out(
+    tmp_path: Path,
+) -> None:
+    small = {f"docs/page{n}.md": f"Page {n}.\n" * 40 for n in range(6)}
+    here = repository(tmp_path, {"app/big.py": LARGE, "app/pager.py": CORE, **small})
+    made = PromptFiles(here, here.commit_id("main"), "It fails.")
+    named = "- `app/big.py`: `step_40000`\n- `app/pager.py`\n" + "".join(
+        f"- `{p}`\n" for p in small
+    )
+    shown = made.named_in(named)
+    assert files(shown) == ["app/big.py", "app/pager.py", *small]
+    assert "def step_40000(value):\n    return value + 40000\n" in shown[0].text
+    assert shown[0].shown_as.startswith("app/big.py, lines ")
+    assert sum(len(each.text) for each in shown) < 26_000
+
+
+def test_no_file_is_shown_twice_and_what_changed_is_shown_as_it_is_now(tmp_path: Path) -> None:
+    changed = {"app/pager.py": CORE.replace("return text", "return text.strip()")}
+    here = repository(tmp_path, {"app/pager.py": CORE, "app/other.py": "X = 1\n"}, changed)
+    base, now = here.commit_id("main~1"), here.commit_id("main")
+    made = PromptFiles(here, base, "Nothing is named.")
+    made.named_in("`app/pager.py` and `app/other.py`")
+    assert files(made.for_task(base, ("app/pager.py",), ["`app/other.py`"])) == []
+    (again,) = made.for_task(now, ("app/pager.py", "app/other.py"), [])
+    assert (again.name, again.shown_as) == ("app/pager.py", "app/pager.py, as it is now")
+    assert "text.strip()" in again.text
+
+
+def test_a_design_that_names_no_file_gets_the_most_likely_ones(tmp_path: Path) -> None:
+    many = {f"lib/part{n}.py": f"def part{n}():\n    return {n}\n" for n in range(30)}
+    here = repository(tmp_path, {**many, "app/pager.py": CORE})
+    made = PromptFiles(here, here.commit_id("main"), "Text is cut.")
+    shown = made.for_task(here.commit_id("main"), (), ["## Changes\n\nThe pager shows all text."])
+    assert files(shown)[0] == "app/pager.py"
+
+
+def test_what_is_named_and_not_shown_is_said(tmp_path: Path) -> None:
+    here = repository(tmp_path, {"a.bin": "\0\0", "empty.py": "", "b.py": CORE})
+    made = PromptFiles(here, here.commit_id("main"), "x")
+    shown = made.named_in("`a.bin`, `empty.py`, `b.py`")
+    assert files(shown) == ["b.py"]
+    assert "`a.bin`: not a text file\n`empty.py`: empty" in told(shown)
+
+
+def test_a_repository_of_twenty_thousand_files_is_searched_and_not_read_whole(
+    tmp_path: Path,
+) -> None:
+    many = {f"lib/d{n % 100}/part{n}.py": f"VALUE_{n} = {n}\n" for n in range(20_000)}
+    here = repository(tmp_path, {**many, "app/pager.py": CORE})
+    made = PromptFiles(here, here.commit_id("main"), "The pager cuts text")
+    shown = made.looked_up()
+    assert files(shown)[0] == "app/pager.py"
+    assert "- app/pager.py" in told(shown)
