@@ -13,7 +13,8 @@ from forge_bot.errors import ForgeError, RunBusy, WrongBranch
 from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.error_nodes import AtNode
 from forge_bot.mcp_server.served_folders import RunLocation
-from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.resolve import runs
+from forge_bot.runs.run import Run, open_run, refuse_renamed
 from forge_bot.store import Workspace
 
 _PATIENCE = 20.0
@@ -89,6 +90,9 @@ def _on_branch(spot: RunLocation) -> None:
     said = f"The run is on {info.branch}, but {head.branch} is checked out in {spot.root.path}."
     if repository.branch_exists(info.branch):
         raise WrongBranch(said, hint=f"git switch {info.branch}, then call again.")
+    for known in runs(repository):
+        if known.name == info.name:
+            refuse_renamed(known)
     first = Workspace(spot.root.path, info.name).reports()[0]
     base = first.base_commit if isinstance(first, RunStarted) else head.commit
     if (operation := under_way(spot.root.path)) is not None:

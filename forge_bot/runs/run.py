@@ -364,12 +364,7 @@ def held_tree(
     """Lock a run for this process: its places, its work tree, and notices of what had to be done
     for that. Raise BranchRenamed.
     """
-    if info.renamed:
-        raise BranchRenamed(
-            f"The run {info.name} belongs to the branch {info.branch}, which is called"
-            f" {info.renamed} now.",
-            remedy=GiveBranchBack(info.renamed, info.branch),
-        )
+    refuse_renamed(info)
     spots = run_paths(repository, info.name)
     with (
         told_when_full(spots.written),
@@ -378,6 +373,16 @@ def held_tree(
     ):
         tree, notices = _tree(repository, info, spots.tree)
         yield spots, tree, notices + _free(tree, spots.tree)
+
+
+def refuse_renamed(info: RunInfo) -> None:
+    """Raise BranchRenamed where another branch has the run's record."""
+    if info.renamed:
+        raise BranchRenamed(
+            f"The run {info.name} belongs to the branch {info.branch}, which is called"
+            f" {info.renamed} now.",
+            remedy=GiveBranchBack(info.renamed, info.branch),
+        )
 
 
 def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tuple[str, ...]]:

@@ -246,3 +246,20 @@ async def test_a_run_that_went_on_in_another_clone_goes_on_here(
         host.git("pull", "-q")
         after = await host.next()
         assert (after["agent"], after["warning"]) == ("implementer", "")
+
+
+async def test_a_branch_that_was_renamed_is_named_with_the_way_back_and_goes_on_after_it(
+    sample: Sample,
+) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        action = await host.next()
+        branch = host.git("branch", "--show-current").strip()
+        host.git("branch", "-m", "mine")
+        with pytest.raises(Refusal) as caught:
+            await host.next()
+        assert caught.value.error["code"] == "RUN-004"
+        assert f"git branch -m mine {branch}" in str(caught.value)
+        host.git("branch", "-m", "mine", branch)
+        again = await host.next()
+        assert again["action_id"] == action["action_id"]
